@@ -1,7 +1,7 @@
-//! The command line: what was typed (`Args`) and what the surroundings say ([`Surroundings`]) become
-//! a [`Config`] with everything resolved.
+//! The command line: arguments (`Args`) and environment ([`Surroundings`]) become a [`Config`]
+//! with everything resolved.
 //!
-//! Invariant: [`Config::resolve`] is pure.
+//! Invariant: [`Config::resolve`] only reads what its arguments name.
 
 mod charset;
 mod check;
@@ -48,62 +48,62 @@ use crate::report::{self, brief, doctor, list, manual, printer, stats, themes};
 use crate::runtime::config::{DemoSpeed, Start, ViewConfig};
 use crate::runtime::theme_choice;
 
-/// Columns of text that does not go to a terminal.
+/// Width of text that is not written to a terminal.
 const PAPER_WIDTH: u16 = 100;
-/// Narrower text cannot be laid out in a useful way.
+/// Least width that text is laid out in.
 const MIN_WIDTH: u16 = 20;
 
-/// Detail to start with.
+/// Level of detail without argument and setting.
 const DEFAULT_LEVEL: u8 = 3;
 
-/// What the program is to do.
+/// The command to run, with its options.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Config {
-    /// Open the viewer.
+    /// View sessions on the screen.
     View(Box<ViewConfig>),
     /// Write a transcript.
     Show(printer::Options),
-    /// Write a transcript because there is no screen to view it on.
+    /// Write a transcript because there is no screen.
     Print(printer::Options),
-    /// Write what a session came to.
+    /// Summarize sessions.
     Brief(brief::Options),
-    /// Write figures.
+    /// Write figures of sessions.
     Stats(stats::Options),
-    /// Write what is wrong with calls and results.
+    /// Write errors of calls and results.
     Check(report::check::Options),
-    /// Write which rules there are for that.
+    /// List the rules of that check.
     Rules(report::check::Form),
-    /// Wait until something comes about.
+    /// Wait for a condition.
     Wait(report::wait::Options),
-    /// Write how a file was understood.
+    /// Report how a file was understood.
     Doctor(doctor::Options),
-    /// Tell how the sessions of all agents were understood.
+    /// Report how the sessions of all agents were understood.
     Health(Box<doctor::health::Options>),
-    /// Write which sessions there are.
+    /// List sessions.
     List(list::Options),
-    /// Write how the sessions of the last hours stand.
+    /// Write the state of recent sessions.
     Top(report::top::Options),
-    /// Write what is said somewhere in them.
+    /// Search sessions.
     Grep(Box<report::sessions::grep::Options>),
-    /// Write what they came to.
+    /// Sum up tokens and cost.
     Usage(Box<report::sessions::usage::Options>),
-    /// Write which formats there are, or what is the matter with one.
+    /// List formats, show one, or check a definition.
     Formats(report::formats::Options),
-    /// Nothing: it is not known which session was named.
+    /// Fail, because an argument names no single session.
     Refuse(OpenError),
     /// Write a completion script.
     Completions(clap_complete::Shell),
     /// Write manual pages.
     Man(Vec<u8>),
-    /// Write a page of the manual for reading.
+    /// Show a page of the manual.
     Help(manual::Options),
-    /// Write which keys do what.
+    /// List the key bindings.
     Keys(Keymap),
-    /// Write which colours there are.
+    /// List the themes.
     Themes(themes::Options),
 }
 
-/// What was typed.
+/// The arguments.
 #[derive(Debug, Parser)]
 #[command(
     name = "tv",
@@ -297,7 +297,7 @@ struct ListArgs {
     paper: PaperArgs,
 }
 
-/// How wide what is written is, and whether it has colours.
+/// Width and colours of output.
 #[derive(Debug, clap::Args)]
 struct PaperArgs {
     /// Columns; by default those of the terminal, else 100
@@ -318,9 +318,8 @@ enum ColorChoice {
 }
 
 impl Config {
-    /// What arguments, the first being the program's name, ask for in these surroundings. The error
-    /// is to be printed; it is also how `--help` and `--version` come out. Looks on the disk only for
-    /// what the arguments name.
+    /// Resolves arguments, of which the first is the program's name. The error is to be printed;
+    /// `--help` and `--version` are errors, too.
     pub fn resolve(
         arguments: impl IntoIterator<Item = OsString>,
         surroundings: Surroundings,
@@ -361,7 +360,7 @@ impl Config {
         }
     }
 
-    /// Sessions to view; where that cannot be, they are written.
+    /// Views sessions, or writes them if there is no screen.
     fn of_sessions(
         session: &OsString,
         others: &[OsString],
@@ -525,7 +524,8 @@ impl Config {
     }
 }
 
-/// All commands. What can be asked for help is known when all of them are.
+/// The clap command, with the topics of the manual and the names of the commands as values of
+/// `help` and `man`.
 fn command() -> clap::Command {
     let command = Args::command();
     let names = pages::names(&command);
@@ -544,7 +544,7 @@ pub fn completions(shell: clap_complete::Shell) -> Vec<u8> {
     pages::completions(command(), shell)
 }
 
-/// The sessions of a database, when there is no screen to choose one on.
+/// Lists the sessions of a database instead of letting the user choose one on the screen.
 fn choices(target: Target, surroundings: Surroundings) -> list::Options {
     list::Options {
         paper: paper(None, ColorChoice::Auto, &surroundings),
@@ -556,7 +556,7 @@ fn choices(target: Target, surroundings: Surroundings) -> list::Options {
     }
 }
 
-/// The viewer's arguments, when there is no screen to view on.
+/// Writes a transcript instead of showing it on the screen.
 fn show_instead(target: Target, look: &LookArgs, surroundings: &Surroundings) -> printer::Options {
     let color = if look.theme.as_deref() == Some("mono") {
         ColorChoice::Never

@@ -1,7 +1,6 @@
-//! The reader's settings: `config.toml` to values, with a complaint for each thing in it that could not
-//! be understood.
+//! Parses `config.toml`, with a complaint for each part that is not understood.
 //!
-//! Invariant: never fails. What is understood counts, whatever stands beside it.
+//! Invariant: never fails. Parts that are understood apply, whatever else is in the file.
 
 mod prices;
 pub mod state_files;
@@ -22,73 +21,73 @@ use crate::app::input::keys::{Press, parse_keys};
 use crate::app::text::wrapping::Numbers;
 use crate::render::picture::canvas::Choice;
 
-/// What the file says; `None` where it says nothing.
+/// The settings; `None` for those that the file does not contain.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
-    /// Name of the colours.
+    /// Name of the theme.
     pub(crate) theme: Option<String>,
-    /// What of a session is shown from the start.
+    /// Initial settings of a session's view.
     pub(crate) view: ViewSettings,
     /// Only ASCII glyphs.
     pub(crate) ascii: Option<bool>,
-    /// Mouse on from the start.
+    /// Whether the mouse is on at the start.
     pub(crate) mouse: Option<bool>,
-    /// Copies without control characters and such as are not seen.
+    /// Whether control and invisible characters are removed from copies.
     pub(crate) clean: Option<bool>,
-    /// Copies with keys and tokens masked.
+    /// Whether keys and tokens are masked in copies.
     pub(crate) redact: Option<bool>,
-    /// Whether marks and the like are kept for the next time.
+    /// Whether state is saved.
     pub(crate) state: Option<bool>,
     /// How images are shown.
     pub(crate) images: Option<Choice>,
-    /// What is watched in every session.
+    /// Alarms of every session.
     pub(crate) watch: Vec<Wish>,
     /// How alarms are announced.
     pub(crate) notify: Option<Ring>,
-    /// Whose keys.
+    /// Keys to start from.
     pub(crate) preset: Preset,
     /// Keys of single actions.
     pub(crate) keys: Vec<(Action, Vec<Vec<Press>>)>,
-    /// Prices of models by name, which go before those of the table.
+    /// Prices by model, which override those of the table.
     pub(crate) prices: Vec<(String, Prices)>,
-    /// So many minutes after its end the end of work in the background is told late.
+    /// From this many minutes after its end, the report of background work counts as late.
     pub(crate) late: Option<u32>,
-    /// What could not be understood: `line:column: what`.
+    /// Complaints: `line:column: what`.
     pub complaints: Vec<String>,
 }
 
-/// What of a session is shown from the start; `None` where the file says nothing.
+/// Initial settings of a session's view; `None` for those that the file does not contain.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ViewSettings {
-    /// Level of detail to start with, 1 to 5.
+    /// Level of detail, 1 to 5.
     pub(crate) level: Option<u8>,
-    /// Thinking shown.
+    /// Whether thinking is shown.
     pub(crate) thinking: Option<bool>,
-    /// Calls say what they are for.
+    /// Whether calls show their purpose.
     pub(crate) intents: Option<bool>,
-    /// Times in UTC.
+    /// Whether times are in UTC.
     pub(crate) utc: Option<bool>,
-    /// Outline shown.
+    /// Whether the outline is shown.
     pub(crate) outline: Option<bool>,
-    /// Inspector shown where it has room.
+    /// Whether the inspector is shown.
     pub(crate) inspector: Option<bool>,
-    /// Line of hints shown.
+    /// Whether the line of hints is shown.
     pub(crate) hints: Option<bool>,
-    /// What the model did not see at the cursor dimmed.
+    /// Whether what the model could not see at the cursor is dimmed.
     pub(crate) asof: Option<bool>,
-    /// Characters that are not seen marked.
+    /// Whether invisible characters are marked.
     pub(crate) marks: Option<bool>,
-    /// Long lines wrapped.
+    /// Whether long lines are wrapped.
     pub(crate) wrap: Option<bool>,
     /// Numbers beside the text.
     pub(crate) gutter: Option<Numbers>,
-    /// Lanes of calls in flight beside the text.
+    /// Whether lanes of running calls are shown beside the text.
     pub(crate) lanes: Option<bool>,
-    /// Long times between entries.
+    /// Whether long pauses between entries are shown.
     pub(crate) rulers: Option<bool>,
 }
 
-/// Reads the text of a settings file.
+/// Parses the text of a settings file.
 pub fn parse(text: &str) -> Settings {
     let (table, errors) = DeTable::parse_recoverable(text);
     let mut reading = Reading {
@@ -105,9 +104,9 @@ pub fn parse(text: &str) -> Settings {
     reading.finish()
 }
 
-/// So many complaints about one file are told; what is behind them is counted.
+/// Limit of listed complaints; the rest is counted.
 const COMPLAINTS: usize = 16;
-/// One action has no more sequences of keys.
+/// Limit of key sequences for an action.
 const SEQUENCES: usize = 16;
 
 const KEYS_WANTED: &str = "keys are written like \"x\", \"ctrl-n\" or \"g g\"";
@@ -115,7 +114,7 @@ const KEYS_WANTED: &str = "keys are written like \"x\", \"ctrl-n\" or \"g g\"";
 struct Reading<'t> {
     text: &'t str,
     settings: Settings,
-    /// By their places.
+    /// Complaints with their offsets.
     complaints: Vec<(usize, String)>,
 }
 
@@ -194,7 +193,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Expressions, each of them with a command behind a bar or without.
+    /// Parses expressions, each with an optional command after `|`.
     fn take_watches(&mut self, value: &Spanned<DeValue<'_>>) {
         let Some(wishes) = value.get_ref().as_array() else {
             return self.complain(
@@ -216,7 +215,7 @@ impl Reading<'_> {
         }
     }
 
-    /// One sequence of keys, or an array of them; an empty array takes an action its keys.
+    /// Parses a key sequence or an array of them; an empty array removes all keys of the action.
     fn sequences(&mut self, value: &Spanned<DeValue<'_>>) -> Vec<Vec<Press>> {
         let names: Vec<&Spanned<DeValue<'_>>> = match value.get_ref() {
             DeValue::Array(names) => names.iter().collect(),

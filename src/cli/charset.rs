@@ -1,4 +1,4 @@
-//! In which characters and in what form the program writes.
+//! The charset and the form of what the program writes.
 
 use std::ffi::OsString;
 
@@ -6,7 +6,8 @@ use super::{Config, Surroundings};
 use crate::model::text::outlet::{Charset, Form};
 use crate::report;
 
-/// Which characters may be written, by the locale and by what was typed, whether or not that can be understood.
+/// The charset by locale and arguments; known before arguments are parsed, because errors are
+/// written in it, too.
 pub fn charset(
     arguments: impl IntoIterator<Item = OsString>,
     surroundings: &Surroundings,
@@ -18,7 +19,7 @@ pub fn charset(
     }
 }
 
-/// Whether secrets are to be masked: known before anything is read.
+/// Whether secrets are masked; known before anything is read.
 pub fn redacts(arguments: impl IntoIterator<Item = OsString>) -> bool {
     has(arguments, "--redact")
 }
@@ -31,7 +32,7 @@ fn has(arguments: impl IntoIterator<Item = OsString>, switch: &str) -> bool {
 }
 
 impl Config {
-    /// What its report is made of.
+    /// Whether the report is text or JSON.
     pub fn form(&self) -> Form {
         let is_json = match self {
             Self::Show(options) | Self::Print(options) => options.json,

@@ -8,7 +8,7 @@ use super::strict::StrictArgs;
 use crate::analysis::lint::Severity;
 use crate::report::check::Form;
 
-/// What was typed after `tv check`.
+/// The arguments.
 #[derive(Debug, clap::Args)]
 pub(super) struct CheckArgs {
     /// The sessions
@@ -39,7 +39,7 @@ enum Least {
 }
 
 impl CheckArgs {
-    /// How to write it.
+    /// The output format.
     pub(super) fn form(&self) -> Form {
         match (self.json, self.sarif) {
             (true, _) => Form::Json,
@@ -48,7 +48,7 @@ impl CheckArgs {
         }
     }
 
-    /// What is less than this is only counted.
+    /// The least severity that is listed; others are only counted.
     pub(super) fn least(&self) -> Severity {
         match self.severity {
             Least::Error => Severity::Error,

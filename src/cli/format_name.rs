@@ -1,4 +1,4 @@
-//! The name of a format as an argument.
+//! An argument that is the name of a format.
 
 use std::ffi::OsStr;
 
@@ -7,8 +7,8 @@ use clap::{Arg, Command, Error};
 
 use crate::ingest::find;
 
-/// Takes the names of formats. They are asked for when one was typed or help is wanted, not before: which definitions
-/// the reader has is known only then.
+/// Parses the name of a format. The possible values are determined when they are needed, because
+/// the user's definitions are not loaded before.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FormatName;
 

@@ -1,4 +1,4 @@
-//! Formats that the reader defines: which files say so, and what was typed about formats.
+//! Arguments of `tv formats`, and loading of the user's format definitions.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::ingest::{OpenError, Target};
 use crate::report::formats::Options;
 use crate::runtime::config::settings_file;
 
-/// What to do with formats.
+/// The subcommands of `tv formats`.
 #[derive(Debug, Subcommand)]
 pub(super) enum FormatsCommand {
     /// Tell what is wrong with a definition, and what it makes of samples: 1 if something is
@@ -30,8 +30,9 @@ pub(super) enum FormatsCommand {
     },
 }
 
-/// Takes the reader's definitions: those in the folder of settings, and the format that `--format` names. It is done
-/// before anything else, because it decides which formats there are. Gives back what is wrong with those in the folder.
+/// Loads the user's definitions: those in the settings folder, and the one that `--format` names.
+/// This comes before arguments are parsed, because it decides which formats exist. Returns the
+/// errors in the folder's definitions.
 pub fn define(
     arguments: impl IntoIterator<Item = OsString>,
     mut own: Vec<(PathBuf, String)>,
@@ -48,7 +49,7 @@ pub fn define(
             let text = read(&path)?;
             match defined::name_of(&path, &text, &own) {
                 Ok(name) => only = Some(name.to_owned()),
-                // What is checked is told in the report.
+                // Errors of a definition under check are part of the report.
                 Err(_) if is_checked => only = None,
                 Err(mistakes) => return Err(mistakes.join("\n")),
             }
@@ -66,7 +67,7 @@ pub fn define(
     }
 }
 
-/// What `--format` names, or which definition is to be checked.
+/// The value of `--format`, or the definition to be checked (`true`).
 fn asked(arguments: impl IntoIterator<Item = OsString>) -> Option<(String, bool)> {
     let typed: Vec<String> = arguments
         .into_iter()
@@ -98,7 +99,7 @@ fn read(path: &Path) -> Result<String, String> {
     settings_file::text(path)?.ok_or_else(|| format!("{}: there is no such file", path.display()))
 }
 
-/// What a report on formats is to say.
+/// The options of `tv formats`.
 pub(super) fn options(
     command: Option<FormatsCommand>,
     surroundings: Surroundings,

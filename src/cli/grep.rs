@@ -12,7 +12,7 @@ use crate::ingest::find::Search;
 use crate::ingest::{OpenError, Target};
 use crate::report::sessions::grep::{Asked, Case, Form, Options};
 
-/// What was typed after `tv grep`.
+/// The arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The pattern is searched for as / does in the viewer: a regular expression, without regard to case unless it has \
@@ -67,7 +67,7 @@ pub(super) struct GrepArgs {
 }
 
 impl GrepArgs {
-    /// What to look for, and where.
+    /// The options of the search.
     pub(super) fn options(self, surroundings: Surroundings) -> Options {
         let mut filters = self.filter;
         let mut named = Vec::new();
@@ -108,8 +108,8 @@ impl GrepArgs {
     }
 }
 
-/// The filter that an argument is: it names nothing, and holds facts alone. A word by itself is a slip in a path
-/// rather than text.
+/// Parses an argument as a filter: it names no file and consists of facts only. A single word is
+/// more likely a mistyped path than text to filter by.
 fn facts(argument: &OsString) -> Option<Expr> {
     let typed = argument
         .to_str()
@@ -119,7 +119,7 @@ fn facts(argument: &OsString) -> Option<Expr> {
     expr.terms().iter().all(is_fact).then_some(expr)
 }
 
-/// Where to look for sessions: in what these name, or in all that agents keep.
+/// The sessions to search: those named, or those of all agents.
 pub(super) fn search(
     named: &[OsString],
     agent: Option<String>,
@@ -129,7 +129,7 @@ pub(super) fn search(
     Search::among(surroundings.environment.clone(), named, agent)
 }
 
-/// A session, or a place with some, that was named.
+/// A session, folder or database that was named.
 fn place(argument: &OsString, surroundings: &Surroundings) -> Result<Target, OpenError> {
     let target = session(argument, surroundings)?;
     if target.is_stdin() {

@@ -1,4 +1,4 @@
-//! Which session an argument names.
+//! Resolves which session an argument names.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::ingest::{self, OpenError, Target};
 use crate::model::timestamp::Timestamp;
 use crate::report::reading;
 
-/// What an argument names: something at a path, else a session by its id.
+/// The target of an argument: a path, else the id of a session.
 pub(super) fn named(argument: &OsString, surroundings: &Surroundings) -> Result<Target, OpenError> {
     let target = at(argument, &surroundings.environment)?;
     Ok(if surroundings.typed.newest {
@@ -21,7 +21,7 @@ pub(super) fn named(argument: &OsString, surroundings: &Surroundings) -> Result<
     })
 }
 
-/// The newest session of a folder or a database that is named as a whole; anything else is what it is.
+/// The newest session of a folder or database; other targets are returned as they are.
 fn newest(target: Target, environment: &Environment) -> Target {
     let is_whole = target.session.is_none() && !target.is_stdin();
     let has_several =
@@ -30,11 +30,11 @@ fn newest(target: Target, environment: &Environment) -> Target {
         return target;
     }
     let search = Search::among(environment.clone(), [Ok(target.clone())], None);
-    // Which sessions run is no matter here, so there is no time.
+    // Whether sessions run does not matter here, so no time is needed.
     let mut found = find::sessions(&search, Timestamp(0))
         .flatten()
         .filter(|found| found.unreadable.is_none());
-    // A folder may be one session, which no agent put there.
+    // A folder may be a single session.
     found
         .next()
         .map_or(target, |found| Target::of(found.place()))
@@ -55,7 +55,7 @@ pub(super) fn has_several(target: &Target, surroundings: &Surroundings) -> bool 
 }
 
 fn at(argument: &OsString, environment: &Environment) -> Result<Target, OpenError> {
-    // What is not UTF-8 can only be a path.
+    // An argument that is not UTF-8 can only be a path.
     let Some(argument) = argument.to_str() else {
         return Ok(Target {
             path: PathBuf::from(argument),
@@ -69,8 +69,8 @@ fn at(argument: &OsString, environment: &Environment) -> Result<Target, OpenErro
     find::locate(argument, environment).unwrap_or(Ok(target))
 }
 
-/// A session, and the entry in it that is named behind another `#`: a file has only one session, and of a
-/// session that has no such name the end may be an entry's.
+/// A session, and the entry named after another `#`. In a file, which has only one session, the
+/// part after `#` is an entry; elsewhere it is one if no session has the whole name.
 pub(super) fn with_entry(
     argument: &OsString,
     surroundings: &Surroundings,
@@ -125,7 +125,7 @@ pub(super) fn with_entry(
     }
 }
 
-/// The session that an argument names. It must have the entry that is named with it, if one is.
+/// The session named by an argument; if the argument names an entry, that must exist.
 pub(super) fn session(
     argument: &OsString,
     surroundings: &Surroundings,
@@ -137,7 +137,7 @@ pub(super) fn session(
     Ok(target)
 }
 
-/// What is to be said of a word that names nothing, but is nearly a command.
+/// The error for a word that names nothing but resembles a command.
 pub(super) fn slip(
     word: &OsStr,
     commands: &clap::Command,
@@ -164,7 +164,7 @@ pub(super) fn slip(
     })
 }
 
-/// The command that is nearest to a word.
+/// The command most similar to a word.
 fn similar_command(word: &str, commands: &clap::Command) -> Option<String> {
     let names = commands
         .get_subcommands()

@@ -1,4 +1,4 @@
-//! What the viewer is opened with: the session, the reader's settings, the surroundings.
+//! Builds the configuration of the viewer from targets, settings and environment.
 
 use super::{DEFAULT_LEVEL, LookArgs, Surroundings, watch};
 use crate::analysis::calls::lifecycle;
@@ -16,8 +16,8 @@ use crate::runtime::graphics::GraphicsSetup;
 use crate::runtime::theme_choice;
 use crate::settings::{self, Settings, ViewSettings};
 
-/// The viewer of a session. A folder or a database of several ones leaves the choice to the reader; several sessions
-/// are read as one. The picker, the wall and the ledger are of what was named, unless that is one file.
+/// The viewer of a session. A folder or database with several sessions opens the picker; several sessions
+/// are joined. Picker, wall and ledger list what was named, unless that is a single file.
 pub(super) fn view_of(
     target: Target,
     others: &[Target],
@@ -140,7 +140,7 @@ fn terminal(surroundings: &Surroundings, settings: &Settings) -> TerminalConfig 
     }
 }
 
-/// What was typed goes before the settings, and must exist.
+/// A theme in the arguments goes before the one in the settings, and must exist.
 fn theme(look: &LookArgs, settings: &Settings) -> ThemeChoice {
     let typed = look.theme.clone().map(ThemeChoice::Named);
     let choice = typed.or_else(|| settings.theme.clone().map(ThemeChoice::Preferred));
@@ -150,7 +150,8 @@ fn theme(look: &LookArgs, settings: &Settings) -> ThemeChoice {
         .unwrap_or(ThemeChoice::Auto)
 }
 
-/// Puts the reader's prices in force, and tells what of the settings cannot be used, a sentence each.
+/// Applies settings that hold for all commands (prices, late reports), and returns what is wrong
+/// with the settings.
 pub fn take_settings(surroundings: &Surroundings) -> Vec<String> {
     let mut wrong = Vec::new();
     if let Some((path, text)) = &surroundings.price_table {
@@ -192,7 +193,7 @@ pub fn take_settings(surroundings: &Surroundings) -> Vec<String> {
     wrong
 }
 
-/// The settings, and the keys that follow from them.
+/// Parses the settings, and the key bindings that follow from them.
 pub(super) fn read_settings(surroundings: &Surroundings) -> (Settings, Keymap) {
     let settings = surroundings
         .settings

@@ -1,4 +1,4 @@
-//! What is written about the program itself: completion scripts, pages of the manual and for `man`.
+//! Completion scripts, and pages of the manual for the screen and for `man`.
 
 use clap::Command;
 use clap::builder::PossibleValue;
@@ -13,7 +13,7 @@ pub fn completions(mut command: Command, shell: clap_complete::Shell) -> Vec<u8>
     script
 }
 
-/// What can be asked for help: the topics of the manual, then the commands.
+/// The values of `help` and `man`: the topics of the manual, then the commands.
 pub(crate) fn names(command: &Command) -> Vec<PossibleValue> {
     let topics = PAGES
         .iter()
@@ -26,7 +26,8 @@ pub(crate) fn names(command: &Command) -> Vec<PossibleValue> {
         .collect()
 }
 
-/// The page on a topic; none if there is no topic. The help of a command comes out as an error, as `--help` does.
+/// The page on a topic; `None` without a topic. The help of a command is returned as an error, as
+/// by `--help`.
 pub(crate) fn help(
     mut command: Command,
     topic: Option<&str>,
@@ -39,7 +40,7 @@ pub(crate) fn help(
     Ok(page)
 }
 
-/// A page for `man`: of the program, of one of its commands, or on a topic of the manual.
+/// A page for `man`: of the program, a command, or a topic of the manual.
 pub(crate) fn manual(mut command: Command, of: Option<&str>) -> Result<Vec<u8>, clap::Error> {
     if let Some(page) = of.and_then(manual::find) {
         return Ok(roff::page(page).into_bytes());

@@ -1,12 +1,12 @@
-//! Pages of the manual for `man`. There is a crate that does this, but it turns every sign that is not ASCII into
-//! another one, and signs are half of what the manual explains.
+//! Converts pages of the manual for `man`. The crate for this replaces all characters outside of
+//! ASCII, and half of what the manual explains are such characters.
 
 use clap_mangen::roff::{Inline, Roff, bold, italic, line_break, roman};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use crate::render::manual::{PAGES, Page};
 
-/// Guides stand in this section; commands in section 1 have pages of their own.
+/// The section of guides; commands have pages in section 1.
 const SECTION: &str = "7";
 
 /// The page on a topic.
@@ -26,7 +26,7 @@ pub fn page(page: &Page) -> String {
     writer.roff.render()
 }
 
-/// Which topics there are, for the page of the program.
+/// The list of topics, for the page of the program.
 pub(crate) fn topics() -> String {
     let mut roff = Roff::new();
     roff.control("SH", ["MANUAL"]).text([roman(
@@ -47,13 +47,13 @@ fn name_of(topic: &str) -> String {
 #[derive(Default)]
 struct Writer {
     roff: Roff,
-    /// What is gathered for the next line.
+    /// The next line.
     line: Vec<Inline>,
     is_strong: bool,
     is_code: bool,
-    /// Whether an item of a list has just begun: its first paragraph stands beside its mark.
+    /// Whether a list item has just begun, whose first paragraph is beside the bullet.
     is_item: bool,
-    /// The head of the table, and the row that is being gathered.
+    /// The head of the table, and the cells of the current row.
     names: Vec<String>,
     cells: Vec<Vec<Inline>>,
 }
@@ -103,7 +103,7 @@ impl Writer {
     fn end(&mut self, tag: TagEnd) {
         match tag {
             TagEnd::Strong => self.is_strong = false,
-            // The page has its name already.
+            // The page has a title already.
             TagEnd::Heading(HeadingLevel::H1) => self.line.clear(),
             TagEnd::Heading(level) => {
                 let words = words(&std::mem::take(&mut self.line));
@@ -130,7 +130,8 @@ impl Writer {
         }
     }
 
-    /// Tables are too wide for `man`: the first cell becomes a mark, the others stand below it.
+    /// Writes a row of a table, which would be too wide for `man`, as a list item: the first cell
+    /// is its tag.
     fn row(&mut self) {
         let mut cells = std::mem::take(&mut self.cells).into_iter();
         let first = cells.next().unwrap_or_default();
@@ -158,7 +159,7 @@ impl Writer {
     }
 }
 
-/// The words without their looks.
+/// The text of a line without its styles.
 fn words(line: &[Inline]) -> String {
     let word = |inline: &Inline| match inline {
         Inline::Roman(text) | Inline::Bold(text) | Inline::Italic(text) => text.clone(),

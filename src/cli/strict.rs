@@ -1,4 +1,4 @@
-//! What a report makes of what it cannot read.
+//! The option `--strict`, and how reports treat what they cannot read.
 
 use std::ffi::OsString;
 
@@ -7,7 +7,7 @@ use super::surroundings::Surroundings;
 use crate::ingest::{OpenError, Target};
 use crate::report::reading::Folders;
 
-/// What was typed of it.
+/// The option.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(super) struct StrictArgs {
     /// End with exit code 2 if anything cannot be read, not only what was named
@@ -16,7 +16,7 @@ pub(super) struct StrictArgs {
 }
 
 impl StrictArgs {
-    /// What becomes of what else lies in a folder that is named.
+    /// How other files in a named folder are treated.
     pub(super) fn folders(self, surroundings: &Surroundings) -> Folders {
         Folders {
             environment: surroundings.environment.clone(),
@@ -24,7 +24,7 @@ impl StrictArgs {
         }
     }
 
-    /// The sessions that were named, and the same.
+    /// The named sessions, and how other files are treated.
     pub(super) fn named(
         self,
         names: &[OsString],

@@ -1,6 +1,6 @@
-//! What the environment, the terminal and the settings file say.
+//! Reads the environment: variables, terminal, settings files.
 //!
-//! Invariant: the only reader of the environment.
+//! Invariant: the environment is read nowhere else.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use crate::runtime::clipboard::{Clipboard, Multiplexer, programs};
 use crate::runtime::config::settings_file;
 use crate::runtime::graphics;
 
-/// What the environment and the terminal say.
+/// What the environment, the terminal and the settings files say.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Surroundings {
     /// `NO_COLOR` is set and not empty.
     pub no_color: bool,
     /// `NO_OSC8` is set and not empty.
     pub no_links: bool,
-    /// How the clipboard is reached.
+    /// The ways to the clipboard.
     pub clipboard: Clipboard,
     /// `$VISUAL`, else `$EDITOR`.
     pub editor: Option<String>,
@@ -27,47 +27,47 @@ pub struct Surroundings {
     pub colorfgbg: Option<String>,
     /// `$TERM`.
     pub term: Option<String>,
-    /// The locale for characters: `$LC_ALL`, else `$LC_CTYPE`, else `$LANG`.
+    /// The locale of the charset: `$LC_ALL`, else `$LC_CTYPE`, else `$LANG`.
     pub locale: Option<String>,
-    /// What was typed that holds for all commands, although that is not read here.
+    /// Options of all commands, set after parsing the arguments.
     pub typed: Typed,
     /// `$TV_TEST_PANIC`.
     pub test_panic: Option<String>,
-    /// Columns of the terminal that the output goes to; `None` if it goes elsewhere.
+    /// Width of the terminal on standard output; `None` if it is not a terminal.
     pub columns: Option<u16>,
     /// `$COLORTERM`.
     pub colorterm: Option<String>,
-    /// What the terminal says of its graphics.
+    /// What is known of the terminal's graphics.
     pub terminal: graphics::TerminalEnvironment,
-    /// Where settings and themes are.
+    /// The folder of settings and themes.
     pub settings_folder: Option<PathBuf>,
-    /// Where state is kept; `None` if `$TV_STATE` says `off` or there is no home.
+    /// The state folder; `None` if `$TV_STATE` is `off` or there is no home.
     pub state_folder: Option<PathBuf>,
-    /// Path and text of the settings file, if there is one.
+    /// Path and text of `config.toml`, if it exists.
     pub settings: Option<(PathBuf, String)>,
-    /// Path and text of the table of prices that replaces the one of tv, if there is one.
+    /// Path and text of the price table that replaces the built-in one, if it exists.
     pub price_table: Option<(PathBuf, String)>,
-    /// The reader's own definitions of formats, by name, with their texts.
+    /// Paths and texts of the user's format definitions, by name.
     pub definitions: Vec<(PathBuf, String)>,
-    /// The time zone: the one that the environment names, or that of the system.
+    /// The time zone of the environment or the system.
     pub zone: Zone,
-    /// What of all this is passed over, a sentence each.
+    /// What of all this is ignored, a sentence each.
     pub passed_over: Vec<String>,
-    /// Where agents keep their sessions: `$HOME`, and the variables that move them.
+    /// Where agents store their sessions: `$HOME`, and the variables that move them.
     pub environment: Environment,
 }
 
 /// Options of all commands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Typed {
-    /// Nothing but ASCII may be written.
+    /// Write only ASCII.
     pub ascii: bool,
-    /// Of a folder or a database the newest session is meant.
+    /// Of a folder or database take the newest session.
     pub newest: bool,
 }
 
 impl Surroundings {
-    /// Reads them.
+    /// Reads the environment.
     pub fn read() -> Self {
         let mut passed_over = strays();
         let settings_folder = settings_folder().filter(|folder| {
@@ -109,8 +109,8 @@ impl Surroundings {
         }
     }
 
-    /// Whether nothing but ASCII may be written: it was asked for, or the locale names a character set in which other
-    /// bytes mean something else. No locale at all says nothing.
+    /// Whether only ASCII may be written: by option, or because the locale names another charset
+    /// than UTF-8. Without a locale UTF-8 is assumed.
     pub(crate) fn is_ascii(&self) -> bool {
         self.typed.ascii
             || self.locale.as_deref().is_some_and(|locale| {
@@ -119,7 +119,7 @@ impl Surroundings {
             })
     }
 
-    /// How many colours the terminal has, by what it says of itself.
+    /// Number of colours of the terminal.
     pub(crate) fn depth(&self) -> Depth {
         let term = self.term.as_deref().unwrap_or_default();
         if matches!(self.colorterm.as_deref(), Some("truecolor" | "24bit"))
@@ -138,8 +138,8 @@ impl Surroundings {
         }
     }
 
-    /// Whether the addresses of links may be written to the terminal (OSC 8). Those that do not know it ignore it, but
-    /// for a few old ones.
+    /// Whether links may be written with their addresses (OSC 8). Terminals without support ignore
+    /// them, except for a few old ones.
     pub(crate) fn has_links(&self) -> bool {
         let term = self.term.as_deref().unwrap_or("dumb");
         let is_simple =
@@ -175,7 +175,7 @@ fn state_folder() -> Option<PathBuf> {
         .map(|folder| folder.join("tv"))
 }
 
-/// A file in the folder of the settings, if it is there and can be read.
+/// A file in the settings folder, if it exists and can be read.
 fn file_in(
     folder: Option<&Path>,
     name: &str,
@@ -192,7 +192,7 @@ fn text_of(path: PathBuf, passed_over: &mut Vec<String>) -> Option<(PathBuf, Str
     text.map(|text| (path, text))
 }
 
-/// The reader's own definitions of formats, by name.
+/// The user's format definitions, by name.
 fn definitions(folder: Option<&Path>, passed_over: &mut Vec<String>) -> Vec<(PathBuf, String)> {
     let files = folder.map_or_else(
         || Ok(Vec::new()),
@@ -208,7 +208,7 @@ fn definitions(folder: Option<&Path>, passed_over: &mut Vec<String>) -> Vec<(Pat
         .collect()
 }
 
-/// A variable of the environment that is not empty.
+/// A variable, if it is not empty.
 fn variable(name: &str) -> Option<String> {
     #[expect(
         clippy::disallowed_methods,
@@ -217,7 +217,7 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Where text goes that is copied, by the variables that multiplexers, ssh and desktops set.
+/// The ways to the clipboard, by the variables of multiplexers, ssh and desktops.
 fn clipboard() -> Clipboard {
     let has = |name: &str| variable(name).is_some();
     let is_screen = has("STY") || variable("TERM").is_some_and(|term| term.starts_with("screen"));
@@ -233,22 +233,23 @@ fn clipboard() -> Clipboard {
     }
 }
 
-/// Paths may hold any bytes.
+/// A variable that is a path, which may contain any bytes.
 fn path_variable(name: &str) -> Option<PathBuf> {
     std::env::var_os(name)
         .filter(|value| !value.is_empty())
         .map(PathBuf::from)
 }
 
-/// The folders that the system's own variables name; agents have variables of theirs.
+/// The variables of the system for folders; agents have their own.
 const FOLDERS: [&str; 4] = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"];
 
-/// A folder that must be the same wherever the program is started: one of the current folder could be anybody's.
+/// A folder of a variable. A relative one is ignored, because it depends on where the program is
+/// started.
 fn folder_variable(name: &str) -> Option<PathBuf> {
     path_variable(name).filter(|folder| folder.is_absolute())
 }
 
-/// A sentence for each of them that is passed over.
+/// A sentence for each folder variable that is ignored.
 fn strays() -> Vec<String> {
     let stray = |name: &&str| path_variable(name).filter(|folder| !folder.is_absolute());
     let sentence = |name, folder: PathBuf| {
@@ -263,8 +264,8 @@ fn strays() -> Vec<String> {
         .collect()
 }
 
-/// The time zone that `$TZ` names, or that of the system. The system's own reading of `$TZ` would read any file, and to
-/// find the system's zone by its name all folders of zones are listed.
+/// The time zone of `$TZ` or the system. The C library would read any file that `$TZ` names, and
+/// looking up the system's zone by name would list all zone folders.
 fn zone() -> Result<Zone, String> {
     let Some(named) = std::env::var_os("TZ") else {
         let local = zone_file(Path::new("/etc/localtime")).and_then(|bytes| Zone::of_file(&bytes));
@@ -282,7 +283,7 @@ fn zone() -> Result<Zone, String> {
     zone.ok_or_else(|| format!("TZ names no time zone ({name}); times are told in UTC"))
 }
 
-/// The bytes of a file that may be one of a time zone: none of the current folder.
+/// The bytes of a time zone file; relative paths are ignored.
 fn zone_file(path: &Path) -> Option<Vec<u8>> {
     path.is_absolute()
         .then(|| settings_file::bytes(path).ok().flatten())
@@ -313,7 +314,7 @@ fn environment() -> Environment {
         .filter(|(_, value)| !value.is_empty())
         .filter_map(named);
     let set = set.filter(|(name, value)| !is_stray(name, value));
-    // Not every program that starts another one keeps this up to date.
+    // `$PWD` is not up to date if the parent process did not set it.
     let here = std::env::current_dir()
         .ok()
         .map(|folder| ("PWD".to_owned(), folder));
@@ -324,7 +325,7 @@ fn environment() -> Environment {
     }
 }
 
-/// Columns of the terminal that stdout is; some terminals do not know their size.
+/// Width of the terminal on standard output; 80 if the terminal does not know it.
 fn columns() -> Option<u16> {
     let stdout = rustix::stdio::stdout();
     if !rustix::termios::isatty(stdout) {

@@ -11,7 +11,7 @@ use crate::analysis::expression::parse::duration;
 use crate::report::top::{Form, Options};
 use crate::runtime::config::{Start, ViewConfig, WallChoice};
 
-/// What was typed after `tv top`.
+/// The arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Those that need somebody come first: they asked for a permission or an answer, stopped in the middle of their \
@@ -51,7 +51,7 @@ fn time(typed: &str) -> Result<u64, String> {
 }
 
 impl Config {
-    /// The wall; where that cannot be, its table.
+    /// The wall, or its table if there is no screen.
     pub(super) fn top(args: TopArgs, surroundings: Surroundings) -> Self {
         let search = search(&args.sessions, args.agent.clone(), &surroundings);
         if let ([], Some(refusal)) = (&*search.paths, search.refused.first()) {

@@ -13,7 +13,7 @@ use crate::analysis::expression::When;
 use crate::analysis::ledger::By;
 use crate::report::sessions::usage::{Form, Options};
 
-/// What was typed after `tv usage`.
+/// The arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Every request counts once over all sessions, also if it stands in several: in forks, in sessions that were gone on \
@@ -57,12 +57,12 @@ pub(super) struct UsageArgs {
 }
 
 impl UsageArgs {
-    /// What to sum up.
+    /// The options of the report.
     pub(super) fn options(self, surroundings: &Surroundings) -> Options {
         let search = search(&self.sessions, self.agent, surroundings);
         let mut by: Vec<By> = Vec::new();
         for (known, word) in By::ALL {
-            // There is one column for a span of time: the narrowest.
+            // There is one column for time, with the shortest period.
             let is_second = known.is_period() && by.iter().any(|by| by.is_period());
             if self.by.iter().any(|typed| typed == word) && !is_second {
                 by.push(known);

@@ -8,7 +8,7 @@ use crate::analysis::expression::parse::{duration, parse_alarm};
 use crate::ingest::{Target, WatchMode};
 use crate::report::wait::Options;
 
-/// What was typed after `tv wait`.
+/// The arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 States that already hold are an answer at once: waiting, idle, ended, unclean, model, tool, retry, loop, \
@@ -35,7 +35,7 @@ pub(super) struct WaitArgs {
 }
 
 impl WaitArgs {
-    /// What to wait for in a session.
+    /// The options of the command.
     pub(super) fn options(self, target: Target, watch: WatchMode) -> Options {
         Options {
             target,

@@ -1,6 +1,7 @@
-//! Tool output with SGR colours as styled lines.
+//! Converts tool output with SGR colours to styled lines.
 //!
-//! Invariant: of all escape sequences only SGR has an effect; the others leave no trace. No colour hides a text.
+//! Invariant: only SGR sequences have an effect; all others are dropped. No colour makes text
+//! invisible.
 
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Span;
@@ -10,13 +11,13 @@ use super::colour::{Depth, Rgb, contrast, fit, rgb};
 use super::theme::Theme;
 use super::wrap::Piece;
 
-/// Text with less contrast to its ground can hardly be seen; the darkest blue on black has more.
+/// Text below this contrast is invisible; the darkest blue on black is above it.
 const LEAST_CONTRAST: f64 = 1.3;
 const BLACK: Rgb = (0, 0, 0);
 const WHITE: Rgb = (255, 255, 255);
 
-/// The lines of a text, styled by the colours in it, as near as the terminal has them. `base` is the style
-/// without any; without colours only bold, dim, italic, underline, reverse and strike have an effect.
+/// The styled lines of a text, in colours that the terminal has. `base` is the style of text
+/// without a colour; on a terminal without colours only the other attributes have an effect.
 pub fn lines(text: &str, base: Style, theme: &Theme) -> Vec<Vec<Piece>> {
     if !text.contains('\u{1b}') {
         return text
@@ -51,7 +52,7 @@ struct Painter {
     base: Style,
     style: Style,
     colours: Option<Depth>,
-    /// What the terminal's own colours are taken for.
+    /// Assumed colours of the terminal for text and background.
     ink: Rgb,
     ground: Rgb,
     lines: Vec<Vec<Piece>>,
@@ -72,7 +73,7 @@ impl Painter {
         }
     }
 
-    /// Whether text in the current colours could not be read on its ground.
+    /// Whether text in the current colours would be invisible.
     fn hides_text(&self) -> bool {
         let seen = |colour: Option<Color>, own: Rgb| match colour {
             None | Some(Color::Reset) => Some(own),
@@ -165,7 +166,7 @@ fn with(style: Style, code: u16) -> Style {
         4 => Modifier::UNDERLINED,
         7 => Modifier::REVERSED,
         9 => Modifier::CROSSED_OUT,
-        // Blinking distracts, and hidden text would hide something.
+        // Blinking is ignored because it distracts, and concealed text because it hides content.
         _ => Modifier::empty(),
     };
     style.add_modifier(modifier)
@@ -188,7 +189,7 @@ fn named(code: u16) -> Option<Color> {
     u8::try_from(index).ok().map(Color::Indexed)
 }
 
-/// `38;5;n`, `38;2;r;g;b` and their forms with colons.
+/// Parses `38;5;n`, `38;2;r;g;b` and the forms with colons.
 fn extended(code: &[u16], codes: &mut dyn Iterator<Item = &[u16]>) -> Option<Color> {
     let byte = |n: Option<u16>| n.and_then(|n| u8::try_from(n).ok());
     if code.len() > 1 {

@@ -1,4 +1,4 @@
-//! Bodies by themselves: prose with a limit, records, what no card knows better.
+//! Rows of a body outside of a tool card: limited prose, raw records, and text of unknown kind.
 
 use super::excerpt::Detail;
 use super::markdown::{self, Manner};
@@ -14,18 +14,17 @@ use crate::model::change;
 use crate::model::figures;
 use crate::model::text::Text;
 
-/// Records without a form of their own.
+/// Head and tail lines of a previewed record.
 const RECORD: (usize, usize) = (8, 0);
 
-/// How much of a body is shown: by its fold, as a preview of first and last lines, by the folds of its
-/// nodes.
+/// Limits of a body: the detail of its block, the lines of a preview, the folds of its tree.
 #[derive(Clone, Copy)]
 pub struct Shown<'a> {
-    /// By the fold of its block.
+    /// Detail of its block.
     pub(crate) detail: Detail,
-    /// Lines of a preview, from the beginning and from the end.
+    /// First and last lines of a preview.
     pub(crate) preview: (usize, usize),
-    /// Folds of its nodes, if it is a tree.
+    /// Folds of its tree, if it is one.
     pub(crate) nodes: Nodes<'a>,
 }
 
@@ -43,7 +42,7 @@ impl Shown<'_> {
     }
 }
 
-/// A body that belongs to no call.
+/// A body outside of a call.
 pub(crate) fn untitled(
     body: &Body,
     detail: Detail,
@@ -63,7 +62,7 @@ pub(crate) fn untitled(
     )
 }
 
-/// A body as recorded.
+/// A body exactly as recorded.
 pub(crate) fn raw_rows(body: &Body, width: usize, look: &Look<'_>) -> Vec<Row> {
     match body.tree() {
         Some(input) => tree::rows(input, width, Detail::Raw.rows(), look),
@@ -83,7 +82,7 @@ pub(crate) fn raw_rows(body: &Body, width: usize, look: &Look<'_>) -> Vec<Row> {
     }
 }
 
-/// Prose with a limit; the last row says what is hidden.
+/// Prose cut at a limit; the last row tells how much is hidden.
 pub(crate) fn prose(
     text: &str,
     manner: Manner,
@@ -121,12 +120,12 @@ pub(crate) fn prose(
     rows
 }
 
-/// Lines of a text that a preview of some rows does not reach, roughly.
+/// About how many lines of a text are beyond a preview of this many rows.
 fn remaining_lines(text: &str, rows: usize) -> usize {
     text.lines().count().saturating_sub(rows)
 }
 
-/// A body by what it looks like: a tree, a patch, else lines.
+/// A body by its content: a tree, a patch, or lines.
 pub(crate) fn body_rows(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
     let Shown {
         detail,
@@ -165,7 +164,7 @@ pub(crate) fn body_rows(body: &Body, shown: Shown<'_>, width: usize, look: &Look
     rows
 }
 
-/// A value that was recorded as JSON text: a list of messages, a table, else a tree.
+/// A value that was recorded as JSON text: a list of messages, a table, or a tree.
 fn parsed(value: &Tree, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
     if let Some(text) = results::contents(value) {
         return if let Some(inner) = json::parse(&text) {
@@ -182,7 +181,7 @@ fn parsed(value: &Tree, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<
         .unwrap_or_else(|| shown.tree(Value::Tree(value), width, look))
 }
 
-/// What came from the network: pages that were found, a page in Markdown, else whatever it looks like.
+/// The result of a web tool: a list of pages, a Markdown page, or a body of another kind.
 pub(crate) fn fetched(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
     let text = body.text_or_stub();
     let limit = shown.limit();
@@ -206,7 +205,7 @@ pub(crate) fn fetched(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'
     body_rows(body, shown, width, look)
 }
 
-/// The output of a server's tool: a page with headings or tables is set as such, with its line breaks.
+/// The result of an MCP tool: Markdown if it looks like it, with its line breaks kept.
 pub(crate) fn of_server(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
     let text = body.text_or_stub();
     if body.tree().is_none()
@@ -219,7 +218,8 @@ pub(crate) fn of_server(body: &Body, shown: Shown<'_>, width: usize, look: &Look
     body_rows(body, shown, width, look)
 }
 
-/// Whether the first lines of a page look like Markdown. Plain text would lose its line breaks.
+/// Whether the first lines look like Markdown. Plain text rendered as Markdown would lose its line
+/// breaks.
 fn is_markdown(text: &str) -> bool {
     let flags = ["# ", "## ", "### ", "- **", "* **", "```", "|--", "| --"];
     wrap::head(text, 8_192)
@@ -228,7 +228,7 @@ fn is_markdown(text: &str) -> bool {
         .any(|line| flags.iter().any(|sign| line.starts_with(sign)))
 }
 
-/// The row shows only the beginning of a body that must be fetched.
+/// Marks a row as the stub of a body that must be fetched.
 pub(crate) fn mark_away(row: &mut Row) {
     row.is_away = true;
 }

@@ -1,14 +1,13 @@
-//! Syntax colours, made in the background: a layout takes what is finished and asks for the rest.
+//! Syntax highlighting in the background: a layout uses finished highlights and queues requests
+//! for others.
 //!
-//! Highlighting is a hundred times slower than everything else in a layout. [`Colours::get`] never
-//! waits: it answers with what is there and queues the rest; a thread of the runtime works the queue.
-//! Compiled languages take some megabytes each, so few are kept, and none for long.
+//! Highlighting takes a hundred times longer than the rest of a layout, so [`Colours::get`] never
+//! waits: it queues a request, the layout is plain at first, and a thread of the runtime works
+//! through the queue. Compiled grammars take some megabytes each, so few are cached, and none for
+//! long. The grammars are those of `two-face` with Unicode categories replaced by ranges of
+//! letters, which halves the memory they compile to.
 //!
-//! **Colours come later.** Syntax highlighting costs a hundred times more than everything else, so a layout is plain
-//! at first and a thread of its own colours what was asked for. The grammars are an asset made of those of
-//! `two-face`: letters by ranges in the place of Unicode categories halve what they take to compile.
-//!
-//! Invariant: what is kept are roles of words, not colours, so a change of theme costs nothing.
+//! Invariant: the cache holds roles of words, not colours, so it survives a change of theme.
 
 mod highlight;
 
@@ -25,27 +24,28 @@ use self::highlight::{Highlighter, Role};
 use super::theme::Theme;
 use super::wrap::{self, Piece};
 
-/// Larger pieces stay plain.
+/// Larger texts are not highlighted.
 const MAX_BYTES: usize = 256 * 1024;
-/// Where the reader waits for the colours, so much of a piece gets some, from its beginning on.
+/// Limit of bytes highlighted of one text while the caller waits, from its start.
 const A_PIECE_NOW: usize = 16 * 1024;
-/// So much of all that is written at once gets colours: a second of waiting, in the slowest languages.
+/// Limit of bytes highlighted of one output while the caller waits: about a second in the slowest
+/// languages.
 const ALL_NOW: usize = 64 * 1024;
-/// Finished pieces that are kept.
+/// Limit of cached highlights.
 const MAX_PIECES: usize = 2_000;
-/// Bytes of finished pieces that are kept.
+/// Limit of cached highlights in bytes.
 const MAX_KEPT: usize = 8 * 1024 * 1024;
-/// Requests that may wait; of more the oldest are forgotten, they scrolled away.
+/// Limit of the queue; the oldest requests are dropped, because their text has scrolled away.
 const MAX_WAITING: usize = 256;
-/// More languages are not kept compiled at once.
+/// Limit of compiled languages.
 const MAX_COMPILED: usize = 6;
 
-/// The roles of a piece of code.
+/// The roles of the words of a text.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Highlight {
-    /// Words of all lines: where each ends in its line, in bytes.
+    /// End of each word within its line in bytes, and its role; words of all lines in one list.
     words: Vec<(u32, Role)>,
-    /// Where the words of each line end.
+    /// End of each line within `words`.
     lines: Vec<usize>,
 }
 
@@ -59,7 +59,7 @@ impl Highlight {
     }
 }
 
-/// Finished highlights and open requests.
+/// The cache of highlights and the queue of requests.
 #[derive(Debug, Default)]
 pub struct Colours {
     state: Mutex<State>,
@@ -80,13 +80,13 @@ enum Mode {
 #[derive(Debug, Default)]
 struct State {
     finished: HashMap<u64, Arc<Highlight>>,
-    /// Keys of `finished`, the oldest first, with their sizes.
+    /// Keys of `finished`, the oldest first, with their sizes in bytes.
     order: VecDeque<(u64, usize)>,
     kept: usize,
     waiting: VecDeque<Request>,
-    /// The request in work.
+    /// The request that a worker is at.
     in_work: Option<u64>,
-    /// Bytes that were coloured while the reader waited, since [`Colours::go_on`].
+    /// Bytes highlighted while the caller waited, since [`Colours::go_on`].
     spent: usize,
     is_stopped: bool,
 }
@@ -99,7 +99,7 @@ struct Request {
 }
 
 impl Colours {
-    /// Highlights at once, for output that is written only once.
+    /// Highlights at once, for output that is written once.
     pub(crate) fn now() -> Self {
         Self {
             mode: Mode::Now,
@@ -107,7 +107,7 @@ impl Colours {
         }
     }
 
-    /// What is written now is other output: as much of it gets colours again.
+    /// Resets the budget of bytes for the next output.
     pub(crate) fn go_on(&self) {
         self.lock().spent = 0;
     }
@@ -120,13 +120,13 @@ impl Colours {
         }
     }
 
-    /// Rises with every finished piece: rows laid out before may have more colours now.
+    /// Incremented with every finished highlight; older layouts may be out of date.
     pub(crate) fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// The highlight of a text, if it is finished; else it is asked for. The language is a word of a
-    /// code fence or a file's name or ending.
+    /// The highlight of a text, if it is cached; otherwise it is requested. `language` is a word
+    /// of a code fence, a file name or its extension.
     pub(crate) fn get(&self, language: &str, text: &str) -> Option<Arc<Highlight>> {
         let max = if self.mode == Mode::Now {
             usize::MAX
@@ -176,8 +176,8 @@ impl Colours {
         None
     }
 
-    /// Waits until there is work; `false` means to stop. After so long without any, what was compiled is let go:
-    /// colours that are made stay, and the next ones may be an hour away.
+    /// Waits for a request; returns `false` to stop the worker. Without requests for `patience`
+    /// the grammars are dropped; the cached highlights stay.
     pub(crate) fn wait_for_work(&self, patience: Duration) -> bool {
         let is_idle = |state: &mut State| state.waiting.is_empty() && !state.is_stopped;
         let (mut state, waited) = self
@@ -195,7 +195,8 @@ impl Colours {
         !state.is_stopped
     }
 
-    /// Finishes one request, the latest first: it is the one on the screen. `false` if there was none.
+    /// Works on the latest request, which is most likely on the screen. Returns `false` if there
+    /// was none.
     pub(crate) fn work(&self) -> bool {
         let mut state = self.lock();
         let Some(request) = state.waiting.pop_back() else {
@@ -214,20 +215,20 @@ impl Colours {
         true
     }
 
-    /// Ends all [`Colours::wait_for_work`].
+    /// Stops the workers in [`Colours::wait_for_work`].
     pub(crate) fn stop(&self) {
         self.lock().is_stopped = true;
         self.wake.notify_all();
     }
 
-    /// What highlights a language, made anew if that would be one too many.
+    /// The highlighter; a new one if the language would be one too many for the current one.
     fn highlighter(&self, language: &str, most: usize) -> Arc<Highlighter> {
         let mut known = self.grammars();
         known.take_if(|known| !known.has_room(language, most));
         Arc::clone(known.get_or_insert_with(|| Arc::new(Highlighter::new())))
     }
 
-    /// Languages that are compiled.
+    /// Number of compiled languages.
     #[cfg(test)]
     fn compiled(&self) -> usize {
         self.grammars().as_ref().map_or(0, |known| known.compiled())
@@ -260,7 +261,7 @@ impl State {
     }
 }
 
-/// The lines at the beginning of a text that have no more bytes than that.
+/// The first whole lines of a text, up to `most` bytes.
 fn whole_lines(text: &str, most: usize) -> &str {
     let begin = wrap::head(text, most);
     let end = if begin.len() == text.len() {
@@ -271,7 +272,7 @@ fn whole_lines(text: &str, most: usize) -> &str {
     begin.get(..end).unwrap_or_default()
 }
 
-/// The lines of a piece of code in the colours that are finished; plain ones in `base`.
+/// The lines of a text with the highlights that are finished; other words in style `base`.
 pub fn lines(
     text: &str,
     language: &str,
@@ -293,7 +294,7 @@ pub fn lines(
         .collect()
 }
 
-/// The language of a file: the ending of its name, or the name if it has none.
+/// The language of a file: its extension, or its name if it has none.
 pub(crate) fn language_of_path(path: &str) -> &str {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     // `src/watch.rs:120-180` is how headlines name a range.

@@ -1,5 +1,4 @@
-//! Colours as numbers: what a terminal with fewer of them shows instead, and how well two of them can be
-//! distinguished.
+//! Colours as numbers: the nearest colour that a terminal has, and the contrast of two colours.
 
 use ratatui::style::Color;
 
@@ -18,7 +17,8 @@ pub enum Depth {
 /// Red, green, blue.
 pub(crate) type Rgb = (u8, u8, u8);
 
-/// The sixteen as most terminals show them. Palettes differ, so these are only used to find the nearest.
+/// The sixteen as most terminals show them. Palettes differ, so these only serve to find the
+/// nearest one.
 const SIXTEEN: [(Color, Rgb); 16] = [
     (Color::Black, (0, 0, 0)),
     (Color::Red, (205, 0, 0)),
@@ -38,10 +38,10 @@ const SIXTEEN: [(Color, Rgb); 16] = [
     (Color::White, (255, 255, 255)),
 ];
 
-/// Levels of each of the three in the cube of 216 colours.
+/// Levels of each component in the cube of 216 colours.
 const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
-/// Reads `#rrggbb`, or the name of one of the sixteen.
+/// Parses `#rrggbb`, or the name of one of the sixteen.
 pub fn parse(name: &str) -> Option<Color> {
     match rgb_of_hex(name) {
         Some((red, green, blue)) => Some(Color::Rgb(red, green, blue)),
@@ -79,7 +79,7 @@ fn nearest_indexed(wanted: Rgb) -> Color {
     Color::Indexed(nearest.unwrap_or(15))
 }
 
-/// The fixed ones of the 256: a cube, and a ramp of greys.
+/// The fixed colours of the 256: a cube and a ramp of greys.
 fn indexed(index: u8) -> Rgb {
     if index >= 232 {
         let grey = 8 + (index - 232) * 10;
@@ -90,7 +90,7 @@ fn indexed(index: u8) -> Rgb {
     (level(place / 36), level(place / 6), level(place))
 }
 
-/// What a colour looks like, as far as that can be known.
+/// The components of a colour, if they are known.
 pub(crate) fn rgb(colour: Color) -> Option<Rgb> {
     match colour {
         Color::Rgb(red, green, blue) => Some((red, green, blue)),
@@ -103,7 +103,7 @@ pub(crate) fn rgb(colour: Color) -> Option<Rgb> {
     }
 }
 
-/// How far apart two colours are; green weighs most, as it does in the eye.
+/// Distance of two colours; green has the greatest weight, as in the eye.
 fn distance(a: Rgb, b: Rgb) -> u32 {
     let square = |a: u8, b: u8| u32::from(a.abs_diff(b)).pow(2);
     3 * square(a.0, b.0) + 6 * square(a.1, b.1) + square(a.2, b.2)
@@ -115,7 +115,7 @@ pub(crate) fn contrast(a: Rgb, b: Rgb) -> f64 {
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }
 
-/// How light a colour is, 0 to 1.
+/// Luminance of a colour, 0 to 1.
 pub(crate) fn luminance((red, green, blue): Rgb) -> f64 {
     let linear = |part: u8| {
         let part = f64::from(part) / 255.0;

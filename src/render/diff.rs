@@ -26,7 +26,7 @@ pub(crate) fn summary((added, removed): (usize, usize), look: &Look<'_>) -> Vec<
     spans
 }
 
-/// The rows of a change to a file in a language: all of it, or its beginning around the first changes.
+/// The rows of a change to a file: all of it, or the beginning around the first changes.
 pub fn rows(
     lines: &[DiffLine],
     language: &str,

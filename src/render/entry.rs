@@ -1,4 +1,4 @@
-//! One entry as rows: who speaks, what is said, lines across.
+//! Lays out an entry: head rows with the speaker, prose, cards of tools, rules.
 
 mod breaks;
 mod details;
@@ -29,16 +29,16 @@ use records::Records;
 
 /// Rows of a prompt where only prompts are shown.
 const PROMPT_ROWS: usize = 6;
-/// Rows of texts that the program injected.
+/// Rows of text that the harness injected.
 const NOTE_ROWS: usize = 3;
-/// Rows of thinking, on sheets with room for it.
+/// Rows of thinking on wide screens.
 const THINKING_ROWS: usize = 2;
-/// Titles of what the commands put out that a user ran, and the lines of it in a preview.
+/// Titles of the output of commands that the user ran, and the lines of its preview.
 const OUTPUTS: [&str; 3] = ["command output", "command errors", "output"];
 const OUTPUT: (usize, usize) = (3, 5);
-/// Bytes of a sentence that says what a call is for.
+/// Limit in bytes of a sentence that is joined to the call after it.
 const LEAD: u32 = 160;
-/// Bytes of a token, roughly.
+/// Estimated bytes per token.
 const BYTES_PER_TOKEN: u32 = 4;
 
 /// Lays out one entry.
@@ -46,7 +46,7 @@ pub fn lay_out(item: &Item<'_>, look: &Look<'_>) -> Vec<Row> {
     lay_out_as(item, look, &|block| Cow::Borrowed(block))
 }
 
-/// As [`lay_out`], with each block in other words.
+/// As [`lay_out`], with each block passed through `reworded` first.
 pub(crate) fn lay_out_as(
     item: &Item<'_>,
     look: &Look<'_>,
@@ -122,7 +122,7 @@ pub(crate) fn lay_out_as(
     sheet.finish()
 }
 
-/// What an answer without words cost, which has no head row to stand beside.
+/// Adds the usage of an answer without text, which has no head row for it.
 fn spent_below(sheet: &mut Sheet<'_>) {
     let item = sheet.item;
     let says = |block: &Block| matches!(&block.kind, BlockKind::Text(body) if !is_blank(body));
@@ -136,8 +136,8 @@ fn spent_below(sheet: &mut Sheet<'_>) {
     }
 }
 
-/// A sentence that says what the call behind it is for: in the outline the two are one row. Whatever the reader opened,
-/// and what a filter shows alone, has a row of its own.
+/// A sentence that introduces the call after it: in the outline the two share a row. What the user
+/// opened, and what a filter shows alone, keeps a row of its own.
 fn lead_in(sheet: &Sheet<'_>, (index, block): (usize, &Block), end: usize) -> Option<String> {
     let item = sheet.item;
     let is_listed = sheet.look.level == Level::Outline && sheet.look.intents && item.only.is_none();
@@ -152,7 +152,7 @@ fn lead_in(sheet: &Sheet<'_>, (index, block): (usize, &Block), end: usize) -> Op
     let BlockKind::Call(call) = &next.kind else {
         return None;
     };
-    // What is done to a file is said by its name.
+    // Calls on a file are described by its name.
     let has_name = !matches!(call.kind, ToolKind::Run | ToolKind::Fetch | ToolKind::Other);
     let is_sentence = !has_name
         && item.entry.role == Role::Assistant
@@ -198,7 +198,7 @@ fn place(Origin { at, len, line, .. }: Origin, dot: &str) -> String {
     format!("line {line} {dot} byte {at} +{len}")
 }
 
-/// Air below prose, and on wide sheets below everything that has more than a row.
+/// Adds an empty row below prose, and on wide screens below everything with more than one row.
 fn air(sheet: &mut Sheet<'_>) {
     let entry = sheet.item.entry;
     let is_prose = |block: &Block| matches!(&block.kind, BlockKind::Text(body) if !is_blank(body));
@@ -247,7 +247,7 @@ fn block(sheet: &mut Sheet<'_>, block: &Block, detail: Detail, speaks_first: &mu
     sheet.set_source(first, &of);
 }
 
-/// A head row with the speaker's word.
+/// A head row with the name of the speaker.
 fn head_of(sheet: &Sheet<'_>, text: Vec<Piece>) -> Head {
     let entry = sheet.item.entry;
     Head {
@@ -312,7 +312,8 @@ fn text(sheet: &mut Sheet<'_>, body: &Body, detail: Detail, speaks_first: bool) 
     sheet.body(rows);
 }
 
-/// Whether what an entry says is none of the conversation: notes of the program, and what is no message of anybody.
+/// Whether an entry is not part of the conversation: notes of the harness, but not messages passed
+/// on by it.
 fn is_aside(entry: &Entry) -> bool {
     let is_message = entry
         .from
@@ -321,7 +322,7 @@ fn is_aside(entry: &Entry) -> bool {
     matches!(entry.role, Role::System | Role::Harness) && !is_message
 }
 
-/// Who wrote what no human wrote, before the first words of it.
+/// The sender of a message that no human wrote, in front of its first words.
 fn sender(sheet: &Sheet<'_>, speaks_first: bool) -> Vec<Piece> {
     let from = sheet.item.entry.from.as_deref().filter(|_| speaks_first);
     let words = from.map(|from| format!("{}  ", without_sgr(&from.words())));
@@ -331,13 +332,13 @@ fn sender(sheet: &Sheet<'_>, speaks_first: bool) -> Vec<Piece> {
         .collect()
 }
 
-/// Whether an aside is shown as one row: system prompts always, notes if they fit.
+/// Whether an aside takes one row: system prompts always, notes if they fit.
 fn is_brief(sheet: &Sheet<'_>, body: &Body) -> bool {
     sheet.item.entry.role == Role::System
         || (body.bytes as usize) + 20 < usize::from(sheet.look.width)
 }
 
-/// The beginning of prose, without its markers.
+/// The first row of prose, without Markdown markers.
 fn first_row(sheet: &Sheet<'_>, body: &Body) -> Vec<Piece> {
     let text = wrap::head(body.text_or_stub(), 2_000).trim_start();
     let rows = markdown::rows(text, manner_of(sheet), 1_000, 1, sheet.look);
@@ -355,7 +356,7 @@ fn manner_of(sheet: &Sheet<'_>) -> Manner {
     }
 }
 
-/// The beginning of a text with blanks for its line breaks.
+/// The beginning of a text on one line.
 fn on_one_line(body: &Body) -> String {
     let plain = without_sgr(wrap::head(body.text_or_stub(), 2_000));
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -397,7 +398,7 @@ fn prose_rows(sheet: &Sheet<'_>, body: &Body, detail: Detail, is_aside: bool) ->
     rows
 }
 
-/// Facts beside the first words of a message.
+/// Facts at the right of the first words of a message.
 fn right_of(sheet: &Sheet<'_>, speaks_first: bool) -> Vec<Piece> {
     let theme = sheet.look.theme;
     let mut right = Vec::new();
@@ -420,7 +421,7 @@ fn right_of(sheet: &Sheet<'_>, speaks_first: bool) -> Vec<Piece> {
     right
 }
 
-/// What an answer cost is a fact of level 4, and of the item that the reader looks at.
+/// Whether usage is shown only at the focused entry: below level 4.
 fn is_for_focus(sheet: &Sheet<'_>) -> bool {
     let entry = sheet.item.entry;
     entry.role == Role::Assistant && !entry.marks.open && sheet.look.level < Level::Full
@@ -488,7 +489,7 @@ fn thinking(sheet: &mut Sheet<'_>, body: &Body, detail: Detail) {
     sheet.body(rows);
 }
 
-/// What is told of the output of a command, if that is what a title stands for.
+/// The facts in the title of a command's output; `None` for another title.
 fn facts_of_output(title: &str) -> Option<&str> {
     let rest = OUTPUTS.iter().find_map(|known| title.strip_prefix(known))?;
     if rest.is_empty() {
@@ -498,7 +499,7 @@ fn facts_of_output(title: &str) -> Option<&str> {
     }
 }
 
-/// What a command put out that the user ran: it was shown to them, so it is shown as output.
+/// The output of a command that the user ran, shown as output because the user saw it so.
 fn output(sheet: &mut Sheet<'_>, raw: &Raw, facts: &str, detail: Detail) {
     let theme = sheet.look.theme;
     let is_one_line = raw.body.lines <= 1;
@@ -551,7 +552,7 @@ fn raw(sheet: &mut Sheet<'_>, raw: &Raw, detail: Detail) {
     if let Some(facts) = facts.filter(|_| detail != Detail::Raw) {
         return output(sheet, raw, facts, detail);
     }
-    // What a program put around a prompt is an aside to what was said.
+    // What the harness puts around a prompt is an aside.
     let is_aside = is_quiet(sheet) || sheet.item.entry.marks.prompt;
     let is_closed = detail == Detail::Closed || (detail == Detail::Preview && is_aside);
     let word = if is_aside || sheet.item.entry.from.is_some() {
@@ -562,7 +563,7 @@ fn raw(sheet: &mut Sheet<'_>, raw: &Raw, detail: Detail) {
     titled(sheet, raw, (word, sheet.look.theme.dim), is_closed, detail);
 }
 
-/// What stands beside the conversation: a row, until it is opened.
+/// An unknown or minor record: one row until it is opened.
 fn aside(sheet: &mut Sheet<'_>, judged: Judged, raw: &Raw, detail: Detail) {
     let theme = sheet.look.theme;
     if judged == Judged::Trace && sheet.look.level < Level::Full {
@@ -581,7 +582,7 @@ fn aside(sheet: &mut Sheet<'_>, judged: Judged, raw: &Raw, detail: Detail) {
     titled(sheet, raw, (word, style), is_closed, detail);
 }
 
-/// A row with a title, and what that is about below it or behind it.
+/// A head row with a title, with the body below it or, if closed, at its right.
 fn titled(
     sheet: &mut Sheet<'_>,
     raw: &Raw,

@@ -1,13 +1,14 @@
-//! The visible part of a long text: its first and last lines, and how much lies between.
+//! Cuts the visible part out of a long text: its first and last lines, and the size of what is
+//! hidden.
 //!
-//! Invariant: touches only what it returns; a text of 50 MB costs as much as one of 50 lines.
+//! Invariant: only the visible part is read; a text of 50 MB costs as much as one of 50 lines.
 
 use super::wrap;
 use crate::model::figures;
 
-/// Whole rows that a block shows at level 4.
+/// Row limit of a block at level 4.
 pub(crate) const FULL_ROWS: usize = 2_000;
-/// Whole rows that a block shows when it was opened by hand.
+/// Row limit of a block that was opened by hand.
 pub(crate) const OPEN_ROWS: usize = 20_000;
 
 /// How much of a block is shown.
@@ -17,16 +18,15 @@ pub enum Detail {
     Closed,
     /// The head row and some lines.
     Preview,
-    /// All, within reason.
+    /// All, up to [`FULL_ROWS`].
     Full,
-    /// All, within wider reason: the reader asked for it.
+    /// All, up to [`OPEN_ROWS`], because it was opened by hand.
     Open,
-    /// All as recorded.
+    /// All, exactly as recorded.
     Raw,
 }
 
 impl Detail {
-    /// Rows at most.
     pub(crate) fn rows(self) -> usize {
         match self {
             Self::Closed | Self::Preview | Self::Full | Self::Raw => FULL_ROWS,
@@ -39,7 +39,7 @@ impl Detail {
         matches!(self, Self::Full | Self::Open | Self::Raw)
     }
 
-    /// The extent of a body that shows `head` and `tail` lines as a preview.
+    /// The extent of a body whose preview has `head` and `tail` lines.
     pub fn extent(self, head: usize, tail: usize) -> Extent {
         match self {
             Self::Closed | Self::Preview => Extent {
@@ -59,14 +59,14 @@ impl Detail {
     }
 }
 
-/// Lines from the beginning and from the end.
+/// Limits of an excerpt in lines.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
     /// Lines from the beginning.
     pub head: usize,
     /// Lines from the end.
     pub tail: usize,
-    /// Rows that one line may take; 0 is any number.
+    /// Rows per line; 0 is no limit.
     pub rows_per_line: usize,
 }
 
@@ -80,13 +80,13 @@ impl Extent {
 /// The visible part of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Excerpt<'a> {
-    /// The beginning.
+    /// The visible beginning.
     pub(crate) head: &'a str,
-    /// Lines between that are not shown.
+    /// Hidden lines.
     pub(crate) hidden_lines: usize,
-    /// Bytes between that are not shown.
+    /// Hidden bytes.
     pub(crate) hidden_bytes: usize,
-    /// The end; empty if the beginning is all.
+    /// The visible end; empty if nothing is hidden.
     pub(crate) tail: &'a str,
 }
 
@@ -112,12 +112,12 @@ impl Excerpt<'_> {
     }
 }
 
-/// Takes the visible part. `lines` is the known number of lines of the text.
+/// Cuts an excerpt. `lines` is the number of lines of the text, if known.
 pub(crate) fn excerpt(text: &str, lines: usize, extent: Extent, width: usize) -> Excerpt<'_> {
     let text = text.trim_end_matches('\n');
     let bytes_of = |rows: usize| rows.saturating_mul(width.max(80)).max(4_096);
     let is_small = text.len() <= bytes_of(extent.head + extent.tail);
-    // A row that says "+1 line" could as well be that line.
+    // A row that says "+1 line" takes as much space as that line.
     if is_small && text.lines().nth(extent.head + extent.tail + 1).is_none() {
         return Excerpt {
             head: text,

@@ -1,7 +1,7 @@
-//! A small reader of JSON texts for display: tool results are often JSON, and a tree reads better.
+//! Parses JSON texts for display: tool results are often JSON, and a tree is easier to read.
 //!
-//! Invariant: never fails and never recurses deeper than `MAX_DEPTH`: what is not JSON to the end
-//! gives `None`, and the text is shown as it is.
+//! Invariant: never fails and never recurses deeper than `MAX_DEPTH`; text that is not JSON to its
+//! end gives `None` and is shown as text.
 
 mod parts;
 
@@ -10,12 +10,12 @@ pub(crate) use parts::Parts;
 use crate::model::body::Tree;
 use crate::model::text::Text;
 
-/// Deeper values make the text stay a text.
+/// Deeper values are shown as text.
 const MAX_DEPTH: usize = 64;
-/// Larger texts stay texts.
+/// Larger texts are not parsed.
 const MAX_BYTES: usize = 512 * 1024;
 
-/// The tree of a text that is one JSON object or array.
+/// Parses a text that is one JSON object or array.
 pub fn parse(text: &str) -> Option<Tree> {
     let trimmed = text.trim();
     if trimmed.len() > MAX_BYTES || !is_enclosed(trimmed) {
@@ -24,7 +24,7 @@ pub fn parse(text: &str) -> Option<Tree> {
     value(trimmed)
 }
 
-/// The tree of any JSON value.
+/// Parses any JSON value.
 pub(crate) fn value(text: &str) -> Option<Tree> {
     let mut reader = Reader { rest: text };
     let tree = reader.value(0)?;
@@ -32,14 +32,14 @@ pub(crate) fn value(text: &str) -> Option<Tree> {
     reader.rest.is_empty().then_some(tree)
 }
 
-/// An object or array that is too large for a tree, as far as its ends and its beginning show.
+/// A text too large to parse that looks like an object or array by its start and end.
 pub(crate) fn large(text: &str) -> Option<&str> {
     let trimmed = text.trim();
     let is_large = trimmed.len() > MAX_BYTES && is_enclosed(trimmed);
     (is_large && Parts::of(trimmed).next().is_some()).then_some(trimmed)
 }
 
-/// Whether a part of a large text is small enough for a tree.
+/// Whether a part of a large text is small enough to be parsed.
 pub(crate) fn is_small(text: &str) -> bool {
     text.len() <= MAX_BYTES
 }
@@ -150,7 +150,7 @@ impl Reader<'_> {
     }
 }
 
-/// Decodes what follows a backslash; gives what follows that.
+/// Decodes an escape after its backslash; returns the rest.
 fn escape<'a>(rest: &'a str, out: &mut String) -> Option<&'a str> {
     let mut chars = rest.chars();
     let sign = chars.next()?;

@@ -1,24 +1,25 @@
-//! Links of a row: which spans lead where, and the addresses that may be written to a terminal.
+//! Links within rows, and the addresses that may be written to a terminal.
 //!
-//! A span travels through wrapping, tables and indentation before it is painted, and only its style
-//! goes with it. So the number of its link travels as the colour of its underline, which nothing else
-//! uses; the painter looks the address up and takes the colour off.
+//! A span passes through wrapping, tables and indentation before it is drawn, and only its style
+//! stays with it. So the index of its link is encoded as an underline colour, which nothing else
+//! uses; when a row is drawn, the address is looked up and the colour removed.
 //!
-//! **Escape sequences stand in cells.** A link's sequence opens and closes within each cell, so the difference of
-//! two frames may write any of them alone.
+//! **Escape sequences are contained in cells.** A link's sequence starts and ends within each
+//! cell, because the difference of two frames may consist of any of them alone.
 //!
-//! Invariant: an address that leaves here is printable ASCII and of a scheme that opens and does not run.
+//! Invariant: addresses written here are printable ASCII, with a scheme that opens a page and runs
+//! nothing.
 
 use ratatui::style::{Color, Style};
 use ratatui::text::Span;
 
 use super::wrap::Piece;
 
-/// Schemes that may be given to the terminal.
+/// Schemes that may be written to a terminal.
 const SCHEMES: [&str; 3] = ["https://", "http://", "mailto:"];
 /// Longer addresses are cut or refused by terminals.
 const LONGEST: usize = 2_000;
-/// More links of one text stay plain text.
+/// Limit of links in one text; more stay plain text.
 const MOST: usize = 4_096;
 
 /// The addresses of the links of a text.
@@ -33,12 +34,13 @@ impl Links {
         self.addresses.is_empty()
     }
 
-    /// The address of a style that [`Links::mark`] made.
+    /// The address encoded in a style by [`Links::mark`].
     pub(crate) fn address_of(&self, style: Style) -> Option<&str> {
         self.addresses.get(number_of(style)?).map(String::as_str)
     }
 
-    /// The style as one of a link to this address; as it is, if the address may not be written to a terminal.
+    /// Encodes an address in a style; an address that may not be written leaves the style
+    /// unchanged.
     pub(crate) fn mark(&mut self, style: Style, address: &str) -> Style {
         let Some(address) = printable(address) else {
             return style;
@@ -55,7 +57,7 @@ impl Links {
         }
     }
 
-    /// Marks addresses that stand in a line as plain text.
+    /// Marks plain addresses in a line.
     pub(crate) fn mark_bare(&mut self, line: Vec<Piece>) -> Vec<Piece> {
         let text: String = line.iter().map(|span| span.content.as_ref()).collect();
         if !text.contains("://") {
@@ -88,7 +90,7 @@ impl Links {
     }
 }
 
-/// The number that a style carries.
+/// The index encoded in a style.
 fn number_of(style: Style) -> Option<usize> {
     match style.underline_color? {
         Color::Rgb(r, g, b) => usize::try_from(u32::from_be_bytes([0, r, g, b])).ok(),
@@ -96,7 +98,7 @@ fn number_of(style: Style) -> Option<usize> {
     }
 }
 
-/// An address as it may be written to a terminal; nothing if it may not.
+/// The address in the form that may be written; `None` if it may not.
 pub(crate) fn printable(address: &str) -> Option<String> {
     let is_known = SCHEMES.iter().any(|scheme| {
         address
@@ -111,7 +113,7 @@ pub(crate) fn printable(address: &str) -> Option<String> {
     for byte in address.bytes() {
         match byte {
             b'!'..=b'~' => out.push(char::from(byte)),
-            // Control characters have no business in an address.
+            // Control characters are dropped.
             0..=0x1f | 0x7f => {}
             _ => out.push_str(&format!("%{byte:02X}")),
         }
@@ -119,7 +121,7 @@ pub(crate) fn printable(address: &str) -> Option<String> {
     Some(out)
 }
 
-/// Byte ranges of the addresses in a plain text. What ends a sentence does not belong to them.
+/// Byte ranges of the addresses in a text, without the punctuation that ends a sentence.
 fn bare(text: &str) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut from = 0;

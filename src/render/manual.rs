@@ -1,6 +1,6 @@
-//! The manual: a page for each topic, written in Markdown and kept in the program.
+//! The manual: a Markdown page per topic, embedded in the program.
 //!
-//! Invariant: a page begins with its heading and a line that says what it is about.
+//! Invariant: a page begins with a heading and a line that says what it is about.
 
 use super::markdown::{self, Manner};
 use super::row::{Look, Row};
@@ -12,12 +12,12 @@ const MOST_COLUMNS: u16 = 100;
 /// A page of the manual.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Page {
-    /// What it is asked for by.
+    /// The name of the topic.
     pub topic: &'static str,
     markdown: &'static str,
 }
 
-/// All pages, in the order in which a newcomer reads them.
+/// All pages, in the order for a new user.
 pub const PAGES: &[Page] = &[
     Page {
         topic: "reading",
@@ -81,13 +81,13 @@ pub(crate) fn topics() -> String {
 }
 
 impl Page {
-    /// What it is about, in a line.
+    /// Its summary line.
     pub fn about(&self) -> &'static str {
         self.markdown.lines().nth(2).unwrap_or_default()
     }
 
-    /// The page in Markdown. A link to another page leads nowhere outside the repository; what to type for that page
-    /// takes its place.
+    /// The page in Markdown. Links to other pages lead nowhere outside of the repository and are
+    /// replaced by what `ask_for` says to type for them.
     pub fn text(&self, ask_for: fn(&str) -> String) -> String {
         let page = |text: String, page: &Self| {
             let topic = page.topic;

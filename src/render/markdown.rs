@@ -1,7 +1,7 @@
-//! Markdown as styled rows.
+//! Renders Markdown as styled rows.
 //!
-//! Two manners: prose of a model is set as CommonMark; what a human typed keeps its line breaks, its
-//! indentation and its markers, because people type plain text and nothing of it may get lost.
+//! Prose of a model is rendered as CommonMark; what a human typed keeps its line breaks,
+//! indentation and markers, because people type plain text, and nothing of it may get lost.
 
 mod containers;
 mod definitions;
@@ -24,16 +24,16 @@ use super::row::{Look, Row};
 use super::source::Source;
 use super::wrap::{self, Frame, Piece};
 
-/// How a text is to be read.
+/// How a text is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
-    /// Written by a model: line breaks that wrap a paragraph mean nothing.
+    /// Written by a model: single line breaks are wrapping.
     Prose,
-    /// Typed by a human: what was typed is what is shown.
+    /// Typed by a human: shown as typed.
     Typed,
 }
 
-/// The rows of a text, at most about `limit` of them. They know which of its lines they show.
+/// The rows of a text, about `limit` at most, with the source lines that they show.
 pub fn rows(text: &str, manner: Manner, width: usize, limit: usize, look: &Look<'_>) -> Vec<Row> {
     let mut writer = Writer {
         look,
@@ -58,7 +58,7 @@ pub fn rows(text: &str, manner: Manner, width: usize, limit: usize, look: &Look<
         writer.is_apart = manner == Manner::Prose || ends_in_blank_line(before);
         let place = match &event {
             Event::Start(_) if writer.is_between_blocks() => range.start,
-            // What stands in a container stays there.
+            // A definition within a container stays in it.
             Event::End(TagEnd::Item | TagEnd::BlockQuote(_) | TagEnd::FootnoteDefinition) => {
                 range.end
             }
@@ -106,12 +106,12 @@ fn options() -> Options {
         | Options::ENABLE_MATH
 }
 
-/// A row that is laid out.
+/// A finished row.
 #[derive(Default)]
 struct Laid {
     line: Vec<Piece>,
     source: Source,
-    /// Whether it goes on with a line of code.
+    /// Whether it continues a line of code.
     continues: bool,
 }
 
@@ -124,22 +124,22 @@ struct Writer<'a> {
     containers: Vec<Container>,
     inline: Inline<'a>,
     table: Option<Table>,
-    /// Language and text of a code block, and whether fences stand around it.
+    /// An open code block: language, text, and whether it is fenced.
     code: Option<(String, String, bool)>,
-    /// The lists that are being written: whether they are numbered.
+    /// Open lists: whether they are numbered.
     lists: Vec<bool>,
     wants_gap: bool,
     /// Whether the last row is a definition.
     after_definition: bool,
-    /// Whether air may stand in front of the next block: a human may not have typed any.
+    /// Whether an empty row may precede the next block; in typed text only if one was typed.
     is_apart: bool,
-    /// Which lines of the text are being written.
+    /// The current position in the source.
     places: Places,
 }
 
 impl Writer<'_> {
-    /// `source` is what stands in the text for the event, `before` and `rest` the text up to there and from
-    /// there on.
+    /// Handles an event. `source` is its source text, `before` and `rest` are the text before and
+    /// from it.
     fn event(&mut self, event: Event<'_>, source: &str, before: &str, rest: &str) {
         match event {
             Event::Start(tag) => self.start(tag, source),
@@ -173,7 +173,7 @@ impl Writer<'_> {
                     .text(if source.is_empty() { &text } else { source });
             }
             Event::Text(text) | Event::InlineHtml(text) => self.inline.text(&text),
-            // Formulas stay as they were written, with their dollars.
+            // Formulas are shown as written.
             Event::InlineMath(_) | Event::DisplayMath(_) => self.html(source),
             Event::FootnoteReference(name) => self.inline.aside(&format!("[^{name}]")),
         }
@@ -262,7 +262,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Before a block: what was begun is ended, and a row of air if there is something above.
+    /// Ends the open paragraph, and adds an empty row in front of a block.
     fn block_starts(&mut self) {
         self.paragraph();
         self.wants_gap |= std::mem::take(&mut self.after_definition);
@@ -280,7 +280,7 @@ impl Writer<'_> {
         self.wants_gap = false;
     }
 
-    /// Whether no paragraph, list or table is open, so that something can stand in between.
+    /// Whether no paragraph, list or table is open.
     fn is_between_blocks(&self) -> bool {
         let is_in_list = !self.lists.is_empty() && self.containers.len() < self.lists.len();
         !is_in_list && self.table.is_none() && self.inline.is_empty()
@@ -344,7 +344,7 @@ impl Writer<'_> {
         self.wants_gap = true;
     }
 
-    /// Writes the text that has been gathered.
+    /// Writes the open paragraph.
     fn paragraph(&mut self) {
         if self.table.is_some() {
             return;
@@ -358,7 +358,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Columns that the containers leave.
+    /// Columns left by the containers.
     fn room(&self) -> usize {
         let front: usize = self
             .containers
@@ -408,7 +408,7 @@ impl Writer<'_> {
         self.push_part(spans, source, false);
     }
 
-    /// `continues`: it goes on with the line of code above.
+    /// Adds a row; with `continues` it continues the line of code above.
     fn push_part(&mut self, spans: Vec<Piece>, source: Source, continues: bool) {
         let mut line = self.front();
         line.extend(spans);
@@ -423,7 +423,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether an empty line stands at the end.
+/// Whether a text ends in an empty line.
 fn ends_in_blank_line(text: &str) -> bool {
     text.bytes()
         .rev()

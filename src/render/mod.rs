@@ -1,6 +1,6 @@
-//! Entries to rows: [`lay_out`] turns one entry into styled rows of a given width.
+//! Lays out entries: [`lay_out`] turns an entry into styled rows of a given width.
 //!
-//! Invariant: pure. Knows ratatui's text types, no terminal, no file, no state of the viewer.
+//! Invariant: pure. It knows ratatui's text types, but no terminal, file or state of the viewer.
 
 pub mod ansi;
 pub mod body;
@@ -68,7 +68,7 @@ fn in_words(details: &Details, reword: fn(&Text) -> Option<Text>) -> Arc<Details
     Arc::new(reworded)
 }
 
-/// The text in ASCII, if it is not so already. Colours stay.
+/// The text in ASCII; `None` if it is already. Colours stay.
 fn in_ascii(text: &Text) -> Option<Text> {
     (!text.is_ascii()).then(|| Text::output(&ascii(text)))
 }

@@ -1,20 +1,16 @@
-//! Nodes of trees that the reader can fold one by one, and which ones were folded by hand.
+//! Nodes of trees, which fold one by one, and the folds set by hand.
 //!
-//! **Trees fold by their paths.** A row of a tree knows its node, and a node is a number made of its path, so folds
-//! and the reader's place in a tree hold when it is laid out anew or has grown. A tree is open as deep as its rows
-//! fit; JSON that is too large for a tree is read as a text, as far as it is shown.
-//!
-//! Invariant: a node is known by its path from the root, so folds hold when a tree is laid out again or
-//! grows at its end.
+//! A node is identified by a hash of its path from the root, so folds and positions in a tree hold
+//! when it is laid out again or has grown at its end.
 
 use std::collections::{HashMap, HashSet};
 
-/// The path of a node, as a number.
+/// The hash of a node's path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NodeId(u64);
 
 impl NodeId {
-    /// The root of a tree: `part` distinguishes trees of one block.
+    /// The root of a tree; `part` distinguishes the trees of a block.
     pub(crate) fn root(block: usize, part: u8) -> Self {
         Self(0xcbf2_9ce4_8422_2325)
             .step(&block.to_le_bytes())
@@ -33,13 +29,13 @@ impl NodeId {
         self.step(b"i").step(&index.to_le_bytes())
     }
 
-    /// What stands for the children from an index on.
+    /// The row for the hidden children from an index on.
     #[must_use]
     pub(crate) fn rest(self, index: usize) -> Self {
         self.step(b"r").step(&index.to_le_bytes())
     }
 
-    /// FNV-1a: small, and the same in every run.
+    /// FNV-1a, which is the same in every run.
     fn step(self, bytes: &[u8]) -> Self {
         let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
         Self(bytes.iter().fold(self.0, mix))
@@ -49,15 +45,15 @@ impl NodeId {
 /// The node that a row shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// Which one.
+    /// The node.
     pub(crate) id: NodeId,
-    /// What holds it; nothing holds children of the root.
+    /// Its parent; `None` below the root.
     pub(crate) parent: Option<NodeId>,
-    /// Whether it is open; `None` if there is nothing to fold.
+    /// Whether it is open; `None` if it cannot be folded.
     pub(crate) is_open: Option<bool>,
 }
 
-/// The nodes of an entry that were folded or opened by hand.
+/// Folds of the nodes of an entry, set by hand.
 #[derive(Clone, Debug, Default)]
 pub struct NodeFolds {
     by_hand: HashMap<NodeId, bool>,
@@ -65,7 +61,7 @@ pub struct NodeFolds {
 }
 
 impl NodeFolds {
-    /// Whether a node was opened or closed by hand.
+    /// The fold of a node, if it was set by hand.
     pub(crate) fn get(&self, node: NodeId) -> Option<bool> {
         self.by_hand.get(&node).copied()
     }
@@ -80,13 +76,13 @@ impl NodeFolds {
         self.whole.contains(&block)
     }
 
-    /// Opens all nodes of a block; the ones closed by hand too.
+    /// Opens all nodes of a block, including those that were closed by hand.
     pub(crate) fn open_all(&mut self, block: usize) {
         self.by_hand.retain(|_, is_open| *is_open);
         self.whole.insert(block);
     }
 
-    /// The nodes of a block are no longer open together.
+    /// Undoes [`Self::open_all`].
     pub(crate) fn close_all(&mut self, block: usize) {
         self.whole.remove(&block);
     }
@@ -95,7 +91,7 @@ impl NodeFolds {
 /// The folds of the trees of one body.
 #[derive(Clone, Copy)]
 pub(crate) struct Nodes<'a> {
-    /// By hand, of the whole entry.
+    /// Folds of the entry.
     folds: Option<&'a NodeFolds>,
     /// The block.
     block: usize,
@@ -104,7 +100,7 @@ pub(crate) struct Nodes<'a> {
 }
 
 impl<'a> Nodes<'a> {
-    /// Of a part of a block: its input, its result.
+    /// The folds of one tree of a block: of its input or its result.
     pub(crate) fn of(folds: Option<&'a NodeFolds>, block: usize, part: u8) -> Self {
         Self {
             folds,
@@ -113,13 +109,13 @@ impl<'a> Nodes<'a> {
         }
     }
 
-    /// Of another part of the same block.
+    /// The folds of another tree of the same block.
     #[must_use]
     pub(crate) fn part(self, part: u8) -> Self {
         Self::of(self.folds, self.block, part)
     }
 
-    /// Whether a node was opened or closed by hand.
+    /// The fold of a node, if it was set by hand.
     pub(crate) fn get(&self, node: NodeId) -> Option<bool> {
         self.folds.and_then(|folds| folds.get(node))
     }

@@ -1,4 +1,4 @@
-//! Plain bodies: tool output, numbered source code, hits of searches.
+//! Rows of plain bodies: tool output, numbered source code, search hits.
 
 use ratatui::style::Style;
 use ratatui::text::Span;
@@ -13,17 +13,17 @@ use crate::model::body::Body;
 use crate::model::path;
 use crate::model::text::without_sgr;
 
-/// A text and how many lines the whole has.
+/// A text that may be the beginning of a longer one.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
     /// The text.
     pub text: &'a str,
-    /// Lines of the whole.
+    /// Lines of the whole text.
     pub lines: usize,
 }
 
 impl<'a> Source<'a> {
-    /// The text of a body, or its stub while it is away.
+    /// The text of a body, or its stub if it is not in memory.
     pub(crate) fn of(body: &'a Body) -> Self {
         Self {
             text: body.text_or_stub(),
@@ -32,7 +32,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Output of a tool, with its colours.
+/// Tool output, with its colours.
 pub fn plain(
     source: Source<'_>,
     extent: Extent,
@@ -48,7 +48,7 @@ pub fn plain(
     })
 }
 
-/// Source code. Numbers that the agent put in front of the lines move into a dim column.
+/// Source code; line numbers written by the agent are moved to a dim column.
 pub fn numbered(
     source: Source<'_>,
     language: &str,
@@ -88,7 +88,7 @@ pub fn numbered(
     })
 }
 
-/// Hits of a search: `path:line:` in their own colours; several of one file below its name.
+/// Hits of a search with `path:line:` coloured; several hits in a file are grouped below its name.
 pub fn hits(source: Source<'_>, extent: Extent, width: usize, look: &Look<'_>) -> Vec<Row> {
     let theme = look.theme;
     fold(source, extent, width, look, |part| {
@@ -129,7 +129,7 @@ pub fn hits(source: Source<'_>, extent: Extent, width: usize, look: &Look<'_>) -
     })
 }
 
-/// Code without numbers.
+/// Source code without line numbers.
 pub(crate) fn source_code(
     source: Source<'_>,
     language: &str,
@@ -149,10 +149,10 @@ pub(crate) fn source_code(
     })
 }
 
-/// A line: what stands in front of it, and its spans.
+/// A line: its prefix and its spans.
 type Painted = (Vec<Piece>, Vec<Piece>);
 
-/// Head, count of hidden lines and tail; `paint` makes styled lines of each part.
+/// Lays out head, count of hidden lines and tail; `paint` styles the lines of each part.
 fn fold(
     source: Source<'_>,
     extent: Extent,
@@ -170,7 +170,7 @@ fn fold(
         }
     }
     if !shown.tail.is_empty() {
-        // A line that is cut in its middle goes on in the tail.
+        // A line that is cut in its middle continues in the tail.
         let before = shown.head.lines().count() + shown.hidden_lines;
         let first = before.min(source.lines.saturating_sub(1));
         rows.extend(wrapped(paint(shown.tail), first, extent, width, look));
@@ -178,7 +178,7 @@ fn fold(
     rows
 }
 
-/// `first` is the place of the first line in the text.
+/// Wraps lines; `first` is the number of the first line within the text.
 fn wrapped(
     lines: Vec<Painted>,
     first: usize,
@@ -209,7 +209,7 @@ fn wrapped(
     rows
 }
 
-/// Parts the line number that agents put in front: `   12→text`, `12\ttext`, `12: text`, `12| text`.
+/// Splits off the line number that agents write: `   12→text`, `12\ttext`, `12: text`, `12| text`.
 fn number_of(line: &str) -> (&str, &str) {
     let trimmed = line.trim_start_matches(' ');
     let end = trimmed
@@ -232,7 +232,7 @@ fn number_of(line: &str) -> (&str, &str) {
     }
 }
 
-/// A text without the numbers that an agent put in front of its lines.
+/// A text without the line numbers written by an agent.
 pub(crate) fn without_numbers(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(|line| number_of(line).1).collect();
     lines.join("\n")
@@ -240,7 +240,7 @@ pub(crate) fn without_numbers(text: &str) -> String {
 /// Path, line number with its colons, and text of a hit.
 type Hit<'a> = (&'a str, &'a str, &'a str);
 
-/// Bytes of the drive that a path of Windows begins with: `C:\\` or `C:/`.
+/// Bytes of a Windows drive at the start of a path: `C:\\` or `C:/`.
 fn drive_of(line: &str) -> usize {
     match line.as_bytes() {
         [drive, b':', b'\\' | b'/', ..] if drive.is_ascii_alphabetic() => 3,
@@ -248,7 +248,7 @@ fn drive_of(line: &str) -> usize {
     }
 }
 
-/// Parts `path:12:text` and `path-12-text`.
+/// Splits `path:12:text` and `path-12-text`.
 fn hit_of(line: &str) -> Option<Hit<'_>> {
     let drive = drive_of(line);
     let colon = line

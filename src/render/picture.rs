@@ -1,18 +1,21 @@
-//! Images: as cells that show two pixels each, one above the other, and as drawings for terminals that can
-//! do more ([`drawing`]).
+//! Images: as cells that show two pixels each, and as drawings for terminals with graphics
+//! ([`drawing`]).
 //!
-//! A layout takes what is finished and asks for the rest; a thread of the runtime fetches the data from
-//! its record, and [`Order::make`] makes a picture of it. The data itself is never kept.
+//! A layout uses finished pictures and queues requests for others; a thread of the runtime reads
+//! the data from the record, and [`PictureRequest::make`] decodes it. The data itself is not
+//! cached.
 //!
-//! **Images are half blocks first.** They are cells like all others, which scroll, overlap and pass through
-//! multiplexers, and they are there before anything else is made. What a terminal can do beyond that lies over them:
-//! cells that name a place in an image (`render::picture::kitty`), or, where images cannot be named, a picture for
-//! each row of cells, written when the frame is out and again when it moved or was covered (`runtime::terminal_images`). A
-//! row that is partly covered stays half blocks. Encoded here are only pixels that were decoded here; no byte of a
-//! file goes on. The crate for this (`ratatui-image`) asks and waits for answers, changes the settings of tmux, sends
-//! an image with a cell that may be covered or never drawn, takes none away, and leaves a hole where a pop-up was.
+//! **Images are half blocks first**: cells like all others, which scroll, overlap and pass through
+//! multiplexers, and which are there before anything else is made. The graphics of a terminal are
+//! drawn over them: cells that refer to an image (`render::picture::kitty`) or, where images
+//! cannot be referred to, a picture for each row of cells, written after the frame and again when
+//! it moved or was covered (`runtime::terminal_images`). A partly covered row stays half blocks.
+//! Only pixels that were decoded here are encoded; no byte of a file is passed on. The crate
+//! `ratatui-image` waits for replies of the terminal, changes settings of tmux, sends an image
+//! with a cell that may be covered or never drawn, deletes none, and leaves a hole where a pop-up
+//! was.
 //!
-//! Invariant: what an image claims of itself is checked before memory is taken for it.
+//! Invariant: what an image claims about itself is checked before memory is allocated for it.
 
 pub mod canvas;
 #[cfg(feature = "images")]
@@ -33,36 +36,36 @@ use self::decoding::{flat, open};
 use self::drawing::{Drawing, Shape};
 use crate::model::body::Image;
 
-/// Columns and rows of a picture at most.
+/// Limit of a picture in columns and rows.
 const LARGEST_CELLS: (u16, u16) = (96, 32);
-/// Pictures that are kept.
+/// Limit of cached pictures.
 const MOST: usize = 64;
-/// Bytes of drawings that are kept; the latest one always is.
+/// Limit of cached drawings in bytes; the latest one is always cached.
 const MOST_DRAWN: usize = 24 << 20;
-/// Requests that may wait; of more the oldest are forgotten, they scrolled away.
+/// Limit of the queue; the oldest requests are dropped, because their image has scrolled away.
 const MAX_WAITING: usize = 32;
-/// A small image.
+/// An image scaled down to half blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
-    /// Of the image itself, in pixels.
+    /// Size of the original image in pixels.
     pub(crate) size: (u32, u32),
     width: usize,
     /// Row by row.
     pixels: Vec<[u8; 3]>,
 }
 
-/// What there is to be seen of an image.
+/// The state of a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Sight {
-    /// It has been asked for.
+    /// Requested.
     Waiting,
-    /// This.
+    /// Finished.
     Seen(Arc<Picture>),
-    /// Nothing, and why.
+    /// Failed, with the reason.
     Broken(Arc<str>),
 }
 
-/// Finished pictures and open requests.
+/// The cache of pictures and the queue of requests.
 #[derive(Debug, Default)]
 pub struct Pictures {
     state: Mutex<State>,
@@ -75,23 +78,23 @@ struct State {
     finished: HashMap<String, Sight>,
     /// Keys of `finished`, the oldest first.
     order: VecDeque<String>,
-    /// Finished drawings, those first that were not wanted for the longest time. `None`: there is none.
+    /// Finished drawings, the least recently used first; `None` if one cannot be made.
     drawn: VecDeque<(String, Option<Arc<Drawing>>)>,
     waiting: VecDeque<Order>,
     in_work: Option<String>,
     is_stopped: bool,
 }
 
-/// Something to be made.
+/// A request for a picture or a drawing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
-    /// Of this image.
+    /// The image.
     pub(crate) image: Image,
-    /// A drawing of this shape; a small picture if there is none.
+    /// The shape of a drawing; `None` for a picture.
     pub(crate) shape: Option<Shape>,
 }
 
-/// What was made of an image.
+/// A finished request.
 #[derive(Debug)]
 pub enum Made {
     /// Half blocks.
@@ -101,7 +104,7 @@ pub enum Made {
 }
 
 impl Order {
-    /// Makes it of the data of the image: PNG, JPEG, GIF (its first frame) or WebP.
+    /// Makes it from the data of the image: PNG, JPEG, GIF (its first frame) or WebP.
     pub fn make(&self, data: &[u8]) -> Result<Made, String> {
         match self.shape {
             None => decode(data).map(Made::Picture),
@@ -109,7 +112,8 @@ impl Order {
         }
     }
 
-    /// Two images of one record and of one size are the same to us, as they are to who looks for their data.
+    /// The key of the cache. Images of the same record and size are the same, as for the search of
+    /// their data.
     fn key(&self) -> String {
         let Image {
             origin,
@@ -158,12 +162,12 @@ impl State {
 }
 
 impl Pictures {
-    /// Rises with every finished picture.
+    /// Incremented with every finished request.
     pub(crate) fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// What there is of an image; it is asked for if there is nothing yet.
+    /// The state of a picture; a new one is requested.
     pub(crate) fn get(&self, image: &Image) -> Sight {
         let order = Order {
             image: image.clone(),
@@ -178,7 +182,7 @@ impl Pictures {
         Sight::Waiting
     }
 
-    /// The drawing of an image, if it is finished; it is asked for if there is nothing yet.
+    /// The drawing of an image, if it is finished; a new one is requested.
     pub(crate) fn drawing(&self, image: &Image, shape: Shape) -> Option<Arc<Drawing>> {
         let order = Order {
             image: image.clone(),
@@ -203,7 +207,8 @@ impl Pictures {
         }
     }
 
-    /// Waits for a request, the latest first: it is the one on the screen. `None` means to stop.
+    /// Waits for a request and returns the latest, which is most likely on the screen. `None`
+    /// stops the worker.
     pub fn next(&self) -> Option<Order> {
         let mut state = self.lock();
         while state.waiting.is_empty() && !state.is_stopped {
@@ -220,7 +225,7 @@ impl Pictures {
         Some(order)
     }
 
-    /// Keeps what came of a request.
+    /// Stores the result of a request.
     pub fn keep(&self, order: &Order, outcome: Result<Made, String>) {
         let key = order.key();
         let mut state = self.lock();
@@ -228,7 +233,7 @@ impl Pictures {
         match outcome {
             Ok(Made::Picture(picture)) => state.keep_sight(key, Sight::Seen(Arc::new(picture))),
             Ok(Made::Drawing(drawing)) => state.keep_drawing(key, Some(drawing)),
-            // The half blocks stay.
+            // Without a drawing the half blocks stay.
             Err(_) if order.shape.is_some() => state.keep_drawing(key, None),
             Err(why) => state.keep_sight(key, Sight::Broken(why.into())),
         }
@@ -236,7 +241,7 @@ impl Pictures {
         self.generation.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Ends all [`Pictures::next`].
+    /// Stops the workers in [`Pictures::next`].
     pub(crate) fn stop(&self) {
         self.lock().is_stopped = true;
         self.wake.notify_all();
@@ -247,7 +252,7 @@ impl Pictures {
     }
 }
 
-/// Makes a small picture of the data of an image.
+/// Decodes an image and scales it down to half blocks.
 #[cfg(feature = "images")]
 pub(crate) fn decode(data: &[u8]) -> Result<Picture, String> {
     let whole = open(data)?;
@@ -266,13 +271,13 @@ pub(crate) fn decode(data: &[u8]) -> Result<Picture, String> {
     })
 }
 
-/// Without the decoders nothing can be seen.
+/// Without the decoders no image can be shown.
 #[cfg(not(feature = "images"))]
 pub(crate) fn decode(_data: &[u8]) -> Result<Picture, String> {
     Err("not shown: this program was built without images".to_owned())
 }
 
-/// Columns and rows of an image of so many pixels, not more than there is room for.
+/// Columns and rows for an image of this size in pixels, within the available ones.
 pub(crate) fn cells(size: (u32, u32), columns: usize, most: usize, canvas: Canvas) -> (u16, u16) {
     let within =
         |room: usize, largest: u16| u16::try_from(room).map_or(largest, |room| room.min(largest));
@@ -285,12 +290,12 @@ pub(crate) fn cells(size: (u32, u32), columns: usize, most: usize, canvas: Canva
     )
 }
 
-/// A row of a drawing: where it lies over the half blocks of a row of text.
+/// A row of a drawing, over the half blocks of a row of text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tile {
     /// The drawing.
     pub(crate) drawing: Arc<Drawing>,
-    /// Which row of it.
+    /// The row of the drawing.
     pub(crate) row: u16,
 }
 

@@ -1,6 +1,7 @@
-//! Results that have a better form than a tree: lists of messages, tables of records, pages that were found.
+//! Results that are easier to read than as a tree: lists of messages, tables of records, pages
+//! found on the web.
 //!
-//! Invariant: nothing is left out but what is counted as hidden; what does not fit a form stays a tree.
+//! Invariant: everything is shown or counted as hidden; other results stay trees.
 
 use std::borrow::Cow;
 
@@ -19,16 +20,16 @@ use crate::model::body::Tree;
 use crate::model::figures;
 use crate::model::text::{Text, without_sgr};
 
-/// Tables with more columns, and longer cells, are data.
+/// Lists with more columns or longer cells are not tables.
 const COLUMNS: usize = 8;
 const LONGEST_CELL: usize = 120;
-/// Rows of what was found on a page.
+/// Rows of a snippet.
 const SNIPPET: usize = 2;
-/// What stands in front of the pages in a text.
+/// The prefix of a list of pages within a text.
 const LINKS: &str = "Links: ";
 
-/// The texts of a list of contents, as MCP servers give it, if it holds nothing else that is not said by
-/// them already.
+/// The texts of a list of contents, as MCP servers return it, if the list says nothing beyond
+/// them.
 pub fn contents(tree: &Tree) -> Option<String> {
     let items = tree.get("content").unwrap_or(tree).items();
     let texts: Option<Vec<Cow<'_, str>>> = items.iter().map(content).collect();
@@ -48,8 +49,8 @@ pub fn contents(tree: &Tree) -> Option<String> {
     is_all.then_some(text)
 }
 
-/// The text of a content that is nothing but text, the link to a resource, or a resource or a sound: of data that is no
-/// text its kind and size.
+/// The text of a content: plain text, a link to a resource, a resource or a sound; kind and size
+/// for binary data.
 fn content(item: &Tree) -> Option<Cow<'_, str>> {
     let Tree::Map(members) = item else {
         return None;
@@ -85,7 +86,7 @@ fn content(item: &Tree) -> Option<Cow<'_, str>> {
     }
 }
 
-/// `audio  audio/wav  12 KB`: what is not shown.
+/// `audio  audio/wav  12 KB` for data that is not shown.
 fn sized(what: &str, item: &Tree, data: &Text) -> String {
     let mime = item
         .get("mimeType")
@@ -98,7 +99,7 @@ fn sized(what: &str, item: &Tree, data: &Text) -> String {
     )
 }
 
-/// A table of a list of records whose values are short, at most so many rows.
+/// A table of a list of records with short values, cut at a number of rows.
 pub(crate) fn table(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) -> Option<Vec<Row>> {
     let items = tree.items();
     let Some(Tree::Map(first)) = items.first().filter(|_| items.len() > 1) else {
@@ -179,7 +180,7 @@ fn cell(value: &Tree, look: &Look<'_>) -> Piece {
     }
 }
 
-/// The pages that a search of the web found, and the text before and after them.
+/// The pages that a web search found, and the text around them.
 pub(crate) struct Pages<'a> {
     /// The text before.
     pub(crate) before: &'a str,
@@ -188,7 +189,7 @@ pub(crate) struct Pages<'a> {
     pub(crate) after: &'a str,
 }
 
-/// Finds pages in a text: it is a list of them, or has one in a line that begins with `Links:`.
+/// Finds the pages in a text: it is a list of them, or contains one after `Links:`.
 pub(crate) fn pages(text: &str) -> Option<Pages<'_>> {
     if let Some(found) = json::parse(text) {
         let lists = ["results", "links", "items", "organic", "web"];
@@ -232,7 +233,7 @@ fn text_of<'t>(item: &'t Tree, names: &[&str]) -> Option<&'t str> {
 }
 
 impl Pages<'_> {
-    /// Title, address and snippet of each page, at most of so many.
+    /// Title, address and snippet of each page, up to a number of pages.
     pub(crate) fn rows(&self, width: usize, limit: usize, look: &Look<'_>) -> Vec<Row> {
         let theme = look.theme;
         let mut rows = Vec::new();

@@ -1,4 +1,4 @@
-//! What goes into a layout and what comes out: the border types between `render` and `app`.
+//! Input and output of a layout: the types shared by `render` and `app`.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub enum Level {
     Prompts,
     /// One row for each block.
     Outline,
-    /// Prose whole, tool bodies and thinking as a preview.
+    /// Prose in full, tool bodies and thinking as previews.
     #[default]
     Preview,
     /// Everything.
@@ -47,12 +47,12 @@ impl Level {
         }
     }
 
-    /// Whether an entry with these marks is bookkeeping that has no row at this level.
+    /// Whether an entry with these marks is bookkeeping and hidden at this level.
     pub(crate) fn hides(self, marks: Marks) -> bool {
         self < Self::Full && marks.is_hidden()
     }
 
-    /// The level with this number; numbers beyond the ends give the ends.
+    /// The level with this number; numbers out of range are clamped.
     pub fn of(number: u8) -> Self {
         match number {
             0 | 1 => Self::Prompts,
@@ -64,49 +64,49 @@ impl Level {
     }
 }
 
-/// Whether the reader folded a block by hand.
+/// The fold of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Fold {
     /// As the level says.
     #[default]
     ByLevel,
-    /// Shown whole.
+    /// Opened by hand: shown in full.
     Open,
-    /// One row.
+    /// Closed by hand: one row.
     Closed,
 }
 
-/// The outer conditions of a layout. Rows are valid as long as these do not change.
+/// The options of a layout. Its rows are valid until one of them changes.
 #[derive(Clone, Copy)]
 pub struct Look<'a> {
-    /// Columns for the rows; no row is wider.
+    /// Width in columns; no row is wider.
     pub width: u16,
     /// How much is shown.
     pub level: Level,
     /// Whether thinking is shown at all.
     pub thinking: bool,
-    /// Whether calls say what they are for, where the agent said so, before what they do.
+    /// Whether calls show the purpose stated by the agent before what they do.
     pub intents: bool,
-    /// What stands in front of each head row.
+    /// Times in front of head rows.
     pub times: Times,
-    /// Lines of the screen: previews take their share of them. 0 stands for a small one.
+    /// Lines of the screen, by which previews grow. 0 is a small screen.
     pub lines: u16,
     /// Colours and glyphs.
     pub theme: &'a Theme,
-    /// Syntax highlighting: finished pieces, and where to ask for more.
+    /// Syntax highlighting.
     pub colours: &'a Colours,
-    /// The first column of long lines of code, output and JSON that is shown; `None` wraps them.
+    /// First visible column of long lines of code, output and JSON; `None` wraps them.
     pub sideways: Option<u16>,
-    /// The folder that the session works in: files below it are named from there.
+    /// Working folder of the session; paths are shown relative to it.
     pub root: Option<&'a str>,
-    /// Images: finished pictures, and where to ask for more. Without, images are shown as words.
+    /// Pictures; `None` shows images as words.
     pub pictures: Option<&'a Pictures>,
 }
 
 /// Times in front of head rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Times {
-    /// None: the session has none, or there is no room.
+    /// None: the session has none, or the screen is too narrow.
     None,
     /// `10:41`
     Minutes,
@@ -115,7 +115,7 @@ pub enum Times {
 }
 
 impl Times {
-    /// Columns that they take, with the air behind them.
+    /// Columns of a time with the blanks behind it.
     pub(crate) fn columns(self) -> usize {
         match self {
             Self::None => 0,
@@ -125,11 +125,11 @@ impl Times {
     }
 }
 
-/// Lines of a small screen, for which previews are made.
+/// Lines of a screen for which the lines of previews are given.
 const SMALL: usize = 24;
 
 impl<'a> Look<'a> {
-    /// The lines of a preview on this screen: half of what it is higher than a small one is for them.
+    /// Lines of a preview on this screen: they grow half as much as the screen.
     pub(crate) fn share(&self, (head, tail): (usize, usize)) -> (usize, usize) {
         let lines = usize::from(self.lines).max(SMALL);
         (
@@ -138,7 +138,7 @@ impl<'a> Look<'a> {
         )
     }
 
-    /// All that there is, in this width: full detail, thinking and times, images in words.
+    /// Full detail with thinking and times, images as words.
     pub fn full(width: u16, theme: &'a Theme, colours: &'a Colours) -> Self {
         Self {
             width,
@@ -156,53 +156,54 @@ impl<'a> Look<'a> {
     }
 }
 
-/// One entry with what its layout needs from outside.
+/// An entry with the facts from outside that its layout needs.
 pub struct Item<'a> {
     /// The entry.
     pub entry: &'a Entry,
-    /// Folds of its blocks, by place; missing ones are [`Fold::ByLevel`].
+    /// Folds of its blocks by index; missing ones are [`Fold::ByLevel`].
     pub folds: &'a [Fold],
-    /// Nodes of its trees that were folded by hand.
+    /// Folds of the nodes of its trees.
     pub nodes: Option<&'a NodeFolds>,
-    /// Inputs of the plans that its own plans took the place of, by the place of the block.
+    /// For each plan by its block, the input of the plan that it replaced.
     pub plans: &'a [(usize, &'a Body)],
-    /// Facts of the turn that it opens, ready to print: `6 calls 1✗ · 1m52s · $0.21`.
+    /// Facts of the turn that it starts, for display: `6 calls 1✗ · 1m52s · $0.21`.
     pub turn: Option<&'a str>,
-    /// Cost and tokens of the answer, ready to print: `↑118k (97% cached) ↓402  $0.031`.
+    /// Usage of the answer, for display: `↑118k (97% cached) ↓402  $0.031`.
     pub spent: Option<&'a str>,
-    /// Whether it is on an abandoned branch, or a copy: drawn dim.
+    /// Whether it is dim: a copy, or on an abandoned branch.
     pub dim: bool,
     /// Whether its calls without a result may still get one.
     pub is_awaited: bool,
-    /// Whether the agent is at work: what it has not finished may still be.
+    /// Whether the agent is at work, so that unfinished blocks may still be finished.
     pub is_at_work: bool,
-    /// Sub-agents that its calls started.
+    /// Lanes started by its calls.
     pub lanes: &'a [LaneLine],
-    /// Ends of work in the background that it tells.
+    /// Ends of background work reported by it.
     pub ends: &'a [EndLine],
-    /// Whether somebody may still tell how work ended that goes on.
+    /// Whether the end of running background work may still be reported.
     pub goes_on: bool,
-    /// How deep it lies in sub-agents: 0 is the main lane. Indents by two columns each, up to four.
+    /// Depth of its lane: 0 is the main lane. Each indents by two columns, up to four times.
     pub depth: u16,
-    /// Whether somebody speaks to its agent, though it has a lane: it is of one of several sessions.
+    /// Whether its lane is the main lane of one of several joined sessions, so that its prompts
+    /// are a user's.
     pub is_spoken_to: bool,
-    /// Whether its keys name the one of several sessions that has them.
+    /// Whether its keys carry the number of one of several joined sessions.
     pub is_joined: bool,
-    /// Index of the block that opens in raw form (the `r` key), if any.
+    /// Index of the block that opens as the raw record (the `r` key).
     pub raw: Option<usize>,
-    /// The blocks that are shown, in order; `None` for all.
+    /// Indices of the visible blocks in order; `None` for all.
     pub only: Option<&'a [usize]>,
-    /// What records hold that no block shows, by the block below which it is shown, in order; from level 4 on.
+    /// Fields of records that no block shows, from level 4 on, by the block above them, in order.
     pub details: &'a [(usize, Arc<Details>)],
-    /// The blocks that are laid out; the others have rows of their own.
+    /// The range of blocks that is laid out; the others have rows of their own.
     pub blocks: (usize, usize),
-    /// The entries of equal calls, or of equal results without calls, that its row stands for, with itself; none if
-    /// only for itself.
+    /// The entries of a run of equal calls or results that its row stands for, itself included;
+    /// empty if it stands only for itself.
     pub run: &'a [&'a Entry],
 }
 
 impl<'a> Item<'a> {
-    /// An entry by itself, as it is where nothing was folded and nothing stands around it.
+    /// An entry without folds and context.
     pub fn of(entry: &'a Entry) -> Self {
         Self {
             entry,
@@ -229,59 +230,59 @@ impl<'a> Item<'a> {
     }
 }
 
-/// A sub-agent under its call.
+/// The row of a lane below its call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaneLine {
-    /// The call.
+    /// Key of the call.
     pub call: Key,
     /// Its name.
     pub label: Text,
-    /// Ready to print: `14 calls · $0.09`.
+    /// Facts for display: `14 calls · $0.09`.
     pub facts: String,
     /// Whether its entries are shown below.
     pub is_open: bool,
-    /// What it did last, the newest at the end: several things while it is at work.
+    /// Its last actions, the newest last; several while it is at work.
     pub last: Vec<String>,
-    /// Since when it has been running; `None` if it has come to an end.
+    /// Start of the lane; `None` if it has ended.
     pub since: Option<Timestamp>,
 }
 
 /// One line on the screen.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
-    /// The text, not wider than [`Look::width`] less [`Row::right`].
+    /// The text, at most as wide as [`Look::width`] less [`Row::right`].
     pub line: Line<'static>,
-    /// Facts at the right edge; the painter aligns them.
+    /// Facts aligned at the right edge.
     pub right: Vec<Span<'static>>,
-    /// Whether those facts are for who looks at the item only.
+    /// Whether those facts are shown only while the item has the focus.
     pub on_focus: bool,
-    /// Place of the block within the entry.
+    /// Index of the block within the entry.
     pub block: usize,
     /// What kind of row it is.
     pub kind: RowKind,
     /// The call's part of the lane gutter.
     pub gutter: Gutter,
-    /// Since when the call has been running: the painter shows the elapsed time at the right edge.
+    /// Start of a running call; the elapsed time is shown at the right edge.
     pub running_since: Option<Timestamp>,
-    /// Since when the sub-agent of the row has been running: likewise.
+    /// Start of a running lane, likewise.
     pub lane_since: Option<Timestamp>,
-    /// The row stands for lines that are folded away: Enter opens them in place.
+    /// Number of hidden lines that the row stands for; Enter opens them.
     pub hides: u32,
-    /// The body of this row was away; it must be fetched to show more than its stub.
+    /// Whether the body must be fetched to show more than its stub.
     pub is_away: bool,
-    /// The row goes on with a line that began above it.
+    /// Whether the row continues the line above it.
     pub continues: bool,
-    /// The node of a tree that it shows, if the reader can go from node to node.
+    /// The node of a tree shown by the row, if nodes can be focused one by one.
     pub node: Option<Node>,
-    /// Where its spans lead.
+    /// Links of its spans.
     pub links: Option<Arc<Links>>,
-    /// What of the session's texts it shows.
+    /// The source text shown by the row.
     pub source: Source,
-    /// The row of a drawing over its half blocks, for terminals that can show it.
+    /// The row of a drawing over its half blocks, for terminals with graphics.
     pub tile: Option<Tile>,
 }
 
-/// Sets the text that the lines of rows are of, where none is set.
+/// Sets the source text of rows that have source lines and no text yet.
 pub(crate) fn set_source(rows: &mut [Row], of: &Of) {
     for row in rows
         .iter_mut()
@@ -291,26 +292,26 @@ pub(crate) fn set_source(rows: &mut [Row], of: &Of) {
     }
 }
 
-/// Rows with the text that their lines are of; see [`set_source`].
+/// Rows with their source text set; see [`set_source`].
 pub(crate) fn with_source(mut rows: Vec<Row>, of: &Of) -> Vec<Row> {
     set_source(&mut rows, of);
     rows
 }
 
-/// The rows of a block, with what stands between it and the next one. Rows stand in the order of their blocks, so
-/// that the place of one costs little among twenty thousand.
+/// The rows of a block, with the rows between it and the next one. Rows are ordered by block, so a
+/// binary search finds them.
 pub(crate) fn rows_of(rows: &[Row], block: usize) -> Range<usize> {
     rows.partition_point(|row| row.block < block)..rows.partition_point(|row| row.block <= block)
 }
 
-/// First and last row of an item: of a block, without what stands between items.
+/// First and last row of a block, without the rows between blocks.
 pub(crate) fn item_at(rows: &[Row], block: usize) -> Option<(usize, usize)> {
     let all = rows_of(rows, block);
     let is_own = |at: &usize| rows.get(*at).is_some_and(|row| !row.kind.is_between());
     Some((all.clone().find(is_own)?, all.rev().find(is_own)?))
 }
 
-/// Kinds of rows, for motions and for the spine.
+/// Kinds of rows, for motions and for the map of the session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowKind {
     /// First row of a prompt.
@@ -319,14 +320,14 @@ pub enum RowKind {
     Head,
     /// First row of a failed call or of an error.
     Error,
-    /// A line across: compaction, model change, branch, interruption.
+    /// A rule: compaction, change of the model, branch, interruption.
     Rule,
     /// A further row.
     #[default]
     Body,
     /// An empty row between entries.
     Gap,
-    /// A line between what was there when the reader last looked and what is new since then.
+    /// A line between what was seen before and what is new.
     News,
     /// A line between entries that shows a long time.
     Ruler,
@@ -343,14 +344,14 @@ impl Row {
         })
     }
 
-    /// Since when the call or the lane of the row has been running.
+    /// Start of the running call or lane of the row.
     pub(crate) fn clock(&self) -> Option<Timestamp> {
         self.running_since.or(self.lane_since)
     }
 }
 
 impl RowKind {
-    /// Whether the row stands between items and belongs to none.
+    /// Whether the row is between items and belongs to none.
     pub(crate) fn is_between(self) -> bool {
         matches!(self, Self::Gap | Self::News | Self::Ruler)
     }

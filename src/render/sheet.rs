@@ -1,7 +1,7 @@
-//! The sheet that an entry is laid out on: columns, indentation, right edges, marks of rows.
+//! Collects the rows of an entry: columns, indentation, right edges, attributes of rows.
 //!
-//! Invariant: every row passes [`Sheet::push`], which cuts what is too wide and leaves room for the
-//! right edge, so that no layout can overflow.
+//! Invariant: every row passes [`Sheet::push`], which cuts it to the width less the right edge, so
+//! that no layout can overflow.
 
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
@@ -15,56 +15,56 @@ use super::wrap::{self, Piece};
 use crate::model::body::Body;
 use crate::model::timestamp::Timestamp;
 
-/// Columns that stay free on the head row of a running call: the painter shows the time there.
+/// Columns reserved on the head row of a running call for the elapsed time.
 pub const RUNNING_ROOM: usize = 10;
-/// Narrower sheets have no times.
+/// Narrower screens show no times.
 const NARROW: usize = 60;
-/// Wider sheets have more air.
+/// From this width on there are more empty rows.
 pub(crate) const WIDE: usize = 100;
-/// Columns that bodies are indented by.
+/// Indentation of bodies in columns.
 const INDENT: usize = 2;
-/// Levels of sub-agents that are indented.
+/// Limit of indented lanes.
 const MAX_DEPTH: usize = 4;
 
-/// Rows in the making.
+/// The rows of an entry under construction.
 pub struct Sheet<'a> {
-    /// The conditions.
+    /// The options.
     pub(crate) look: &'a Look<'a>,
     /// The entry.
     pub(crate) item: &'a Item<'a>,
     rows: Vec<Row>,
     block: usize,
     margin: usize,
-    /// What was said of the call that comes next, if its row is to say it.
+    /// The sentence that introduces the next call, to be shown in its head row.
     pub(crate) lead: Option<String>,
 }
 
-/// What a head row says.
+/// The content of a head row.
 #[derive(Default)]
 pub(crate) struct Head {
     /// What kind of row it is.
     pub(crate) kind: RowKind,
-    /// When it happened.
+    /// Time of the entry.
     pub(crate) at: Option<Timestamp>,
     /// `you`, `bot`, `bash`.
     pub(crate) word: Piece,
-    /// After the word; cut if it is too long.
+    /// Text after the word; cut if it is too long.
     pub(crate) text: Vec<Piece>,
-    /// Whether that is the name of a file, of which the end stays.
+    /// Whether the text is a path, of which the end is kept.
     pub(crate) is_path: bool,
-    /// After the text; never cut before the text.
+    /// Text after that; cut last.
     pub(crate) suffix: Vec<Piece>,
     /// Facts at the right edge, the most important one last.
     pub(crate) right: Vec<Piece>,
-    /// Whether those facts are for who looks at the item only.
+    /// Whether those facts are shown only while the item has the focus.
     pub(crate) on_focus: bool,
-    /// Since when it has been running.
+    /// Start, if it is running.
     pub(crate) running_since: Option<Timestamp>,
-    /// Rows that open with it.
+    /// Number of hidden lines.
     pub(crate) hides: u32,
-    /// Whether its body is away.
+    /// Whether its body is not in memory.
     pub(crate) is_away: bool,
-    /// What of the session's texts it shows.
+    /// The source text shown by the row.
     pub(crate) source: Source,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Sheet<'a> {
         self.block = block;
     }
 
-    /// How much of a block is shown.
+    /// The detail of a block, by its fold and the level.
     pub(crate) fn detail(&self, block: usize) -> Detail {
         if self.item.raw == Some(block) {
             return Detail::Raw;
@@ -106,12 +106,12 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Folds of a tree of the block: `part` distinguishes its trees.
+    /// Folds of a tree of the block; `part` distinguishes its trees.
     pub(crate) fn nodes(&self, part: u8) -> Nodes<'a> {
         Nodes::of(self.item.nodes, self.block, part)
     }
 
-    /// The input of the plan that the block's plan took the place of.
+    /// The input of the plan that the plan of this block replaced.
     pub(crate) fn plan_before(&self) -> Option<&'a Body> {
         let plans = self.item.plans;
         let at = plans
@@ -120,7 +120,7 @@ impl<'a> Sheet<'a> {
         plans.get(at).map(|(_, input)| *input)
     }
 
-    /// Columns from the margin on.
+    /// Columns right of the margin.
     pub(crate) fn width(&self) -> usize {
         usize::from(self.look.width)
             .saturating_sub(self.margin)
@@ -134,22 +134,22 @@ impl<'a> Sheet<'a> {
             .max(1)
     }
 
-    /// Whether the sheet is wide enough for more air.
+    /// Whether the screen is wide enough for more empty rows.
     pub(crate) fn is_wide(&self) -> bool {
         usize::from(self.look.width) >= WIDE
     }
 
-    /// The signs to be used.
+    /// The glyphs of the theme.
     pub(crate) fn glyphs(&self) -> &'static Glyphs {
         self.look.theme.glyphs()
     }
 
-    /// Number of rows so far: where the next one will be.
+    /// Index of the next row.
     pub(crate) fn at(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether nothing of the entry stands above.
+    /// Whether the entry has no row yet.
     pub(crate) fn is_at_top(&self) -> bool {
         self.rows.is_empty() && self.item.blocks.0 == 0
     }
@@ -158,7 +158,7 @@ impl<'a> Sheet<'a> {
     pub(crate) fn head(&mut self, head: Head) {
         let glyphs = self.glyphs();
         let width = self.width();
-        // Words in the same row are not cut for what is not seen.
+        // Text is not cut for facts that are hidden without focus.
         let is_for_words = head.on_focus && !head.text.is_empty();
         let facts = if is_for_words { Vec::new() } else { head.right };
         let right = right_edge(facts, width, glyphs.cut);
@@ -199,7 +199,7 @@ impl<'a> Sheet<'a> {
         self.push(row, 0);
     }
 
-    /// The column of times.
+    /// The time of a head row.
     fn front(&self, at: Option<Timestamp>) -> Vec<Piece> {
         let (clock, columns) = match self.look.times {
             _ if usize::from(self.look.width) < NARROW => return Vec::new(),
@@ -245,7 +245,7 @@ impl<'a> Sheet<'a> {
 
     /// Adds an empty row between entries.
     pub(crate) fn gap(&mut self) {
-        // It belongs to what stands above: a block without rows of its own has none.
+        // It belongs to the block above, and a block without rows has no empty row.
         let above = self
             .rows
             .last()
@@ -260,7 +260,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Adds a row as it is, from the left margin.
+    /// Adds a row with an indentation.
     pub(crate) fn push(&mut self, mut row: Row, indent: usize) {
         let width = usize::from(self.look.width);
         let indent = if width > indent * 4 {
@@ -283,12 +283,12 @@ impl<'a> Sheet<'a> {
         self.rows.push(row);
     }
 
-    /// Sets the text that the lines of the rows from `first` on are of.
+    /// Sets the source text of the rows from `first` on.
     pub(crate) fn set_source(&mut self, first: usize, of: &Of) {
         set_source(self.rows.get_mut(first..).unwrap_or_default(), of);
     }
 
-    /// Draws the lane of a call beside the rows from `first` on.
+    /// Sets the lane gutter of a call on the rows from `first` on.
     pub(crate) fn lane(&mut self, first: usize, is_open: bool) {
         let Some(rows) = self.rows.get_mut(first..) else {
             return;
@@ -305,7 +305,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// The rows; all dim if the item is.
+    /// Returns the rows, dimmed if the item is.
     pub(crate) fn finish(mut self) -> Vec<Row> {
         if self.item.dim {
             let dim = self.look.theme.dim;
@@ -334,7 +334,7 @@ fn reserved(right: &[Piece], is_running: bool) -> usize {
     right + if is_running { RUNNING_ROOM } else { 0 }
 }
 
-/// Joins facts; the less important ones go when they would take more than half of the width.
+/// Joins facts; the first ones are dropped while all take more than half of the width.
 fn right_edge(facts: Vec<Piece>, width: usize, cut: &'static str) -> Vec<Piece> {
     let facts = facts.into_iter().map(|fact| wrap::fit(&[fact], width, cut));
     let mut facts: Vec<Piece> = facts
@@ -355,7 +355,8 @@ fn right_edge(facts: Vec<Piece>, width: usize, cut: &'static str) -> Vec<Piece> 
     out
 }
 
-/// Says that `count` rows are hidden: at the right edge of the last row if there is room, else below.
+/// Marks `count` rows as hidden: at the right edge of the last row if it fits, else in a row
+/// below.
 pub(crate) fn mark_hidden(
     rows: &mut Vec<Row>,
     what: &str,

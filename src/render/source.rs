@@ -1,19 +1,19 @@
-//! Which lines of which text a row shows, so that copying rows gives what was written and not how it was
+//! The source lines shown by a row, so that copying rows gives the text as written and not as
 //! wrapped.
 //!
-//! Invariant: a row keeps no text of a body alive; bodies come and go, and are asked for by their place.
+//! Invariant: rows keep no body alive; bodies are referred to by index and fetched again.
 
 use std::ops::Range;
 
 use crate::model::text::Text;
 
-/// What a row shows a part of.
+/// The text whose lines a row shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Of {
-    /// Nothing that anybody wrote: a notice, a frame, air.
+    /// None: a notice, a frame, an empty row.
     #[default]
     Nothing,
-    /// The body of the block with this place among [`crate::model::entry::BlockKind::bodies`].
+    /// The body at this index of [`crate::model::entry::BlockKind::bodies`].
     Body(usize),
     /// A text of its own: an argument of a call, the lines of a change.
     Own(Text),
@@ -24,14 +24,14 @@ pub enum Of {
 pub struct Source {
     /// The text.
     pub(crate) of: Of,
-    /// Its lines from 0 on; ends beyond the text mean its last line. Empty if nothing of it is shown.
+    /// Line range from 0; an end beyond the text means its last line. Empty if no line is shown.
     pub lines: Range<u32>,
-    /// Another line that stands beside them.
+    /// Another line shown beside them.
     pub(crate) beside: Option<u32>,
 }
 
 impl Source {
-    /// One line of a text that is set later.
+    /// One line, of a text that is set later.
     pub(crate) fn line(at: usize) -> Self {
         let at = number(at);
         Self {
@@ -40,7 +40,7 @@ impl Source {
         }
     }
 
-    /// These lines of a text that is set later.
+    /// A range of lines, of a text that is set later.
     pub(crate) fn lines(lines: Range<u32>) -> Self {
         Self {
             lines,
@@ -48,7 +48,7 @@ impl Source {
         }
     }
 
-    /// All of a text that is set later.
+    /// All lines, of a text that is set later.
     pub(crate) fn all() -> Self {
         Self::lines(0..u32::MAX)
     }
@@ -62,7 +62,7 @@ impl Source {
     }
 }
 
-/// A line's number.
+/// A line number, saturated.
 pub fn number(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }

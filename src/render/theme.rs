@@ -1,10 +1,10 @@
-//! Roles of colour: the only place that names one, besides the files in `assets/themes`.
+//! Themes: styles by role. Colours are named only here and in the files of `assets/themes`.
 //!
-//! Accents are the terminal's own sixteen colours where those can be trusted. Greys, and the accents of
-//! the light theme, are fixed colours of the 256: "bright black" is the background of some palettes,
-//! and yellow or bright green on white cannot be read.
+//! Accents are among the terminal's own sixteen colours where those are reliable. Greys, and the
+//! accents of the light theme, are fixed colours of the 256: "bright black" is the background of
+//! some palettes, and yellow or bright green on white cannot be read.
 //!
-//! Invariant: on a terminal without colours no style has a colour, so meaning never hangs on one.
+//! Invariant: on a terminal without colours no style has a colour, so no meaning depends on one.
 
 use ratatui::style::{Color, Modifier, Style};
 
@@ -12,16 +12,16 @@ use super::colour::{Depth, fit};
 use super::glyphs::Glyphs;
 use super::picture::canvas::Canvas;
 
-/// Colours by role, and whether Unicode glyphs may be used.
+/// Styles by role, and what the terminal supports.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Theme {
-    /// What readers call it.
+    /// Its name in the settings.
     pub name: String,
     /// Prose.
     pub text: Style,
     /// Secondary facts.
     pub dim: Style,
-    /// Who speaks.
+    /// Speakers.
     pub voice: Voices,
     /// Tool names.
     pub tool: Style,
@@ -29,7 +29,7 @@ pub struct Theme {
     pub accent: Style,
     /// Success.
     pub good: Style,
-    /// Problems that can be lived with.
+    /// Minor problems.
     pub warn: Style,
     /// Errors.
     pub bad: Style,
@@ -43,7 +43,7 @@ pub struct Theme {
     pub syntax: Syntax,
     /// What a search finds.
     pub hit: HitStyles,
-    /// The focused item's mark, selected rows of lists.
+    /// The mark of the focused item, selected rows of lists.
     pub focus: Style,
     /// Header and status line.
     pub bar: Style,
@@ -53,11 +53,11 @@ pub struct Theme {
     pub is_light: bool,
     /// What the terminal can show.
     pub terminal: Terminal,
-    /// Whether characters that are not seen have marks in the text.
+    /// Whether invisible characters are shown by marks.
     pub has_marks: bool,
 }
 
-/// Styles by who speaks.
+/// Styles of speakers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Voices {
     /// The human's prompts.
@@ -68,12 +68,12 @@ pub struct Voices {
     pub thinking: Style,
 }
 
-/// Styles of what a search finds.
+/// Styles of search hits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HitStyles {
     /// A hit.
     pub(crate) any: Style,
-    /// The one at which the reader is.
+    /// The hit at the cursor.
     pub(crate) current: Style,
 }
 
@@ -86,21 +86,21 @@ pub struct DiffStyles {
     pub(crate) removed: Style,
 }
 
-/// What the terminal can show.
+/// What the terminal supports.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terminal {
     /// Whether any colour may be used.
     pub has_colour: bool,
-    /// Whether it makes links of addresses (OSC 8).
+    /// Whether links are written with their addresses (OSC 8).
     pub has_links: bool,
-    /// How many colours it has.
+    /// Number of colours.
     pub depth: Depth,
     /// How it shows images.
     pub canvas: Canvas,
 }
 
 impl Terminal {
-    /// What is taken for granted as long as nothing else is known of it.
+    /// Assumed until more is known.
     const UNKNOWN: Self = Self {
         has_colour: true,
         has_links: false,
@@ -109,14 +109,14 @@ impl Terminal {
     };
 }
 
-/// Grounds of changed lines: of the line, and of what differs within it.
+/// Backgrounds of changed lines: of the line, and of the words that differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tints {
     /// Of added lines.
     pub(crate) added: (Color, Color),
     /// Of removed lines.
     pub(crate) removed: (Color, Color),
-    /// Of text on them that has no colour of its own, whatever the terminal's may be.
+    /// Colour of text on them that has none of its own.
     pub(crate) text: Color,
 }
 
@@ -137,7 +137,7 @@ pub struct Syntax {
     pub(crate) kind: Style,
 }
 
-/// The names of all roles, as theme files use them.
+/// Names of all roles in theme files.
 pub const ROLES: [&str; 24] = [
     "text",
     "dim",
@@ -165,7 +165,8 @@ pub const ROLES: [&str; 24] = [
     "bar",
 ];
 
-/// Roles that look like another one in a theme file that does not name them: so a new role needs no line in each file.
+/// Roles that take the style of another one if a theme file does not name them, so that a new role
+/// needs no line in each file.
 pub(crate) const LIKE: [(&str, &str); 5] = [
     ("added", "good"),
     ("comment", "thinking"),
@@ -173,7 +174,7 @@ pub(crate) const LIKE: [(&str, &str); 5] = [
     ("string", "good"),
     ("function", "accent"),
 ];
-/// One among others that are reversed.
+/// Distinct from other reversed styles.
 const STANDS_OUT: Modifier = Modifier::REVERSED
     .union(Modifier::BOLD)
     .union(Modifier::UNDERLINED);
@@ -216,7 +217,8 @@ impl Theme {
                 current: of(Color::Cyan).add_modifier(STANDS_OUT),
             },
             focus: of(Color::Cyan).add_modifier(Modifier::BOLD),
-            // A shade of the background: a line of inverted text is louder than all that is read.
+            // A shade of the background, because reversed text would be more prominent than the
+            // content.
             bar: Style::new().fg(Color::Indexed(252)).bg(Color::Indexed(236)),
             ascii: false,
             is_light: false,
@@ -266,7 +268,7 @@ impl Theme {
         }
     }
 
-    /// Without any colour: bold, dim, italic, underlined and reversed only.
+    /// No colour at all: bold, dim, italic, underlined and reversed only.
     pub fn mono() -> Self {
         let plain = Style::new();
         let bold = plain.add_modifier(Modifier::BOLD);
@@ -311,7 +313,7 @@ impl Theme {
         }
     }
 
-    /// The theme of this name that needs no file.
+    /// The built-in theme of this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         match name {
             "dark" => Some(Self::dark()),
@@ -352,7 +354,7 @@ impl Theme {
         })
     }
 
-    /// The same in colours that the terminal has.
+    /// The theme in colours that the terminal has.
     #[must_use]
     pub(crate) fn with_depth(mut self, depth: Depth) -> Self {
         self.terminal.depth = depth;
@@ -365,13 +367,13 @@ impl Theme {
         self
     }
 
-    /// The same with or without Unicode glyphs.
+    /// Switches between Unicode and ASCII glyphs.
     #[must_use]
     pub fn with_ascii(self, ascii: bool) -> Self {
         Self { ascii, ..self }
     }
 
-    /// Grounds of changed lines. Only true colours can be faint enough for text of any colour.
+    /// Backgrounds of changed lines; only true colours are faint enough for text of any colour.
     pub(crate) fn tints(&self) -> Option<Tints> {
         let is_faint = self.terminal.has_colour && self.terminal.depth == Depth::True;
         let dark = Tints {
@@ -387,7 +389,7 @@ impl Theme {
         is_faint.then_some(if self.is_light { light } else { dark })
     }
 
-    /// The colour of one of several sessions.
+    /// The colour of one of several joined sessions.
     pub(crate) fn of_session(&self, number: usize) -> Style {
         let styles = [
             self.accent,
@@ -404,7 +406,7 @@ impl Theme {
             .unwrap_or(self.accent)
     }
 
-    /// Selected rows: a ground of its own with text that can be read on it, else reversed.
+    /// Style of selected rows: a background of its own, or reversed.
     pub(crate) fn selected(&self) -> Style {
         if !self.terminal.has_colour || self.terminal.depth == Depth::Sixteen {
             return Style::new().add_modifier(Modifier::REVERSED);
@@ -415,20 +417,19 @@ impl Theme {
             .bg(Color::Indexed(ground))
     }
 
-    /// The same with or without links.
+    /// Sets whether links are written with their addresses.
     #[must_use]
     pub fn with_links(mut self, has_links: bool) -> Self {
         self.terminal.has_links = has_links;
         self
     }
 
-    /// The same with or without marks for characters that are not seen.
     #[must_use]
     pub(crate) fn with_marks(self, has_marks: bool) -> Self {
         Self { has_marks, ..self }
     }
 
-    /// The same for a terminal that shows images so.
+    /// Sets how images are shown.
     #[must_use]
     pub fn with_canvas(mut self, canvas: Canvas) -> Self {
         self.terminal.canvas = canvas;

@@ -1,4 +1,4 @@
-//! Tool calls as cards: a head row that says what was really done, and what came of it below.
+//! Tool calls as cards: a head row with what was done, and the result below.
 
 mod card;
 mod facts;
@@ -24,14 +24,14 @@ use crate::model::figures;
 use crate::model::text::{Text, without_sgr};
 use crate::model::tool::{ToolCall, ToolKind, ToolState, Verdict};
 
-/// Columns of a name that is all we know.
+/// Limit of a tool name in columns.
 const LONG_NAME: usize = 24;
-/// Bytes of arguments in a head row.
+/// Limit of arguments in a head row, in bytes.
 const LONG_HEAD: usize = 400;
-/// Rows of an image, and of its preview.
+/// Row limits of an image, and of its preview.
 const IMAGE_ROWS: usize = 32;
 const PREVIEW_ROWS: usize = 12;
-/// In fewer columns nothing can be made out.
+/// Narrower images are not recognizable.
 const NARROWEST_IMAGE: usize = 16;
 
 /// Lays out a call.
@@ -57,7 +57,7 @@ pub fn lay_out(sheet: &mut Sheet<'_>, call: &ToolCall, detail: Detail) {
     sheet.lane(first, is_running(sheet, call));
 }
 
-/// Lays out a result whose call is not there.
+/// Lays out a result whose call is unknown.
 pub(crate) fn lay_out_stray(sheet: &mut Sheet<'_>, stray: &StrayResult, detail: Detail) {
     let theme = sheet.look.theme;
     let why = if stray.duplicate {
@@ -107,7 +107,7 @@ fn head(
         .iter()
         .filter_map(|entry| Some((*entry, entry.calls().next()?)))
         .collect();
-    // Some agents count the changed lines themselves; once is enough.
+    // Some agents report the changed lines themselves.
     let has_counts = call
         .state
         .result()
@@ -157,7 +157,7 @@ fn head(
     }
 }
 
-/// How many a row stands for, if for several.
+/// The number of calls that a row stands for, if there are several.
 pub(super) fn number_of(sheet: &Sheet<'_>) -> Option<Piece> {
     let theme = sheet.look.theme;
     let times = if theme.ascii {
@@ -169,7 +169,7 @@ pub(super) fn number_of(sheet: &Sheet<'_>) -> Option<Piece> {
     (!run.is_empty()).then(|| Span::styled(format!("  {times}{}", run.len()), theme.accent))
 }
 
-/// The lines that calls changed together, if that is known of each.
+/// Lines changed by all calls of a run, if known for each.
 fn changed_by_all(run: &[(&Entry, &ToolCall)]) -> Option<(usize, usize)> {
     let all: Option<Vec<(usize, usize)>> =
         run.iter().map(|(_, call)| card::changed_by(call)).collect();
@@ -180,7 +180,7 @@ fn changed_by_all(run: &[(&Entry, &ToolCall)]) -> Option<(usize, usize)> {
     })
 }
 
-/// Whether a call has no result, but may get one, or its work goes on.
+/// Whether a call may still get a result, or its background work goes on.
 fn is_running(sheet: &Sheet<'_>, call: &ToolCall) -> bool {
     match call.state {
         ToolState::Acknowledged(_) => sheet.item.goes_on,
@@ -202,7 +202,7 @@ fn lines_of(call: &ToolCall) -> u32 {
         .map_or(1, |result| result.body.lines.max(1))
 }
 
-/// What kind of thing a call does; of one that is none of these, its name in few letters.
+/// The kind of a call in one word, or its shortened name.
 fn word(call: &ToolCall) -> String {
     let kind = match call.kind {
         ToolKind::Run => "run",
@@ -234,7 +234,7 @@ fn name_in_short(call: &ToolCall) -> String {
     cut.iter().map(|span| span.content.as_ref()).collect()
 }
 
-/// What the call is about, on one line.
+/// The subject of a call on one line.
 fn headline(
     sheet: &Sheet<'_>,
     call: &ToolCall,
@@ -242,7 +242,7 @@ fn headline(
     lead: Option<String>,
 ) -> Vec<Piece> {
     let theme = sheet.look.theme;
-    // Level 4 and an opened call show the command as it was given.
+    // An opened call shows the command as given.
     let is_as_given = call.kind == ToolKind::Run && detail.is_whole();
     let text = if is_as_given {
         first_line(&call.headline)
@@ -282,7 +282,7 @@ fn first_line(text: &Text) -> String {
     plain.trim().lines().next().unwrap_or_default().to_owned()
 }
 
-/// `▸ reviewer  14 calls · $0.09`, and below it what it did last if it is at work out of sight.
+/// `▸ reviewer  14 calls · $0.09`, and below it the last actions of a closed lane at work.
 fn lane_rows(sheet: &Sheet<'_>, call: &ToolCall, lane: &LaneLine, detail: Detail) -> Vec<Row> {
     let theme = sheet.look.theme;
     let glyphs = sheet.glyphs();
@@ -305,7 +305,7 @@ fn lane_rows(sheet: &Sheet<'_>, call: &ToolCall, lane: &LaneLine, detail: Detail
             theme.dim,
         ),
     ];
-    // The row of the call has a clock as long as that has no result.
+    // The row of a running call shows the time already.
     let lane_since = lane.since.filter(|_| !is_running(sheet, call));
     let head = Row {
         line: wrap::fit(&spans, sheet.room(), glyphs.cut).into(),
@@ -325,7 +325,7 @@ fn lane_rows(sheet: &Sheet<'_>, call: &ToolCall, lane: &LaneLine, detail: Detail
     std::iter::once(head).chain(below).collect()
 }
 
-/// `[image png 45 KB]`, and the image below it where there are colours to show it in.
+/// `[image png 45 KB]`, and the image below it where it can be shown.
 pub(crate) fn image_rows(
     image: &Image,
     detail: Detail,
@@ -391,7 +391,6 @@ pub(crate) fn image_rows(
     rows
 }
 
-/// A style of one word.
 fn styled(text: impl Into<String>, style: Style) -> Piece {
     Span::styled(text.into(), style)
 }

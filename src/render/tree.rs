@@ -1,7 +1,8 @@
-//! JSON trees as indented lines that fold: keys, scalars, lists with dashes; long strings below their key.
+//! JSON trees as indented lines that fold: keys, scalars, lists with dashes, long strings below
+//! their key.
 //!
-//! Invariant: the work is bounded by the rows that are wanted, not by the tree. A text that is too large
-//! for a tree is read as far as its children are shown.
+//! Invariant: the work is bounded by the number of rows, not by the tree. A JSON text that is too
+//! large to parse is read only as far as its children are shown.
 
 mod children;
 mod compact;
@@ -22,16 +23,16 @@ use crate::model::figures;
 use crate::model::text::Text;
 use writer::{Manner, Writer};
 
-/// Of deeper values only the count is shown.
+/// Deeper values are shown as counts.
 const MAX_DEPTH: usize = 24;
-/// Rows that a tree opens with when it is opened by hand: as deep as that allows.
+/// Row budget of a tree opened by hand, which decides how deep it opens.
 const OVERVIEW: usize = 200;
-/// Rows of a string in a preview, in a tree opened by hand, and at the full level.
+/// Rows of a string: in a preview, in a tree opened by hand, at level 4.
 const STRING: (usize, usize, usize) = (2, 12, 60);
-/// Children that are shown at once, and with each further opening.
+/// Children shown at first, and with each further opening.
 const PAGE: (usize, usize) = (100, 500);
 
-/// Everything, as it was recorded.
+/// Options for a whole tree as recorded.
 const RAW: Manner = Manner {
     depth: usize::MAX,
     strings: usize::MAX,
@@ -41,34 +42,35 @@ const RAW: Manner = Manner {
     is_raw: true,
 };
 
-/// What a tree is made of.
+/// A value to be shown.
 #[derive(Clone, Copy)]
 pub(crate) enum Value<'a> {
-    /// A value in memory.
+    /// A parsed value.
     Tree(&'a Tree),
-    /// A JSON text that is too large for that.
+    /// A JSON text that is too large to be parsed.
     Json(&'a str),
 }
 
 impl<'a> Value<'a> {
-    /// A large JSON text.
+    /// A large text, if it looks like JSON.
     pub(crate) fn of_large(text: &'a str) -> Option<Self> {
         json::large(text).map(Value::Json)
     }
 }
 
-/// What a row of a whole tree shows a part of.
+/// The value shown by a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Leaf {
-    /// Where it stands, as jq names it: `.message.content[0].text`.
+    /// Its path in jq's notation: `.message.content[0].text`.
     pub(crate) path: Arc<str>,
-    /// The string or the number; nothing of other values.
+    /// The string or number; `None` for other values.
     pub(crate) value: Option<Text>,
-    /// Which line of the string, from 0.
+    /// Line number within the string, from 0.
     pub(crate) line: u32,
 }
 
-/// The rows of a whole tree, at most `limit`, each with what it shows. A last row says what is hidden.
+/// The rows of a whole tree up to `limit`, each with the value that it shows. A last row tells
+/// what is hidden.
 pub(crate) fn rows_with_leaves(
     tree: &Tree,
     width: usize,
@@ -89,13 +91,13 @@ pub(crate) fn rows_with_leaves(
         .collect()
 }
 
-/// The rows of a whole tree, at most `limit`; a last row says what is hidden.
+/// The rows of a whole tree up to `limit`; a last row tells what is hidden.
 pub fn rows(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) -> Vec<Row> {
     let nodes = Nodes::of(None, 0, 0);
     written(Value::Tree(tree), RAW, nodes, (width, limit), look)
 }
 
-/// The rows of a tree with folds, at most `limit`.
+/// The rows of a tree with folds, up to `limit`.
 pub(crate) fn folded(
     value: Value<'_>,
     detail: Detail,
@@ -148,7 +150,7 @@ fn finished(writer: Writer<'_>, look: &Look<'_>) -> Vec<Row> {
     rows
 }
 
-/// Short lists of scalars fit on one line: `[120, 180]`.
+/// Whether a list of scalars fits on one line: `[120, 180]`.
 fn is_short(items: &[Tree]) -> bool {
     items.len() <= 6
         && items.iter().all(|item| match item {

@@ -1,7 +1,7 @@
-//! Styled text into rows: widths, wrapping, cutting.
+//! Measures, wraps and cuts styled text.
 //!
-//! Invariant: no row is wider than asked, no grapheme is split, and no control character leaves here;
-//! this is the last gate before the screen, behind the one where texts enter.
+//! Invariant: no row is wider than requested, no grapheme is split, and no control character gets
+//! through; this is the last check before the screen, after [`crate::model::text::Text::clean`].
 
 use std::ops::Range;
 
@@ -11,36 +11,36 @@ use ratatui::text::{Line, Span};
 use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Columns between tab stops; less of them where tabs indent, and the content alone says how deep.
+/// Columns between tab stops; indentation by tabs is narrower, because only its depth matters.
 const TAB: usize = 8;
 const INDENT_TAB: usize = 4;
-/// Bytes of a match, and of a line on each side of it, that are looked at.
+/// Bytes of a match, and of the line on each side of it, that are considered.
 const LONGEST_MATCH: usize = 4_000;
-/// Marks without a width of their own that one cell may hold; more is vandalism.
+/// Combining marks per cell; more are dropped.
 const MARKS_PER_CELL: usize = 8;
 
 /// A span that owns its text.
 pub type Piece = Span<'static>;
 
-/// How wide rows may be, and what stands in front of the first and of the further ones.
+/// Width and prefixes of the rows of a line.
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
-    /// Columns for all of it.
+    /// Width in columns, prefixes included.
     pub width: usize,
-    /// In front of the first row.
+    /// Prefix of the first row.
     pub first: Vec<Piece>,
-    /// In front of each further row.
+    /// Prefix of further rows.
     pub rest: Vec<Piece>,
-    /// Rows at most; 0 is no limit. The last one ends in `cut` if something is missing.
+    /// Row limit; 0 is none. If text is missing, the last row ends in `cut`.
     pub limit: usize,
-    /// Stands for what is missing.
+    /// Stands for missing text.
     pub cut: &'static str,
-    /// The line is not wrapped: one row shows what it holds from this column on.
+    /// First visible column; the line is cut to one row instead of wrapped.
     pub sideways: Option<u16>,
 }
 
 impl Frame {
-    /// Without anything in front.
+    /// No prefixes.
     pub(crate) fn of(width: usize) -> Self {
         Self {
             width,
@@ -48,7 +48,7 @@ impl Frame {
         }
     }
 
-    /// With blanks in front of all rows but the first.
+    /// Further rows are indented.
     pub fn hanging(width: usize, indent: usize) -> Self {
         Self {
             width,
@@ -58,7 +58,7 @@ impl Frame {
     }
 }
 
-/// Columns that a text takes.
+/// Width of a text in columns.
 pub fn width(text: &str) -> usize {
     if text.is_ascii() {
         text.len()
@@ -67,7 +67,7 @@ pub fn width(text: &str) -> usize {
     }
 }
 
-/// Columns that a grapheme takes, as the painter counts them.
+/// Width of a grapheme, as ratatui counts it.
 fn columns(grapheme: &str) -> usize {
     if grapheme.len() == 1 {
         1
@@ -76,12 +76,12 @@ fn columns(grapheme: &str) -> usize {
     }
 }
 
-/// Columns that spans take.
+/// Width of spans in columns.
 pub fn width_of(spans: &[Piece]) -> usize {
     spans.iter().map(|span| width(&span.content)).sum()
 }
 
-/// The longest beginning of at most `max` bytes that does not split a character.
+/// The longest prefix of at most `max` bytes that does not split a character.
 pub fn head(text: &str, max: usize) -> &str {
     let mut end = max.min(text.len());
     while !text.is_char_boundary(end) {
@@ -90,7 +90,7 @@ pub fn head(text: &str, max: usize) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-/// The longest end of at most `max` bytes that does not split a character.
+/// The longest suffix of at most `max` bytes that does not split a character.
 pub fn tail(text: &str, max: usize) -> &str {
     let mut start = text.len().saturating_sub(max);
     while !text.is_char_boundary(start) {
@@ -99,12 +99,12 @@ pub fn tail(text: &str, max: usize) -> &str {
     text.get(start..).unwrap_or_default()
 }
 
-/// Rows that a text of this size will take, without looking at it.
+/// Estimated rows of a text of this size.
 pub(crate) fn estimate(bytes: usize, lines: usize, width: usize) -> usize {
     bytes.div_ceil(width.max(1)).max(lines).max(1)
 }
 
-/// Wraps one logical line. Never returns nothing.
+/// Wraps one line; returns at least one row.
 pub fn wrap(spans: &[Piece], frame: &Frame) -> Vec<Line<'static>> {
     let first = fitting(&frame.first, frame.width);
     let rest = fitting(&frame.rest, frame.width);
@@ -144,7 +144,7 @@ pub fn wrap(spans: &[Piece], frame: &Frame) -> Vec<Line<'static>> {
     out
 }
 
-/// What stands in front may take half of the width; more than that is left out.
+/// A prefix wider than half of the width is left out.
 fn fitting(front: &[Piece], width: usize) -> Vec<Piece> {
     if width_of(front) * 2 > width {
         return Vec::new();
@@ -156,7 +156,7 @@ fn fitting(front: &[Piece], width: usize) -> Vec<Piece> {
         .collect()
 }
 
-/// What stands in `width` columns from a column on; `cut` stands where something is missing.
+/// The part of a line in `width` columns from a column on; `cut` marks missing text.
 fn part(spans: &[Piece], from: usize, width: usize, cut: &'static str) -> Vec<Piece> {
     if from == 0 {
         return fit(spans, width, cut);
@@ -191,7 +191,7 @@ fn part(spans: &[Piece], from: usize, width: usize, cut: &'static str) -> Vec<Pi
     out
 }
 
-/// Cuts to `width` columns; `cut` stands at the end if something is missing.
+/// Cuts to `width` columns; `cut` marks missing text at the end.
 pub fn fit(spans: &[Piece], width: usize, cut: &'static str) -> Vec<Piece> {
     if width == 0 {
         return Vec::new();
@@ -216,8 +216,8 @@ pub fn fit(spans: &[Piece], width: usize, cut: &'static str) -> Vec<Piece> {
     out
 }
 
-/// A path in at most `width` columns. The name of the file stays, then the folders nearest to it and the first one;
-/// `cut` stands for what is left out between them.
+/// Cuts a path to `width` columns. The file name is kept, then its nearest folders and the first
+/// one; `cut` marks what is left out.
 pub fn fit_path(path: &str, width: usize, cut: &'static str) -> String {
     if self::width(path) <= width {
         return path.to_owned();
@@ -245,7 +245,7 @@ pub fn fit_path(path: &str, width: usize, cut: &'static str) -> String {
         .unwrap_or_else(|| fit_end(path.rsplit('/').next().unwrap_or(path), width, cut))
 }
 
-/// The end of a name in at most `width` columns, with `cut` in front of it if something is missing.
+/// Cuts a name to its end in `width` columns; `cut` marks missing text.
 pub fn fit_end(text: &str, width: usize, cut: &'static str) -> String {
     if self::width(text) <= width {
         return text.to_owned();
@@ -266,7 +266,7 @@ pub fn fit_end(text: &str, width: usize, cut: &'static str) -> String {
     format!("{cut}{}", text.get(start..).unwrap_or_default())
 }
 
-/// Enough of the spans to fill `width` columns, so that cutting an endless line costs little.
+/// Enough of the spans to fill `width` columns, so that cutting a very long line is cheap.
 fn beginning(spans: &[Piece], width: usize) -> Vec<Piece> {
     let mut bytes = width
         .saturating_mul(4 + 4 * MARKS_PER_CELL)
@@ -283,7 +283,7 @@ fn beginning(spans: &[Piece], width: usize) -> Vec<Piece> {
     out
 }
 
-/// What of a line fits into so many columns, with a match in it.
+/// Cuts a line to `width` columns around a match.
 pub fn fit_match(
     line: &str,
     found: Range<usize>,
@@ -306,7 +306,7 @@ pub fn fit_match(
     let (before, behind) = (part(start..found.start), behind.replace(['\t', '\n'], " "));
     let found = head(&part(found), LONGEST_MATCH).to_owned();
     let fits = self::width(&before) + self::width(&found) + self::width(&behind) <= width;
-    // Of a line that is too long less stands in front of the match than behind it.
+    // In a line that is too long, less of the text before the match is kept than after it.
     let before = if fits {
         before
     } else {
@@ -320,7 +320,7 @@ pub fn fit_match(
     fit(&spans, width, cut)
 }
 
-/// A logical line as one string, with its styles by byte ranges.
+/// A line as one string, with styles by byte range.
 struct Flat {
     text: String,
     styles: Vec<(usize, Style)>,
@@ -328,7 +328,8 @@ struct Flat {
 }
 
 impl Flat {
-    /// Joins spans; tabs become blanks, strangers become visible, no grapheme is wider than `widest`.
+    /// Joins spans; tabs become blanks, control characters become visible, no grapheme is wider
+    /// than `widest`.
     fn of(spans: &[Piece], widest: usize) -> Self {
         let mut text = String::with_capacity(spans.iter().map(|span| span.content.len()).sum());
         let mut styles = Vec::with_capacity(spans.len());
@@ -354,7 +355,8 @@ impl Flat {
         }
         let is_ascii = is_ascii && text.is_ascii();
         if !is_ascii {
-            // A grapheme that began in one span and ends in the next is of the first: parts of it would be wider.
+            // A grapheme across two spans gets the style of the first: its parts alone would be
+            // wider.
             for (end, _) in &mut styles {
                 let mut cursor = GraphemeCursor::new(*end, text.len(), true);
                 if cursor.is_boundary(&text, 0) == Ok(false) {
@@ -409,8 +411,8 @@ impl Flat {
         rows
     }
 
-    /// The styled spans of a row. What became one grapheme only when spans were joined, or where something
-    /// was made visible, may be wider than the row.
+    /// The styled spans of a row. Graphemes that were joined across spans, or made visible, may be
+    /// wider than the row.
     fn row(&self, range: Range<usize>, room: usize) -> Vec<Piece> {
         let text = self.text.get(range.clone()).unwrap_or_default();
         let mut pieces = self.slice(range);
@@ -475,8 +477,8 @@ fn push_safely(
     }
 }
 
-/// Copies a grapheme: control characters become visible, marks are capped, and what has no width by
-/// itself is left out, since a terminal would join it to something else.
+/// Copies a grapheme: control characters become visible, combining marks are limited, and
+/// characters without a width are dropped, since a terminal would join them to another one.
 fn push_cell(out: &mut String, grapheme: &str) {
     if grapheme.width() == 0 {
         return;
@@ -497,9 +499,9 @@ fn push_cell(out: &mut String, grapheme: &str) {
     }
 }
 
-/// The end of the first row of a text, and where the next one begins. Breaks at blanks, beside wide
-/// characters, else behind a joint of a long word if that fills half of the row, else anywhere. Blanks at a break are
-/// not seen.
+/// The end of the first row of a text, and the start of the next one. Rows break at blanks (which
+/// are dropped), beside wide characters, or after a joint in a long word if that fills half of the
+/// row; otherwise anywhere.
 fn row_end<'a>(
     text: &str,
     cells: impl Iterator<Item = (usize, &'a str)>,
@@ -544,7 +546,7 @@ fn row_end<'a>(
     (text.len(), text.len())
 }
 
-/// Whether a long word may be broken behind this.
+/// Whether a long word may be broken after this character.
 fn is_joint(cell: &str) -> bool {
     matches!(
         cell,
@@ -552,7 +554,7 @@ fn is_joint(cell: &str) -> bool {
     )
 }
 
-/// What stands in front of the further rows of a line of code: its own indentation, and a mark.
+/// Prefix of further rows of a line of code: its indentation and a mark.
 pub(crate) fn continuation(front: usize, line: &[Piece], width: usize, mark: Piece) -> Vec<Piece> {
     let text = line.iter().flat_map(|span| span.content.chars());
     let indent = text.take_while(|c| matches!(c, ' ' | '\t'));
@@ -564,7 +566,7 @@ pub(crate) fn continuation(front: usize, line: &[Piece], width: usize, mark: Pie
     ]
 }
 
-/// Takes the indentation away that all lines have.
+/// Removes the indentation that all lines share.
 pub(crate) fn dedent<'a>(lines: impl Iterator<Item = &'a mut Vec<Piece>>) {
     let lines: Vec<&mut Vec<Piece>> = lines.collect();
     let margin_of = |line: &[Piece]| -> Option<String> {

@@ -1,4 +1,4 @@
-//! The reader's own prices: what a model costs that the price table does not know, or knows otherwise.
+//! Prices in the settings: of models that the price table does not know, or knows otherwise.
 //!
 //! ```toml
 //! [prices."my-model"]        # USD for a million tokens
@@ -13,10 +13,10 @@ use toml::de::{DeTable, DeValue};
 use super::table::in_order;
 use crate::analysis::money::prices::Prices;
 
-/// What is wrong with prices: where it stands in the text, and what it is.
+/// An error: its offset in the text, and its message.
 pub(crate) type Complaint = (usize, String);
 
-/// Reads the prices of models by name; what cannot be understood leaves its model without them.
+/// Parses prices by model; a model with an error gets none.
 pub fn read(models: &DeTable<'_>, complaints: &mut Vec<Complaint>) -> Vec<(String, Prices)> {
     let mut own = Vec::new();
     for (name, value) in in_order(models) {

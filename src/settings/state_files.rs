@@ -1,7 +1,8 @@
-//! What outlasts the program, as text: the marks and the end of each session, and the lines that were
-//! typed.
+//! The contents of the state files: marks and last seen end of each session, and the history of
+//! typed lines.
 //!
-//! Invariant: a text of another kind or of a newer version is refused as a whole, never read in part.
+//! Invariant: a file of another schema or of a newer version is rejected as a whole, never parsed
+//! in part.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,22 +18,22 @@ use crate::model::text::secrets::Mask;
 use crate::model::timestamp::Timestamp;
 use crate::session::news::Seen;
 
-/// What a file of one session calls itself.
+/// Schema of the file of a session.
 const OF_SESSION: &str = "tv.state/1";
-/// What the file of everything else calls itself.
+/// Schema of the file for everything else.
 const OF_READER: &str = "tv.reader/1";
 
-/// The session that something is kept of.
+/// Identifies a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionKey {
-    /// Its file, folder or database, without links in it.
+    /// Its file, folder or database, with links resolved.
     pub(crate) path: String,
     /// Its name within that; empty if the file is the session.
     pub session: String,
 }
 
 impl SessionKey {
-    /// The name of its file: the same in every run.
+    /// The name of its state file, which is the same in every run.
     pub(crate) fn file_name(&self) -> String {
         format!(
             "{:016x}.json",
@@ -41,23 +42,24 @@ impl SessionKey {
     }
 }
 
-/// Whether a name is that of a session's file.
+/// Whether a name is that of a session's state file.
 pub(crate) fn is_file_name(name: &str) -> bool {
     let stem = name.strip_suffix(".json").unwrap_or_default();
     stem.len() == 16 && stem.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// What is kept of a session.
+/// What is saved of a session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SessionState {
-    /// Marked items.
+    /// Marks set by the user.
     pub(crate) marks: Marks,
-    /// Its end when it was looked at.
+    /// Its end when it was last seen.
     pub(crate) seen: Option<Seen>,
 }
 
 impl SessionState {
-    /// What another program kept meanwhile, with what this one changed since it read `before`.
+    /// Merges with the state that another program saved: marks that changed since `before` was
+    /// read replace its own.
     #[must_use]
     pub(crate) fn onto(self, before: &Marks, theirs: Self) -> Self {
         let mut marks = theirs.marks;
@@ -73,34 +75,34 @@ impl SessionState {
     }
 }
 
-/// What is kept of the reader's habits.
+/// What is saved besides sessions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Habits {
-    /// Searches that were typed, the newest last.
+    /// Typed searches, the newest last.
     pub(crate) searches: Vec<String>,
-    /// Filters that were typed, the newest last.
+    /// Typed filters, the newest last.
     pub(crate) filters: Vec<String>,
-    /// Columns of panes whose dividers were moved.
+    /// Widths of panes whose dividers were moved.
     pub(crate) widths: PaneWidths,
 }
 
-/// How the reader arranged the screen: columns of panes with their dividers, and what calls say first. `None` leaves
-/// it to the size of the screen, and to the settings.
+/// Widths of panes, and whether calls show their purpose. `None` leaves it to the size of the
+/// screen and to the settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PaneWidths {
-    /// Of the outline.
+    /// Columns of the outline.
     #[serde(default)]
     pub(crate) outline: Option<u16>,
-    /// Of the inspector.
+    /// Columns of the inspector.
     #[serde(default)]
     pub(crate) inspector: Option<u16>,
-    /// Whether calls say what they are for before what they do.
+    /// Whether calls show their purpose before what they do.
     #[serde(default)]
     pub(crate) intents: Option<bool>,
 }
 
 impl PaneWidths {
-    /// As it is now.
+    /// The current widths.
     pub(crate) fn of(panes: &Panes, shows: Shows) -> Self {
         let intents = Some(shows.intents);
         Self {
@@ -112,7 +114,7 @@ impl PaneWidths {
 }
 
 impl Habits {
-    /// With the lines that were typed since, and the panes whose widths changed.
+    /// Adds the lines typed in this run, and the widths that changed in it.
     #[must_use]
     pub(crate) fn and(
         self,
@@ -139,7 +141,7 @@ impl Habits {
     }
 }
 
-/// What did not change here is as others left it.
+/// What did not change in this run stays as other programs saved it.
 fn later<T: PartialEq>(theirs: Option<T>, before: Option<T>, now: Option<T>) -> Option<T> {
     if now == before { theirs } else { now }
 }
@@ -179,7 +181,7 @@ struct ReaderFile {
     widths: PaneWidths,
 }
 
-/// Reads what is kept of a session.
+/// Parses the state of a session.
 pub(crate) fn parse_session(text: &str, key: &SessionKey) -> Result<SessionState, String> {
     let file: SessionFile = of_schema(text, OF_SESSION)?;
     if (&file.path, &file.session) != (&key.path, &key.session) {
@@ -201,7 +203,7 @@ pub(crate) fn parse_session(text: &str, key: &SessionKey) -> Result<SessionState
     Ok(SessionState { marks, seen })
 }
 
-/// Writes what is kept of a session.
+/// Serializes the state of a session.
 pub(crate) fn session_text(memory: &SessionState, key: &SessionKey) -> String {
     let mark = |(letter, (key, block)): (&char, &(Text, usize))| {
         (
@@ -225,7 +227,7 @@ pub(crate) fn session_text(memory: &SessionState, key: &SessionKey) -> String {
     })
 }
 
-/// Reads what is kept of the reader's habits. What is typed by mistake does no harm on the screen.
+/// Parses the state besides sessions. Lines are cleaned, because a file may contain anything.
 pub(crate) fn parse_habits(text: &str) -> Result<Habits, String> {
     let file: ReaderFile = of_schema(text, OF_READER)?;
     let clean = |lines: Vec<String>| {
@@ -241,7 +243,7 @@ pub(crate) fn parse_habits(text: &str) -> Result<Habits, String> {
     })
 }
 
-/// Writes what is kept of the reader's habits. Whoever looks for a key or a token does not want it to be kept.
+/// Serializes the state besides sessions. A line that contains a key or a token is not saved.
 pub(crate) fn habits_text(habits: &Habits) -> String {
     let open = |lines: &[String]| {
         lines

@@ -1,11 +1,12 @@
-//! What both kinds of files need: members in their order, and places in the text.
+//! Shared by settings and theme files: the members of a TOML table in order, and positions in the
+//! text.
 
 use std::borrow::Cow;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// The members of a table as they stand in the file: a map has them by name.
+/// The members of a table in the order of the file; the table itself is sorted by name.
 pub(crate) fn in_order<'t>(
     table: &'t DeTable<'t>,
 ) -> Vec<(&'t Spanned<Cow<'t, str>>, &'t Spanned<DeValue<'t>>)> {
@@ -14,7 +15,7 @@ pub(crate) fn in_order<'t>(
     members
 }
 
-/// `line:column` of a byte.
+/// `line:column` of an offset.
 pub(crate) fn place_of(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;

@@ -1,4 +1,4 @@
-//! Theme files: the ones in the program, and the reader's own.
+//! Theme files: built-in ones, and the user's own.
 //!
 //! ```toml
 //! light = false              # what is not named is as in the dark theme, else as in the light one
@@ -18,7 +18,7 @@ use super::table::{in_order, place_of};
 use crate::render::colour::{self, Rgb};
 use crate::render::theme::{LIKE, Theme};
 
-/// The files in the program.
+/// The built-in theme files.
 pub(crate) const EMBEDDED: [(&str, &str); 7] = [
     (
         "catppuccin",
@@ -44,31 +44,31 @@ pub(crate) const EMBEDDED: [(&str, &str); 7] = [
     ),
 ];
 
-/// A theme file, read.
+/// A parsed theme file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThemeFile {
     /// The theme.
     pub(crate) theme: Theme,
-    /// The background it is made for.
+    /// The background that it is made for.
     pub(crate) background: Option<Rgb>,
-    /// What could not be understood: `line:column: what`.
+    /// Errors: `line:column: what`.
     pub(crate) complaints: Vec<String>,
 }
 
-/// The names of the themes that come with the program.
+/// The names of the built-in themes.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     ["dark", "light", "mono"]
         .into_iter()
         .chain(EMBEDDED.iter().map(|(name, _)| *name))
 }
 
-/// The theme of this name that comes with the program.
+/// The built-in theme of this name.
 pub(crate) fn known(name: &str) -> Option<Theme> {
     let embedded = || EMBEDDED.iter().find(|(known, _)| *known == name);
     Theme::named(name).or_else(|| embedded().map(|(name, text)| parse(name, text).theme))
 }
 
-/// Reads a theme file. Never fails: what is not understood stays as in the theme beneath.
+/// Parses a theme file. Never fails: styles with errors stay those of the dark or the light theme.
 pub fn parse(name: &str, text: &str) -> ThemeFile {
     let (table, errors) = DeTable::parse_recoverable(text);
     let mut complaints: Vec<String> = Vec::new();
@@ -135,7 +135,7 @@ fn take_roles(roles: &DeTable<'_>, theme: &mut Theme, complain: &mut impl FnMut(
     }
 }
 
-/// Reads `bold italic #89b4fa on #313244`.
+/// Parses `bold italic #89b4fa on #313244`.
 fn style(value: &Spanned<DeValue<'_>>) -> Option<Style> {
     let mut style = Style::new();
     let mut is_ground = false;

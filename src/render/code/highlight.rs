@@ -1,4 +1,4 @@
-//! The slow half of syntax colours: which word of a line plays which role.
+//! Highlights a text with its grammar: the slow part of syntax highlighting.
 
 use std::collections::HashSet;
 use std::str::FromStr;
@@ -15,10 +15,10 @@ use syntect::parsing::{ParseState, ScopeStack, SyntaxReference, SyntaxSet};
 use super::Highlight;
 use crate::render::theme::Syntax;
 
-/// Longer lines stay plain: some grammars need time that grows with the square of the length.
+/// Longer lines stay plain, because some grammars take quadratic time.
 const MAX_LINE: usize = 4 * 1024;
 
-/// What a word is in its language.
+/// The role of a word in its language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Plain,
@@ -31,7 +31,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// How it looks.
+    /// The style of the role.
     pub(crate) fn style(self, syntax: &Syntax, base: Style) -> Style {
         match self {
             Self::Plain => base,
@@ -45,8 +45,8 @@ impl Role {
     }
 }
 
-/// Roles by scope, as TextMate grammars name them. The place in the table travels through syntect as
-/// if it were a colour.
+/// Roles by TextMate scope. syntect highlights with colours; the index of a role is passed through
+/// it as one.
 const ROLES: [(Role, &str); 7] = [
     (Role::Plain, "none"),
     (Role::Comment, "comment, punctuation.definition.comment"),
@@ -76,23 +76,23 @@ const ROLES: [(Role, &str); 7] = [
     ),
 ];
 
-/// Grammars and the table of roles; made at the first need.
+/// Grammars and the table of roles, loaded on first use.
 #[derive(Debug)]
 pub(crate) struct Highlighter {
     grammars: SyntaxSet,
     scopes: Scopes,
-    /// Names of the languages that were in use.
+    /// Languages compiled so far.
     compiled: Mutex<HashSet<String>>,
 }
 
-/// The grammars of the collection that `bat` uses, with patterns that compile to less: `tests/all/grammars.rs` makes
-/// them.
+/// The grammars that `bat` uses, with patterns that compile to less; `tests/all/grammars.rs`
+/// generates the file.
 fn grammars() -> SyntaxSet {
     from_uncompressed_data(include_bytes!("../../../assets/grammars.bin")).unwrap_or_default()
 }
 
 impl Highlighter {
-    /// Loads the grammars; each is compiled when it is first used.
+    /// Loads the grammars; each is compiled on first use.
     pub(crate) fn new() -> Self {
         let place = |index: usize| {
             let r = u8::try_from(index).unwrap_or(0);
@@ -127,13 +127,14 @@ impl Highlighter {
         }
     }
 
-    /// How many languages were in use.
+    /// Number of languages compiled so far.
     #[cfg(test)]
     pub(crate) fn compiled(&self) -> usize {
         self.names().len()
     }
 
-    /// Whether a language can be compiled, if `most` may be; an unknown one never is.
+    /// Whether a language can be used within a limit of compiled ones; an unknown language always
+    /// can.
     pub(crate) fn has_room(&self, language: &str, most: usize) -> bool {
         let Some(grammar) = self.grammar(language) else {
             return true;
@@ -146,7 +147,7 @@ impl Highlighter {
         self.compiled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The roles of all words of a text. An unknown language gives no lines at all.
+    /// The roles of all words of a text; no lines for an unknown language.
     pub(crate) fn highlight(&self, language: &str, text: &str) -> Highlight {
         let Some(grammar) = self.grammar(language) else {
             return Highlight::default();

@@ -1,6 +1,7 @@
-//! The lines of a change as rows: one below the other, or old and new side by side where there is room.
+//! Lays out the lines of a change: one below the other, or old and new side by side on wide
+//! screens.
 //!
-//! Invariant: the work depends on the lines that are shown, but for the count of the hidden ones.
+//! Invariant: the work depends on the visible lines, except for counting the hidden ones.
 
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
@@ -14,10 +15,10 @@ use crate::render::sheet::mark_hidden;
 use crate::render::source::{self, Of, Source};
 use crate::render::wrap::{self, Frame, Piece};
 
-/// From this width on there is room for two columns.
+/// From this width on old and new are side by side.
 const SIDE_BY_SIDE: usize = 140;
 
-/// See [`super::rows`].
+/// Implements [`super::rows`].
 pub fn rows(
     lines: &[DiffLine],
     language: &str,
@@ -26,7 +27,7 @@ pub fn rows(
     look: &Look<'_>,
 ) -> Vec<Row> {
     let most = extent.head + extent.tail;
-    // A preview begins one line before the first change, not with all of the lines around it.
+    // A preview begins one line before the first change instead of with all of its context.
     let is_change = |line: &DiffLine| matches!(line.sign, Sign::Added | Sign::Removed | Sign::File);
     let first = lines.iter().position(is_change).unwrap_or(0);
     let skipped = if lines.len() > most && extent.rows_per_line > 0 {
@@ -87,21 +88,21 @@ pub fn rows(
     rows
 }
 
-/// Columns of the widest number.
+/// Columns of the widest line number.
 fn column(lines: &[&DiffLine]) -> usize {
     let widest = lines.iter().filter_map(|line| line.old.max(line.new)).max();
     widest.map_or(0, |number| number.to_string().len())
 }
 
-/// A line with its text in the colours of its language and of what happened to it.
+/// A line with styled text.
 struct Painted<'a> {
     line: &'a DiffLine,
-    /// Its place among the shown lines.
+    /// Index among the shown lines.
     at: usize,
     spans: Vec<Piece>,
 }
 
-/// Each side of a hunk is highlighted as one text.
+/// Styles the lines of a hunk; each side is highlighted as one text.
 fn paint<'a>(
     part: &[&'a DiffLine],
     first: usize,
@@ -135,8 +136,8 @@ fn paint<'a>(
         .collect()
 }
 
-/// The text of a line: syntax colours on the tint of the change where the terminal has tints, else the
-/// colour of the change.
+/// The spans of a line: syntax colours on a tinted background if the terminal can show it, else in
+/// the colour of the change.
 fn spans(line: &DiffLine, code: Vec<Piece>, look: &Look<'_>) -> Vec<Piece> {
     let theme = look.theme;
     let (style, tint) = match line.sign {
@@ -177,7 +178,7 @@ fn spans(line: &DiffLine, code: Vec<Piece>, look: &Look<'_>) -> Vec<Piece> {
     spans
 }
 
-/// Spans with the ground of the part that they stand in; `cuts` are the ends of the parts.
+/// Sets the background of spans; `cuts` are the ends of the parts and their backgrounds.
 fn on_grounds(code: &[Piece], cuts: &[(usize, ratatui::style::Color)]) -> Vec<Piece> {
     let mut out = Vec::with_capacity(code.len() + cuts.len());
     let mut start = 0;
@@ -211,7 +212,7 @@ fn plain(line: &DiffLine, style: Style) -> Vec<Piece> {
 struct Sheet<'a> {
     width: usize,
     limit: usize,
-    /// Columns of numbers.
+    /// Columns of the line numbers.
     column: usize,
     look: &'a Look<'a>,
 }
@@ -237,7 +238,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// Removed lines beside the added ones that took their place.
+    /// Shows removed lines beside the added lines that replaced them.
     fn side_by_side(&self, lines: &[Painted<'_>], rows: &mut Vec<Row>) {
         let half = (self.width - 3) / 2;
         let is_change = |line: &Painted<'_>| matches!(line.line.sign, Sign::Added | Sign::Removed);

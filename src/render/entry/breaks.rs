@@ -1,4 +1,4 @@
-//! Lines across the transcript: compaction, another model, interruption, errors.
+//! Rules across the transcript: compaction, change of the model, interruption, errors.
 
 use ratatui::style::Style;
 use ratatui::text::Span;
@@ -13,7 +13,7 @@ use crate::render::row::{Row, RowKind};
 use crate::render::sheet::{Head, Sheet};
 use crate::render::wrap;
 
-/// Rows of the text of a break.
+/// Rows of text of a previewed break.
 const PREVIEW: usize = 4;
 
 /// Lays out a break.
@@ -101,7 +101,7 @@ fn compaction(before: Option<u64>, after: Option<u64>, partial: bool, arrow: &st
     words
 }
 
-/// A rule with a title; further lines of the text stand below it.
+/// A rule with a title, and further lines of the text below it.
 fn across(sheet: &mut Sheet<'_>, title: &str, text: &Text, detail: Detail) {
     let dim = sheet.look.theme.dim;
     let is_long =

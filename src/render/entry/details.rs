@@ -1,5 +1,5 @@
-//! What records hold that no block shows: a dim row for each field, below the last block of its record. At level 5
-//! all that they hold, as a tree.
+//! Fields of records that no block shows: a dim row for each, below the last block of its record;
+//! at level 5 the whole record as a tree.
 
 use ratatui::style::Style;
 use ratatui::text::Span;
@@ -13,14 +13,14 @@ use crate::render::sheet::{Sheet, hidden_row};
 use crate::render::tree;
 use crate::render::wrap::{self, Piece};
 
-/// Fields that are shown of a record at level 4.
+/// Limit of fields of a record at level 4.
 const FIELDS: usize = 24;
-/// Items of a list that are written out.
+/// Limit of items of a list.
 const ITEMS: usize = 200;
-/// Bytes of a value that are laid out.
+/// Limit of a value in bytes.
 const BYTES: usize = 8_000;
 
-/// Adds what belongs below a block.
+/// Adds the fields below a block.
 pub fn lay_out(sheet: &mut Sheet<'_>, block: usize, detail: Detail) {
     let is_folded = sheet.item.folds.get(block) == Some(&Fold::Closed);
     if sheet.look.level < Level::Full || is_folded {
@@ -46,7 +46,7 @@ pub fn lay_out(sheet: &mut Sheet<'_>, block: usize, detail: Detail) {
             sheet.body(rows);
             continue;
         }
-        // Records of one message repeat what they say of it.
+        // Records of one message repeat the same fields.
         let is_new =
             |field: &&(Text, Tree)| before.is_none_or(|before| !before.fields.contains(field));
         let fields: Vec<&(Text, Tree)> = details.fields.iter().filter(is_new).collect();
@@ -110,7 +110,7 @@ fn push(value: &Tree, sheet: &Sheet<'_>, spans: &mut Vec<Piece>) {
     }
 }
 
-/// What went wrong is seen.
+/// Errors are coloured.
 fn style_of(text: &str, sheet: &Sheet<'_>) -> Style {
     let theme = sheet.look.theme;
     if matches!(text, "failed" | "error" | "needs-auth" | "rejected") {

@@ -1,4 +1,5 @@
-//! The end of work in the background: a row at the place where the model was told of it, instead of the notice.
+//! The end of background work: a row at the place where the model was told of it, instead of the
+//! notice.
 
 use ratatui::text::Span;
 
@@ -12,12 +13,13 @@ use crate::render::row::{Row, RowKind};
 use crate::render::sheet::{Head, Sheet};
 use crate::render::wrap::{self, Piece};
 
-/// Columns of the time, the word and the glyph of a row.
+/// Columns of time, word and glyph of a row.
 const AROUND: usize = 20;
-/// Columns that what the call was about has, if it needs them.
+/// Least columns for what the call was about.
 const ABOUT: usize = 16;
 
-/// Which ends stand for a block: each notice of an entry tells one, and the last of them all that are left.
+/// The ends shown at a block: each notice of an entry reports one, and the last notice all that
+/// remain.
 pub(super) fn of_block<'a>(sheet: &Sheet<'a>, index: usize) -> &'a [EndLine] {
     let (entry, ends) = (sheet.item.entry, sheet.item.ends);
     if ends.is_empty() || !matches!(entry.role, Role::System | Role::Harness) {
@@ -45,7 +47,7 @@ pub(super) fn of_block<'a>(sheet: &Sheet<'a>, index: usize) -> &'a [EndLine] {
     ends.get(number..end).unwrap_or_default()
 }
 
-/// Lays out a notice: what it says is behind its row.
+/// Lays out a notice as a row that opens to its text.
 pub(super) fn lay_out(sheet: &mut Sheet<'_>, block: &Block, ends: &[EndLine], detail: Detail) {
     let body = match &block.kind {
         BlockKind::Text(body) => body,
@@ -96,8 +98,8 @@ pub(super) fn lay_out(sheet: &mut Sheet<'_>, block: &Block, ends: &[EndLine], de
     }
 }
 
-/// `bash "cargo test`, which is cut if it is long, and `" ended  exit 1 · ran 5m01s · told 10m19s later`: where that is too
-/// long for the row, its exit code and when the model was told stay.
+/// The parts of `bash "cargo test" ended  exit 1 · ran 5m01s · told 10m19s later`: the command,
+/// which is cut if it is too long, and the rest, of which exit code and delay are kept.
 fn words(sheet: &Sheet<'_>, end: &EndLine) -> (Vec<Piece>, Vec<Piece>) {
     let theme = sheet.look.theme;
     let quote = if end.about.is_empty() { "" } else { "\"" };

@@ -1,6 +1,7 @@
-//! Whole records at level 5: which blocks they contain line for line, so that a head row of those is enough.
+//! Whole records at level 5: which blocks they contain line for line, so that those need only a
+//! head row.
 //!
-//! A text that came in many small records, as streams write them, is in none of them whole; it stays.
+//! Text that was streamed in many small records is in none of them as a whole, so its block stays.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,13 +12,13 @@ use crate::model::text::without_sgr;
 use crate::render::json;
 use crate::render::row::{Item, Level, Look};
 
-/// The lines of all strings of an entry's records.
+/// Hashes of the lines of all strings in an entry's records.
 pub struct Records {
     lines: HashSet<u64>,
 }
 
 impl Records {
-    /// Those that were read; nothing below level 5.
+    /// Hashes the records that were read; `None` below level 5.
     pub(crate) fn of(item: &Item<'_>, look: &Look<'_>) -> Option<Self> {
         let records = item
             .details
@@ -30,7 +31,7 @@ impl Records {
         for record in records {
             record.each_text(&mut |text| {
                 lines.extend(prints(text));
-                // Arguments are often JSON in a string.
+                // Arguments are often JSON within a string.
                 if let Some(inner) = json::parse(text) {
                     inner.each_text(&mut |text| lines.extend(prints(text)));
                 }
@@ -39,7 +40,7 @@ impl Records {
         Some(Self { lines })
     }
 
-    /// Whether all that a block says stands in them.
+    /// Whether the records contain all lines of a block.
     pub(crate) fn contain(&self, block: &Block) -> bool {
         block
             .kind
@@ -67,7 +68,7 @@ impl Records {
     }
 }
 
-/// Hashes of the lines of a text, without colours and blanks around them.
+/// Hashes of the lines of a text, without colours and surrounding blanks.
 fn prints(text: &str) -> Vec<u64> {
     let plain = without_sgr(text);
     plain

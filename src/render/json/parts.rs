@@ -1,21 +1,22 @@
-//! The children of a JSON text that is too large to be parsed whole: each as the part of the text it is.
+//! Iterates over the children of a JSON text that is too large to be parsed, as slices of the
+//! text.
 //!
-//! Invariant: reads as far as it is asked to; nothing is kept but the place.
+//! Invariant: reads only up to the requested child, and stores only its position.
 
 use super::Reader;
 use crate::model::text::Text;
 
-/// A child: its key, if it is a member of an object, and the text of its value.
+/// A child: its key if it is a member of an object, and the text of its value.
 pub(crate) type Child<'a> = (Option<Text>, &'a str);
 
-/// The children of an object or array, one after the other; ends where the text is no JSON.
+/// Iterator over the children of an object or array; ends where the text is not JSON.
 pub(crate) struct Parts<'a> {
     rest: &'a str,
     is_map: bool,
 }
 
 impl<'a> Parts<'a> {
-    /// Of a text that begins with `{` or `[`.
+    /// `text` begins with `{` or `[`.
     pub(crate) fn of(text: &'a str) -> Self {
         let is_map = text.starts_with('{');
         Self {
@@ -24,7 +25,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The text behind the last child.
+    /// The text after the last child.
     pub(crate) fn rest(&self) -> &'a str {
         self.rest
     }
@@ -48,7 +49,7 @@ impl<'a> Iterator for Parts<'a> {
     }
 }
 
-/// Bytes of the value at the beginning of a text.
+/// Length in bytes of the value at the start of a text.
 fn length(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     let mut bytes = text.bytes().enumerate();

@@ -1,4 +1,4 @@
-//! What rows stand in: quotes, items of lists, tasks; and references that stand for themselves.
+//! Containers of rows: quotes, list items, tasks; and reference definitions shown as text.
 
 use pulldown_cmark::BlockQuoteKind;
 use ratatui::text::Span;
@@ -9,19 +9,20 @@ use crate::render::wrap::{self, Piece};
 
 /// A quote, or an item of a list.
 pub(super) struct Container {
-    /// In front of its first row; taken when used.
+    /// Prefix of its first row; taken when used.
     pub(super) first: Option<Vec<Piece>>,
-    /// In front of its other rows.
+    /// Prefix of its other rows.
     pub(super) rest: Vec<Piece>,
-    /// Whether something of it has been written.
+    /// Whether it has a row already.
     pub(super) is_begun: bool,
 }
 
-/// Nobody wraps lines at fewer columns.
+/// Lines of fewer columns were not wrapped by their author.
 const NARROW: usize = 60;
 
-/// Whether a line of a paragraph is a line because its author wanted one: the next word would have fitted behind it, or
-/// is the number of a list, which CommonMark takes for prose unless it is the first number.
+/// Whether a line break within a paragraph was intended: the next word would have fitted on the
+/// line, or is the number of a list, which CommonMark takes for prose unless it is the first
+/// number.
 pub(super) fn is_meant(before: &str, rest: &str) -> bool {
     let line = before.rsplit('\n').next().unwrap_or_default();
     let next = rest.trim_start_matches(['\n', '\r', ' ', '>']);
@@ -44,7 +45,7 @@ impl Writer<'_> {
         });
     }
 
-    /// A bar along the left; the alerts of GitHub have a title beside it.
+    /// A bar at the left; GitHub's alerts have a title beside it.
     pub(super) fn quote(&mut self, kind: Option<BlockQuoteKind>) {
         self.block_starts();
         let theme = self.look.theme;
@@ -64,11 +65,11 @@ impl Writer<'_> {
         }
     }
 
-    /// The address of a reference that nothing refers to, or that was typed: as it was written. Words that
-    /// only look like one, `[Status]: done`, are prose.
+    /// Shows a definition that no link uses, or that was typed, as written. Words that only look
+    /// like a definition (`[Status]: done`) are prose.
     pub(super) fn definition(&mut self, source: Option<&str>, start: usize) {
         let source = source.unwrap_or_default();
-        // Definitions below each other have no air between them.
+        // Consecutive definitions have no empty rows between them.
         if !std::mem::take(&mut self.after_definition) {
             self.block_starts();
         }
@@ -93,7 +94,7 @@ impl Writer<'_> {
         let depth = self.lists.len();
         let glyphs = self.look.theme.glyphs();
         let bullet = match self.lists.last() {
-            // Numbers are those that were written, whatever they count.
+            // Numbers are kept as written.
             Some(true) => format!("{typed} "),
             _ if self.manner == Manner::Typed => format!("{} ", wrap::head(typed, 1)),
             _ if depth > 1 => format!("{} ", glyphs.list.bullet_inner),
@@ -103,7 +104,7 @@ impl Writer<'_> {
         self.contain(Some(vec![Span::styled(bullet, self.look.theme.dim)]), rest);
     }
 
-    /// An item without any text still shows its bullet.
+    /// Ends an item; one without text still shows its bullet.
     pub(super) fn leave_item(&mut self) {
         if self
             .containers
@@ -116,7 +117,7 @@ impl Writer<'_> {
         self.containers.pop();
     }
 
-    /// A task's box takes the place of the bullet.
+    /// The box of a task replaces the bullet.
     pub(super) fn task(&mut self, is_done: bool) {
         let glyphs = self.look.theme.glyphs();
         let (sign, style) = if is_done {
@@ -135,7 +136,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What the containers put in front of the next row.
+    /// The prefixes of all containers for the next row.
     pub(super) fn front(&mut self) -> Vec<Piece> {
         let mut front = Vec::new();
         for container in &mut self.containers {
@@ -147,7 +148,7 @@ impl Writer<'_> {
                     .unwrap_or_else(|| container.rest.clone()),
             );
         }
-        // Endless nesting may take two thirds; the text keeps the rest.
+        // Deep nesting may take two thirds of the width; the text keeps the rest.
         let most = self.width - self.width / 3;
         if wrap::width_of(&front) > most {
             Vec::new()

@@ -1,6 +1,6 @@
-//! Definitions of reference links: `[name]: address`. The parser takes them out of the text.
+//! Definitions of reference links: `[name]: address`. The parser removes them from the text.
 //!
-//! Invariant: each definition is either the address of a link that is shown, or shown by itself.
+//! Invariant: each definition either is the address of a visible link or is shown itself.
 
 use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
@@ -9,11 +9,11 @@ use pulldown_cmark::{Event, Parser, Tag};
 
 use super::{Manner, options};
 
-/// Where definitions stand in a text, in the order of the text.
+/// Byte ranges of the definitions to be shown, in order.
 pub(crate) struct Definitions(VecDeque<Range<usize>>);
 
 impl Definitions {
-    /// The definitions that must be shown: what was typed is, what a model wrote only if no link uses it.
+    /// The definitions to be shown: all that were typed, and those of a model that no link uses.
     pub(crate) fn of(parser: &Parser<'_>, text: &str, manner: Manner) -> Self {
         let found = parser.reference_definitions();
         if found.iter().next().is_none() {
@@ -32,14 +32,14 @@ impl Definitions {
         Self(spans.into())
     }
 
-    /// Takes those before a place of the text.
+    /// Removes and returns those before an offset.
     pub(crate) fn before(&mut self, place: usize) -> impl Iterator<Item = Range<usize>> {
         let count = self.0.iter().take_while(|span| span.start < place).count();
         self.0.drain(..count)
     }
 }
 
-/// The addresses of all links.
+/// The addresses of all links in a text.
 fn addresses(text: &str) -> HashSet<String> {
     let address = |event| match event {
         Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {

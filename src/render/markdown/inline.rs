@@ -1,4 +1,4 @@
-//! Text within a paragraph: emphasis, code, links, line breaks.
+//! Collects the text of a paragraph: emphasis, code, links, line breaks.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::render::link::{self, Links};
 use crate::render::row::Look;
 use crate::render::wrap::Piece;
 
-/// Text that is being gathered, as logical lines.
+/// The open paragraph as logical lines.
 pub(crate) struct Inline<'a> {
     look: &'a Look<'a>,
     manner: Manner,
@@ -25,7 +25,7 @@ pub(crate) struct Inline<'a> {
     ink: usize,
 }
 
-/// A link that is open: its address, its title, and its text so far.
+/// An open link: its address, its title and its text so far.
 struct Link {
     address: String,
     title: String,
@@ -33,7 +33,7 @@ struct Link {
 }
 
 impl<'a> Inline<'a> {
-    /// Nothing yet.
+    /// An empty paragraph.
     pub(crate) fn new(manner: Manner, look: &'a Look<'a>) -> Self {
         let base = look.theme.text;
         Self {
@@ -49,19 +49,19 @@ impl<'a> Inline<'a> {
         }
     }
 
-    /// The lines so far.
+    /// Removes and returns the lines.
     pub(crate) fn take(&mut self) -> Vec<Vec<Piece>> {
         self.ink = 0;
         self.new_line();
         std::mem::take(&mut self.lines)
     }
 
-    /// Characters so far that leave ink: wrapping keeps all of them, in their order.
+    /// Number of visible characters so far: wrapping keeps all of them in order.
     pub(crate) fn ink(&self) -> usize {
         self.ink
     }
 
-    /// Ends the line, if there is something on it.
+    /// Ends the line, unless it is empty.
     pub(crate) fn new_line(&mut self) {
         if !self.line.is_empty() {
             let line = std::mem::take(&mut self.line);
@@ -69,17 +69,17 @@ impl<'a> Inline<'a> {
         }
     }
 
-    /// Whether nothing has been gathered.
+    /// Whether the paragraph is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.lines.is_empty() && self.line.is_empty()
     }
 
-    /// Adds text that is not of the prose itself.
+    /// Adds dim text that is not part of the prose.
     pub(crate) fn aside(&mut self, text: &str) {
         self.push(safe(text).into_owned(), self.look.theme.dim);
     }
 
-    /// Where the marked spans lead.
+    /// The links of the spans.
     pub(crate) fn links(self) -> Links {
         self.links
     }
@@ -108,7 +108,7 @@ impl<'a> Inline<'a> {
         self.push(safe(&shown.replace('\n', " ")).into_owned(), style);
     }
 
-    /// A line break that is kept, with the indentation of the line after it in `rest`.
+    /// A hard line break; `rest` begins with the indentation of the next line.
     pub(crate) fn line_break(&mut self, rest: &str) {
         if self.line.is_empty() {
             self.lines.push(Vec::new());
@@ -125,7 +125,7 @@ impl<'a> Inline<'a> {
         }
     }
 
-    /// From here on a heading.
+    /// Switches to the style of a heading.
     pub(crate) fn heading(&mut self, level: HeadingLevel) {
         let theme = self.look.theme;
         self.base = Style {
@@ -137,7 +137,7 @@ impl<'a> Inline<'a> {
         }
     }
 
-    /// From here on prose again.
+    /// Switches back to the style of prose.
     pub(crate) fn plain(&mut self) {
         self.base = self.look.theme.text;
         self.styles.clear();
@@ -152,7 +152,7 @@ impl<'a> Inline<'a> {
                 let marks = source.bytes().take_while(|byte| *byte == b'~').count();
                 self.marked(Modifier::CROSSED_OUT, source, marks);
             }
-            // A tag with a namespace reads like an address.
+            // A tag with a namespace is parsed as an autolink.
             Tag::Link {
                 link_type: LinkType::Autolink,
                 dest_url,
@@ -225,8 +225,8 @@ impl<'a> Inline<'a> {
         });
     }
 
-    /// What the text of the link does not say follows it, but for an address that the terminal knows: only
-    /// a text that looks like another address is never left alone with it.
+    /// Adds title and address of a link, unless the terminal gets the address; a text that looks
+    /// like another address is always followed by the real one.
     fn end_link(&mut self) {
         self.styles.pop();
         let Some(Link {
@@ -292,12 +292,12 @@ impl<'a> Inline<'a> {
     }
 }
 
-/// Characters of a text that leave ink.
+/// Number of visible characters of a text.
 pub(crate) fn ink(text: &str) -> usize {
     text.chars().filter(|c| !c.is_whitespace()).count()
 }
 
-/// Text as it may be shown. Entities such as `&#27;` are decoded after the text was cleaned, so it is
+/// Cleans a text. Entities such as `&#27;` are decoded after the text was cleaned, so it must be
 /// cleaned again.
 pub(crate) fn safe(text: &str) -> Cow<'_, str> {
     if text
@@ -316,7 +316,7 @@ fn is_web(address: &str) -> bool {
         .any(|scheme| lower.starts_with(scheme))
 }
 
-/// HTML that says nothing but "new line".
+/// Whether a tag is only a line break.
 pub(crate) fn is_line_break(tag: &str) -> bool {
     let name = tag
         .trim_start_matches('<')
@@ -324,7 +324,7 @@ pub(crate) fn is_line_break(tag: &str) -> bool {
     name.eq_ignore_ascii_case("br")
 }
 
-/// The look of a heading: its level stays visible without its marks.
+/// Attributes of a heading, which show its level without markers.
 fn heading_modifier(level: HeadingLevel) -> Modifier {
     match level {
         HeadingLevel::H1 => Modifier::BOLD | Modifier::UNDERLINED,

@@ -1,7 +1,7 @@
-//! Which lines of the source the rows of Markdown show.
+//! Maps rows of Markdown to the source lines that they show.
 //!
-//! Wrapping joins lines and drops blanks at its breaks, but keeps every character that leaves ink, in its
-//! order: so the place of a row is found by counting those.
+//! Wrapping joins lines and drops blanks at breaks, but keeps every visible character in order, so
+//! the source line of a row is found by counting visible characters.
 
 use std::ops::Range;
 
@@ -11,20 +11,20 @@ use super::inline::ink;
 use crate::render::source::{Source, number};
 use crate::render::wrap::Piece;
 
-/// Where in the source one is.
+/// The current position in the source.
 pub struct Places {
-    /// Where its lines begin, but for the first.
+    /// Offsets of its lines, except for the first.
     breaks: Vec<usize>,
-    /// Lines that text was gathered from, each with the ink before it.
+    /// Source lines of the open paragraph, each with the number of visible characters before it.
     marks: Vec<(usize, usize)>,
-    /// The line that one is on.
+    /// The current line.
     line: usize,
-    /// The first line of the element that one is in.
+    /// The first line of the current element.
     block: usize,
 }
 
 impl Places {
-    /// At the beginning of a text.
+    /// The start of a text.
     pub(crate) fn of(text: &str) -> Self {
         let breaks = text.match_indices('\n').map(|(at, _)| at + 1).collect();
         Self {
@@ -46,7 +46,7 @@ impl Places {
         }
     }
 
-    /// At an element; `ink` has been gathered before it.
+    /// Enters an element after `ink` visible characters.
     pub(crate) fn enter(&mut self, event: &Event<'_>, range: &Range<usize>, ink: usize) {
         self.block = self.line_at(range.start);
         let byte = if matches!(event, Event::End(_)) {
@@ -57,7 +57,7 @@ impl Places {
         self.stand(self.line_at(byte.max(range.start)), ink);
     }
 
-    /// Behind an element; what follows may begin on another line.
+    /// Leaves an element; the text after it may begin on another line.
     pub(crate) fn leave(&mut self, end: usize, ink: usize) {
         let line = self.line_at(end.saturating_sub(1));
         if line > self.line {
@@ -65,34 +65,34 @@ impl Places {
         }
     }
 
-    /// At the line so many below the one of this byte.
+    /// Moves to a line, counted from the one of this byte.
     pub(crate) fn go_to(&mut self, byte: usize, below: usize, ink: usize) {
         self.stand(self.line_at(byte) + below, ink);
     }
 
-    /// On the next line.
+    /// Moves to the next line.
     pub(crate) fn next_line(&mut self, ink: usize) {
         self.stand(self.line + 1, ink);
     }
 
-    /// The line that one is on.
+    /// The current line.
     pub(crate) fn line(&self) -> Source {
         Source::line(self.line)
     }
 
-    /// A line of the element that one is in, counted from its first.
+    /// A line of the current element, counted from its first.
     pub(crate) fn block_line(&self, below: usize) -> Source {
         Source::line(self.block + below)
     }
 
-    /// Begins to give rows the lines that were gathered.
+    /// Removes the source lines of the paragraph, to assign them to its rows.
     pub(crate) fn take(&mut self) -> Reading {
         let marks = std::mem::replace(&mut self.marks, vec![(0, self.line)]);
         Reading { marks, seen: 0 }
     }
 }
 
-/// Gathered text on its way into rows.
+/// Assigns source lines to the rows of a paragraph.
 pub struct Reading {
     marks: Vec<(usize, usize)>,
     seen: usize,
@@ -106,7 +106,7 @@ impl Reading {
             .map_or(0, |(_, line)| *line)
     }
 
-    /// The lines of the next row.
+    /// The source lines of the next row.
     pub(crate) fn row(&mut self, spans: &[Piece]) -> Source {
         let count: usize = spans.iter().map(|span| ink(&span.content)).sum();
         let (first, last) = (self.seen, self.seen + count.saturating_sub(1));

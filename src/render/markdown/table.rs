@@ -1,4 +1,4 @@
-//! Tables: columns as wide as their content, narrower if they must be, cells wrapped.
+//! Tables: columns as wide as their content, narrower if they must be, with wrapped cells.
 
 use pulldown_cmark::Alignment;
 use ratatui::style::Modifier;
@@ -8,20 +8,20 @@ use super::inline::safe;
 use crate::render::row::Look;
 use crate::render::wrap::{self, Frame, Piece};
 
-/// Columns between two cells: ` │ `.
+/// Columns of a separator: ` │ `.
 const BETWEEN: usize = 3;
-/// Narrower columns cannot be read.
+/// Least width of a column.
 const NARROWEST: usize = 4;
-/// Rows and columns that are measured; tables beyond are data, not prose.
+/// Limit of measured columns; larger tables are data, not prose.
 const MAX_COLUMNS: usize = 64;
 
-/// A table in the making; its first row is the head.
+/// A table under construction; its first row is the head.
 pub struct Table {
     alignments: Vec<Alignment>,
     rows: Vec<Vec<Cell>>,
 }
 
-/// A cell's lines; more than one if there are line breaks in it.
+/// The lines of a cell; several if it contains line breaks.
 type Cell = Vec<Vec<Piece>>;
 
 impl Table {
@@ -45,8 +45,8 @@ impl Table {
         }
     }
 
-    /// Ends a row. The parser drops cells beyond the last column; mostly they come from a bar in a cell, and
-    /// they stay in the last one as they were written.
+    /// Ends a row. The parser drops cells beyond the last column, which usually come from a `|` in
+    /// a cell; they are appended to the last cell as written.
     pub(crate) fn end_row(&mut self, source: &str, look: &Look<'_>) {
         let beyond = source.trim().trim_start_matches('|').trim_end_matches('|');
         let mut bars = beyond
@@ -68,7 +68,7 @@ impl Table {
         }
     }
 
-    /// The lines of the table, each with the line of the source that it shows a part of.
+    /// The lines of the table, each with the source line that it shows.
     pub(crate) fn lines(&self, width: usize, look: &Look<'_>) -> Vec<(usize, Vec<Piece>)> {
         match self.widths(width) {
             Some(widths) => self.grid(&widths, look),
@@ -76,7 +76,7 @@ impl Table {
         }
     }
 
-    /// Widths of the columns: the widest ones give until all fit. `None` if that is hopeless.
+    /// Widths of the columns; the widest ones are reduced until all fit. `None` if they cannot.
     fn widths(&self, width: usize) -> Option<Vec<usize>> {
         let columns = self.alignments.len();
         let mut widths = vec![1_usize; columns];
@@ -145,7 +145,7 @@ impl Table {
         lines
     }
 
-    /// One line of a row whose cells are wrapped.
+    /// One line of a row with wrapped cells.
     fn grid_line(
         &self,
         cells: &[Vec<Vec<Piece>>],
@@ -179,14 +179,14 @@ impl Table {
             out.push(Span::raw(" ".repeat(before)));
         }
         out.extend(spans);
-        // The last column needs no blanks: they would only be copied.
+        // The last column is not padded: the blanks would be copied.
         if free > before && column + 1 < self.alignments.len() {
             out.push(Span::raw(" ".repeat(free - before)));
         }
         out
     }
 
-    /// Too many columns for the width: each cell on a row of its own, behind its column's name.
+    /// A table too wide for columns: each cell on a row of its own, after its column's name.
     fn records(&self, width: usize, look: &Look<'_>) -> Vec<(usize, Vec<Piece>)> {
         let mut lines = Vec::new();
         let of = |index| move |line| (index, line);

@@ -1,35 +1,35 @@
-//! How a terminal shows images, and how many of its cells one takes.
+//! How a terminal shows images, and how many of its cells an image takes.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// How images come to the screen.
+/// Protocols for images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Means {
-    /// Not at all: words take their place.
+    /// None: images are shown as words.
     Off,
-    /// Half blocks: cells like all others.
+    /// Half blocks, which are ordinary cells.
     #[default]
     Blocks,
     /// The kitty graphics protocol with Unicode placeholders.
     Kitty,
-    /// The inline images of iTerm2 (OSC 1337), a picture for each row of cells.
+    /// The inline images of iTerm2 (OSC 1337), one per row of cells.
     ITerm2,
-    /// Sixels, a picture for each row of cells.
+    /// Sixels, one per row of cells.
     Sixel,
 }
 
-/// What the reader wants of [`Means`].
+/// The user's choice of [`Means`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
-    /// The best that the terminal is known to show.
+    /// The best one that the terminal is known to support.
     #[default]
     Auto,
-    /// This, whatever the terminal says.
+    /// This one, whatever the terminal replies.
     Only(Means),
 }
 
-/// What the choices are called.
+/// The names of the choices.
 pub(crate) const CHOICES: [(&str, Choice); 6] = [
     ("auto", Choice::Auto),
     ("kitty", Choice::Only(Means::Kitty)),
@@ -60,14 +60,14 @@ impl fmt::Display for Choice {
     }
 }
 
-/// What images are drawn on.
+/// The surface for images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Canvas {
-    /// How.
+    /// The protocol.
     pub means: Means,
-    /// Pixels of a cell, across and down; never 0.
+    /// Size of a cell in pixels; never 0.
     pub cell: (u16, u16),
-    /// Whether commands must pass through tmux.
+    /// Whether sequences must pass through tmux.
     pub in_tmux: bool,
 }
 
@@ -79,13 +79,13 @@ impl Canvas {
         in_tmux: false,
     };
 
-    /// Whether images are more than cells of text.
+    /// Whether images are drawn over the cells.
     pub(crate) fn is_graphic(self) -> bool {
         matches!(self.means, Means::Kitty | Means::ITerm2 | Means::Sixel)
     }
 
-    /// Columns and rows that an image of so many pixels takes: of its shape, not larger than it is, not
-    /// larger than the room (columns and rows), never nothing.
+    /// Columns and rows of an image: in proportion, not larger than its pixels or than the
+    /// available cells, and at least one.
     pub(crate) fn fit(self, size: (u32, u32), room: (u16, u16)) -> (u16, u16) {
         let whole = |number: u16| u64::from(number.max(1));
         let (cell_width, cell_height) = (whole(self.cell.0), whole(self.cell.1));

@@ -1,10 +1,10 @@
-//! From the data of an image to its pixels, within limits: what it claims of itself is checked first.
+//! Decodes images within limits: what an image claims about itself is checked first.
 
-/// Larger data is not decoded.
+/// Limit of the data in bytes.
 const LARGEST: usize = 32 << 20;
-/// More pixels to a side are not decoded.
+/// Limit of a side in pixels.
 const LONGEST_SIDE: u32 = 12_000;
-/// Decoding may take so much memory.
+/// Limit of memory for decoding.
 const MAX_MEMORY: u64 = 256 << 20;
 
 /// Reads an image within limits.
@@ -29,7 +29,7 @@ pub(super) fn open(data: &[u8]) -> Result<image::DynamicImage, String> {
     reader.decode().map_err(broken)
 }
 
-/// What is transparent is seen on a middle grey, which shows black as well as white.
+/// Blends transparent pixels with a medium grey, on which black and white are visible.
 pub(super) fn flat(pixels: &image::RgbaImage) -> image::RgbImage {
     let over = |part: u8, alpha: u8| {
         let mixed = (u32::from(part) * u32::from(alpha) + 128 * (255 - u32::from(alpha))) / 255;

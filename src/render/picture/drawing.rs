@@ -1,32 +1,33 @@
-//! An image as a terminal with graphics takes it: made from its data, in the size at which it is shown.
+//! Images encoded for a terminal with graphics, in the size at which they are shown.
 //!
-//! Terminals that cannot name a part of an image get one for each row of cells, so that a picture which is
-//! partly out of sight or covered is right to the row.
+//! Terminals that cannot refer to a part of an image get one image per row of cells, so that a
+//! partly visible or covered image is correct to the row.
 //!
-//! Invariant: what goes to the terminal is encoded here, from pixels; no byte of a file does.
+//! Invariant: what is sent to the terminal is encoded here from pixels; no byte of a file is
+//! passed on.
 
 use super::canvas::Canvas;
 use super::kitty;
 
-/// More pixels are not sent; terminals that can scale get smaller pictures instead.
+/// Limit of pixels; terminals that scale get smaller images instead.
 #[cfg(feature = "images")]
 const MOST_PIXELS: u32 = 4 << 20;
 
-/// The size and the kind of a drawing.
+/// Size and surface of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Shape {
     /// Columns and rows.
     pub(crate) cells: (u16, u16),
-    /// What it is drawn on.
+    /// The surface.
     pub(crate) canvas: Canvas,
 }
 
 /// An image, encoded.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Drawing {
-    /// Its number: no other drawing of this process has it.
+    /// Unique in this process.
     pub id: u32,
-    /// Its size and kind.
+    /// Its size and surface.
     pub(crate) shape: Shape,
     form: Form,
 }
@@ -35,12 +36,12 @@ pub struct Drawing {
 enum Form {
     /// A PNG.
     Whole(Vec<u8>),
-    /// What shows each row of cells, from the top.
+    /// A sequence per row of cells, from the top.
     Strips(Vec<String>),
 }
 
 impl Drawing {
-    /// A drawing of a PNG that the terminal keeps.
+    /// A drawing as a PNG that the terminal stores.
     #[cfg_attr(
         not(any(feature = "images", test)),
         expect(dead_code, reason = "without images nothing is drawn")
@@ -53,7 +54,7 @@ impl Drawing {
         }
     }
 
-    /// A drawing of which each row of cells is shown by itself.
+    /// A drawing as a sequence per row of cells.
     #[cfg_attr(
         not(any(feature = "images", test)),
         expect(dead_code, reason = "without images nothing is drawn")
@@ -66,7 +67,7 @@ impl Drawing {
         }
     }
 
-    /// What must be sent before its cells are shown.
+    /// The sequence that must be sent before its cells are shown.
     pub(crate) fn transmission(&self) -> Option<String> {
         match &self.form {
             Form::Whole(png) => Some(kitty::transmit(
@@ -79,7 +80,7 @@ impl Drawing {
         }
     }
 
-    /// What shows a row of it at the cursor.
+    /// The sequence that draws a row at the cursor.
     pub(crate) fn strip(&self, row: u16) -> Option<&str> {
         match &self.form {
             Form::Whole(_) => None,
@@ -87,7 +88,7 @@ impl Drawing {
         }
     }
 
-    /// Bytes that it holds.
+    /// Size in memory.
     pub(crate) fn bytes(&self) -> usize {
         match &self.form {
             Form::Whole(png) => png.len(),
@@ -96,7 +97,7 @@ impl Drawing {
     }
 }
 
-/// Makes a drawing of the data of an image.
+/// Encodes a drawing of an image.
 #[cfg(feature = "images")]
 pub(crate) fn draw(data: &[u8], shape: Shape) -> Result<Drawing, String> {
     use super::canvas::Means;
@@ -151,7 +152,7 @@ pub(crate) fn draw(_data: &[u8], _shape: Shape) -> Result<Drawing, String> {
     Err("not shown: this program was built without images".to_owned())
 }
 
-/// Encodes pixels: quickly, it is not to be kept.
+/// Encodes pixels quickly rather than small.
 #[cfg(feature = "images")]
 fn png(pixels: &image::RgbImage) -> Result<Vec<u8>, String> {
     use image::ImageEncoder;
@@ -171,7 +172,7 @@ fn png(pixels: &image::RgbImage) -> Result<Vec<u8>, String> {
     Ok(data)
 }
 
-/// Shows a PNG over one row of so many cells, and leaves the cursor where it is.
+/// Draws a PNG over one row of cells, and leaves the cursor in place.
 #[cfg(feature = "images")]
 fn inline(png: &[u8], columns: u16) -> String {
     use base64::Engine as _;

@@ -1,4 +1,4 @@
-//! A picture as rows of half blocks: cells that show two pixels each, one above the other.
+//! Pictures as rows of half blocks: each cell shows two pixels, one above the other.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::render::row::Row;
 use crate::render::theme::Theme;
 use crate::render::wrap::Piece;
 
-/// What half blocks are written with.
+/// The character of half blocks.
 pub(crate) const HALF_BLOCK: char = '▀';
 
-/// The rows of a picture of so many columns and rows, with the drawing over them.
+/// The rows of a picture in this many columns and rows, with the drawing over them.
 pub(crate) fn rows(
     picture: &Picture,
     cells: (u16, u16),
@@ -54,14 +54,14 @@ pub(crate) fn rows(
     rows
 }
 
-/// Which of the pixels of a line lie in one of its equal parts: at least one.
+/// The pixels of one of several equal parts; at least one.
 fn span(part: usize, parts: usize, pixels: usize) -> Range<usize> {
     let first = part * pixels / parts.max(1);
     first..((part + 1) * pixels / parts.max(1)).max(first + 1)
 }
 
 impl Picture {
-    /// The colour of a part of it, seen from afar.
+    /// The mean colour of an area.
     fn mean(&self, across: Range<usize>, down: Range<usize>) -> [u8; 3] {
         let mut sums = [0_usize; 3];
         let mut count = 0;

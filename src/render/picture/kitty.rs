@@ -1,11 +1,11 @@
-//! The kitty graphics protocol with Unicode placeholders: an image is sent once and shown wherever cells
-//! name it, so that it scrolls, is covered and passes through tmux as text does.
+//! The kitty graphics protocol with Unicode placeholders: an image is transmitted once and shown
+//! wherever cells refer to it, so that it scrolls, is covered and passes through tmux like text.
 //!
-//! A cell names the row and the column of the image by combining marks, the lowest byte of its number by
-//! the colour of the text and the highest one by a third mark; so numbers have nothing in between, and
-//! terminals and multiplexers with 256 colours keep them.
+//! A cell encodes row and column of the image in combining marks, the lowest byte of its id in the
+//! text colour and the highest in a third mark. The bytes between are 0, so that terminals and
+//! multiplexers with 256 colours preserve it.
 //!
-//! Invariant: everything is sent with `q=2`, so nothing answers into the keys; the only exception is
+//! Invariant: all commands have `q=2`, so that the terminal does not reply; the only exception is
 //! [`question`].
 
 use std::hash::{BuildHasher, RandomState};
@@ -15,14 +15,14 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// Base64 bytes of a piece.
+/// Base64 bytes per transmitted piece.
 const PIECE: usize = 4_096;
-/// The character that stands for a cell of an image.
+/// The placeholder character of a cell of an image.
 const PLACEHOLDER: char = '\u{10eeee}';
-/// The number of the image that [`question`] asks about; it is never drawn.
+/// The id of the image in [`question`]; it is never drawn.
 const ASKED: u32 = 31;
 
-/// The combining marks that stand for 0, 1, 2 and so on: the first of each run, and how many there are.
+/// The combining marks for 0, 1, 2 …: the first of each run and the length of the run.
 const MARKS: [(u32, u32); 86] = [
     (0x305, 1),
     (0x30d, 2),
@@ -112,7 +112,7 @@ const MARKS: [(u32, u32); 86] = [
     (0x1d242, 3),
 ];
 
-/// The combining mark of a number; there are 297.
+/// The combining mark of a number below 297.
 fn mark(number: u32) -> Option<char> {
     let mut left = number;
     for (first, count) in MARKS {
@@ -124,7 +124,7 @@ fn mark(number: u32) -> Option<char> {
     None
 }
 
-/// A number for an image that nothing else is likely to use. They begin anywhere and go on from there.
+/// An id that other programs are unlikely to use: ids start at a random one.
 pub(crate) fn next_id() -> u32 {
     static START: OnceLock<u16> = OnceLock::new();
     static COUNT: AtomicU16 = AtomicU16::new(0);
@@ -139,20 +139,20 @@ pub(crate) fn next_id() -> u32 {
     }
 }
 
-/// The colour of the text of a cell of an image, one of the 256.
+/// The text colour that encodes the lowest byte of an id.
 pub(crate) fn colour(id: u32) -> u8 {
     let [.., low] = id.to_be_bytes();
     low
 }
 
-/// What stands in the cell of an image at a row and a column; nothing beyond the 297th.
+/// The characters of a cell of an image; `None` beyond the 297th row or column.
 pub fn symbol(id: u32, row: u16, column: u16) -> Option<String> {
     let [high, ..] = id.to_be_bytes();
     let marks = [mark(row.into())?, mark(column.into())?, mark(high.into())?];
     Some([PLACEHOLDER].into_iter().chain(marks).collect())
 }
 
-/// Sends an image (PNG) that takes so many columns and rows wherever cells name it.
+/// Transmits a PNG that takes this many columns and rows wherever cells refer to it.
 pub(crate) fn transmit(id: u32, (columns, rows): (u16, u16), png: &[u8], in_tmux: bool) -> String {
     let data = STANDARD.encode(png);
     let mut pieces = data.as_bytes().chunks(PIECE).peekable();
@@ -167,17 +167,17 @@ pub(crate) fn transmit(id: u32, (columns, rows): (u16, u16), png: &[u8], in_tmux
     out
 }
 
-/// Takes an image away, data and all.
+/// Deletes an image and its data.
 pub(crate) fn delete(id: u32, in_tmux: bool) -> String {
     wrapped(&format!("a=d,d=I,q=2,i={id}"), in_tmux)
 }
 
-/// Asks whether the terminal knows the protocol; [`is_yes`] reads the answer.
+/// Queries support of the protocol; [`is_yes`] parses the reply.
 pub(crate) fn question(in_tmux: bool) -> String {
     wrapped(&format!("i={ASKED},s=1,v=1,a=q,t=d,f=24;AAAA"), in_tmux)
 }
 
-/// Whether an answer (what stands between `ESC _` and ST) says that it does.
+/// Whether a reply (the text between `ESC _` and ST) confirms support.
 pub(crate) fn is_yes(answer: &str) -> bool {
     answer
         .strip_prefix('G')
@@ -190,7 +190,7 @@ pub(crate) fn is_yes(answer: &str) -> bool {
         })
 }
 
-/// A command as the terminal takes it; through tmux, if that stands between.
+/// A command as an escape sequence, wrapped for tmux if necessary.
 fn wrapped(command: &str, in_tmux: bool) -> String {
     if in_tmux {
         format!("\x1bPtmux;\x1b\x1b_G{command}\x1b\x1b\\\x1b\\")

@@ -1,18 +1,19 @@
-//! Sixels: pixels as characters, six of them one above the other in each, in colours that are defined first.
+//! Encodes sixels: characters of six pixels, one above the other, in colours that are defined
+//! first.
 
 use std::collections::HashMap;
 
 use color_quant::NeuQuant;
 use image::RgbImage;
 
-/// Colours that terminals have registers for.
+/// Colour registers of terminals.
 const COLOURS: usize = 256;
-/// The colours are chosen by the looks of about so many pixels.
+/// Number of pixels from which the palette is chosen.
 const LOOKS: usize = 60_000;
-/// Pixels of a character.
+/// Height of a character in pixels.
 const BAND: usize = 6;
 
-/// What shows each row of cells of an image, which are so many pixels high.
+/// A sixel per row of cells; `height` is the height of a cell in pixels.
 pub(crate) fn strips(pixels: &RgbImage, height: usize) -> Vec<String> {
     let width = usize::try_from(pixels.width()).unwrap_or(1).max(1);
     let (indices, palette) = reduced(pixels);
@@ -22,7 +23,7 @@ pub(crate) fn strips(pixels: &RgbImage, height: usize) -> Vec<String> {
         .collect()
 }
 
-/// The number of the colour of each pixel, and the colours.
+/// The palette index of each pixel, and the palette.
 fn reduced(pixels: &RgbImage) -> (Vec<u8>, Vec<[u8; 3]>) {
     let mut known: HashMap<[u8; 3], u8> = HashMap::new();
     let mut palette = Vec::new();
@@ -41,16 +42,17 @@ fn reduced(pixels: &RgbImage) -> (Vec<u8>, Vec<[u8; 3]>) {
     (indices, palette)
 }
 
-/// The same of an image with more colours: the nearest of those that serve it best.
+/// The same for an image with more colours than registers: the nearest colours of a palette of its
+/// own.
 fn quantized(pixels: &RgbImage) -> (Vec<u8>, Vec<[u8; 3]>) {
     let four = |[r, g, b]: [u8; 3]| [r, g, b, u8::MAX];
     let flat: Vec<u8> = pixels.pixels().flat_map(|pixel| four(pixel.0)).collect();
-    // One of so many pixels is looked at: 1 is best, 30 quickest.
+    // One of every `sample` pixels is used: 1 is best, 30 fastest.
     let sample = i32::try_from(pixels.pixels().len() / LOOKS)
         .unwrap_or(30)
         .clamp(1, 30);
     let net = NeuQuant::new(sample, COLOURS, &flat);
-    // Pictures repeat their colours; looking one up costs more than remembering it.
+    // Images repeat their colours, so the nearest ones are cached.
     let mut known: HashMap<[u8; 3], u8> = HashMap::new();
     let mut index_of = |colour: [u8; 3]| {
         *known
@@ -62,7 +64,7 @@ fn quantized(pixels: &RgbImage) -> (Vec<u8>, Vec<[u8; 3]>) {
     (indices, palette)
 }
 
-/// One picture: pixels that are not given stay as they are (`P2=1`).
+/// Encodes a sixel in which unset pixels stay transparent (`P2=1`).
 fn sixels(indices: &[u8], width: usize, palette: &[[u8; 3]]) -> String {
     let height = indices.len() / width;
     let mut out = format!("\x1bP0;1;0q\"1;1;{width};{height}");
@@ -96,7 +98,7 @@ fn percent(part: u8) -> u16 {
     (u16::from(part) * 100 + 127) / 255
 }
 
-/// The characters of up to six lines of pixels: line by line of one colour each, over each other.
+/// Encodes up to six lines of pixels: a layer per colour.
 fn paint_band(band: &[u8], width: usize, out: &mut String) {
     let mut layers: Vec<(u8, Vec<u8>)> = Vec::new();
     let mut places = [usize::MAX; COLOURS];

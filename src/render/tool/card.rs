@@ -1,4 +1,4 @@
-//! What stands below the head row of a call, by the kind of its tool.
+//! The rows below the head row of a call, by the kind of its tool.
 
 use ratatui::text::Span;
 
@@ -21,48 +21,48 @@ use crate::render::tree::{self, Value};
 use crate::render::wrap::{self, Piece};
 use crate::render::{code, diff};
 
-/// Lines of a preview: from the beginning and from the end.
+/// First and last lines of a preview.
 const OUTPUT: (usize, usize) = (3, 5);
-/// The end of a failed call says why it failed.
+/// The reason of a failure is usually at its end.
 const FAILURE: (usize, usize) = (3, 12);
-/// While a call runs, its last lines say how far it is.
+/// The last lines of a running call show its progress.
 const LIVE: (usize, usize) = (0, 5);
-/// Of files, hits and pages the beginning is enough.
+/// Of files, hits and pages only the beginning is shown.
 const FILE: (usize, usize) = (3, 0);
-/// Columns of a head row that its text does not have.
+/// Columns of a head row besides its text.
 const HEAD_TAKES: usize = 56;
-/// Trees of a block.
+/// Numbers of the trees of a block.
 const INPUT: u8 = 0;
 const RESULT_TREE: u8 = 1;
-/// A change is worth more rows.
+/// Changes get more rows.
 const CHANGE: (usize, usize) = (12, 0);
 
-/// The result, or what a running call has put out so far, stands behind the input.
+/// The source of the result, or of the output of a running call: the body after the input.
 const RESULT: Of = Of::Body(1);
 
-/// A call that is being laid out.
+/// A call that is laid out.
 pub(crate) struct Card<'a> {
     look: &'a Look<'a>,
     call: &'a ToolCall,
     detail: Detail,
     width: usize,
     change: Option<Vec<DiffLine>>,
-    /// Its id, as the file has it.
+    /// Its id in the file.
     id: &'a str,
-    /// Whether a sub-agent's row says how far it is.
+    /// Whether the row of a lane shows its progress.
     has_lane: bool,
-    /// Folds of the nodes of its input; those of its result have another root.
+    /// Folds of its input; those of its result have another root.
     nodes: Nodes<'a>,
-    /// The input of the plan that it takes the place of.
+    /// The input of the plan that it replaced.
     plan_before: Option<&'a Body>,
-    /// Whether the entry is drawn dim.
+    /// Whether the entry is dim.
     is_dim: bool,
-    /// Whether a result may still come.
+    /// Whether a result may still arrive.
     is_awaited: bool,
 }
 
-/// The change that a call made, as far as it is one of files. Of a tool that nothing is known of, what its agent recorded
-/// is one; what those that look and run put out may read like one.
+/// The change of files made by a call. Of a tool of unknown kind it is the change recorded by its
+/// agent; output of searches and commands may look like a patch, but is none.
 fn change_of(call: &ToolCall) -> Option<Vec<DiffLine>> {
     match call.kind {
         ToolKind::Edit | ToolKind::Write => change::of_call(call),
@@ -83,7 +83,7 @@ fn counts(change: Option<&[DiffLine]>, call: &ToolCall) -> Option<(usize, usize)
 }
 
 impl<'a> Card<'a> {
-    /// Looks for the change that the call made.
+    /// Prepares the card; determines the change made by the call.
     pub(crate) fn new(sheet: &Sheet<'a>, call: &'a ToolCall, detail: Detail) -> Self {
         let change = change_of(call);
         let has_lane = sheet.item.lanes.iter().any(|lane| lane.call == call.key);
@@ -107,7 +107,6 @@ impl<'a> Card<'a> {
         }
     }
 
-    /// Added and removed lines.
     pub(crate) fn change(&self) -> Option<(usize, usize)> {
         counts(self.change.as_deref(), self.call)
     }
@@ -153,7 +152,7 @@ impl<'a> Card<'a> {
         rows
     }
 
-    /// What was asked for, as far as the head row does not say it.
+    /// The arguments that the head row does not show.
     fn input(&self) -> Vec<Row> {
         let whole = self.detail.is_whole();
         if self.call.input.is_away() {
@@ -173,7 +172,7 @@ impl<'a> Card<'a> {
         rows
     }
 
-    /// The named arguments, in the form of the kind.
+    /// Named arguments, laid out by the kind of the tool.
     fn asked(&self, input: &Tree, whole: bool) -> Vec<Row> {
         match self.call.kind {
             ToolKind::Edit | ToolKind::Write => self.written_rows(),
@@ -191,7 +190,7 @@ impl<'a> Card<'a> {
         }
     }
 
-    /// Some tools take one text instead of named arguments.
+    /// Input that is a text instead of named arguments.
     fn text_input(&self) -> Vec<Row> {
         if self.change.is_some() {
             return self.written_rows();
@@ -237,7 +236,7 @@ impl<'a> Card<'a> {
         }
     }
 
-    /// The new source of a notebook's cell.
+    /// The new source of a notebook cell.
     fn cell(&self) -> Option<Vec<Row>> {
         let input = self.call.input.tree()?;
         let text = input
@@ -259,7 +258,7 @@ impl<'a> Card<'a> {
         ))
     }
 
-    /// A command that the head row cannot show whole.
+    /// A command that does not fit into the head row.
     fn command(&self, input: &Tree) -> Vec<Row> {
         let intent = self.call.intent().filter(|_| self.look.intents);
         let before = intent.map_or(0, |intent| wrap::width(intent));
@@ -314,7 +313,7 @@ impl<'a> Card<'a> {
         with_source(rows, &Of::Own(text.clone()))
     }
 
-    /// A plan that is written as prose.
+    /// A plan written as prose.
     fn plan(&self, input: &Tree) -> Option<Vec<Row>> {
         let text = input.get("plan").and_then(Tree::as_text)?;
         let rows = prose(
@@ -343,11 +342,11 @@ impl<'a> Card<'a> {
             );
         }
         let text = tree::arguments(input, self.width * 2);
-        // What the head row says in full need not be said again.
+        // The head row shows all arguments.
         if self.call.headline.starts_with('{') && wrap::width(&text) + HEAD_TAKES < self.width {
             return Vec::new();
         }
-        // What the head row says already needs no row of its own.
+        // The head row shows the only argument.
         let is_only = |value: &Tree| {
             value
                 .as_text()
@@ -363,7 +362,7 @@ impl<'a> Card<'a> {
         vec![self.note(&text)]
     }
 
-    /// What came of a call that ended well.
+    /// The result of a successful call.
     fn result(&self, result: &ToolResult) -> Vec<Row> {
         let whole = self.detail.is_whole();
         let extent = |lines| self.extent(lines);
@@ -397,7 +396,7 @@ impl<'a> Card<'a> {
         }
     }
 
-    /// The newest of what a running call has put out.
+    /// The last lines of the output of a running call.
     fn live(&self, body: &Body) -> Vec<Row> {
         if body.is_away() {
             return self.stub(body);
@@ -421,7 +420,7 @@ impl<'a> Card<'a> {
         body_rows(&result.body, self.shown(preview), self.width, self.look)
     }
 
-    /// The beginning of a body that is on disk.
+    /// The stub of a body that is not in memory.
     fn stub(&self, body: &Body) -> Vec<Row> {
         let base = self.look.theme.text;
         let extent = Detail::Preview.extent(1, 0);
@@ -488,7 +487,7 @@ impl<'a> Card<'a> {
         }
     }
 
-    /// Of a preview so many lines, more of them on high screens.
+    /// The extent of a preview, which grows with the screen.
     fn extent(&self, lines: (usize, usize)) -> Extent {
         let (head, tail) = self.look.share(lines);
         self.detail.extent(head, tail)
@@ -520,12 +519,12 @@ impl<'a> Card<'a> {
     }
 }
 
-/// Rows that open with a closed head row.
+/// Number of lines hidden by a closed head row.
 pub(crate) fn hidden_by_head(detail: Detail, lines: u32) -> u32 {
     if detail == Detail::Closed { lines } else { 0 }
 }
 
-/// A result by itself.
+/// A result without its call.
 pub(crate) fn of_result(sheet: &Sheet<'_>, result: &ToolResult, detail: Detail) -> Vec<Row> {
     let shown = Shown {
         detail,
@@ -550,7 +549,7 @@ fn rest_of(body: &Body) -> String {
     }
 }
 
-/// The change that a call made or asks for, as a patch; else the file that it writes.
+/// The change of a call as a patch, else the file that it writes.
 pub(crate) fn change_text(call: &ToolCall) -> Option<Text> {
     let change = change_of(call).map(|lines| change::text(lines.iter()));
     change.or_else(|| change::written(call).cloned())

@@ -8,9 +8,9 @@ use crate::model::tool::{Clocked, Took, ToolCall, ToolKind, ToolResult, ToolStat
 use crate::render::sheet::Sheet;
 use crate::render::wrap::{self, Piece};
 
-/// Columns of a duration, so that durations stand below each other.
+/// Columns of a duration, so that durations are aligned.
 const DURATION: usize = 6;
-/// Bytes of a fact that are looked at.
+/// Limit of a fact in bytes.
 const FACT: usize = 80;
 
 /// The facts, the most important one last.
@@ -55,7 +55,7 @@ pub(crate) fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
     } else {
         format!("{took:>DURATION$}")
     };
-    // Decoders join facts with a dot.
+    // Decoders join facts with `·`.
     let words = if theme.ascii {
         words.replace('·', glyphs.dot)
     } else {
@@ -68,7 +68,7 @@ pub(crate) fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
     ]
 }
 
-/// The facts of several calls that ended well: how long they took together, if that is known of each.
+/// The facts of a run of successful calls: their total duration, if known for each.
 pub(crate) fn of_run(sheet: &Sheet<'_>, run: &[(&Entry, &ToolCall)]) -> Vec<Piece> {
     let theme = sheet.look.theme;
     let took: Option<Vec<Took>> = run
@@ -117,7 +117,7 @@ fn of_result(call: &ToolCall, result: &ToolResult) -> String {
     }
     let body = &result.body;
     match call.kind {
-        // Lines of an error are none of the file.
+        // The lines are those of an error, not of the file.
         ToolKind::Read | ToolKind::Search if result.verdict != Verdict::Done => String::new(),
         ToolKind::Read | ToolKind::Search if body.bytes > 0 => {
             figures::count(u64::from(body.lines), "line")
@@ -137,8 +137,8 @@ fn of_result(call: &ToolCall, result: &ToolResult) -> String {
     }
 }
 
-/// As the agent measured it, else from the times; `≤` where one message stands for several calls, so
-/// that only a bound is known.
+/// The duration measured by the agent, else by timestamps; `≤` where one message covers several
+/// calls, so that only an upper bound is known.
 fn duration(sheet: &Sheet<'_>, call: &ToolCall) -> Option<String> {
     Some(in_words(sheet, call.took(sheet.item.entry.said(call))?))
 }

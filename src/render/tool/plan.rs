@@ -1,4 +1,4 @@
-//! Plans: lists of tasks with their boxes, and what became of the plan before.
+//! Plans: lists of tasks with boxes, and the difference from the plan before.
 
 mod change;
 
@@ -16,12 +16,12 @@ use crate::render::row::{Look, Row};
 use crate::render::sheet::hidden_row;
 use crate::render::wrap::{self, Frame, Piece};
 
-/// So few tasks that nothing changed about are not worth folding.
+/// Up to this many unchanged tasks are not folded.
 const FEW: usize = 2;
-/// Tasks that are compared; of longer lists all count as new.
+/// Limit of tasks that are compared; in longer lists all count as new.
 const MOST: usize = 300;
 
-/// How far a task is.
+/// The state of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Todo,
@@ -37,12 +37,12 @@ pub(super) struct Task {
     pub(super) state: State,
 }
 
-/// The tasks of a plan, if the input holds some.
+/// The tasks of a plan, if the input contains any.
 fn tasks_of(input: &Tree) -> Option<Vec<Task>> {
     let mut lists = ["todos", "plan", "items", "tasks", "steps", "todo_list"]
         .iter()
         .filter_map(|name| input.get(name));
-    // Models sometimes write the list as a string.
+    // Models sometimes write the list as a JSON string.
     let list = lists.find_map(|list| match list {
         Tree::Text(text) => json::parse(text).map(Cow::Owned),
         list => (!list.items().is_empty()).then_some(Cow::Borrowed(list)),
@@ -83,8 +83,8 @@ fn task_of(task: &Tree) -> Option<Task> {
     Some(Task { text, state })
 }
 
-/// The rows of a plan. With the plan before, what changed stands out, and runs of tasks that are as they
-/// were are dim; without `whole`, one row each.
+/// The rows of a plan. Changes since the plan before are highlighted, and runs of unchanged tasks
+/// are dim and, without `whole`, folded to one row.
 pub fn rows(
     input: &Tree,
     before: Option<&Body>,
@@ -116,7 +116,7 @@ pub fn rows(
     Some(rows)
 }
 
-/// Tasks that are as they were.
+/// Adds a run of unchanged tasks.
 fn push_same(
     rows: &mut Vec<Row>,
     same: &mut Vec<Task>,
@@ -182,7 +182,7 @@ fn task_rows(task: &Task, change: Option<&Change>, width: usize, look: &Look<'_>
         .collect()
 }
 
-/// What changed, in words: colours may be missing.
+/// The change in words, because there may be no colours.
 fn said(task: &Task, change: &Change, look: &Look<'_>) -> Option<Piece> {
     let theme = look.theme;
     let (words, style): (Cow<'_, str>, Style) = match change {

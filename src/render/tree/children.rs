@@ -1,4 +1,4 @@
-//! The children of a value: the ones that are shown, what is left, and how they are named.
+//! The children of a value: the visible ones, how many are hidden, and their paths.
 
 use super::compact::compact;
 use super::{Value, has_children};
@@ -10,13 +10,13 @@ use crate::render::wrap;
 
 /// A child of a node.
 pub(super) struct Child<'a> {
-    /// Its name, unless it is an item.
+    /// Its key; `None` for an item of a list.
     pub(super) key: Option<Text>,
-    /// What it is.
+    /// Its value.
     pub(super) value: Value<'a>,
 }
 
-/// The step to a member of an object.
+/// The path element of a member: `.name` or `["name"]`.
 pub(super) fn member(key: &str) -> String {
     let is_name = key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && !key.is_empty()
@@ -72,7 +72,7 @@ pub(super) fn children_of(value: Value<'_>, reach: usize) -> (Vec<Child<'_>>, Le
                     value: Value::Json(value),
                 })
                 .collect();
-            // What closes the value is no child.
+            // The closing bracket is not a child.
             let left = parts.rest().trim().len().saturating_sub(1);
             (children, Left::Bytes(left))
         }

@@ -7,14 +7,14 @@ use crate::model::body::Tree;
 use crate::model::text::without_sgr;
 use crate::render::wrap;
 
-/// A tree on one line, cut where `max` bytes are reached.
+/// A tree on one line, cut at `max` bytes.
 pub(crate) fn compact(tree: &Tree, max: usize) -> String {
     let mut out = String::new();
     push_compact(&mut out, tree, max, 0);
     out
 }
 
-/// Members of an object as `key=value`, strings in full, parted by blanks.
+/// Members of an object as `key=value`, separated by blanks, with strings in full.
 pub(crate) fn arguments(tree: &Tree, max: usize) -> String {
     let Tree::Map(members) = tree else {
         return compact(tree, max);
@@ -34,7 +34,7 @@ pub(crate) fn arguments(tree: &Tree, max: usize) -> String {
     out
 }
 
-/// Strings that would read as something else.
+/// Whether a string would be read as something else without quotes.
 pub(super) fn needs_quotes(text: &str) -> bool {
     text.trim().len() != text.len()
         || matches!(text, "" | "null" | "true" | "false")

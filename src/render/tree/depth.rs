@@ -1,11 +1,11 @@
-//! How deep a tree can be open for its rows to fit.
+//! Finds the depth to which a tree can be open within a budget of rows.
 //!
-//! Invariant: looks at no more nodes than there may be rows.
+//! Invariant: visits no more nodes than there are rows in the budget.
 
 use super::{PAGE, Value, has_children};
 use crate::model::body::Tree;
 
-/// The greatest depth at which everything takes about `budget` rows; at least the root is open.
+/// The greatest depth at which a tree takes about `budget` rows; at least the root is open.
 pub(super) fn fitting(value: Value<'_>, budget: usize) -> usize {
     let Value::Tree(tree) = value else { return 1 };
     let mut level = vec![tree];
@@ -25,7 +25,7 @@ pub(super) fn fitting(value: Value<'_>, budget: usize) -> usize {
     usize::MAX
 }
 
-/// Adds the children that have children; gives how many rows all of them take when they are closed.
+/// Adds the children that have children; returns the rows of all children when closed.
 fn push_children<'t>(below: &mut Vec<&'t Tree>, tree: &'t Tree) -> usize {
     let mut add = |child: &'t Tree| {
         if has_children(child) {

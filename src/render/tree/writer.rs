@@ -1,4 +1,4 @@
-//! Writes the rows of a tree. Which nodes are open is judged here; each row knows its node.
+//! Writes the rows of a tree, and decides which nodes are open.
 
 use std::sync::Arc;
 
@@ -18,33 +18,33 @@ use crate::render::sheet::{hidden_row, mark_hidden};
 use crate::render::source::Source;
 use crate::render::wrap::{self, Frame, Piece};
 
-/// Keys up to this width are aligned with their neighbours.
+/// Keys up to this width are padded to align their values.
 const ALIGNED_KEY: usize = 16;
-/// Columns of one level.
+/// Indentation per level.
 const STEP: usize = 2;
-/// Bytes of a closed value that are copied.
+/// Limit of a closed value in bytes when it is copied.
 const COPIED: usize = 4_096;
-/// Rows of a string that are more than anyone reads at once.
+/// Row limit of a string.
 const MANY_ROWS: usize = 200;
 
-/// What is open.
+/// Options: what is open, and how much is shown.
 #[derive(Clone, Copy)]
 pub(super) struct Manner {
     /// Deeper nodes are closed.
     pub(crate) depth: usize,
-    /// Rows of a string.
+    /// Row limit of a string.
     pub(crate) strings: usize,
-    /// Children of a node that are shown at first.
+    /// Children of a node shown at first.
     pub(crate) page: usize,
-    /// Whether folds by hand count.
+    /// Whether folds set by hand apply.
     pub(crate) by_hand: bool,
-    /// Whether the reader goes from node to node.
+    /// Whether nodes can be focused one by one.
     pub(crate) walks: bool,
-    /// Whether everything is shown as it was recorded.
+    /// Whether everything is shown as recorded.
     pub(crate) is_raw: bool,
 }
 
-/// A value on its way to its rows: what stands in front of it, and where it stands in the tree.
+/// The position of a value: its prefix on the row and its node in the tree.
 struct Spot {
     front: Vec<Piece>,
     depth: usize,
@@ -60,11 +60,11 @@ pub(super) struct Writer<'a> {
     limit: usize,
     rows: Vec<Row>,
     hidden: usize,
-    /// Where the value stands that is being written; nothing for the outermost.
+    /// Path of the current value; empty for the outermost.
     path: String,
-    /// What the rows show, as far as it is known.
+    /// The value shown by each row, as far as known.
     leaves: Vec<Option<Leaf>>,
-    /// The lines of strings that rows show, of those that are not the first.
+    /// Line numbers of rows within multi-line strings.
     lines: Vec<u32>,
 }
 
@@ -90,7 +90,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// What each row shows a part of.
+    /// The value shown by each row.
     pub(super) fn leaves(&self) -> Vec<Leaf> {
         let outermost = Leaf {
             path: Arc::from("."),
@@ -113,12 +113,12 @@ impl<'a> Writer<'a> {
             .collect()
     }
 
-    /// The rows, and how many values had no room.
+    /// The rows, and the number of values beyond the limit.
     pub(super) fn finish(self) -> (Vec<Row>, usize) {
         (self.rows, self.hidden)
     }
 
-    /// The root is always open: the head of its block folds it.
+    /// Writes the root, which is always open: the head of its block folds it.
     pub(super) fn root(&mut self, value: Value<'_>) {
         let spot = Spot {
             front: Vec::new(),
@@ -175,8 +175,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The tree of a string that is JSON itself, as arguments of calls often are; raw records stay as they
-    /// are.
+    /// The tree of a string that contains JSON, as arguments of calls often do; not in raw
+    /// records.
     fn inner(&self, text: &Text) -> Option<Tree> {
         let tree = if self.manner.is_raw {
             None
@@ -191,7 +191,7 @@ impl<'a> Writer<'a> {
         let theme = self.look.theme;
         let glyphs = theme.glyphs();
         let text = compact_of(value, self.width);
-        // The keys of an object say themselves what there is.
+        // An object lists its keys instead of a count.
         let size = match value {
             Value::Tree(Tree::List(items)) => format!("{}  ", count(items.len(), "item")),
             Value::Tree(_) => String::new(),
@@ -224,7 +224,7 @@ impl<'a> Writer<'a> {
         });
     }
 
-    /// The children of a node below it.
+    /// Writes the children of a node below it.
     fn open(&mut self, spot: Spot, value: Value<'_>, is_root: bool) {
         let id = spot.id;
         let parent = (!is_root).then_some(id);
@@ -285,7 +285,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Goes to a child of the value that is being written.
+    /// Extends the path by a child.
     fn step_to(&mut self, key: Option<&Text>, index: usize) {
         if !self.manner.is_raw {
             return;
@@ -300,7 +300,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The rows from this one on are of the value that was written, unless they are of one within it.
+    /// Sets the value of the rows from `first` on, except for those of nested values.
     fn set_leaf(&mut self, first: usize, value: Value<'_>) {
         if !self.manner.is_raw {
             return;
@@ -321,8 +321,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Begins a container: behind a key in a row of its own, behind a dash in the row of its first child,
-    /// unless that folds by itself.
+    /// Begins a container: behind a key in a row of its own, behind a dash in the row of its first
+    /// child unless that folds by itself.
     fn begin(&mut self, spot: Spot, first: Option<&Child<'_>>, is_root: bool) -> Vec<Piece> {
         let below = indent(if is_root { 0 } else { spot.depth });
         let is_item = spot.front.last().is_some_and(|last| last.content == "- ");
@@ -352,7 +352,7 @@ impl<'a> Writer<'a> {
         self.rows.push(row);
     }
 
-    /// How many children of a node are shown: the first page, and what was opened of the rest.
+    /// The number of visible children of a node: the first page, and pages opened by hand.
     fn reach(&self, id: NodeId) -> usize {
         let mut reach = self.manner.page;
         while reach < self.limit && self.is_open(id.rest(reach), false) {
@@ -386,7 +386,7 @@ impl<'a> Writer<'a> {
         self.push(spans, &frame, node);
     }
 
-    /// A string behind its key; one of several lines below it.
+    /// Writes a string behind its key, or below it if it has several lines.
     fn string(&mut self, spot: Spot, text: &Text) {
         let is_open = self.is_open(spot.id, false);
         let most = if is_open {
@@ -415,7 +415,7 @@ impl<'a> Writer<'a> {
                 plain
             };
             let front = wrap::width_of(&spot.front);
-            // What is cut on the screen is copied whole.
+            // The whole string is copied, even if it is cut on the screen.
             let source = Source::own(Text::output(&format!("{}{text}", text_of(&spot.front))));
             let mut spans = spot.front;
             spans.push(Span::styled(plain, self.look.theme.text));
@@ -426,7 +426,7 @@ impl<'a> Writer<'a> {
                 ..Frame::hanging(self.width, front)
             };
             let lines: Vec<Row> = Row::wrapped(&spans, &frame).collect();
-            // A row that says how much is missing could as well be that one row.
+            // A row that tells one line is missing takes as much space as that line.
             let is_cut = lines.len() > most.saturating_add(1);
             let most = if is_cut { most } else { lines.len() };
             before = front;
@@ -466,7 +466,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The lines of a string below its key, at most so many; gives how many are left.
+    /// Writes the lines of a string below its key, up to a limit; returns the number of hidden
+    /// lines.
     fn paragraph(&mut self, spot: Spot, text: &str, most: usize) -> usize {
         self.push(spot.front, &Frame::of(self.width), None);
         let plain = without_sgr(text);
@@ -499,7 +500,7 @@ impl<'a> Writer<'a> {
         lines.filter(|(_, line)| !line.trim().is_empty()).count()
     }
 
-    /// The beginning of a string that is too large even to be decoded.
+    /// Writes the beginning of a string that is too large to be decoded.
     fn large_string(&mut self, spot: Spot, text: &str) {
         let bytes = self.width.saturating_mul(4 * MANY_ROWS);
         let cut = wrap::head(text, bytes).trim_end_matches('\\');
@@ -538,7 +539,7 @@ fn text_of(spans: &[Piece]) -> String {
     spans.iter().map(|span| span.content.as_ref()).collect()
 }
 
-/// Lines behind a place of a text.
+/// Number of lines from an offset on.
 fn lines_in(text: &str, from: usize) -> usize {
     text.bytes()
         .skip(from)

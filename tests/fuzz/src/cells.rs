@@ -1,7 +1,8 @@
-//! Databases of both schemas whose cells hold anything, read as the program reads them.
+//! Databases of both schemas with any values in their cells, read as the program reads them.
 //!
-//! An input is lines: the first byte says which schema, then each line changes a cell. Its first bytes choose table,
-//! column and row, the fourth the type (`n`ull, `i`nteger, `r`eal, `t`ext, else bytes), the rest is the value.
+//! An input consists of lines: the first byte chooses the schema, then each line changes a cell.
+//! Its first bytes choose table, column and row, the fourth the type (`n`ull, `i`nteger, `r`eal,
+//! `t`ext, else bytes); the rest is the value.
 
 use std::cell::RefCell;
 use std::fs;
@@ -14,7 +15,7 @@ use tv::model::edit::{Batch, Feed, Stage};
 
 use crate::laws;
 
-/// Rows of a session named `s`, in tables that are lax about types.
+/// Rows of a session named `s`, in tables without type constraints.
 struct Schema {
     tables: &'static str,
     rows: &'static str,
@@ -54,7 +55,7 @@ const SCHEMAS: [Schema; 2] = [
     },
 ];
 
-/// A database without odd cells, the columns of its tables, and the file for one that has them.
+/// A database without changed cells, the columns of its tables, and the file for a changed one.
 struct Made {
     sound: Vec<u8>,
     columns: Vec<(String, Vec<String>)>,
@@ -100,7 +101,7 @@ impl Drop for Made {
     }
 }
 
-/// Tables that hold rows, with their columns.
+/// The tables with rows, and their columns.
 fn columns(connection: &Connection) -> Vec<(String, Vec<String>)> {
     let sql = "SELECT t.name, group_concat(c.name) FROM sqlite_schema t, pragma_table_info(t.name) c \
                WHERE t.type = 'table' GROUP BY t.name";
@@ -124,7 +125,7 @@ thread_local! {
     static MADE: RefCell<Vec<Made>> = RefCell::new(SCHEMAS.iter().map(Made::of).collect());
 }
 
-/// Changes cells as an input says, and reads what came of it: to its end, each row counted once.
+/// Changes cells as the input says, then reads the database to its end and counts each row once.
 pub fn read(data: &[u8]) {
     let Some((schema, changes)) = data.split_first() else {
         return;
@@ -151,7 +152,7 @@ pub fn read(data: &[u8]) {
     });
 }
 
-/// Changes a cell; a key that is there already stays as it is.
+/// Changes a cell; a key that exists already is left unchanged.
 fn set(connection: &Connection, made: &Made, change: &[u8]) {
     let [table, column, row, kind, value @ ..] = change else {
         return;
@@ -185,7 +186,7 @@ fn check(made: &Made, expected: u64) {
         session: Some("s".to_owned()),
         ..whole
     };
-    // There may be no such session any more.
+    // The session may be gone.
     let Ok(session) = open(&target) else { return };
     let (mut batches, mut is_whole): (Vec<Batch>, bool) = (Vec::new(), false);
     session.read_whole(false, &mut |message| match message {
@@ -202,7 +203,7 @@ fn check(made: &Made, expected: u64) {
     let transcript = laws::tell(batches);
     let tally = transcript.tally();
     laws::assert_conserved(tally);
-    // A child is told in a lane.
+    // A child is read into a lane.
     assert!(
         tally.records() >= expected,
         "{} of {expected} rows",

@@ -1,4 +1,4 @@
-//! Bytes through one format's decoder, as lines, as a document and as the small files around them.
+//! Decodes bytes as one format: as lines, as a document, and as the small files around a session.
 
 use std::path::Path;
 
@@ -76,7 +76,7 @@ fn around(format: &str) -> Vec<Place<'static>> {
     }
 }
 
-/// What is left to chance: the same for the same bytes (FNV-1a).
+/// Pseudo-random choices that depend on the bytes only (FNV-1a).
 fn chance(data: &[u8]) -> usize {
     let mixed = data.iter().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
         (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
@@ -84,7 +84,7 @@ fn chance(data: &[u8]) -> usize {
     usize::try_from(mixed >> 33).expect("31 bits")
 }
 
-/// Everything that a format's decoder may be given. Of what there are several, chance decides.
+/// The inputs of a format's decoder; where there are several, a pseudo-random one is chosen.
 pub fn decode(name: &str, data: &[u8]) {
     let format = named(name).expect("a format");
     let lines = lines_of(data);
@@ -138,7 +138,7 @@ fn is_blank(record: Record<'_>) -> bool {
     unframed(started.trim_end_matches(is_around)).is_empty()
 }
 
-/// Reads records one after the other as one reading, and counts on the way. `before` went before.
+/// Decodes records in one reading, and counts them. `before` are the records decoded before.
 fn read(
     format: &dyn Format,
     portions: &[&[Kept]],
@@ -187,9 +187,10 @@ fn lightly(format: &dyn Format, records: &[Kept], place: Place<'_>) {
     laws::assert_transcript_clean(&laws::tell(batches));
 }
 
-/// A line file. What is told is clean and conserved, always. Each other law reads or lays out the whole session once
-/// more, so an input is asked two of them, chosen by all of its bytes: a change of one asks others. `chance` also
-/// decides where it is cut, how wide it is shown, and which records are read again.
+/// Checks a line file. That text is clean and records are counted is always checked. Each other
+/// law reads or lays out the whole session again, so an input is checked for two of them, chosen
+/// by a hash of its bytes. `chance` also decides where the file is cut, how wide it is shown, and
+/// which records are read again.
 fn as_session(format: &'static dyn Format, lines: &[Kept], chance: usize) {
     let batches = read(format, &[lines], Place::Line, false);
     let whole = laws::tell(batches.clone());
@@ -216,7 +217,7 @@ fn as_session(format: &'static dyn Format, lines: &[Kept], chance: usize) {
     }
 }
 
-/// Cut anywhere, it is the same session.
+/// Any chunks give the same session.
 fn in_two_portions(format: &'static dyn Format, lines: &[Kept], whole: &Transcript, chance: usize) {
     let (head, rest) = lines.split_at(chance % (lines.len() + 1));
     let parts = laws::tell(read(format, &[head, rest], Place::Line, false));
@@ -227,7 +228,7 @@ fn in_two_portions(format: &'static dyn Format, lines: &[Kept], whole: &Transcri
     }
 }
 
-/// Told twice, it is the same session.
+/// Edits sent twice give the same session.
 fn told_again(batches: Vec<Batch>, whole: &Transcript) {
     let mut again = laws::tell(batches.clone());
     for mut batch in batches {
@@ -238,15 +239,15 @@ fn told_again(batches: Vec<Batch>, whole: &Transcript) {
     laws::assert_same(&again, whole);
 }
 
-/// What a stream told up to the end of a reading can be told otherwise once the rest is there and spoils it.
-/// Streams of sound records are cut in the tests of the program.
+/// What a stream says up to the end of a reading may change once the rest is there and breaks it.
+/// Valid streams are cut in the tests of the program.
 fn is_stream(lines: &[Kept]) -> bool {
     lines
         .iter()
         .any(|line| line.bytes.windows(4).any(|part| part == b"elta"))
 }
 
-/// What is left on disk comes again: a fresh decoder gives the same bodies for the same record.
+/// Bodies that were left on disk are the same when a fresh decoder reads their record.
 fn bodies_come_again(format: &dyn Format, lines: &[Kept], whole: &Transcript, chance: usize) {
     let away = laws::tell(read(format, &[lines], Place::Line, true));
     let gone: Vec<(&Body, &Body)> = bodies(&away)
@@ -266,7 +267,7 @@ fn bodies_come_again(format: &dyn Format, lines: &[Kept], whole: &Transcript, ch
         let mut batch = Batch::default();
         let is_several = end(away.from) > end(line.origin);
         if is_several {
-            // It came piece by piece: all lines of it tell it.
+            // The body was streamed in pieces, so all lines of its record are needed.
             for line in lines[first..]
                 .iter()
                 .take_while(|line| line.origin.at < end(away.from))
@@ -276,7 +277,8 @@ fn bodies_come_again(format: &dyn Format, lines: &[Kept], whole: &Transcript, ch
         } else {
             let start = usize::try_from(away.from.at - line.origin.at).expect("small");
             let len = usize::try_from(away.from.len).expect("small");
-            // As the pager does: the bytes of the body's own record, which may be a part of its line.
+            // As the pager does: the bytes of the body's own record, which may be a part of its
+            // line.
             let bytes = line.bytes[start..start + len].to_vec();
             feed(
                 &mut *decoder,
@@ -305,7 +307,8 @@ fn bodies(transcript: &Transcript) -> impl Iterator<Item = &Body> {
         .flat_map(|block| block.kind.bodies())
 }
 
-/// A document: its root without the messages, then each message. The ranges lie in the file and in order.
+/// A document is split into its root and its messages; the ranges are in order and within the
+/// file.
 fn as_document(format: &dyn Format, data: &[u8]) {
     let Some(split) = split(data) else { return };
     let mut end = split.root.start;

@@ -1,4 +1,4 @@
-//! Definitions of formats: what is written in one, and what is read by one.
+//! Format definitions: parsing them, and reading by them.
 
 use tv::formats::DEFINITIONS;
 use tv::formats::decoder::{Format, Place, feed};
@@ -10,7 +10,7 @@ use tv::model::record::{Origin, Record};
 use crate::decoding;
 use crate::laws;
 
-/// Records that have something of all agents in them.
+/// Records with fields of all agents.
 const SAMPLES: [&str; 5] = [
     r#"{"type":"user","id":"1","timestamp":"2026-01-02T03:04:05Z","content":"hello","role":"user"}"#,
     r#"{"type":"assistant","id":"2","message":{"content":[{"type":"text","text":"a"},{"type":"tool_use","id":"c","name":"n","input":{}}]},"usage":{"input_tokens":3}}"#,
@@ -19,7 +19,8 @@ const SAMPLES: [&str; 5] = [
     r#"["type",{"type":[]},-1]"#,
 ];
 
-/// A text is a definition or has mistakes with places in it; a definition reads anything, and loses nothing.
+/// A text is a definition, or has mistakes with positions in it; a definition reads any input and
+/// loses no record.
 pub fn define(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
@@ -37,7 +38,7 @@ pub fn define(data: &[u8]) {
             return;
         }
     };
-    // Few texts of a run are definitions, and formats live as long as the program.
+    // Formats live as long as the program, so only few definitions of a run are used.
     let definition: &'static Definition = Box::leak(Box::new(definition));
     let mut decoder = definition.decoder();
     let mut batch = Batch::default();
@@ -69,7 +70,7 @@ pub fn define(data: &[u8]) {
     laws::assert_clean_within(&[batch]);
 }
 
-/// Pieces of definitions, of which bytes choose some, each many times over.
+/// Pieces of definitions, of which bytes choose some, repeated many times.
 const PIECES: [&str; 32] = [
     "name = \"h\"\n",
     "\n[[record]]\n",
@@ -105,10 +106,10 @@ const PIECES: [&str; 32] = [
     "\u{1f980}\u{301}",
 ];
 
-/// How often a piece may stand there.
+/// How often a piece may be repeated.
 const TIMES: [usize; 8] = [1, 1, 1, 2, 8, 70, 1_100, 20_000];
 
-/// Such a definition has mistakes, or reads what it is given at once.
+/// A definition of these pieces has mistakes, or reads its input quickly.
 pub fn hostile(data: &[u8]) {
     let mut text = String::new();
     for pair in data.chunks(2) {
@@ -125,7 +126,7 @@ pub fn hostile(data: &[u8]) {
     define(text.as_bytes());
 }
 
-/// Bytes through one of the definitions, as through any decoder.
+/// Decodes bytes by one of the definitions, as by any decoder.
 pub fn decode(data: &[u8]) {
     let Some((choice, data)) = data.split_first() else {
         return;

@@ -1,4 +1,4 @@
-//! What holds whatever was read.
+//! The laws for any input.
 
 use std::fmt::Debug;
 
@@ -14,8 +14,8 @@ use tv::render::lay_out;
 use tv::render::row::{Item, Level, Look, Row};
 use tv::render::theme::Theme;
 
-/// Characters that steer a terminal or hide what stands there. Said once more here, so that the list of
-/// the program is not its own judge.
+/// Characters that control a terminal or hide text. Listed again here, so that the list of the
+/// program is not checked against itself.
 pub fn is_hostile(c: char) -> bool {
     let is_format = matches!(c, '\u{61c}' | '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
         | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe03}'..='\u{fe0d}' | '\u{feff}'
@@ -24,7 +24,7 @@ pub fn is_hostile(c: char) -> bool {
     is_format || c.is_control() && !matches!(c, '\n' | '\t')
 }
 
-/// A text that went through a gate: nothing hostile but, if they may stay, complete colours.
+/// A cleaned text has no hostile characters and, if allowed, only complete colours.
 pub fn assert_clean(text: &str, may_colour: bool) {
     let mut rest = text;
     while let Some(at) = rest.find(is_hostile) {
@@ -38,8 +38,8 @@ pub fn assert_clean(text: &str, may_colour: bool) {
     }
 }
 
-/// The same of every string within a value. `Debug` writes what is not printable as an escape, so nothing
-/// that a value holds, now or later, goes past this.
+/// The same for all strings within a value, by its `Debug` output: that escapes what is not
+/// printable, and contains every field, also those added later.
 pub fn assert_clean_within(value: &impl Debug) {
     let told = format!("{value:?}");
     let mut rest = told.as_str();
@@ -68,7 +68,7 @@ pub fn assert_clean_within(value: &impl Debug) {
     }
 }
 
-/// Every record is in one of the sums, every pass has a reason and every fault a place.
+/// Every record is counted in one of the sums; passed ones have a reason, faulty ones a position.
 pub fn assert_conserved(tally: &Tally) {
     assert_eq!(
         tally.records(),
@@ -95,7 +95,7 @@ pub fn assert_conserved(tally: &Tally) {
     );
 }
 
-/// Rows are not wider than asked, and hold nothing that steers a terminal.
+/// Rows are not wider than requested, and contain no control characters.
 pub fn assert_rows(rows: &[Row], width: usize) {
     for row in rows {
         let right: usize = columns(&Line::from(row.right.clone()));
@@ -113,7 +113,7 @@ pub fn assert_rows(rows: &[Row], width: usize) {
     }
 }
 
-/// Columns as the painter counts them: grapheme by grapheme.
+/// Width in columns as ratatui counts it: by grapheme.
 pub fn columns(line: &Line<'_>) -> usize {
     line.styled_graphemes(Style::new())
         .map(|one| usize::from(one.symbol.cell_width()))
@@ -142,7 +142,7 @@ pub fn tell(batches: impl IntoIterator<Item = Batch>) -> Transcript {
     transcript
 }
 
-/// Entries without what depends on how often and in which portions they were told.
+/// Entries without the fields that depend on how often and in which chunks they were sent.
 pub fn timeless(transcript: &Transcript) -> Vec<Entry> {
     transcript
         .entries()
@@ -153,8 +153,9 @@ pub fn timeless(transcript: &Transcript) -> Vec<Entry> {
         .collect()
 }
 
-/// Compares entry by entry: the first one that differs says enough. Beside faults the order is free: what
-/// a stream has told so far stands before or after a broken record, as the reading ended.
+/// Compares entry by entry, and reports the first that differs. Beside broken records the order is
+/// free: what a stream has said so far is before or after the broken record, depending on where
+/// the reading ended.
 pub fn assert_same(left: &Transcript, right: &Transcript) {
     let (mut a, mut b) = (timeless(left), timeless(right));
     let is_sound = right.tally().faulty == 0;
@@ -176,7 +177,7 @@ pub fn assert_same(left: &Transcript, right: &Transcript) {
     );
 }
 
-/// Nothing hostile in anything that a transcript tells.
+/// No hostile character anywhere in a transcript.
 pub fn assert_transcript_clean(transcript: &Transcript) {
     assert_clean_within(&transcript.meta());
     assert_clean_within(&transcript.lanes());

@@ -1,8 +1,8 @@
-//! What the fuzz targets share: the laws that hold for any input, and a way to change records that
-//! keeps them records. A target itself is only a few lines.
+//! Shared by the fuzz targets: the laws for any input, and mutations that keep records valid. A
+//! target itself has only a few lines.
 //!
-//! Inputs are as plain as they can be: a session file as it is, or a text behind a few bytes that choose
-//! widths and the like. So the fixtures of the tests are seeds, and a seed can be read.
+//! Inputs are plain: a session file, or a text after a few bytes that choose widths and the like.
+//! So the fixtures of the tests serve as seeds, and seeds can be read.
 
 pub mod cells;
 pub mod decoding;
@@ -15,7 +15,7 @@ pub mod reading;
 pub mod scrolling;
 pub mod shapes;
 
-/// The first bytes as choices, and the rest as a text: without UTF-8 there is none.
+/// The first bytes as choices, and the rest as text; `None` if it is not UTF-8.
 pub fn knobs<const N: usize>(data: &[u8]) -> Option<([u8; N], &str)> {
     let (knobs, rest) = data.split_first_chunk::<N>()?;
     Some((*knobs, std::str::from_utf8(rest).ok()?))

@@ -1,10 +1,11 @@
-//! Changes to session files that keep them session files: lines are moved and joined, and within a line
-//! values, keys and strings are exchanged. Half of all changes are left to libFuzzer, which knows bytes.
+//! Mutations of session files that keep them session files: lines are moved and joined, and within
+//! a line values, keys and strings are exchanged. Half of all mutations are left to libFuzzer,
+//! which changes bytes.
 
 use libfuzzer_sys::fuzzer_mutate;
 use serde_json::{Value, json};
 
-/// Decides all that is left to chance (splitmix64).
+/// A pseudo-random generator (splitmix64).
 struct Dice(u64);
 
 impl Dice {
@@ -17,7 +18,7 @@ impl Dice {
     }
 }
 
-/// Changes `data[..size]` in place to at most `max_size` bytes; returns how many they are.
+/// Mutates `data[..size]` in place to at most `max_size` bytes; returns the new size.
 pub fn session(data: &mut [u8], size: usize, max_size: usize, seed: u32) -> usize {
     let mut dice = Dice(u64::from(seed));
     let changed = match dice.roll(8) {
@@ -52,7 +53,7 @@ fn lines(data: &[u8], dice: &mut Dice) -> Option<Vec<u8>> {
             let len = lines[a].len();
             lines[a].truncate(dice.roll(len));
         }
-        // What takes a part of a session takes a part of the time.
+        // A mutation should take less time than reading the session.
         5 => lines = lines[a.min(b)..=a.max(b)].to_vec(),
         _ => {
             let at = dice.roll(lines[a].len()).min(lines[a].len());
@@ -63,7 +64,8 @@ fn lines(data: &[u8], dice: &mut Dice) -> Option<Vec<u8>> {
     Some(lines.join(&b'\n'))
 }
 
-/// Changes values of one line, or of the file if it is one value. Values of another line may come in.
+/// Mutates values of one line, or of the file if it is one value. Values of another line may be
+/// inserted.
 fn structured(data: &[u8], dice: &mut Dice) -> Option<Vec<u8>> {
     if let Ok(mut value) = serde_json::from_slice::<Value>(data) {
         let other = value.clone();
@@ -144,7 +146,7 @@ fn change_within(node: &mut Value, dice: &mut Dice) {
     }
 }
 
-/// What texts stumble over.
+/// Texts that are difficult to handle.
 fn piece(dice: &mut Dice) -> &'static str {
     const PIECES: [&str; 24] = [
         "\u{1b}[31m",
@@ -175,7 +177,7 @@ fn piece(dice: &mut Dice) -> &'static str {
     PIECES[dice.roll(PIECES.len())]
 }
 
-/// A value that is seldom what was expected.
+/// A value of an unexpected type.
 fn odd(dice: &mut Dice) -> Value {
     match dice.roll(16) {
         0 => Value::Null,

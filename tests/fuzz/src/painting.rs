@@ -1,4 +1,4 @@
-//! Texts to rows.
+//! Lays out texts as rows.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -29,7 +29,7 @@ fn within<T>(columns: usize, paint: impl FnOnce(&Look<'_>) -> T) -> T {
     ))
 }
 
-/// The gates that texts come in by, and what is made of colours behind them.
+/// Texts are cleaned, and colours in them are parsed.
 pub fn text(data: &[u8]) {
     let Some(([a, b, kind], raw)) = crate::knobs(data) else {
         return;
@@ -61,7 +61,7 @@ pub fn text(data: &[u8]) {
     let wanted: Vec<&str> = plain.lines().collect();
     assert_eq!(painted, wanted, "colours take nothing of the text");
 
-    // Counts of what is hidden are cut by the sheet that takes these rows.
+    // Counts of hidden lines are cut by the sheet that gets these rows.
     let columns = width_of([a, b]).max(40);
     let rows = within(columns, |look| {
         let source = Source {
@@ -86,7 +86,7 @@ pub fn text(data: &[u8]) {
     assert_rows(&rows, columns);
 }
 
-/// A line between what stands in front of it.
+/// A wrapped line with prefixes.
 pub fn wrapped(data: &[u8]) {
     let Some(([a, b, indent, kind], text)) = crate::knobs(data) else {
         return;
@@ -117,7 +117,7 @@ pub fn wrapped(data: &[u8]) {
         assert!(text.ends_with(tail(text, max)) && tail(text, max).len() <= max);
         assert!(text.len() <= max || head(text, max).len() + 4 > max);
     }
-    // Letters that stand for themselves all stay, in their order.
+    // Ordinary letters all stay, in their order.
     let is_simple = |c: char| matches!(c, ' '..='~' | 'à'..='ÿ' | '一'..='龥' | 'あ'..='ゖ');
     if frame.limit == 0
         && frame.sideways.is_none()
@@ -139,7 +139,7 @@ fn assert_line(line: &Line<'_>, room: usize) {
     assert!(!line.to_string().chars().any(char::is_control), "{line:?}");
 }
 
-/// Markdown in both manners.
+/// Markdown, as prose and as typed.
 pub fn marked(data: &[u8]) {
     let Some(([a, b, limit], raw)) = crate::knobs(data) else {
         return;
@@ -156,7 +156,7 @@ pub fn marked(data: &[u8]) {
             markdown::rows(&text, manner, columns, usize::MAX, look)
         });
         assert_rows(&again, columns);
-        // Ink is not made up: whatever letters a row shows, the text has.
+        // No visible character is made up: a row shows only letters of the text.
         let has = |c: char| {
             !c.is_alphabetic()
                 || !c.is_ascii()
@@ -169,7 +169,7 @@ pub fn marked(data: &[u8]) {
     }
 }
 
-/// Two texts compared, and both read as patches.
+/// Two texts are compared, and both are parsed as patches.
 pub fn diffs(data: &[u8]) {
     let Some(([a, b, split], raw)) = crate::knobs(data) else {
         return;
@@ -212,14 +212,15 @@ pub fn diffs(data: &[u8]) {
     assert_clean(&change::text(patch.iter()), false);
 }
 
-/// The text cut in two: at a line of `===` if there is one, else at a place of the first bytes' choice.
+/// Splits the text: at a line of `===` if there is one, else at an offset chosen by the first
+/// bytes.
 fn halves(text: &str, split: u8) -> (&str, &str) {
     text.split_once("===\n")
         .unwrap_or_else(|| text.split_at(head(text, text.len() * usize::from(split) / 255).len()))
 }
 
-/// What is the same or removed is a part of the old text in its order, what is the same or added one of the
-/// new text; and the difference of lines is the difference of the counts.
+/// Unchanged and removed lines are a subsequence of the old text, unchanged and added ones of the
+/// new; and the difference of their numbers of lines is that of the counts.
 fn assert_compared(old: &str, new: &str, lines: &[change::DiffLine]) {
     let text = |line: &change::DiffLine| {
         line.parts

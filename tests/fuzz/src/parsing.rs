@@ -1,4 +1,4 @@
-//! What is typed and what is set.
+//! Parses filters, settings, themes, keys and times.
 
 use tv::analysis::expression::Expr;
 use tv::analysis::expression::judge::{Judge, Verdict};
@@ -15,7 +15,7 @@ use tv::source::lines::{Line, LineBuffer};
 
 use crate::laws;
 
-/// Entries that a filter is tried on; more would only cost time.
+/// Limit of entries that a filter is tried on.
 const TRIED: usize = 30;
 
 const SAMPLE: &[u8] = include_bytes!("../../fixtures/claude-code/busy.jsonl");
@@ -37,7 +37,7 @@ fn sample() -> Transcript {
     laws::tell([batch])
 }
 
-/// A filter, or an alarm: prints as it is parsed, and judges each block one way.
+/// A filter or alarm prints as it is parsed, and judges each block in one way.
 pub fn filter(data: &[u8]) {
     let Ok(typed) = std::str::from_utf8(data) else {
         return;
@@ -80,7 +80,7 @@ fn judge(session: &Transcript, expr: Expr) {
     }
 }
 
-/// Settings, themes, keys, times: whatever is written gets an answer, complaints have a place in the text.
+/// Settings, themes, keys and times: any text is parsed, and complaints have a position in it.
 pub fn set(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;

@@ -1,4 +1,4 @@
-//! From bytes on disk to a transcript, as the program goes; and bytes to lines.
+//! Reads bytes on disk into a transcript, as the program does, and splits bytes into lines.
 
 use std::cell::RefCell;
 use std::fs;
@@ -13,7 +13,7 @@ use tv::source::lines::{Line, LineBuffer};
 
 use crate::laws;
 
-/// A file in memory, for what reads files; it goes with the process.
+/// A file in memory, which is gone with the process.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -38,7 +38,8 @@ thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::new());
 }
 
-/// A file that is opened: its format is found, it is read whole, and what was left on disk comes again.
+/// Opens a file: its format is detected, it is read to the end, and bodies left on disk are read
+/// again.
 pub fn session(data: &[u8]) {
     SCRATCH.with_borrow(|scratch| {
         fs::write(&scratch.0, data).expect("a file in memory");
@@ -106,8 +107,8 @@ fn read(target: &Target, stubs_only: bool) -> Result<(Vec<Batch>, Pager), ingest
     Ok((batches, pager))
 }
 
-/// Cuts of the first bytes' choice: any chunks give the lines that a plain split gives. Documents are cut
-/// into ranges that lie in them and in order.
+/// Any chunks, chosen by the first bytes, give the lines of a plain split. Documents are split
+/// into ranges that are in order and within the file.
 pub fn lines(data: &[u8]) {
     let Some(([limit, cuts @ ..], bytes)) = data.split_first_chunk::<8>().map(|(a, b)| (*a, b))
     else {
@@ -161,7 +162,7 @@ fn chunked(chunks: &[&[u8]], limit: usize) -> Vec<Seen> {
     lines
 }
 
-/// What a line is, said in the plainest way.
+/// A plain definition of a line.
 fn naive(bytes: &[u8], limit: usize) -> Vec<Seen> {
     let mut lines = Vec::new();
     let mut at = 0;

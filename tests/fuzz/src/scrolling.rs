@@ -1,4 +1,4 @@
-//! The window against the plain idea of it: all rows in one list, and an offset.
+//! Compares the viewport with a plain model: all rows in one list, and an offset.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use tv::render::row::{Row, RowKind};
 /// Entries with a number of rows for each of their blocks.
 struct Flat(Vec<Vec<usize>>);
 
-/// Most blocks of an entry that one portion holds.
+/// Limit of blocks of an entry in one portion.
 const PORTION: usize = 2;
 
 impl Flat {
-    /// Where each portion begins; an entry without blocks has one.
+    /// Where each portion begins; an entry without blocks has one portion.
     fn starts(&self) -> impl Iterator<Item = Focus> {
         self.0.iter().enumerate().flat_map(|(entry, blocks)| {
             let entry = EntryId(u32::try_from(entry).expect("few"));
@@ -23,7 +23,7 @@ impl Flat {
         })
     }
 
-    /// Place and row of all rows.
+    /// Position and row number of all rows.
     fn all(&mut self) -> Vec<(usize, usize)> {
         (0..self.len())
             .flat_map(|place| (0..self.rows(place).len()).map(move |row| (place, row)))
@@ -70,7 +70,7 @@ impl Rows for Flat {
     }
 }
 
-/// Pairs of bytes are steps: what is done, and how often or where.
+/// Runs steps of two bytes: the operation, and how often or where.
 pub fn viewport(data: &[u8]) {
     let mut flat = Flat(Vec::new());
     let mut view = Viewport::default();

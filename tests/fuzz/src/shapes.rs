@@ -1,5 +1,5 @@
-//! Sessions of any shape: few ids of calls, messages and records, drawn again and again, hang together in any way.
-//! What they say is plain; what they cost must not depend on how they hang together.
+//! Sessions of any shape: few ids of calls, messages and records are used again and again, in any
+//! relation. The content is plain; the cost must not depend on the relations.
 
 use std::fmt::Write;
 
@@ -14,10 +14,11 @@ use tv::model::transcript::Transcript;
 const A_RECORD: usize = 4;
 /// Records of a session.
 const MOST: usize = 1_500;
-/// Steps for a record, or a call of one: an entry is judged twice at most, and what that looks at is bounded.
+/// Limit of steps per record or call: an entry is judged twice at most, each time with bounded
+/// work.
 const STEPS: usize = 400;
 
-/// Counts what a session of this shape costs, all at once and bit by bit.
+/// Counts the cost of a session of this shape, read at once and in chunks.
 pub fn cost(data: &[u8]) {
     let Some((knobs, records)) = data.split_first() else {
         return;
@@ -95,7 +96,7 @@ pub fn cost(data: &[u8]) {
     );
 }
 
-/// A few bits choose among few, the others are as if every record were another one.
+/// Few bits choose among few ids, the others make each record different.
 fn few(choice: u8, number: usize) -> usize {
     match choice & 0b11 {
         0 => number,

@@ -1,4 +1,4 @@
-//! What changed from one plan to the next: tasks are the same by their words, whatever their place.
+//! Compares two plans: tasks are matched by their words, whatever their position.
 //!
 //! Invariant: every task of both plans is listed once.
 
@@ -6,31 +6,31 @@ use std::collections::HashSet;
 
 use super::{State, Task};
 
-/// What became of a task.
+/// The change of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// It is as it was.
+    /// Unchanged.
     None,
-    /// It was in this state.
+    /// Its state before.
     State(State),
-    /// It was not there.
+    /// New.
     Added,
-    /// It had these words.
+    /// Its words before.
     Renamed(String),
-    /// It is no longer there.
+    /// Dropped from the plan.
     Gone,
 }
 
-/// A task of the new plan, or one that it dropped.
+/// A task of the new plan, or one that was dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Changed {
     /// The task.
     pub(crate) task: Task,
-    /// What became of it.
+    /// Its change.
     pub(crate) change: Change,
 }
 
-/// The tasks of the new plan in their order, then what it dropped.
+/// The tasks of the new plan in order, then those that were dropped.
 pub(crate) fn between(before: &[Task], after: &[Task]) -> Vec<Changed> {
     let mut left: Vec<Option<&Task>> = before.iter().map(Some).collect();
     let mut partners: Vec<Option<&Task>> = after
@@ -80,7 +80,7 @@ fn is_same(one: &Task, other: &Task) -> bool {
         .eq(other.text.split_whitespace())
 }
 
-/// Whether more than half of the words of the shorter text are words of the other one.
+/// Whether texts share more than half of the words of the shorter one.
 fn is_alike(one: &str, other: &str) -> bool {
     let words = |text: &str| -> HashSet<String> {
         let words = text
