@@ -1,10 +1,9 @@
-//! aider: the history that Aider keeps in Markdown beside the code, many runs in one file. What the user asked, what Aider
-//! said and what the model answered follow one another as passages.
+//! aider: the history that Aider writes in Markdown beside the code, many runs in one file. Prompts, messages of Aider and
+//! answers of the model follow each other as passages.
 //!
-//! **Aider ends its own lines with two blanks.** So a heading or a quote that a model wrote stays a part of the answer,
-//! although it begins like a line of the user or of Aider. An editor or a hook may have taken the blanks from the ends of all
-//! lines. Then the blank lines decide: a prompt begins with one, an answer begins and ends with one, and what Aider says
-//! stands right below what came before.
+//! **Aider ends its own lines with two blanks.** So a heading or a quote of the model stays a part of the answer, although it
+//! begins like a line of the user or of Aider. An editor or a hook may have removed trailing blanks. Then the blank lines
+//! decide: a prompt begins with one, an answer begins and ends with one, and messages of Aider follow without one.
 //!
 //! Source: `append_chat_history`, `user_input` and `ai_output` in aider's `io.py`.
 
@@ -13,7 +12,7 @@ use std::path::Path;
 
 use super::decoder::{Confidence, Decoder, Format, Input, Probe, Verdict};
 use super::definition::head::head;
-use super::roots::{Named, file_name, folder_name};
+use super::roots::{SessionName, file_name, folder_name};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
@@ -23,12 +22,12 @@ use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 
-/// How a run begins; the time behind it is that of a clock on the wall.
+/// The beginning of a run, followed by the local time.
 const START: &str = "# aider chat started at ";
 const USER: &str = "####";
 const TOOL: &str = "> ";
 const TOKENS: &str = "> Tokens: ";
-/// How Aider begins what it says below answers, other than quotes.
+/// Beginnings of messages of Aider below answers, other than quotes.
 const SAID: [&str; 23] = [
     "Tokens: ",
     "Applied edit to ",
@@ -54,22 +53,21 @@ const SAID: [&str; 23] = [
     "Dirty files ",
     "You can use /undo ",
 ];
-/// How the message of several lines begins that tells of edits which did not fit, and how it ends: with one line, or if
-/// other edits did fit, with another one a few lines below.
+/// The message of several lines about edits that did not match: its beginning, and its end, which is one line, or if other
+/// edits matched, another one a few lines below.
 const UNMATCHED: &str = " failed to match!";
 const UNMATCHED_END: &str = "The SEARCH section must exactly match";
 const UNMATCHED_LAST: &str = "Just reply with fixed versions of the";
 const UNMATCHED_REST: usize = 6;
-/// How commands to Aider begin, which the model does not answer.
+/// The first characters of commands to Aider, which the model does not answer.
 const COMMANDS: [char; 2] = ['/', '!'];
-/// What some editors put before a text.
+/// The byte order mark.
 const BOM: char = '\u{feff}';
-/// Longer messages of Aider are not looked for.
+/// The limit of bytes of a message of Aider.
 const MESSAGE: usize = 400;
 /// Characters of a title that is made from a prompt.
 const TITLE_CHARS: usize = 120;
 
-/// The format.
 pub(crate) struct Aider;
 
 impl Format for Aider {
@@ -94,12 +92,12 @@ impl Format for Aider {
         Box::new(AiderDecoder::default())
     }
 
-    /// The name of its project, for all histories have the same name, or one that somebody gave it.
-    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+    /// The name of the project, as all histories have the same file name; or the file name, if it was renamed.
+    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         if file_name(path).starts_with('.') {
-            Some(Named::id(folder_name(path)))
+            Some(SessionName::id(folder_name(path)))
         } else {
-            Named::stem(path)
+            SessionName::stem(path)
         }
     }
 }
@@ -116,7 +114,7 @@ fn is_time(text: &str) -> bool {
     text.len() == 19 && text.chars().enumerate().all(is_part)
 }
 
-/// Who wrote a line.
+/// The author of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Voice {
     Start,
@@ -125,14 +123,14 @@ enum Voice {
     Model,
 }
 
-/// The lines of a history, and how Aider's own ones end in it.
+/// The lines of a history, and how to recognize those of Aider.
 struct Lines<'t> {
     all: Vec<&'t str>,
-    /// Without the blanks, which were taken from all lines.
+    /// Whether trailing blanks were removed.
     is_trimmed: bool,
-    /// Below each answer it says what that took.
+    /// Whether the usage stands below each answer.
     tells_tokens: bool,
-    /// A prompt stands two blank lines below an answer: one ends the answer, one begins the prompt. Nobody took one of them.
+    /// Whether two blank lines stand between an answer and a prompt: one ends the answer, one begins the prompt.
     has_gaps: bool,
 }
 
@@ -163,7 +161,7 @@ impl<'t> Lines<'t> {
         self.all.get(at).copied().unwrap_or_default()
     }
 
-    /// Blank lines right above one.
+    /// The number of blank lines directly above one.
     fn gap(&self, at: usize) -> usize {
         self.all
             .iter()
@@ -173,8 +171,8 @@ impl<'t> Lines<'t> {
             .count()
     }
 
-    /// Who wrote a line; nobody knows of a blank one. `before` wrote what stands above it. With `is_answered` that is a prompt
-    /// to the model, not a command to Aider.
+    /// The author of a line; `None` for a blank one. `before` is the author of the lines above it. With `is_answered` these are
+    /// a prompt to the model, not a command to Aider.
     fn voice(&self, at: usize, before: Option<Voice>, is_answered: bool) -> Option<Voice> {
         let line = self.line(at);
         let (is_aiders, gap) = (line.ends_with("  ") || self.is_trimmed, self.gap(at));
@@ -198,7 +196,7 @@ impl<'t> Lines<'t> {
         }
     }
 
-    /// Whether a line that begins like one of the user's is. Without the blanks it may be a heading of an answer.
+    /// Whether a line that begins like one of the user's is one. Without trailing blanks it may be a heading of an answer.
     fn begins_prompt(&self, before: Option<Voice>, gap: usize, is_answered: bool) -> bool {
         match before {
             _ if !self.is_trimmed => true,
@@ -209,8 +207,8 @@ impl<'t> Lines<'t> {
         }
     }
 
-    /// Whether a line that begins like one of Aider's is, in a history without the blanks. It writes its own right below a
-    /// prompt and below one another; below an answer, which ends in a blank line, a quote looks the same.
+    /// Whether a line that begins like one of Aider's is one, in a history without trailing blanks. Aider writes directly below
+    /// a prompt and its own lines; below an answer, which ends in a blank line, a quote looks the same.
     fn is_said(&self, at: usize, before: Option<Voice>, gap: usize) -> bool {
         if gap == 0 || before == Some(Voice::Start) {
             return before != Some(Voice::Model);
@@ -227,8 +225,8 @@ impl<'t> Lines<'t> {
         is_known || before == Some(Voice::Model) && (ends_run || ends_turn)
     }
 
-    /// Where a message of several lines ends that begins here: only its first line has the mark, only its last one the
-    /// blanks. Nowhere if it is of one line, or somebody else's line comes before.
+    /// The end of a message of several lines that begins here: only its first line has the mark, only its last one the
+    /// blanks. `None` if it has one line, or a line of another author comes before the end.
     fn message_end(&self, from: usize) -> Option<usize> {
         let behind = from + 1..self.all.len().min(from + 1 + MESSAGE);
         let mut own = behind
@@ -247,7 +245,7 @@ impl<'t> Lines<'t> {
             let last = own.take(UNMATCHED_REST).find(|at| ends(at, UNMATCHED_LAST));
             return Some(last.unwrap_or(end) + 1);
         }
-        // An answer has a blank line below it: what has Aider's next words right below it is its message.
+        // An answer has a blank line below it, so text directly above Aider's next line is a message of Aider.
         let next = own.find(|at| is_tools(self.line(*at)))?;
         (next > from + 1 && self.gap(next) == 0 && says(self.line(next))).then_some(next)
     }
@@ -259,18 +257,18 @@ fn is_users(line: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
-/// Whether a line begins like one of Aider, also if nothing is said in it.
+/// Whether a line begins like one of Aider, even if it is empty.
 fn is_tools(line: &str) -> bool {
     line.starts_with(TOOL) || line.trim_end() == TOOL.trim_end()
 }
 
-/// Whether a line says what Aider often does.
+/// Whether a line is one of the messages that Aider often writes.
 fn says(line: &str) -> bool {
     line.strip_prefix(TOOL)
         .is_some_and(|words| SAID.iter().any(|said| words.starts_with(said)))
 }
 
-/// Who wrote a passage. What the model begins like somebody else has a blank line above it.
+/// The author of a passage. An answer that begins like another author has a blank line above it.
 fn author(passage: &str) -> Voice {
     let first = passage
         .lines()
@@ -288,7 +286,7 @@ fn author(passage: &str) -> Voice {
     }
 }
 
-/// What one voice wrote without another one between. What the user wrote twice, with a blank line between, are two.
+/// The passages: lines of one author. Two prompts with a blank line between are two passages.
 fn passages(text: &str) -> Vec<Range<usize>> {
     let lines = Lines::of(text);
     let mut passages = Vec::new();
@@ -326,12 +324,11 @@ fn passages(text: &str) -> Vec<Range<usize>> {
     passages
 }
 
-/// Decodes one history.
 #[derive(Default)]
 struct AiderDecoder {
     model: Option<Name>,
     answer: Option<Key>,
-    /// The words of the last answer.
+    /// The text of the last answer.
     said: Option<Piece>,
     has_prompt: bool,
 }
@@ -375,7 +372,7 @@ impl AiderDecoder {
 
     fn prompt(&mut self, text: &str, out: &mut Batch) -> Fate {
         let words = bare(text, USER);
-        // In architect mode the plan of one model is what the next one is asked.
+        // In architect mode the plan of one model is the prompt of the next.
         if self.said.take().is_some_and(|said| said == print(&words)) {
             return Fate::Merged;
         }
@@ -449,7 +446,7 @@ impl AiderDecoder {
     }
 }
 
-/// Lines without what Aider writes before and behind them.
+/// Lines without the marks of Aider.
 fn bare(text: &str, mark: &str) -> String {
     let bare = |line: &str| {
         let line = line.strip_prefix(mark).unwrap_or(line);
@@ -459,13 +456,13 @@ fn bare(text: &str, mark: &str) -> String {
     lines.join("\n").trim_end().to_owned()
 }
 
-/// What distinguishes texts; the room between their words does not.
+/// A text without its blanks, for comparison.
 fn print(text: &str) -> Piece {
     Piece::of(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// `Tokens: 9.7k sent, 2k cache hit, 85 received. Cost: $0.01 message, $0.03 session.`: the cost of the session is the sum
-/// so far.
+/// Parses `Tokens: 9.7k sent, 2k cache hit, 85 received. Cost: $0.01 message, $0.03 session.`; the cost of the session is
+/// the sum so far.
 fn usage(line: &str) -> Option<Usage> {
     let counts = line.trim_start().strip_prefix("Tokens: ")?;
     let (counts, cost) = counts.split_once(" Cost: ").unwrap_or((counts, ""));
@@ -584,7 +581,7 @@ mod tests {
         );
     }
 
-    /// A history as it is after an editor took the blanks from the ends of its lines.
+    /// A history without trailing blanks.
     fn trimmed(text: &str) -> String {
         text.lines()
             .map(|line| line.trim_end().to_owned() + "\n")

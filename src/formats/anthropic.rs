@@ -4,7 +4,7 @@
 
 pub(crate) mod spent;
 
-use super::attached::{self, Attached, attached};
+use super::attached::{self, Attachment, attached};
 pub(crate) use super::attached::{block_type, output_text};
 use super::inline;
 use super::json::Json;
@@ -17,7 +17,7 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict};
 
-/// What one content block is to its message.
+/// The result of decoding a content block.
 #[derive(Debug)]
 pub(crate) enum Content {
     /// A part of the message.
@@ -28,7 +28,7 @@ pub(crate) enum Content {
     Blank,
 }
 
-/// Where a content block stands.
+/// The position of a content block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site<'a> {
     /// Identity of the record.
@@ -69,7 +69,7 @@ pub(crate) fn content(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> Cont
         "mid_conv_system" => Content::Part(words_under("system message", block, out)),
         "compaction" if block.has("content") => Content::Part(words_under("summary", block, out)),
         _ => Content::Part(match attached(block) {
-            Some(Attached { title, text }) => BlockKind::Raw(Raw {
+            Some(Attachment { title, text }) => BlockKind::Raw(Raw {
                 title: Text::stub(&title, 200),
                 body: out.output(&text),
             }),
@@ -99,7 +99,6 @@ pub(crate) fn raw(block: &Json<'_>, title: &str, out: &mut Batch) -> BlockKind {
     BlockKind::Raw(Raw { title, body })
 }
 
-/// A `tool_use` block.
 pub(crate) fn call(block: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> ToolCall {
     let input = block.get("input");
     let kind = tools::kind_of_call(block.get("name").str_or_empty(), input);
@@ -151,7 +150,7 @@ pub(crate) fn result(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> ToolR
     }
 }
 
-/// Claude Code wraps its own complaints in a tag that says nothing to a reader.
+/// Removes the tag that Claude Code puts around its own errors.
 fn untagged(text: &str) -> &str {
     let inner = text.trim().strip_prefix("<tool_use_error>");
     inner
@@ -172,7 +171,7 @@ fn is_refusal(text: &str) -> bool {
     marks.iter().any(|mark| text.starts_with(mark))
 }
 
-/// An image block: described, not held.
+/// An image block, without its data.
 pub(crate) fn image(block: &Json<'_>, out: &Batch) -> Image {
     let source = block.get("source");
     let data = source.get("data").str().or_else(|| block.get("data").str());

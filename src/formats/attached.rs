@@ -11,14 +11,14 @@ use crate::model::figures;
 
 /// An attachment in words.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Attached {
+pub(crate) struct Attachment {
     /// What it is: `document plan.pdf · application/pdf · 720 B`.
     pub(crate) title: String,
     /// Its text; empty if it has none.
     pub(crate) text: String,
 }
 
-impl Attached {
+impl Attachment {
     /// All of it as one text.
     pub(crate) fn words(self) -> String {
         match (self.title.is_empty(), self.text.is_empty()) {
@@ -67,14 +67,14 @@ pub(crate) fn joined<'j>(texts: impl IntoIterator<Item = Cow<'j, str>>) -> Cow<'
 
 /// An attachment in words; any other value as source text.
 fn described(value: &Json<'_>) -> String {
-    attached(value).map_or_else(|| value.to_source(), Attached::words)
+    attached(value).map_or_else(|| value.to_source(), Attachment::words)
 }
 
 /// An attachment of a known kind; `None` for text, images and other kinds.
-pub(crate) fn attached(part: &Json<'_>) -> Option<Attached> {
+pub(crate) fn attached(part: &Json<'_>) -> Option<Attachment> {
     let kind = block_type(part);
     let source = part.get("source");
-    let titled = |title: String, text: String| Some(Attached { title, text });
+    let titled = |title: String, text: String| Some(Attachment { title, text });
     let word = |name: &'static str| part.get(name).filled();
     Some(match kind {
         "document" => document(part),
@@ -91,7 +91,7 @@ pub(crate) fn attached(part: &Json<'_>) -> Option<Attached> {
                 .iter()
                 .find_map(|name| file.get(name).filled());
             data.map(size_of).or_else(|| name.map(|_| String::new()))?;
-            Attached {
+            Attachment {
                 title: titled_with("file", name, None, data.map(size_of)),
                 text: String::new(),
             }
@@ -113,7 +113,7 @@ pub(crate) fn attached(part: &Json<'_>) -> Option<Attached> {
             let mime = names.into_iter().find_map(Json::filled);
             let kind = if kind == "video" { "video" } else { "audio" };
             let address = source.get("url").filled();
-            Attached {
+            Attachment {
                 title: titled_with(kind, address, mime, data.map(size_of)),
                 text: String::new(),
             }
@@ -122,7 +122,7 @@ pub(crate) fn attached(part: &Json<'_>) -> Option<Attached> {
             let size = part.get("size").count().map(figures::bytes);
             let name = word("title").or_else(|| word("name"));
             let texts = [word("uri"), word("description")];
-            Attached {
+            Attachment {
                 title: titled_with("link", name, word("mimeType"), size),
                 text: texts.into_iter().flatten().collect::<Vec<_>>().join("\n"),
             }
@@ -136,12 +136,12 @@ pub(crate) fn attached(part: &Json<'_>) -> Option<Attached> {
                 inner.get("mimeType").filled(),
                 size,
             );
-            Attached {
+            Attachment {
                 title,
                 text: inner.get("text").str_or_empty().to_owned(),
             }
         }
-        "container_upload" => Attached {
+        "container_upload" => Attachment {
             title: titled_with("file in the container", word("file_id"), None, None),
             text: String::new(),
         },
@@ -160,7 +160,7 @@ pub(crate) fn attached(part: &Json<'_>) -> Option<Attached> {
 }
 
 /// A document: its text if that is recorded.
-fn document(part: &Json<'_>) -> Attached {
+fn document(part: &Json<'_>) -> Attachment {
     let source = part.get("source");
     let name = part
         .get("title")
@@ -181,17 +181,17 @@ fn document(part: &Json<'_>) -> Attached {
         .get("media_type")
         .filled()
         .or_else(|| part.get("mimeType").filled());
-    Attached {
+    Attachment {
         title: titled_with("document", name.or(address), mime, size),
         text: text.unwrap_or_default(),
     }
 }
 
 /// The result of a tool that the provider ran.
-fn given_back(content: &Json<'_>, kind: &str) -> Option<Attached> {
+fn given_back(content: &Json<'_>, kind: &str) -> Option<Attachment> {
     let word = |name: &'static str| content.get(name).filled();
     let text = |text: String| {
-        Some(Attached {
+        Some(Attachment {
             title: String::new(),
             text,
         })
@@ -234,9 +234,9 @@ fn given_back(content: &Json<'_>, kind: &str) -> Option<Attached> {
         "web_fetch_result" => {
             let page = attached(content.get("content"));
             let title = titled_with("page", word("url"), None, None);
-            Some(Attached {
+            Some(Attachment {
                 title,
-                text: page.map(Attached::words).unwrap_or_default(),
+                text: page.map(Attachment::words).unwrap_or_default(),
             })
         }
         "tool_search_tool_search_result" => {
@@ -257,7 +257,7 @@ fn given_back(content: &Json<'_>, kind: &str) -> Option<Attached> {
     }
 }
 
-/// Why a tool on the side of the provider failed, as its result says: such results have no mark of an error.
+/// Why a tool of the provider failed: such results have no error flag.
 pub(crate) fn failure(content: &Json<'_>) -> Option<String> {
     if let Some(of) = block_type(content).strip_suffix("_error") {
         return Some(
@@ -288,11 +288,11 @@ fn titled_with(kind: &str, name: Option<&str>, mime: Option<&str>, size: Option<
 
 #[cfg(test)]
 mod tests {
-    use super::{Attached, attached, failure};
+    use super::{Attachment, attached, failure};
     use crate::formats::json::read;
 
     fn words(part: &str) -> Option<String> {
-        attached(&read(part).unwrap()).map(Attached::words)
+        attached(&read(part).unwrap()).map(Attachment::words)
     }
 
     #[test]

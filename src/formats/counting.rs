@@ -28,7 +28,6 @@ type NeedOf = Box<dyn FnMut(&[u8]) -> Need + Send>;
 /// What counting needs of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
-    /// Nothing.
     Nothing,
     /// All but its texts.
     Account,

@@ -20,7 +20,7 @@ use super::definition::filled;
 use super::definition::head::Head;
 use super::fields::Fields;
 use super::json::{self, Damage, Json};
-use super::roots::{Beside, Listing, Named, Process};
+use super::roots::{ListedSession, Process, SessionName, SideFiles};
 use super::tables::{Queries, Tables};
 use super::yaml;
 use crate::model::edit::{Batch, Edit, Severity};
@@ -49,7 +49,7 @@ pub trait Format: Sync {
     /// A decoder for one session.
     fn decoder(&self) -> Box<dyn Decoder>;
 
-    /// A decoder for the session in the file at `path`, for formats whose file names say something.
+    /// A decoder for the session in the file at `path`, for formats that need its name.
     fn decoder_of(&self, path: &Path) -> Box<dyn Decoder> {
         let _ = path;
         self.decoder()
@@ -75,7 +75,7 @@ pub trait Format: Sync {
             .collect()
     }
 
-    /// The session that the file at `path` lies beside.
+    /// The session that the file at `path` belongs to, by its path.
     fn owner(&self, path: &Path) -> Option<PathBuf> {
         let _ = path;
         None
@@ -105,14 +105,14 @@ pub trait Format: Sync {
         Vec::new()
     }
 
-    /// Whether the name of a file says that it is of this format, wherever it lies.
+    /// Whether a file is of this format by its name, in any folder.
     fn claims(&self, path: &Path) -> bool {
         let _ = path;
         false
     }
 
     /// The earlier file of a session that continues in the file at `path`, which begins with this record.
-    fn goes_on_from(&self, path: &Path, first: &Json<'_>) -> Option<Earlier> {
+    fn goes_on_from(&self, path: &Path, first: &Json<'_>) -> Option<EarlierFile> {
         let _ = (path, first);
         None
     }
@@ -149,31 +149,31 @@ pub trait Format: Sync {
     }
 
     /// What the name of a file says. `None`: it is not a session of its own, but a companion, a copy or an index.
-    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
-        Named::stem(path)
+    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
+        SessionName::stem(path)
     }
 
-    /// Small files beside a session that say more of it.
-    fn beside(&self, path: &Path) -> Beside {
+    /// Small files with facts about a session.
+    fn beside(&self, path: &Path) -> SideFiles {
         let _ = path;
-        Beside::default()
+        SideFiles::default()
     }
 
-    /// What the file of a running process says of the session that it has open.
+    /// Parses the file of a running process.
     fn process(&self, file: &Json<'_>) -> Option<Process> {
         let _ = file;
         None
     }
 
-    /// What the index beside sessions says of them.
-    fn listings(&self, index: &Json<'_>) -> Vec<Listing> {
+    /// Parses an index of sessions.
+    fn listings(&self, index: &Json<'_>) -> Vec<ListedSession> {
         let _ = index;
         Vec::new()
     }
 }
 
 /// The beginning of a session that continues in another file.
-pub struct Earlier {
+pub struct EarlierFile {
     /// Names of the files that it may be in.
     pub(crate) files: Vec<Pattern>,
     /// The length of that part of the file; what follows was rewound.
@@ -230,7 +230,7 @@ pub struct Verdict {
     pub confidence: Confidence,
     /// Why, in a sentence for the reader, without a full stop.
     pub reason: String,
-    /// How the session lies on disk.
+    /// How the session is stored.
     pub shape: Shape,
 }
 
@@ -296,7 +296,7 @@ impl Verdict {
     }
 }
 
-/// Where a record stands in its source.
+/// The position of a record in its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place<'a> {
     /// A line of the opened file.
@@ -344,7 +344,7 @@ pub trait Decoder: Send {
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate;
 
     /// Reads a record of the session from which this one has copies, before its own records. It emits nothing.
-    fn learn(&mut self, original: &[u8]) {
+    fn read_original(&mut self, original: &[u8]) {
         let _ = original;
     }
 
@@ -374,7 +374,7 @@ pub trait Decoder: Send {
 }
 
 /// A decoder that wraps another one, and reads or changes what it emits.
-pub(crate) trait Around: Send {
+pub(crate) trait DecoderWrapper: Send {
     fn inner(&self) -> &dyn Decoder;
 
     fn inner_mut(&mut self) -> &mut dyn Decoder;
@@ -393,7 +393,7 @@ pub(crate) trait Around: Send {
     }
 }
 
-impl<A: Around> Decoder for A {
+impl<A: DecoderWrapper> Decoder for A {
     fn format(&self) -> &'static str {
         self.inner().format()
     }
@@ -402,8 +402,8 @@ impl<A: Around> Decoder for A {
         self.emit(Some(input), out).unwrap_or(BESIDE)
     }
 
-    fn learn(&mut self, original: &[u8]) {
-        self.inner_mut().learn(original);
+    fn read_original(&mut self, original: &[u8]) {
+        self.inner_mut().read_original(original);
     }
 
     fn passages(&self, text: &str) -> Vec<Range<usize>> {
@@ -440,7 +440,7 @@ pub(crate) fn show_raw(input: Input<'_>, title: &str, out: &mut Batch) -> Fate {
 }
 
 /// The fate of a JSON value, and how many bytes of its record it takes.
-type Outcome = (Fate, usize);
+type CountedValue = (Fate, usize);
 
 /// Parses a record that is one whole value. Depends on the bytes alone, so that any thread may call it.
 pub(crate) fn value_of(bytes: &[u8]) -> Option<Json<'_>> {
@@ -601,7 +601,7 @@ fn feed_text(
     part: TextPart<'_>,
     place: Place<'_>,
     out: &mut Batch,
-) -> Vec<Outcome> {
+) -> Vec<CountedValue> {
     let text = part.text;
     let damage = match json::parse(text) {
         Ok(value) => return vec![(decode(decoder, &value, place, out), text.len())],
@@ -646,7 +646,7 @@ fn feed_several(
     mut ranges: Vec<Range<usize>>,
     place: Place<'_>,
     out: &mut Batch,
-) -> Vec<Outcome> {
+) -> Vec<CountedValue> {
     let end = ranges.last().map_or(0, |range| range.end);
     ranges.push(end..part.text.len());
     let mut outcomes = Vec::new();

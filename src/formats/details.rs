@@ -81,7 +81,7 @@ pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
 
 /// The fields of a record without those that were emitted.
 pub fn of(json: &Json<'_>, fields: &Fields, emitted: &Emitted) -> Details {
-    let mut rest = Rest {
+    let mut rest = UnemittedFields {
         emitted,
         fields,
         left: RECORD,
@@ -98,14 +98,14 @@ pub fn of(json: &Json<'_>, fields: &Fields, emitted: &Emitted) -> Details {
     details
 }
 
-struct Rest<'a> {
+struct UnemittedFields<'a> {
     emitted: &'a Emitted,
     fields: &'a Fields,
     left: usize,
     cut: u64,
 }
 
-impl Rest<'_> {
+impl UnemittedFields<'_> {
     fn of(&mut self, json: &Json<'_>, depth: usize) -> Option<Tree> {
         match json {
             Json::Null | Json::Bool(false) => None,

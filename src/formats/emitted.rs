@@ -305,18 +305,18 @@ impl Emitted {
     /// How many bytes of a string are emitted.
     pub(crate) fn bytes_of(&self, raw: &str) -> usize {
         if raw.len() < LONG {
-            return self.look_for(raw);
+            return self.count_emitted(raw);
         }
         let print = (print(raw), raw.len());
         let known = self.found.borrow().get(&print).copied();
         known.unwrap_or_else(|| {
-            let found = self.look_for(raw);
+            let found = self.count_emitted(raw);
             self.found.borrow_mut().insert(print, found);
             found
         })
     }
 
-    fn look_for(&self, raw: &str) -> usize {
+    fn count_emitted(&self, raw: &str) -> usize {
         if raw.trim().is_empty() || self.texts.contains(&print(raw)) {
             return raw.len();
         }
@@ -430,7 +430,7 @@ fn words_of(tree: &Tree, all: &mut HashSet<u64>) {
     }
 }
 
-/// A hash of what is seen of a text: cleaning changes nothing else.
+/// The hash of the visible part of a text, which cleaning does not change.
 pub(crate) fn print(text: &str) -> u64 {
     let seen = text
         .bytes()

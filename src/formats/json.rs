@@ -353,7 +353,7 @@ pub fn parse(text: &str) -> Result<Json<'_>, Damage> {
     })
 }
 
-/// Byte ranges of the JSON values that stand one after the other in a text, up to the first damage.
+/// Byte ranges of consecutive JSON values in a text, up to the first damage.
 pub fn split(text: &str) -> Vec<std::ops::Range<usize>> {
     let text = python::without_python(text, python::as_wide);
     let mut stream = serde_json::Deserializer::from_str(&text).into_iter::<&RawValue>();

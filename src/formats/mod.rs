@@ -154,11 +154,11 @@ pub static DEFINITIONS: LazyLock<Vec<&'static Definition>> = LazyLock::new(|| {
 });
 
 /// Set once, before any format is used.
-pub(crate) static CHOICE: OnceLock<Choice> = OnceLock::new();
+pub(crate) static CHOICE: OnceLock<FormatChoice> = OnceLock::new();
 
 /// The user's own definitions, and the only format to be tried.
 #[derive(Debug, Default)]
-pub struct Choice {
+pub struct FormatChoice {
     /// Of several with one name the first counts.
     pub own: Vec<&'static Definition>,
     /// Roots and kinds that are added to other formats.
@@ -168,7 +168,7 @@ pub struct Choice {
 }
 
 /// Sets the user's choice. Only the first call has an effect.
-pub fn choose(choice: Choice) {
+pub fn choose(choice: FormatChoice) {
     let _ = CHOICE.set(choice);
 }
 
@@ -206,7 +206,7 @@ pub struct Detection {
 
 /// Which formats are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum DetectMode {
     /// Each until one is certain: no later one could win.
     UntilCertain,
     /// All, to list what each one says.
@@ -214,13 +214,13 @@ pub enum Asked {
 }
 
 /// Finds the format of a file by its content.
-pub fn detect(probe: &Probe<'_>, asked: Asked) -> Detection {
+pub fn detect(probe: &Probe<'_>, mode: DetectMode) -> Detection {
     let mut verdicts: Vec<(&'static dyn Format, Verdict)> = Vec::new();
     for format in tried() {
         let verdict = asked_for(format.sniff(probe), probe);
         let is_certain = verdict.confidence == Confidence::Certain;
         verdicts.push((format, verdict));
-        if is_certain && asked == Asked::UntilCertain {
+        if is_certain && mode == DetectMode::UntilCertain {
             break;
         }
     }
@@ -259,7 +259,7 @@ pub fn detect(probe: &Probe<'_>, asked: Asked) -> Detection {
 }
 
 /// Finds the format of a text that is no JSON, by its beginning.
-pub(crate) fn detect_text(text: &str, asked: Asked) -> Option<Detection> {
+pub(crate) fn detect_text(text: &str, mode: DetectMode) -> Option<Detection> {
     let probe = Probe {
         text: Some(text),
         ..Probe::at(Path::new("-"))
@@ -280,7 +280,7 @@ pub(crate) fn detect_text(text: &str, asked: Asked) -> Option<Detection> {
             },
         )
     };
-    let others = if asked == Asked::All {
+    let others = if mode == DetectMode::All {
         tried().map(verdict_of).collect()
     } else {
         Vec::new()
@@ -318,7 +318,7 @@ fn asked_for(verdict: Verdict, probe: &Probe<'_>) -> Verdict {
 }
 
 /// Finds the format of a database by its tables, and how its sessions are read.
-pub(crate) fn detect_database(tables: &Tables, asked: Asked) -> Option<(Detection, Queries)> {
+pub(crate) fn detect_database(tables: &Tables, mode: DetectMode) -> Option<(Detection, Queries)> {
     let mut found = None;
     let mut others = Vec::new();
     for format in tried() {
@@ -330,7 +330,7 @@ pub(crate) fn detect_database(tables: &Tables, asked: Asked) -> Option<(Detectio
         others.push((format.name(), verdict.clone()));
         if let (None, Some(queries)) = (&found, queries) {
             found = Some((format, verdict, queries));
-            if asked == Asked::UntilCertain {
+            if mode == DetectMode::UntilCertain {
                 break;
             }
         }

@@ -26,9 +26,9 @@ use super::fields::Fields;
 use super::json::Json;
 use super::pi::session::SessionDecoder;
 use super::pi::{Container, Pi, container, copies};
-use super::roots::{Beside, Listing, Named};
+use super::roots::{ListedSession, SessionName, SideFiles};
 use super::tables::{Queries, Tables};
-use super::zeros::Judged;
+use super::zeros::ZeroCosts;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::record::Shape;
 use crate::model::tally::Fate;
@@ -72,15 +72,15 @@ impl Format for Openclaw {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(Judged::new(OpenclawDecoder::new(None)))
+        Box::new(ZeroCosts::new(OpenclawDecoder::new(None)))
     }
 
     fn decoder_of(&self, path: &Path) -> Box<dyn Decoder> {
-        Box::new(Judged::new(OpenclawDecoder::new(Some(path))))
+        Box::new(ZeroCosts::new(OpenclawDecoder::new(Some(path))))
     }
 
     fn companions(&self, path: &Path) -> Vec<Pattern> {
-        let Beside { index, lock, .. } = places::beside(path);
+        let SideFiles { index, lock, .. } = places::beside(path);
         index.into_iter().chain(lock).map(Pattern).collect()
     }
 
@@ -104,7 +104,7 @@ impl Format for Openclaw {
         tables::queries(tables)
     }
 
-    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         places::named(path)
     }
 
@@ -112,11 +112,11 @@ impl Format for Openclaw {
         places::is_imported(path)
     }
 
-    fn beside(&self, path: &Path) -> Beside {
+    fn beside(&self, path: &Path) -> SideFiles {
         places::beside(path)
     }
 
-    fn listings(&self, index: &Json<'_>) -> Vec<Listing> {
+    fn listings(&self, index: &Json<'_>) -> Vec<ListedSession> {
         let mut known = Index::default();
         known.read(index);
         known.listings()

@@ -26,8 +26,8 @@ use super::definition::head::head;
 use super::fields::Fields;
 use super::json::Json;
 use super::openclaw::marks;
-use super::roots::Named;
-use super::zeros::Judged;
+use super::roots::SessionName;
+use super::zeros::ZeroCosts;
 use crate::model::edit::Batch;
 use crate::model::record::Shape;
 use crate::model::tally::Fate;
@@ -80,7 +80,7 @@ impl Format for Pi {
 
     fn decoder(&self) -> Box<dyn Decoder> {
         let session = session::SessionDecoder::new(prompt::open);
-        Box::new(Judged::new(PiDecoder {
+        Box::new(ZeroCosts::new(PiDecoder {
             session,
             runs: runs::Runs::default(),
         }))
@@ -90,7 +90,7 @@ impl Format for Pi {
         runs::owner(path)
     }
 
-    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         places::named(path)
     }
 }

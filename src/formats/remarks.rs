@@ -3,7 +3,7 @@
 //! not reported as unknown, the lists are not consulted for it.
 
 use super::decoder::{Format, Place, feed};
-use super::definition::kinds::{Class, Kinds};
+use super::definition::kinds::{KindClass, Kinds};
 use super::definition::read::Overlay;
 use super::unknown::Kind;
 use crate::model::edit::{Batch, KIND_CHARS, saturating_u32};
@@ -53,7 +53,7 @@ fn is_taken(format: &dyn Format, all: &Kinds, class: &str, name: &str) -> bool {
 }
 
 /// Whether a decoder without any lists reports a record of the kind as unknown.
-fn is_looked_up(format: &dyn Format, class: &Class, name: &str) -> bool {
+fn is_looked_up(format: &dyn Format, class: &KindClass, name: &str) -> bool {
     let record = class.record(name);
     let mut out = Batch::default();
     out.is_nameless = true;

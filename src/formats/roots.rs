@@ -18,12 +18,12 @@ pub struct Root {
     /// Its path below the home directory otherwise, with wildcards; empty if it has none.
     pub(crate) home: &'static str,
     /// Patterns of files below it.
-    pub(crate) holds: &'static [Holds],
+    pub(crate) holds: &'static [RootPattern],
 }
 
 /// A pattern below a root, and what its files are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Holds {
+pub(crate) enum RootPattern {
     /// Sessions, if their names say so.
     Files(&'static str),
     /// Files that belong to a session, and are sessions of their own once that is gone.
@@ -44,7 +44,6 @@ pub struct Environment {
 }
 
 impl Root {
-    /// Its path.
     pub(crate) fn place(&self, environment: &Environment) -> Option<PathBuf> {
         let moved = self.variables.iter().find_map(|(name, below)| {
             let value = environment.variables.get(*name)?;
@@ -58,13 +57,13 @@ impl Root {
     /// The patterns of the files below it.
     pub(crate) fn files(&self) -> impl Iterator<Item = &'static str> {
         self.holds.iter().filter_map(|holds| match holds {
-            Holds::Files(pattern) | Holds::Beside(pattern) => Some(*pattern),
-            Holds::Databases(_) | Holds::Above(_) => None,
+            RootPattern::Files(pattern) | RootPattern::Beside(pattern) => Some(*pattern),
+            RootPattern::Databases(_) | RootPattern::Above(_) => None,
         })
     }
 }
 
-impl Holds {
+impl RootPattern {
     /// The pattern below a folder.
     pub(crate) fn pattern(self, place: &Path) -> PathBuf {
         below_of(place, self.below())
@@ -144,10 +143,9 @@ fn below_of(place: &Path, below: impl AsRef<Path>) -> PathBuf {
     }
 }
 
-/// What the path of a session says.
+/// The name of a session, from its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Named<'p> {
-    /// The session's id.
+pub struct SessionName<'p> {
     pub(crate) id: &'p str,
     /// The agent, if the path names one.
     pub(crate) agent: Option<&'p str>,
@@ -155,7 +153,7 @@ pub struct Named<'p> {
     pub(crate) is_archive: bool,
 }
 
-impl<'p> Named<'p> {
+impl<'p> SessionName<'p> {
     /// A session that is not archived.
     pub(crate) fn id(id: &'p str) -> Self {
         Self {
@@ -188,9 +186,9 @@ pub(crate) fn folder_name(path: &Path) -> &str {
     path.parent().map(file_name).unwrap_or_default()
 }
 
-/// Small files beside a session that say more of it.
+/// Small files with facts about a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Beside {
+pub struct SideFiles {
     /// A file of facts, which the decoder reads.
     pub(crate) manifest: Option<PathBuf>,
     /// A file with `{"pid": …}` that exists while the agent runs.
@@ -203,7 +201,7 @@ pub struct Beside {
     pub(crate) processes: Option<PathBuf>,
 }
 
-/// What the file of a process says.
+/// A running process of an agent, from its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
     /// The id of the session that it has open.
@@ -218,10 +216,9 @@ pub struct Process {
     pub(crate) updated: Option<Timestamp>,
 }
 
-/// What an index says of a session.
+/// A session in an index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Listing {
-    /// The session's id.
+pub struct ListedSession {
     pub(crate) id: String,
     /// The name of its file.
     pub(crate) file: Option<String>,
@@ -239,12 +236,12 @@ mod tests {
     use std::collections::BTreeMap;
     use std::path::{Path, PathBuf};
 
-    use super::{Environment, Holds, Root};
+    use super::{Environment, Root, RootPattern};
 
     const ROOT: Root = Root {
         variables: &[("SESSION_DIR", ""), ("AGENT_DIR", "sessions")],
         home: ".agent/sessions",
-        holds: &[Holds::Files("*/*.jsonl"), Holds::Databases("")],
+        holds: &[RootPattern::Files("*/*.jsonl"), RootPattern::Databases("")],
     };
 
     fn place(variables: &[(&'static str, &str)]) -> Option<PathBuf> {

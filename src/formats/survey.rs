@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::decoder::{Around, BESIDE, Decoder, Input};
+use super::decoder::{BESIDE, Decoder, DecoderWrapper, Input};
 use super::details::{self, is_opaque, shortened};
 use super::emitted::{Emitted, print};
 use super::fields::Fields;
@@ -27,7 +27,7 @@ const PENDING: usize = 1 << 20;
 const SHORT: usize = 24;
 
 /// The survey, shared with the thread that decodes.
-pub(crate) type Sums = Arc<Mutex<Survey>>;
+pub(crate) type SharedSurvey = Arc<Mutex<Survey>>;
 
 /// Strings that were emitted, and pending ones that another record may emit: a stream emits its texts when they are complete.
 #[derive(Debug, Default)]
@@ -93,18 +93,18 @@ impl Survey {
 /// A decoder whose records are surveyed.
 pub(crate) struct Surveyed {
     decoder: Box<dyn Decoder>,
-    sums: Sums,
+    sums: SharedSurvey,
 }
 
 impl Surveyed {
     /// Clears the survey: a new decoder reads all records again.
-    pub(crate) fn new(decoder: Box<dyn Decoder>, sums: Sums) -> Self {
+    pub(crate) fn new(decoder: Box<dyn Decoder>, sums: SharedSurvey) -> Self {
         *sums.lock().unwrap_or_else(PoisonError::into_inner) = Survey::default();
         Self { decoder, sums }
     }
 }
 
-impl Around for Surveyed {
+impl DecoderWrapper for Surveyed {
     fn inner(&self) -> &dyn Decoder {
         &*self.decoder
     }
@@ -233,7 +233,7 @@ impl<'a> Walk<'a> {
         } else {
             self.emitted.bytes_of(text)
         };
-        // JSON within a string is emitted as what it says.
+        // JSON within a string is emitted by its content.
         if emitted * 10 < text.len() * 9
             && text.starts_with(['{', '['])
             && let Some(inner) = json::read(text)
@@ -303,7 +303,7 @@ fn segment(key: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Sums, Surveyed};
+    use super::{SharedSurvey, Surveyed};
     use crate::formats::decoder::{Decoder, Format, Place, feed};
     use crate::formats::pi::Pi;
     use crate::model::edit::{Batch, Edit};
@@ -311,8 +311,8 @@ mod tests {
 
     #[test]
     fn strings_that_no_entry_holds_are_found_with_their_paths() {
-        let sums = Sums::default();
-        let mut decoder = Surveyed::new(Pi.decoder(), Sums::clone(&sums));
+        let sums = SharedSurvey::default();
+        let mut decoder = Surveyed::new(Pi.decoder(), SharedSurvey::clone(&sums));
         let mut out = Batch::default();
         out.stubs_only = true;
         let text = "a long answer that is long ".repeat(20);

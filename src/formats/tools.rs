@@ -453,7 +453,7 @@ fn plan(input: &Json<'_>) -> Option<String> {
     )
 }
 
-/// Fields that say what a call is about, whatever the tool.
+/// Fields with the headline of a call, for any tool.
 fn any_field(input: &Json<'_>) -> Option<String> {
     if let Some(raw) = input.filled() {
         return Some(raw.to_owned());

@@ -19,7 +19,6 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// Begins a turn.
     pub(crate) fn begin(&mut self) {
         if self.turns.is_empty() {
             self.turns.push(Vec::new());
@@ -28,7 +27,7 @@ impl Turns {
     }
 
     /// Adds an entry, or a part of one. Returns whether the entry was added before.
-    pub(crate) fn note(&mut self, entry: &Entry) -> bool {
+    pub(crate) fn push(&mut self, entry: &Entry) -> bool {
         if self.turns.is_empty() {
             self.turns.push(Vec::new());
         }
@@ -46,7 +45,7 @@ impl Turns {
     }
 
     /// Removes the last turns, and emits their entries as undone.
-    pub(crate) fn take_back(&mut self, turns: u64, lane: Option<&Name>, out: &mut Batch) {
+    pub(crate) fn undo_last(&mut self, turns: u64, lane: Option<&Name>, out: &mut Batch) {
         let count = usize::try_from(turns)
             .unwrap_or(usize::MAX)
             .min(self.turns.len().saturating_sub(1));

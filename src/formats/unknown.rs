@@ -15,7 +15,7 @@ use std::borrow::Cow;
 
 use super::attached::joined;
 use super::definition::head;
-use super::definition::kinds::{Kinds, Known, label};
+use super::definition::kinds::{KindRule, Kinds, label};
 use super::json::Json;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw};
@@ -119,7 +119,7 @@ pub(crate) fn block(kind: Kind<'_>, json: &Json<'_>, out: &mut Batch) -> BlockKi
             known.emit(kind.0, json, out);
             // Only its text is shown, or the object that is named: the model was sent no more.
             let (judged, said) = match (known, known.text(kind.0, json)) {
-                (Known::Setting(_), Some(said)) => {
+                (KindRule::Setting(_), Some(said)) => {
                     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
                     return BlockKind::Break(Break::Setting(Text::clean(&said)));
                 }
@@ -140,8 +140,8 @@ fn show(
     out: &mut Batch,
 ) -> Fate {
     let block = match kind.known(out) {
-        Some(Known::Passed(reason)) => return Fate::Passed(reason),
-        Some(known @ Known::State(_)) => {
+        Some(KindRule::Passed(reason)) => return Fate::Passed(reason),
+        Some(known @ KindRule::State(_)) => {
             known.emit(kind.0, json, out);
             return Fate::Merged;
         }
@@ -201,7 +201,7 @@ pub(crate) fn kinds(out: &Batch) -> &'static Kinds {
 
 impl Kind<'_> {
     /// What the format or an overlay says of it.
-    pub(crate) fn known(self, out: &Batch) -> Option<&'static Known> {
+    pub(crate) fn known(self, out: &Batch) -> Option<&'static KindRule> {
         kinds(out).get(self.0, self.1).filter(|_| !out.is_nameless)
     }
 

@@ -22,7 +22,6 @@ impl Waiting {
         }
     }
 
-    /// Removes a call.
     pub(crate) fn remove(&mut self, call: &str) {
         if let Some(place) = self.places.remove(call) {
             self.order.remove(&place);

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::decoder::{Around, Decoder, Input};
+use super::decoder::{Decoder, DecoderWrapper, Input};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::tally::Fate;
@@ -14,7 +14,7 @@ use crate::model::usage::Usage;
 
 /// A decoder whose costs of 0 are emitted once the session has another cost.
 #[derive(Default)]
-pub(crate) struct Judged<D> {
+pub(crate) struct ZeroCosts<D> {
     decoder: D,
     zeros: Zeros,
 }
@@ -27,7 +27,7 @@ struct Zeros {
     unknown: HashMap<Key, (Usage, Option<Name>)>,
 }
 
-impl<D> Judged<D> {
+impl<D> ZeroCosts<D> {
     pub(crate) fn new(decoder: D) -> Self {
         Self {
             decoder,
@@ -36,7 +36,7 @@ impl<D> Judged<D> {
     }
 }
 
-impl<D: Decoder> Around for Judged<D> {
+impl<D: Decoder> DecoderWrapper for ZeroCosts<D> {
     fn inner(&self) -> &dyn Decoder {
         &self.decoder
     }

@@ -8,7 +8,7 @@ use super::plan::{Plan, Verdicts};
 use super::target::{OpenError, SessionHead, Target, refusal};
 use crate::formats::decoder::Format;
 use crate::formats::tables::{Queries, Table, Tables, describe, is_aside, predecessor};
-use crate::formats::{Asked, Detection, detect_database};
+use crate::formats::{DetectMode, Detection, detect_database};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::source::rows::{Cell, Database, Failure};
@@ -21,9 +21,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const NAMED: usize = 4;
 
 /// Finds out which session of a database is meant, and what the formats say of it.
-pub(crate) fn plan(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), OpenError> {
+pub(crate) fn plan(target: &Target, mode: DetectMode) -> Result<(Plan, Verdicts), OpenError> {
     let path = &target.path;
-    let (database, detection, queries) = detect(path, asked, None).map_err(|why| why.of(path))?;
+    let (database, detection, queries) = detect(path, mode, None).map_err(|why| why.of(path))?;
     let heads = heads(&database, &queries).map_err(|why| why.of(path))?;
     let head = match &target.session {
         Some(name) => find(&heads, name).map_err(|what| refusal(path, &what))?,
@@ -44,7 +44,7 @@ pub(crate) fn plan(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), Op
 /// The sessions of a database, newest first.
 pub fn sessions(path: &Path) -> Result<Vec<SessionHead>, OpenError> {
     let (database, _, queries) =
-        detect(path, Asked::UntilCertain, None).map_err(|why| why.of(path))?;
+        detect(path, DetectMode::UntilCertain, None).map_err(|why| why.of(path))?;
     let mut heads = heads(&database, &queries).map_err(|why| why.of(path))?;
     for head in heads.iter_mut().take(COUNTED) {
         let count = database
@@ -74,7 +74,7 @@ pub(crate) fn heads_at(
     path: &Path,
     of: Option<&'static dyn Format>,
 ) -> Result<Vec<SessionHead>, Unlisted> {
-    let (database, _, queries) = detect(path, Asked::UntilCertain, of)?;
+    let (database, _, queries) = detect(path, DetectMode::UntilCertain, of)?;
     heads(&database, &queries)
 }
 
@@ -110,7 +110,7 @@ pub(crate) fn queries(
 
 fn detect(
     path: &Path,
-    asked: Asked,
+    mode: DetectMode,
     of: Option<&'static dyn Format>,
 ) -> Result<(Database, Detection, Queries), Unlisted> {
     let patience = if of.is_some() {
@@ -120,7 +120,7 @@ fn detect(
     };
     let database = Database::open_patiently(path, patience).map_err(Unlisted::Unreadable)?;
     let tables = tables(&database).map_err(Unlisted::Unreadable)?;
-    let detected = detect_database(&tables, asked);
+    let detected = detect_database(&tables, mode);
     let (detection, queries) = detected.ok_or_else(|| match of {
         Some(format) if !is_aside(&tables) => Unlisted::Unknown(
             predecessor(&tables).map_or_else(|| unknown_of(format), str::to_owned),

@@ -10,7 +10,9 @@ use crate::formats::definition::mistakes::Mistake;
 use crate::formats::definition::read::{Base, Overlay, is_overlay, overlay, read};
 use crate::formats::definition::rule::{Definition, Rule};
 pub(crate) use crate::formats::definition::text_of;
-use crate::formats::{self, Choice, DEFINITIONS, choose, is_built_in, named, registry, remarks};
+use crate::formats::{
+    self, DEFINITIONS, FormatChoice, choose, is_built_in, named, registry, remarks,
+};
 use crate::ingest::find::Environment;
 use crate::model::tally::unknown::Judged;
 
@@ -50,7 +52,7 @@ pub(crate) fn take(own: Vec<(PathBuf, String)>, only: Option<String>) -> Vec<Str
             Err(mistakes) => complaints.extend(first(&path, mistakes)),
         }
     }
-    choose(Choice {
+    choose(FormatChoice {
         own: definitions,
         overlays,
         only,

@@ -8,7 +8,7 @@ use crossbeam_channel::Receiver;
 
 use super::files::Files;
 use super::plan::{files_of, read_head};
-use crate::formats::decoder::{Earlier, Format};
+use crate::formats::decoder::{EarlierFile, Format};
 use crate::formats::json;
 use crate::model::record::FileId;
 use crate::model::text::text_of;
@@ -113,20 +113,20 @@ pub(super) fn first_file(format: &dyn Format, path: &Path, head: &[u8]) -> Optio
     first
 }
 
-fn before(format: &dyn Format, path: &Path) -> Option<Earlier> {
+fn before(format: &dyn Format, path: &Path) -> Option<EarlierFile> {
     if !format.head().is_continued {
         return None;
     }
     before_in(format, path, &read_head(path).ok()?.bytes)
 }
 
-fn before_in(format: &dyn Format, path: &Path, head: &[u8]) -> Option<Earlier> {
+fn before_in(format: &dyn Format, path: &Path, head: &[u8]) -> Option<EarlierFile> {
     let text = text_of(head);
     format.goes_on_from(path, &json::parse(text.lines().next()?).ok()?)
 }
 
 /// Whether a part of a file ends with the record that it should end with.
-fn ends_well(path: &Path, earlier: &Earlier, files: &Files) -> io::Result<bool> {
+fn ends_well(path: &Path, earlier: &EarlierFile, files: &Files) -> io::Result<bool> {
     let mut text = open(path, files)?;
     let skipped = earlier.bytes.saturating_sub(LAST);
     io::copy(&mut (&mut text).take(skipped), &mut io::sink())?;

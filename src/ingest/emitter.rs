@@ -299,8 +299,8 @@ impl<'o> Emitter<'o> {
     }
 
     /// Gives the decoder a record of the session of which this one has copies.
-    pub(crate) fn learn(&mut self, original: &[u8]) {
-        self.decoder.learn(original);
+    pub(crate) fn read_original(&mut self, original: &[u8]) {
+        self.decoder.read_original(original);
     }
 
     /// Lets the decoder give out what it held back: the end of a reading.

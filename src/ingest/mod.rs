@@ -55,7 +55,7 @@ use self::sift::Picked;
 use crate::formats::decoder::{Format, Place, Verdict};
 use crate::formats::generic::Generic;
 use crate::formats::named;
-use crate::formats::survey::Sums;
+use crate::formats::survey::SharedSurvey;
 use crate::model::coverage::Coverage;
 use crate::model::edit::{Feed, Opened, Stage};
 use crate::model::record::Shape;
@@ -209,8 +209,8 @@ impl Session {
 
     /// As [`Session::read_whole`], with bodies left on disk, and what of the strings of all records is shown.
     pub(crate) fn survey(mut self, sink: &mut dyn FnMut(Feed)) -> Coverage {
-        let sums = Sums::default();
-        self.plan.survey = Some(Sums::clone(&sums));
+        let sums = SharedSurvey::default();
+        self.plan.survey = Some(SharedSurvey::clone(&sums));
         self.read_whole(true, sink);
         sums.lock().unwrap_or_else(PoisonError::into_inner).finish()
     }

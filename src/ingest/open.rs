@@ -13,7 +13,7 @@ use crate::formats::decoder::{Confidence, Format, Pattern, Verdict};
 use crate::formats::generic::Generic;
 use crate::formats::json;
 use crate::formats::roots::is_of_agents;
-use crate::formats::{Asked, Detection, named, registry, roots};
+use crate::formats::{DetectMode, Detection, named, registry, roots};
 use crate::model::record::Shape;
 use crate::model::text::{Text, text_of};
 use crate::source::discover::below;
@@ -33,15 +33,15 @@ const FIRST_BYTES: usize = 32 << 10;
 
 /// Finds out what a target is.
 pub(crate) fn plan(target: &Target) -> Result<Plan, OpenError> {
-    plan_asking(target, Asked::UntilCertain).map(|(plan, _)| plan)
+    plan_asking(target, DetectMode::UntilCertain).map(|(plan, _)| plan)
 }
 
 /// What each format says of a target, in the order of the registry; nothing of a pipe.
 pub(crate) fn verdicts(target: &Target) -> Result<Verdicts, OpenError> {
-    plan_asking(target, Asked::All).map(|(_, verdicts)| verdicts)
+    plan_asking(target, DetectMode::All).map(|(_, verdicts)| verdicts)
 }
 
-fn plan_asking(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), OpenError> {
+fn plan_asking(target: &Target, mode: DetectMode) -> Result<(Plan, Verdicts), OpenError> {
     let path = &target.path;
     if target.is_stdin() {
         return Ok((piped(path), Verdicts::new()));
@@ -50,7 +50,7 @@ fn plan_asking(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), OpenEr
         .map_err(|error| cannot_open(path, &error))?
         .file_type();
     if kind.is_dir() {
-        return plan_folder(target, asked);
+        return plan_folder(target, mode);
     }
     if kind.is_fifo() || kind.is_char_device() {
         return Ok((piped(path), Verdicts::new()));
@@ -68,11 +68,11 @@ fn plan_asking(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), OpenEr
     } = read_head(path).map_err(|error| cannot_open(path, &error))?;
     if rows::is_database(&head) {
         return match packing {
-            None => catalog::plan(target, asked),
+            None => catalog::plan(target, mode),
             Some(_) => Err(refusal(path, "a compressed database; unpack it first")),
         };
     }
-    let detection = match detect_session(path, &head, is_whole, asked) {
+    let detection = match detect_session(path, &head, is_whole, mode) {
         Ok(detection) => detection,
         Err(NoSession::Aside(what) | NoSession::Foreign(what)) => return Err(refusal(path, what)),
         Err(NoSession::Unclaimed) => {
@@ -107,12 +107,12 @@ fn detect_session(
     path: &Path,
     head: &[u8],
     is_whole: bool,
-    asked: Asked,
+    mode: DetectMode,
 ) -> Result<Detection, NoSession> {
     if let Some(what) = probe::foreign(head) {
         return Err(NoSession::Foreign(what));
     }
-    let detection = probe::detect_file_asking(path, head, is_whole, asked);
+    let detection = probe::detect_file_asking(path, head, is_whole, mode);
     if let Some(what) = detection.aside {
         return Err(NoSession::Aside(what));
     }
@@ -134,7 +134,7 @@ pub(crate) fn why_no_session(path: &Path) -> Option<Text> {
     if rows::is_database(&head.bytes) {
         return Some(Text::from("a database in place of a file of records"));
     }
-    match detect_session(path, &head.bytes, head.is_whole, Asked::UntilCertain) {
+    match detect_session(path, &head.bytes, head.is_whole, DetectMode::UntilCertain) {
         Ok(_) | Err(NoSession::Aside(_)) => None,
         Err(NoSession::Foreign(what)) => Some(Text::clean(what)),
         Err(NoSession::Unclaimed) => Some(Text::from(UNCLAIMED)),
@@ -169,7 +169,7 @@ pub fn sessions(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
     if !metadata.is_dir() {
         return Ok(vec![SessionHead::default()]);
     }
-    let detection = detect_folder(&target.path, Asked::UntilCertain)?;
+    let detection = detect_folder(&target.path, DetectMode::UntilCertain)?;
     if !probe::is_folder_of_sessions(&detection) {
         return Ok(vec![SessionHead::default()]);
     }
@@ -231,10 +231,10 @@ fn piped(path: &Path) -> Plan {
     Plan::new(path, String::new(), detection)
 }
 
-fn plan_folder(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), OpenError> {
+fn plan_folder(target: &Target, mode: DetectMode) -> Result<(Plan, Verdicts), OpenError> {
     let path = &target.path;
     let named = target.session.as_deref().filter(|name| !name.is_empty());
-    let detection = detect_folder(path, asked)?;
+    let detection = detect_folder(path, mode)?;
     if probe::is_folder_of_sessions(&detection) {
         let session = match named {
             Some(name) => {
@@ -257,7 +257,7 @@ fn plan_folder(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), OpenEr
                 path: file,
                 session: None,
             },
-            asked,
+            mode,
         );
     }
     let file = newest_session_file(path).ok_or_else(|| {
@@ -273,7 +273,7 @@ fn plan_folder(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), OpenEr
             path: file,
             session: None,
         },
-        asked,
+        mode,
     )
 }
 
@@ -298,14 +298,14 @@ fn named_among(mut files: Vec<PathBuf>, name: &str) -> Result<(String, PathBuf),
     Ok((found, file.unwrap_or_default()))
 }
 
-fn detect_folder(path: &Path, asked: Asked) -> Result<Detection, OpenError> {
+fn detect_folder(path: &Path, mode: DetectMode) -> Result<Detection, OpenError> {
     let entries = fs::read_dir(path).map_err(|error| cannot_open(path, &error))?;
     let mut names: Vec<String> = entries
         .flatten()
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .collect();
     names.sort();
-    Ok(probe::detect_folder(path, &names, asked))
+    Ok(probe::detect_folder(path, &names, mode))
 }
 
 /// The session files of a folder, newest first.

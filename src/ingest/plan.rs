@@ -7,7 +7,7 @@ use super::emitter::Outlet;
 use super::probe::{self, HEAD};
 use crate::formats::counting::Counting;
 use crate::formats::decoder::{Decoder, Format, Pattern, Place, Verdict};
-use crate::formats::survey::{Sums, Surveyed};
+use crate::formats::survey::{SharedSurvey, Surveyed};
 use crate::formats::{self, Detection};
 use crate::model::edit::{Feed, Opened, Polled};
 use crate::model::record::{FileId, Shape};
@@ -36,7 +36,7 @@ pub(crate) struct Plan {
     /// What to tell the reader.
     pub(crate) opened: Opened,
     /// Where it is found out what of the records is shown, if somebody asks.
-    pub(crate) survey: Option<Sums>,
+    pub(crate) survey: Option<SharedSurvey>,
     /// Whether only what counts is asked for.
     pub(crate) is_counted: bool,
     /// Whether somebody may ask for records.
@@ -117,7 +117,7 @@ impl Plan {
     pub(crate) fn decoder(&self) -> Box<dyn Decoder> {
         let decoder = self.format.decoder_of(&from_root(&self.path));
         match &self.survey {
-            Some(sums) => Box::new(Surveyed::new(decoder, Sums::clone(sums))),
+            Some(sums) => Box::new(Surveyed::new(decoder, SharedSurvey::clone(sums))),
             None => decoder,
         }
     }

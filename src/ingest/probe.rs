@@ -11,7 +11,7 @@ use crate::formats::decoder::{Confidence, Format, Probe, Verdict, unframed};
 use crate::formats::generic::Generic;
 use crate::formats::json::{self, Json};
 use crate::formats::roots::Root;
-use crate::formats::{self, Asked, Detection, detect_text, roots, tried};
+use crate::formats::{self, DetectMode, Detection, detect_text, roots, tried};
 use crate::model::record::Shape;
 use crate::model::text::text_of;
 use crate::source::document::{Split, split, split_values};
@@ -30,7 +30,7 @@ const FIRST_LINES: usize = 8;
 
 /// Detects the format of a file by its beginning. `is_whole`: there is no more of it.
 pub(crate) fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection {
-    detect_file_asking(path, head, is_whole, Asked::UntilCertain)
+    detect_file_asking(path, head, is_whole, DetectMode::UntilCertain)
 }
 
 /// As [`detect_file`], with the verdicts of all formats if all are asked.
@@ -38,10 +38,10 @@ pub(crate) fn detect_file_asking(
     path: &Path,
     head: &[u8],
     is_whole: bool,
-    asked: Asked,
+    mode: DetectMode,
 ) -> Detection {
     let beginning = head.get(..HEAD).unwrap_or(head);
-    let detection = detect_beginning(path, beginning, is_whole && head.len() <= HEAD, asked);
+    let detection = detect_beginning(path, beginning, is_whole && head.len() <= HEAD, mode);
     // What is cut may look like what many formats have in common.
     let is_sure =
         is_certain_of_agent(&detection) && detection.verdict.confidence > Confidence::Maybe;
@@ -56,7 +56,7 @@ pub(crate) fn detect_file_asking(
     let Ok((text, is_all)) = skeleton else {
         return detection;
     };
-    let by_skeleton = detect_beginning(path, &text, is_all, asked);
+    let by_skeleton = detect_beginning(path, &text, is_all, mode);
     let is_better = by_skeleton.verdict.confidence > detection.verdict.confidence;
     let is_first = is_certain_of_agent(&by_skeleton) && !is_certain_of_agent(&detection);
     if is_better || is_first {
@@ -66,10 +66,10 @@ pub(crate) fn detect_file_asking(
     }
 }
 
-fn detect_beginning(path: &Path, head: &[u8], is_whole: bool, asked: Asked) -> Detection {
+fn detect_beginning(path: &Path, head: &[u8], is_whole: bool, mode: DetectMode) -> Detection {
     let text = text_of(head);
     let text = text.trim_start_matches('\u{feff}');
-    if let Some(detection) = detect_text(text, asked) {
+    if let Some(detection) = detect_text(text, mode) {
         return detection;
     }
     let split = split(text.as_bytes());
@@ -96,7 +96,7 @@ fn detect_beginning(path: &Path, head: &[u8], is_whole: bool, asked: Asked) -> D
         is_whole,
         ..Probe::at(path)
     };
-    let mut detection = detect(&probe, asked);
+    let mut detection = detect(&probe, mode);
     let root = split
         .as_ref()
         .and_then(|split| text.get(split.root.clone()))
@@ -108,7 +108,7 @@ fn detect_beginning(path: &Path, head: &[u8], is_whole: bool, asked: Asked) -> D
     if is_document && (!is_sure || is_over_lines) {
         let is_news =
             |other: &Detection| is_over_lines || other.format.name() != detection.format.name();
-        detection = as_values(path, text, is_whole, asked)
+        detection = as_values(path, text, is_whole, mode)
             .filter(is_news)
             .unwrap_or(detection);
     }
@@ -131,8 +131,8 @@ fn detect_beginning(path: &Path, head: &[u8], is_whole: bool, asked: Asked) -> D
 
 /// As [`formats::detect`]. Between formats that fit equally the folder decides in which the file lies, unless one is
 /// certain.
-fn detect(probe: &Probe<'_>, asked: Asked) -> Detection {
-    let detection = formats::detect(probe, asked);
+fn detect(probe: &Probe<'_>, mode: DetectMode) -> Detection {
+    let detection = formats::detect(probe, mode);
     let confidence = detection.verdict.confidence;
     if confidence == Confidence::Certain || !probe.children.is_empty() {
         return detection;
@@ -189,7 +189,7 @@ fn owners(path: &Path) -> Vec<&'static dyn Format> {
 
 /// A document that no agent writes may be an agent's records, each over several lines or all in an
 /// array: printed for reading, or taken out of a log.
-fn as_values(path: &Path, text: &str, is_whole: bool, asked: Asked) -> Option<Detection> {
+fn as_values(path: &Path, text: &str, is_whole: bool, mode: DetectMode) -> Option<Detection> {
     let ranges = split_values(text.as_bytes())?.elements;
     let parse = |range: Range<usize>| json::parse(text.get(range)?).ok();
     let seen = ranges.len().min(RECORDS);
@@ -208,7 +208,7 @@ fn as_values(path: &Path, text: &str, is_whole: bool, asked: Asked) -> Option<De
         is_whole,
         ..Probe::at(path)
     };
-    let mut detection = detect(&probe, asked);
+    let mut detection = detect(&probe, mode);
     let is_agents = is_certain_of_agent(&detection) && detection.verdict.shape == Shape::Lines;
     detection.verdict.shape = Shape::Values;
     is_agents.then_some(detection)
@@ -231,14 +231,14 @@ pub(crate) fn certain(format: &dyn Format, path: &Path, head: &[u8]) -> Option<V
 }
 
 /// Detects the format of a folder by the names in it.
-pub(crate) fn detect_folder(path: &Path, children: &[String], asked: Asked) -> Detection {
+pub(crate) fn detect_folder(path: &Path, children: &[String], mode: DetectMode) -> Detection {
     detect(
         &Probe {
             children,
             is_whole: true,
             ..Probe::at(path)
         },
-        asked,
+        mode,
     )
 }
 

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use tv::formats::decoder::{Decoder, Format, Pattern, Place, Probe, feed};
 use tv::formats::json::{self, Json};
-use tv::formats::{Asked, Detection, detect, named};
+use tv::formats::{DetectMode, Detection, detect, named};
 use tv::model::body::Body;
 use tv::model::edit::{Batch, Edit, saturating_u32};
 use tv::model::entry::{BlockKind, Piece, Role, StrayResult};
@@ -247,7 +247,7 @@ impl<'t> Cut<'t> {
             is_document: !self.elements.is_empty() || (self.header.is_some() && !is_one_line),
             is_whole: true,
         };
-        detect(&probe, Asked::All)
+        detect(&probe, DetectMode::All)
     }
 
     /// Its records, with their numbers as offsets.

@@ -1,6 +1,6 @@
-//! What an answer took of its model, and of others: `usage` with its `iterations`.
+//! The usage of an answer on its model and on others: `usage` with its `iterations`.
 //!
-//! Invariant: the usage of the answer and those of the other requests are together what was paid for.
+//! Invariant: the usage of the answer and of the other requests add up to the total.
 
 use super::tokens;
 use crate::formats::json::Json;
@@ -8,16 +8,16 @@ use crate::model::edit::Batch;
 use crate::model::text::{Name, Text};
 use crate::model::usage::{Scope, Step, Usage};
 
-/// What an answer took.
+/// The usage of an answer.
 #[derive(Debug, Default)]
 pub(crate) struct Spent {
     /// On its own model.
     pub(crate) own: Usage,
-    /// Requests that were made for it beside that, with their models: an advisor's, a compaction's.
+    /// Other requests for it, with their models: of an advisor, of a compaction.
     pub(crate) others: Vec<(Usage, Option<Name>)>,
 }
 
-/// Which kinds of iterations the counts of the whole may be the sum of; the first that fits counts.
+/// The kinds of iterations of which the counts of the whole may be the sum; the first that matches counts.
 const COUNTED: [fn(&str) -> bool; 5] = [
     |kind| kind == "message",
     |kind| matches!(kind, "message" | "fallback_message"),
@@ -108,7 +108,7 @@ fn counts(usage: &Usage) -> [u64; 4] {
     .map(|count| count.unwrap_or(0))
 }
 
-/// Takes a part of what an answer took away from it: another model did that.
+/// Subtracts a part of the usage, which was on another model.
 fn take(own: &mut Usage, part: &Usage) {
     for (own, part) in [
         (&mut own.input, part.input),
@@ -137,14 +137,14 @@ pub(crate) fn usage(json: &Json<'_>, out: &mut Batch) -> Option<Usage> {
     })
 }
 
-/// Members that say on which terms a request was served, and their values that are the usual ones.
+/// Members with the terms of a request, and their usual values.
 const TERMS: [(&str, &[&str]); 3] = [
     ("inference_geo", &["not_available", "global"]),
     ("service_tier", &["standard", "default", "auto"]),
     ("speed", &["standard"]),
 ];
 
-/// What stands for a value that was taken out names nothing.
+/// Whether a value is a name, not the placeholder of a redacted one.
 fn is_word(value: &str) -> bool {
     value.len() <= 40
         && value
@@ -165,7 +165,7 @@ fn terms(json: &Json<'_>) -> Vec<Name> {
     terms
 }
 
-/// What an agent of Anthropic's says that each model has used so far: `modelUsage`, and what all of that cost.
+/// The usage of each model so far, and the total cost: `modelUsage` of Claude agents.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ModelTotals {
     /// By model.
@@ -174,7 +174,7 @@ pub(crate) struct ModelTotals {
     pub(crate) total: Option<f64>,
 }
 
-/// Agents add up in floating point.
+/// The tolerance for sums of agents, which are in floating point.
 const ROUNDING: f64 = 1e-9;
 
 impl ModelTotals {
@@ -217,7 +217,7 @@ impl ModelTotals {
         }
     }
 
-    /// What is left of the cost of all of it without those of the models; nothing if these are all of it.
+    /// The total cost without the costs of the models; `None` if nothing is left.
     pub(crate) fn rest(&self) -> Option<f64> {
         let total = self.total?;
         let costs: Vec<f64> = self

@@ -36,7 +36,7 @@ use super::decoder::{Decoder, Format, Input, Pattern, Place, Probe, Verdict};
 use super::definition::head::head;
 use super::fields::Fields;
 use super::json::Json;
-use super::roots::{Beside, Named, Process};
+use super::roots::{Process, SessionName, SideFiles};
 use super::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
@@ -93,14 +93,14 @@ impl Format for Claude {
             .collect()
     }
 
-    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         places::named(path)
     }
 
-    fn beside(&self, path: &Path) -> Beside {
-        Beside {
+    fn beside(&self, path: &Path) -> SideFiles {
+        SideFiles {
             processes: places::processes(path),
-            ..Beside::default()
+            ..SideFiles::default()
         }
     }
 

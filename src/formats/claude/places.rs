@@ -3,18 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use crate::formats::json::Json;
-use crate::formats::roots::{Named, Process, file_name};
+use crate::formats::roots::{Process, SessionName, file_name};
 use crate::model::meta::{RunStatus, Running};
 
 /// Files of sub-agents are no sessions of their own; up to 2.0 they lay beside the sessions. A job in the background
 /// keeps a copy of its parent's.
-pub fn named(path: &Path) -> Option<Named<'_>> {
+pub fn named(path: &Path) -> Option<SessionName<'_>> {
     let is_sub_agent =
         file_name(path).starts_with("agent-") || path.iter().any(|folder| folder == "subagents");
     let is_copy = path
         .file_name()
         .is_some_and(|name| name == "parent-transcript.jsonl");
-    Named::stem(path).filter(|_| !is_sub_agent && !is_copy)
+    SessionName::stem(path).filter(|_| !is_sub_agent && !is_copy)
 }
 
 /// The session that a sub-agent's file lies beneath.

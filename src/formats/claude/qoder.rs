@@ -7,7 +7,7 @@ use crate::formats::counting::Counting;
 use crate::formats::decoder::{Confidence, Decoder, Format, Pattern, Place, Probe, Verdict};
 use crate::formats::definition::head::head;
 use crate::formats::json::Json;
-use crate::formats::roots::Named;
+use crate::formats::roots::SessionName;
 use crate::model::record::Shape;
 
 /// The format.
@@ -67,7 +67,7 @@ impl Format for Qoder {
         Claude.follow_up(path, wanted)
     }
 
-    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         Claude.named(path)
     }
 }

@@ -1,5 +1,5 @@
-//! Tool calls of both generations of Cline: what kind of tool, the line that says what was asked, and
-//! the input in the shape that plans and changes are laid out from.
+//! Tool calls of both generations of Cline: the kind of the tool, the headline, and the input in the form from which plans
+//! and changes are rendered.
 
 use std::borrow::Cow;
 
@@ -12,22 +12,19 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolState};
 
-/// A call as it is recorded.
-pub(super) struct Asked<'a> {
-    /// Its id; empty if it has none.
+pub(super) struct RecordedCall<'a> {
+    /// Empty if it has none.
     pub(super) key: Key,
-    /// The tool.
     pub(super) name: &'a str,
-    /// What was asked.
     pub(super) input: &'a Json<'a>,
     /// How far it is.
     pub(super) state: ToolState,
-    /// When it was made.
+    /// When the model made it.
     pub(super) at: Option<Timestamp>,
 }
 
-/// A call as blocks. What a tool only says to the user is prose before the call.
-pub(super) fn blocks(asked: Asked<'_>, out: &mut Batch) -> Vec<BlockKind> {
+/// The blocks of a call. Text for the user in its input becomes prose before the call.
+pub(super) fn blocks(asked: RecordedCall<'_>, out: &mut Batch) -> Vec<BlockKind> {
     let parsed = asked.input.str().and_then(|text| json::parse(text).ok());
     let input = parsed
         .as_ref()
@@ -62,7 +59,7 @@ pub(super) fn blocks(asked: Asked<'_>, out: &mut Batch) -> Vec<BlockKind> {
     shown
 }
 
-/// The parameter that is addressed to the user.
+/// The parameter with text for the user.
 fn spoken(name: &str) -> Option<&'static str> {
     match name {
         "attempt_completion" => Some("result"),
@@ -72,7 +69,7 @@ fn spoken(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Tools of servers are of the kind that their own name says.
+/// The kind of a tool; that of a tool of a server is the kind of its own name.
 pub(super) fn kind_of(name: &str, input: &Json<'_>) -> ToolKind {
     match name {
         "use_mcp_tool" => tools::kind_of_call(server_tool(input).1, input.get("arguments")),
@@ -85,7 +82,7 @@ pub(super) fn kind_of(name: &str, input: &Json<'_>) -> ToolKind {
     }
 }
 
-/// Server and tool of a call that goes to a server.
+/// Server and tool of a call to a server.
 fn server_tool<'j>(input: &'j Json<'_>) -> (&'j str, &'j str) {
     let field = |name: &str, other: &str| {
         input
@@ -123,9 +120,8 @@ fn headline(kind: ToolKind, name: &str, input: &Json<'_>) -> Text {
     tools::headline(kind, input)
 }
 
-/// The input in the shape that is laid out: lists of tasks as lists, arguments that are a JSON text as
-/// what they hold, changes without the line numbers that Roo Code writes into them; without what was
-/// `said`.
+/// The input in the form that is rendered: task lists as lists, arguments in a JSON text parsed, changes without the line
+/// numbers that Roo Code adds, and without the text that was `said` to the user.
 fn shaped<'a>(
     kind: ToolKind,
     input: &'a Json<'a>,
@@ -162,7 +158,7 @@ fn shaped<'a>(
     }
 }
 
-/// Markdown boxes as a list of tasks: `- [x] done`, `[-] doing`, `[ ] open`.
+/// Parses a task list in Markdown: `- [x] done`, `[-] doing`, `[ ] open`.
 pub(super) fn checklist(text: &str) -> Option<Json<'static>> {
     let mut tasks = Vec::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
@@ -207,7 +203,7 @@ fn without_line_numbers(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Asked, blocks, checklist, without_line_numbers};
+    use super::{RecordedCall, blocks, checklist, without_line_numbers};
     use crate::formats::json::parse;
     use crate::model::edit::Batch;
     use crate::model::entry::BlockKind;
@@ -216,7 +212,7 @@ mod tests {
 
     fn asked(name: &str, input: &str) -> (usize, ToolKind, String) {
         let input = parse(input).unwrap();
-        let asked = Asked {
+        let asked = RecordedCall {
             key: Text::default(),
             name,
             input: &input,

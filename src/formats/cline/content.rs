@@ -1,6 +1,6 @@
-//! Content blocks of messages: what their author said, what was added to it, calls and results.
+//! Content blocks of messages: text of the author, text that Cline adds, calls and results.
 
-use super::call::{self, Asked};
+use super::call::{self, RecordedCall};
 use super::result;
 use crate::formats::json::Json;
 use crate::formats::unknown::{self, Kind};
@@ -11,9 +11,9 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolResult, ToolState};
 
-/// The notice that the task was stopped and goes on.
+/// The beginning of the notice that an interrupted task continues.
 pub(super) const RESUMPTION: &str = "task resumption";
-/// How texts begin that Cline puts into the user's messages.
+/// Beginnings of texts that Cline adds to messages of the user.
 const NOTICES: [(&str, &str); 5] = [
     ("<SYSTEM_NOTICE>", "system notice"),
     ("<environment_details>", "environment details"),
@@ -22,25 +22,24 @@ const NOTICES: [(&str, &str); 5] = [
     ("# task_progress", "reminder of the plan"),
 ];
 
-/// What the blocks of a message came to.
+/// The decoded blocks of a message.
 #[derive(Default)]
-pub(super) struct Content {
-    /// Blocks of the message's entry.
+pub(super) struct DecodedContent {
+    /// The blocks of the entry.
     pub(super) kinds: Vec<BlockKind>,
-    /// What Cline put beside what was said.
+    /// Texts that Cline added.
     pub(super) notices: Vec<BlockKind>,
     /// Results with the ids of their calls.
     pub(super) results: Vec<(Key, ToolResult)>,
-    /// Whether its author said something in it.
+    /// Whether it has text of its author.
     pub(super) is_own: bool,
-    /// The first of that.
+    /// The first text of the author.
     pub(super) first_words: Option<Text>,
     /// The mode that the user typed in, if it is recorded.
     pub(super) mode: Option<Text>,
 }
 
-impl Content {
-    /// Adds what further blocks came to.
+impl DecodedContent {
     pub(super) fn add(&mut self, other: Self) {
         let Self {
             kinds,
@@ -59,34 +58,37 @@ impl Content {
     }
 }
 
-/// Where the message stands that is being decoded.
+/// The message that is decoded.
 #[derive(Clone, Copy)]
-pub(super) struct Frame<'m> {
-    /// The message's key.
+pub(super) struct MessageContext<'m> {
     pub(super) key: &'m Key,
     /// When it was written.
     pub(super) at: Option<Timestamp>,
     /// Whether its role is the user's.
     pub(super) is_user: bool,
-    /// Whether Cline wrote it, not who it is said to be from.
+    /// Whether Cline wrote it, whatever its role is.
     pub(super) is_injected: bool,
 }
 
-/// Reads all blocks of a message.
-pub(super) fn content(json: &Json<'_>, frame: &Frame<'_>, out: &mut Batch) -> Content {
-    let mut content = Content::default();
+/// Decodes all blocks of a message.
+pub(super) fn content(
+    json: &Json<'_>,
+    frame: &MessageContext<'_>,
+    out: &mut Batch,
+) -> DecodedContent {
+    let mut content = DecodedContent::default();
     for (index, block) in json.get("content").blocks().iter().enumerate() {
         any_block(block, index, frame, &mut content, out);
     }
     content
 }
 
-/// Reads one block. `index` is its number in the message.
+/// Decodes one block. `index` is its number in the message.
 pub(super) fn any_block(
     block: &Json<'_>,
     index: usize,
-    frame: &Frame<'_>,
-    content: &mut Content,
+    frame: &MessageContext<'_>,
+    content: &mut DecodedContent,
     out: &mut Batch,
 ) {
     let kind = block
@@ -109,7 +111,7 @@ pub(super) fn any_block(
         "thinking" | "reasoning" => vec![BlockKind::Thinking(out.prose(thought(block)))],
         "redacted_thinking" => vec![BlockKind::Thinking(out.prose(""))],
         "tool_use" | "server_tool_use" => call::blocks(
-            Asked {
+            RecordedCall {
                 key: Text::clean(block.get("id").str_or_empty()),
                 name: block.get("name").str_or_empty(),
                 input: block.get("input"),
@@ -125,7 +127,7 @@ pub(super) fn any_block(
             vec![raw(&title, block.get("content").str_or_empty(), out)]
         }
         other => {
-            // What is not understood is nobody's prompt.
+            // An unknown block is not a prompt.
             content
                 .kinds
                 .push(unknown::block(Kind("content.type", other), block, out));
@@ -136,7 +138,7 @@ pub(super) fn any_block(
     content.kinds.extend(shown);
 }
 
-/// Some providers give a summary in place of the thought.
+/// The text of a thought; some providers give a summary instead.
 fn thought<'j>(block: &'j Json<'_>) -> &'j str {
     let summary = block
         .get("summary")
@@ -151,13 +153,18 @@ fn thought<'j>(block: &'j Json<'_>) -> &'j str {
         .unwrap_or("")
 }
 
-/// What a model generated lies in a member of its own.
+/// An image that a model generated, which has a member of its own.
 fn media<'j>(block: &'j Json<'j>) -> &'j Json<'j> {
     let inner = block.get("media");
     if inner.is_object() { inner } else { block }
 }
 
-fn text_block(text: &str, frame: &Frame<'_>, content: &mut Content, out: &mut Batch) {
+fn text_block(
+    text: &str,
+    frame: &MessageContext<'_>,
+    content: &mut DecodedContent,
+    out: &mut Batch,
+) {
     if let Some(title) = notice(text).filter(|_| frame.is_user) {
         content.notices.push(raw(title, text, out));
         return;
@@ -174,8 +181,8 @@ fn text_block(text: &str, frame: &Frame<'_>, content: &mut Content, out: &mut Ba
     own_text(text, content, out);
 }
 
-/// What the author of a message said.
-pub(super) fn own_text(text: &str, content: &mut Content, out: &mut Batch) {
+/// Decodes a text of the author of a message.
+pub(super) fn own_text(text: &str, content: &mut DecodedContent, out: &mut Batch) {
     content.is_own = true;
     if content.first_words.is_none() && !text.trim().is_empty() {
         content.first_words = Some(Text::stub(text, 120));
@@ -183,7 +190,7 @@ pub(super) fn own_text(text: &str, content: &mut Content, out: &mut Batch) {
     content.kinds.push(BlockKind::Text(out.prose(text)));
 }
 
-/// What Cline put into a message, by how it begins.
+/// The title of a text that Cline added, by its beginning.
 pub(super) fn notice(text: &str) -> Option<&'static str> {
     let text = text.trim_start();
     NOTICES
@@ -192,7 +199,7 @@ pub(super) fn notice(text: &str) -> Option<&'static str> {
         .map(|(_, title)| *title)
 }
 
-/// The core wraps what the user typed in `<user_input mode="act">`.
+/// Unwraps `<user_input mode="act">`, which the core puts around what the user typed.
 fn input_tag(text: &str) -> Option<(&str, &str)> {
     let (tag, rest) = text.trim().strip_prefix("<user_input")?.split_once('>')?;
     let mode = tag
@@ -204,7 +211,7 @@ fn input_tag(text: &str) -> Option<(&str, &str)> {
     ))
 }
 
-/// The line that stands for a compaction.
+/// The separator of a compaction.
 pub(super) fn compaction(metadata: &Json<'_>) -> Break {
     let reason = metadata.get("reason").str_or_empty().replace('_', " ");
     let removed = metadata
@@ -236,7 +243,7 @@ pub(super) fn raw(title: &str, text: &str, out: &mut Batch) -> BlockKind {
     })
 }
 
-/// A block that shows a value for which there is no better form.
+/// A block that shows a value as a tree.
 pub(super) fn raw_tree(title: &str, json: &Json<'_>, out: &mut Batch) -> BlockKind {
     let body = out.tree(&Text::default(), json.weight(), || json.to_tree());
     BlockKind::Raw(Raw {

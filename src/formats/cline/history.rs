@@ -1,11 +1,10 @@
-//! The API history of the extension: messages without ids, whose results and often also calls are plain
-//! text. Calls in text have only their place for an id; their results come in the same order, under
-//! titles that name the tool.
+//! The API history of the extension: messages without ids, whose results and often calls are plain text. Calls in text are
+//! identified by their position; their results follow in the same order, with titles that name the tool.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use super::call::{self, Asked};
-use super::content::{Content, Frame, RESUMPTION, any_block, notice, own_text};
+use super::call::{self, RecordedCall};
+use super::content::{DecodedContent, MessageContext, RESUMPTION, any_block, notice, own_text};
 use super::result;
 use super::xml::{self, Segment};
 use crate::formats::json::Json;
@@ -16,29 +15,28 @@ use crate::model::text::Text;
 use crate::model::tool::ToolState;
 use crate::model::tool::textual_key;
 
-/// Tags around what the user said.
+/// Tags around text of the user.
 const SAID: [&str; 4] = ["task", "user_message", "feedback", "answer"];
 
 /// Calls whose results come as text, in order.
 #[derive(Default)]
 pub(super) struct TextResults {
-    open: Open,
-    /// Whether the session has results that name their calls. Where it has none, the next answer shows that
-    /// nothing more comes.
+    open: PendingResults,
+    /// Whether results of the session name their calls. If not, no more results come once the model answers again.
     has_blocks: bool,
 }
 
-/// Calls in the order in which they were made, by the names of their tools and by their ids: an answer may have
-/// thousands of them, and any of them may go at the same cost.
+/// Calls without results, in order, indexed by tool and by id: an answer may have thousands of them, and any is removed at
+/// the same cost.
 #[derive(Default)]
-struct Open {
+struct PendingResults {
     calls: BTreeMap<usize, (Text, Key)>,
-    /// The numbers of calls; some may be gone.
+    /// The numbers of the calls of a tool; some may have been removed.
     by_tool: HashMap<Text, VecDeque<usize>>,
     by_id: HashMap<Key, Vec<usize>>,
 }
 
-impl Open {
+impl PendingResults {
     fn of(calls: impl Iterator<Item = (Text, Key)>) -> Self {
         let mut open = Self::default();
         for (number, (tool, call)) in calls.enumerate() {
@@ -52,14 +50,14 @@ impl Open {
         open
     }
 
-    /// Takes out the calls of an id.
+    /// Removes the calls with an id.
     fn answer(&mut self, id: &str) {
         for number in self.by_id.remove(id).unwrap_or_default() {
             self.calls.remove(&number);
         }
     }
 
-    /// Takes out the first call of a tool, or of any tool if there is none.
+    /// Removes the first call of a tool, or of any tool if there is none.
     fn next(&mut self, tool: &str) -> Option<Key> {
         let of_tool = self.by_tool.get_mut(tool);
         let named = of_tool.and_then(|numbers| {
@@ -70,7 +68,7 @@ impl Open {
     }
 }
 
-/// Whether a message has texts as Cline and its kin wrap them.
+/// Whether a message has texts in the tags of Cline and its forks.
 pub(super) fn has_marks(message: &Json<'_>) -> bool {
     message.get("content").blocks().iter().any(|block| {
         let text = block
@@ -85,7 +83,7 @@ pub(super) fn has_marks(message: &Json<'_>) -> bool {
     })
 }
 
-/// `[read_file for 'a.rs'] Result:` and what follows; of a call that was not run all that says so.
+/// Splits `[read_file for 'a.rs'] Result:` from the text behind it. For a call that was not run the text says so.
 pub(super) fn result_title(text: &str) -> Option<(&str, &str)> {
     let (title, rest) = match result::not_run(text) {
         Some(title) => (title, text),
@@ -104,17 +102,17 @@ fn tool_of(title: &str) -> &str {
 }
 
 impl TextResults {
-    /// Reads an answer of the model. The calls in it are the ones that results are expected for.
+    /// Decodes an answer of the model. Results are expected for the calls in it.
     pub(super) fn answer(
         &mut self,
         json: &Json<'_>,
-        frame: &Frame<'_>,
+        frame: &MessageContext<'_>,
         out: &mut Batch,
-    ) -> Content {
+    ) -> DecodedContent {
         if !self.has_blocks {
             self.give_up(out);
         }
-        let mut content = Content::default();
+        let mut content = DecodedContent::default();
         let mut calls = 0;
         for (index, block) in json.get("content").blocks().iter().enumerate() {
             match block.str().or(block
@@ -130,18 +128,18 @@ impl TextResults {
             BlockKind::Call(call) => Some((call.name.clone(), call.key.clone())),
             _ => None,
         });
-        self.open = Open::of(calls);
+        self.open = PendingResults::of(calls);
         content
     }
 
-    /// Reads a message to the model: results, what the user said, what was added.
+    /// Decodes a message to the model: results, text of the user, text that Cline added.
     pub(super) fn prompt(
         &mut self,
         json: &Json<'_>,
-        frame: &Frame<'_>,
+        frame: &MessageContext<'_>,
         out: &mut Batch,
-    ) -> Content {
-        let mut content = Content::default();
+    ) -> DecodedContent {
+        let mut content = DecodedContent::default();
         let mut open: Option<(&str, String)> = None;
         let mut is_resumed = false;
         for (index, block) in json.get("content").blocks().iter().enumerate() {
@@ -150,9 +148,9 @@ impl TextResults {
                 Some(_) => None,
             };
             let Some(text) = text else {
-                let mut added = Content::default();
+                let mut added = DecodedContent::default();
                 any_block(block, index, frame, &mut added, out);
-                // A result goes on behind what nobody knows.
+                // A result may continue behind an unknown block.
                 if !matches!(added.kinds.as_slice(), [BlockKind::Aside(..)]) {
                     self.result(open.take(), frame, &mut content, out);
                 }
@@ -177,7 +175,7 @@ impl TextResults {
                     any_block(
                         block,
                         index,
-                        &Frame {
+                        &MessageContext {
                             is_injected: true,
                             ..*frame
                         },
@@ -197,7 +195,7 @@ impl TextResults {
         content
     }
 
-    /// Nothing will answer the calls that are open.
+    /// Gives up the calls without results.
     fn give_up(&mut self, out: &mut Batch) {
         let calls = std::mem::take(&mut self.open).calls.into_values();
         calls.for_each(|(_, call)| {
@@ -211,8 +209,8 @@ impl TextResults {
     fn result(
         &mut self,
         titled: Option<(&str, String)>,
-        frame: &Frame<'_>,
-        content: &mut Content,
+        frame: &MessageContext<'_>,
+        content: &mut DecodedContent,
         out: &mut Batch,
     ) {
         let Some((title, text)) = titled else { return };
@@ -230,9 +228,9 @@ impl TextResults {
 
 fn text_with_calls(
     text: &str,
-    frame: &Frame<'_>,
+    frame: &MessageContext<'_>,
     calls: &mut usize,
-    content: &mut Content,
+    content: &mut DecodedContent,
     out: &mut Batch,
 ) {
     for part in xml::parts(text) {
@@ -241,7 +239,7 @@ fn text_with_calls(
             Segment::Call(name, input) => {
                 let key = textual_key(frame.key, *calls);
                 *calls += 1;
-                let asked = Asked {
+                let asked = RecordedCall {
                     key,
                     name,
                     input: &input,
@@ -254,7 +252,7 @@ fn text_with_calls(
     }
 }
 
-/// What the user said within a text.
+/// The text of the user within a text.
 fn said(text: &str) -> Option<&str> {
     SAID.iter().find_map(|tag| {
         let (_, rest) = text.split_once(&format!("<{tag}>"))?;
@@ -268,7 +266,7 @@ fn said(text: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::Open;
+    use super::PendingResults;
 
     #[test]
     fn calls_are_taken_by_id_by_tool_and_in_order() {
@@ -280,7 +278,7 @@ mod tests {
             ("run", "b"),
             ("ask", "e"),
         ];
-        let mut open = Open::of(
+        let mut open = PendingResults::of(
             calls
                 .into_iter()
                 .map(|(tool, call)| (tool.into(), call.into())),

@@ -1,7 +1,7 @@
-//! Sub-agents and team mates: files beside the lead's, each a lane, tied to the call that started it.
+//! Sub-agents and team mates: files beside the lead's, each a lane, linked to the call that started it.
 //!
-//! Newer versions record the tie (`childSessions`). Older ones do not, so it is found by the agent's
-//! name, by the task, or by the time, and a lane that only the time ties says so.
+//! Newer versions record the call (`childSessions`). For older ones it is found by the agent's name, by the task, or by the
+//! time; a lane that is linked by time alone says so.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -13,22 +13,22 @@ use crate::model::record::FileId;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 
-/// Shorter tasks are too common to distinguish calls.
+/// Shorter tasks are too common to identify a call.
 const DISTINCT_TASK: usize = 12;
 
 /// The lanes of a session and the calls that may have started them.
 #[derive(Default)]
-pub(super) struct Lanes {
-    children: HashMap<FileId, Child>,
-    /// Files in the order in which they came.
+pub(super) struct FileLanes {
+    children: HashMap<FileId, LaneFile>,
+    /// Files in the order of reading.
     order: Vec<FileId>,
     spawns: Vec<Spawn>,
-    /// Session ids of children with the calls that Cline itself names.
+    /// Session ids of children with the calls that Cline records.
     recorded: HashMap<String, Key>,
     emitted: HashMap<Name, (Text, Option<Key>)>,
 }
 
-struct Child {
+struct LaneFile {
     lane: Name,
     label: String,
     session: String,
@@ -40,16 +40,16 @@ struct Child {
 
 struct Spawn {
     call: Key,
-    /// The lane that the call stands in.
+    /// The lane of the call.
     lane: Option<Name>,
-    /// Tasks run in the lane of a team mate; starting one only prepares it.
+    /// Tasks run in the lane of a team mate; the call that creates one only prepares it.
     runs: bool,
     agent: Option<String>,
     task: Option<String>,
     at: Option<Timestamp>,
 }
 
-/// How a call was found.
+/// The evidence for a link.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Evidence {
     Recorded,
@@ -58,8 +58,8 @@ enum Evidence {
     Time,
 }
 
-impl Lanes {
-    /// Begins a file beside the opened one. `header` is what surrounds its messages.
+impl FileLanes {
+    /// Begins a file beside the opened one.
     pub(super) fn begin(&mut self, file: FileId, path: &Path, header: &Json<'_>) -> Name {
         let name = path
             .file_name()
@@ -67,7 +67,7 @@ impl Lanes {
             .unwrap_or("");
         let stem = name.strip_suffix(".messages.json").unwrap_or(name);
         let origin = header.get("origin");
-        // Earlier versions write the lead's id into all files of a session.
+        // Older versions write the id of the lead into all files of a session.
         let id = origin
             .get("sessionId")
             .filled()
@@ -79,7 +79,7 @@ impl Lanes {
             .unwrap_or_else(|| stem.split("__").next().unwrap_or(stem));
         let part = header.get("agent").filled().unwrap_or("agent");
         let lane = Text::clean(stem);
-        let child = Child {
+        let child = LaneFile {
             lane: lane.clone(),
             label: format!("{part} {}", stem.replace("__", "/")),
             session: session.to_owned(),
@@ -94,12 +94,12 @@ impl Lanes {
         lane
     }
 
-    /// The lane of a file; the opened one is the main lane.
+    /// The lane of a file; `None` for the opened one.
     pub(super) fn of(&self, file: FileId) -> Option<Name> {
         self.children.get(&file).map(|child| child.lane.clone())
     }
 
-    /// The first words to the agent of a file.
+    /// Sets the task of the agent of a file, its first prompt.
     pub(super) fn first_prompt(&mut self, file: FileId, text: &str, at: Option<Timestamp>) {
         if let Some(child) = self.children.get_mut(&file)
             && child.task.is_none()
@@ -109,7 +109,7 @@ impl Lanes {
         }
     }
 
-    /// A call that may start an agent.
+    /// Adds a call that may start an agent.
     pub(super) fn call(&mut self, block: &Json<'_>, lane: Option<&Name>, at: Option<Timestamp>) {
         let (name, input) = (block.get("name").str_or_empty(), block.get("input"));
         let is_spawn = matches!(
@@ -133,7 +133,7 @@ impl Lanes {
         });
     }
 
-    /// The result of such a call may name its agent.
+    /// Reads the result of such a call, which may name its agent.
     pub(super) fn result(&mut self, call: &Key, block: &Json<'_>) {
         let Some(spawn) = self
             .spawns
@@ -148,7 +148,7 @@ impl Lanes {
         spawn.agent = content.get("agentId").filled().map(str::to_owned);
     }
 
-    /// What a message says of the sessions that its calls started.
+    /// Reads the sessions that the calls of a message started.
     pub(super) fn links(&mut self, message: &Json<'_>) {
         for link in message.get("childSessions").items() {
             if let (Some(session), Some(call)) = (
@@ -160,7 +160,7 @@ impl Lanes {
         }
     }
 
-    /// Emits the lanes whose calls or names changed.
+    /// Emits the lanes whose calls or names have changed.
     pub(super) fn emit(&mut self, out: &mut Batch) {
         for (lane, label, call) in self.tied() {
             let named = (label.clone(), call.clone());
@@ -175,9 +175,9 @@ impl Lanes {
         }
     }
 
-    /// All lanes with their calls; the surest evidence is used up first.
+    /// All lanes with their calls; stronger evidence is used first.
     fn tied(&self) -> Vec<(Name, Text, Option<Key>)> {
-        let mut children: Vec<&Child> = self
+        let mut children: Vec<&LaneFile> = self
             .order
             .iter()
             .filter_map(|file| self.children.get(file))
@@ -200,7 +200,7 @@ impl Lanes {
                 }
             }
         }
-        let named = |(child, tie): (&&Child, Option<(&Key, Evidence)>)| {
+        let named = |(child, tie): (&&LaneFile, Option<(&Key, Evidence)>)| {
             let is_guess = matches!(tie, Some((_, Evidence::Time)));
             let label = if is_guess {
                 format!("{} (call by time)", child.label)
@@ -218,12 +218,12 @@ impl Lanes {
 
     fn call_of<'s>(
         &'s self,
-        child: &Child,
+        child: &LaneFile,
         evidence: Evidence,
         used: &HashSet<&Key>,
     ) -> Option<&'s Key> {
         if evidence == Evidence::Recorded {
-            // Earlier files do not write their own id whole; it ends in the name of the file.
+            // Older files do not have their own id; it ends in the name of the file.
             let own = format!("__{}", child.lane.as_str());
             let fits = |(session, _): &(&String, &Key)| {
                 **session == child.session || session.ends_with(&own)
@@ -261,7 +261,7 @@ impl Lanes {
                         .is_some_and(|words| words.contains(task))
                 })
             }),
-            // A call that names its agent or its task has had its chance.
+            // A call that names its agent or its task would have been found by that.
             Evidence::Time => free().find(|spawn| {
                 let says = spawn
                     .task

@@ -1,5 +1,5 @@
-//! The manifest beside a session's messages: its title, how it ended, where it was forked from, and what
-//! it cost in all, which is only compared with the sum of the messages.
+//! The manifest beside a session's messages: title, end, origin of a fork, and the total cost, which is only compared with
+//! the sum of the messages.
 
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, MetaEdit, Severity};
@@ -7,19 +7,18 @@ use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
 use crate::model::record::Origin;
 use crate::model::text::Text;
 
-/// Costs closer than this are the same (USD).
+/// The tolerance of the comparison (USD).
 const SAME: f64 = 1e-6;
 
-/// Cost of the lead: as summed up from the messages, and as the manifest records it.
+/// The cost of the lead: the sum of the messages, and the one in the manifest.
 #[derive(Default)]
-pub(super) struct Bill {
+pub(super) struct CostCheck {
     summed: f64,
     recorded: Option<(f64, Origin)>,
     is_checked: bool,
 }
 
-impl Bill {
-    /// Begins the sum anew.
+impl CostCheck {
     pub(super) fn restart(&mut self) {
         self.summed = 0.0;
     }
@@ -29,7 +28,7 @@ impl Bill {
         self.summed += usd.unwrap_or(0.0);
     }
 
-    /// Says so if the manifest of a session that has ended records another sum.
+    /// Emits a notice if the manifest of a session that has ended has another sum.
     pub(super) fn check(&mut self, out: &mut Batch) {
         let Some((recorded, origin)) = self
             .recorded
@@ -58,15 +57,15 @@ pub(super) fn is_manifest(json: &Json<'_>) -> bool {
         && (names_messages || (json.has("started_at") && json.has("enable_tools")))
 }
 
-/// Emits what a manifest says of its session, and shows it.
-pub(super) fn emit(json: &Json<'_>, bill: &mut Bill, out: &mut Batch) {
+/// Emits the facts of a manifest, and a row for it.
+pub(super) fn emit(json: &Json<'_>, bill: &mut CostCheck, out: &mut Batch) {
     let metadata = json.get("metadata");
     let status = json.get("status").str_or_empty();
     let has_ended = matches!(status, "completed" | "failed" | "cancelled");
     let live = match status {
         "running" | "pending" => Some(true),
         _ if has_ended => Some(false),
-        // An idle session waits for its user, as its messages show.
+        // An idle session waits for the user, which its messages show.
         _ => None,
     };
     let edits = [
@@ -140,7 +139,7 @@ fn facts(json: &Json<'_>) -> Vec<String> {
     if let Some(from) = metadata.at(&["fork", "forkedFromSessionId"]).filled() {
         facts.push(format!("forked from {from}"));
     }
-    // A fork goes on writing the path of the session that it came from.
+    // A fork keeps writing the path of the session that it came from.
     let id = json.get("session_id").str_or_empty();
     let paths = [json.get("messages_path"), metadata.get("messagesPath")];
     if let Some(other) = paths
@@ -153,7 +152,7 @@ fn facts(json: &Json<'_>) -> Vec<String> {
     facts
 }
 
-/// Why a session failed, as far as it is recorded.
+/// Why a session failed.
 fn cause(json: &Json<'_>) -> String {
     let marker = json
         .at(&["metadata", "terminal_marker"])

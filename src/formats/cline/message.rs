@@ -1,12 +1,12 @@
-//! Messages of role and content: those of the core, and those of the extension's API history.
+//! Messages with role and content: of the core, and of the extension's API history.
 
 use std::collections::HashMap;
 
-use super::call::{self, Asked};
-use super::content::{self, Content, Frame};
+use super::call::{self, RecordedCall};
+use super::content::{self, DecodedContent, MessageContext};
 use super::history::TextResults;
-use super::lanes::Lanes;
-use super::manifest::Bill;
+use super::lanes::FileLanes;
+use super::manifest::CostCheck;
 use super::metrics;
 use super::result;
 use crate::formats::attached::block_type;
@@ -23,50 +23,47 @@ use crate::model::tool::identifies;
 use crate::model::tool::{ToolState, Verdict, ended};
 use crate::model::usage::Usage;
 
-/// How the kinds begin of messages that Cline writes in the user's name.
+/// Prefixes of the kinds of messages that Cline writes with the role `user`.
 const INJECTED: [&str; 3] = ["compaction", "recovery_notice", "stop_notice"];
 
-/// Who speaks in messages; what is not said under the user's name or the model's is the program's.
+/// The roles of messages; any other is the program.
 const ROLES: [&str; 4] = ["user", "assistant", "error", ""];
 
-/// All messages of a session, in its files.
+/// All messages of a session, from all its files.
 #[derive(Default)]
 pub(super) struct Messages {
-    /// Lanes of the files beside the opened one.
-    pub(super) lanes: Lanes,
-    /// What the lead cost.
-    pub(super) bill: Bill,
+    /// The lanes of the files beside the opened one.
+    pub(super) lanes: FileLanes,
+    /// The cost of the lead.
+    pub(super) bill: CostCheck,
     /// Messages of the opened file, in order.
     pub(super) history: Vec<KnownMessage>,
     results: TextResults,
     numbers: HashMap<FileId, usize>,
-    /// Ids of messages, where they came first, and what distinguishes two messages of one id.
-    seen: HashMap<Key, (FileId, Mark)>,
+    /// Ids of messages, with the file that had each first, and hashes that distinguish messages of one id.
+    seen: HashMap<Key, (FileId, CopyHash)>,
     has_prompt: bool,
     mode: Option<Text>,
 }
 
-/// A message of the opened file, for those who speak of it by its number or its time.
+/// A message of the opened file, which others refer to by number or time.
 pub(super) struct KnownMessage {
-    /// Its key.
     pub(super) key: Key,
     /// Whether it is an answer of the model.
     pub(super) is_answer: bool,
     /// When it was written.
     pub(super) at: Option<Timestamp>,
-    /// What it says of its usage.
     pub(super) usage: Option<Usage>,
-    /// Its model.
     model: Option<Name>,
-    /// Whether its usage is emitted: that of an answer of the extension waits for what the panel says of it.
+    /// Whether its usage was emitted: that of an answer of the extension waits for the usage in the panel.
     pub(super) is_billed: bool,
 }
 
-/// Equal in copies of a message.
-type Mark = (usize, Option<i64>);
+/// A hash that is equal for copies of a message.
+type CopyHash = (usize, Option<i64>);
 
-/// A message that stands in two files.
-pub(super) struct Copied;
+/// A message in two files.
+pub(super) struct MessageCopy;
 
 impl Messages {
     /// Begins a file that may have been read before.
@@ -79,7 +76,7 @@ impl Messages {
     }
 
     /// Decodes a message, unless it is the copy of one in another file: forks copy the history.
-    pub(super) fn decode(&mut self, json: &Json<'_>, out: &mut Batch) -> Result<Fate, Copied> {
+    pub(super) fn decode(&mut self, json: &Json<'_>, out: &mut Batch) -> Result<Fate, MessageCopy> {
         let file = out.origin().file;
         let lane = self.lanes.of(file);
         let number = self.numbers.entry(file).or_default();
@@ -91,7 +88,7 @@ impl Messages {
         }
         let metadata = json.get("metadata");
         let kind = metadata.get("kind").str_or_empty();
-        let frame = Frame {
+        let frame = MessageContext {
             key: &key,
             at: json.get("ts").moment(),
             is_user: role != "assistant",
@@ -137,14 +134,14 @@ impl Messages {
         Ok(emit(
             json,
             &frame,
-            Answer { model, usage },
+            AnswerFacts { model, usage },
             content,
             lane,
             out,
         ))
     }
 
-    /// A message of somebody of whom nothing is known. The panel counts it like all others.
+    /// Emits a message of an unknown role. The panel counts it like all others.
     fn unknown(
         &mut self,
         role: &str,
@@ -170,14 +167,14 @@ impl Messages {
         unknown::record(Kind("role", role), json, entry, out)
     }
 
-    /// Ids are Cline's own; messages without are known by their number.
+    /// The key of a message: its id, or its number if it has none.
     fn key(
         &mut self,
         json: &Json<'_>,
         index: usize,
         lane: Option<&Name>,
         file: FileId,
-    ) -> Result<Key, Copied> {
+    ) -> Result<Key, MessageCopy> {
         let Some(id) = json.get("id").str().filter(|id| identifies(id)) else {
             return Ok(Text::clean(&format!(
                 "#{index}@{}",
@@ -191,29 +188,29 @@ impl Messages {
             return Ok(key);
         }
         if *known == mark {
-            return Err(Copied);
+            return Err(MessageCopy);
         }
-        // Only by chance of the same name.
+        // They have the same id by chance.
         Ok(Text::clean(&format!(
             "{}:{id}",
             lane.map_or("", |lane| lane.as_str())
         )))
     }
 
-    /// Says when the user goes over to another mode.
-    fn mode_line(&mut self, content: &Content, lane: Option<&Name>) -> Option<Break> {
+    /// Emits a separator when the user changes the mode.
+    fn mode_line(&mut self, content: &DecodedContent, lane: Option<&Name>) -> Option<Break> {
         let mode = content.mode.as_ref().filter(|_| lane.is_none())?;
         let before = self.mode.replace(mode.clone());
         let is_news = before.map_or(mode.as_str() != "act", |before| before != *mode);
         is_news.then(|| Break::Setting(Text::clean(&format!("{} mode", mode.as_str()))))
     }
 
-    /// Keeps what other files and the end of the reading need.
+    /// Remembers what other files and the end of the read need.
     fn note(
         &mut self,
         json: &Json<'_>,
-        frame: &Frame<'_>,
-        content: &Content,
+        frame: &MessageContext<'_>,
+        content: &DecodedContent,
         lane: Option<&Name>,
         out: &mut Batch,
     ) {
@@ -246,7 +243,7 @@ impl Messages {
         self.lanes.links(json);
     }
 
-    /// The end of a reading: usage that waited, and that nobody else recorded.
+    /// Emits the usage of answers for which the panel had none, at the end of a read.
     pub(super) fn rest(&mut self, out: &mut Batch) {
         for message in self.history.iter_mut().filter(|message| !message.is_billed) {
             message.is_billed = true;
@@ -262,7 +259,7 @@ impl Messages {
     }
 }
 
-/// The line that a message stands for besides what it says.
+/// The separator that a message stands for besides its content.
 fn mark_of(json: &Json<'_>, kind: &str) -> Option<Break> {
     if kind.starts_with("compaction") {
         return Some(content::compaction(json.get("metadata")));
@@ -285,13 +282,17 @@ fn mark_of(json: &Json<'_>, kind: &str) -> Option<Break> {
     })
 }
 
-/// Tools that ran at the model's provider are recorded beside the message.
-fn model_tools(activities: &Json<'_>, frame: &Frame<'_>, out: &mut Batch) -> Vec<BlockKind> {
+/// The calls of tools that the provider ran, which are recorded beside the content.
+fn model_tools(
+    activities: &Json<'_>,
+    frame: &MessageContext<'_>,
+    out: &mut Batch,
+) -> Vec<BlockKind> {
     let mut shown = Vec::new();
     for activity in activities.items() {
         let key = Text::clean(activity.get("toolCallId").str_or_empty());
         let failed = activity.get("isError").is_true();
-        let asked = Asked {
+        let asked = RecordedCall {
             key: key.clone(),
             name: activity.get("toolName").str_or_empty(),
             input: activity.get("input"),
@@ -316,8 +317,8 @@ fn model_tools(activities: &Json<'_>, frame: &Frame<'_>, out: &mut Batch) -> Vec
     shown
 }
 
-/// What an answer says of itself.
-struct Answer {
+/// The facts of an answer.
+struct AnswerFacts {
     model: Option<Name>,
     usage: Option<Usage>,
 }
@@ -328,9 +329,9 @@ fn is_call(kind: &BlockKind) -> bool {
 
 fn emit(
     json: &Json<'_>,
-    frame: &Frame<'_>,
-    answer: Answer,
-    content: Content,
+    frame: &MessageContext<'_>,
+    answer: AnswerFacts,
+    content: DecodedContent,
     lane: Option<Name>,
     out: &mut Batch,
 ) -> Fate {
@@ -354,7 +355,7 @@ fn emit(
         if role == Role::Assistant {
             entry.model = answer.model;
             entry.usage = answer.usage.map(Box::new);
-            // Only the last answer of a turn carries metrics.
+            // Only the last answer of a turn has metrics.
             if json.get("metrics").is_object() && !content.kinds.iter().any(is_call) {
                 entry.stop = Stop::Done;
             }

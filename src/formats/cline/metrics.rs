@@ -1,4 +1,4 @@
-//! What an answer cost, as the core and the extension write it.
+//! The usage of answers, as the core and the extension record it.
 
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, Severity};
@@ -12,7 +12,7 @@ pub(super) fn usage(metrics: &Json<'_>, out: &mut Batch) -> Option<Usage> {
     let cost = cost(metrics);
     let tokens = metrics.get("tokens");
     if tokens.is_object() {
-        // The extension sums cache reads and writes up; only a sum of 0 says how many of each.
+        // The extension records the sum of cache reads and writes; only a sum of 0 says how many of each there are.
         let cached = (count(tokens, "cached", out).unwrap_or(0) == 0).then_some(0);
         return Some(Usage {
             input: count(tokens, "prompt", out),
@@ -64,7 +64,7 @@ pub(super) fn of_request(request: &Json<'_>, scope: Scope, out: &mut Batch) -> O
     is_recorded.then_some(usage)
 }
 
-/// Cost in USD as it is recorded; what 0 means is judged by the others (`zeros`).
+/// The recorded cost in USD; `zeros` decides what 0 means.
 pub(super) fn cost(record: &Json<'_>) -> Option<f64> {
     record.get("cost").number().filter(|usd| *usd >= 0.0)
 }

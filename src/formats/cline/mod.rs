@@ -22,17 +22,15 @@ use self::message::Messages;
 use super::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
 use super::definition::head::head;
 use super::json::Json;
-use super::roots::{Beside, Named};
+use super::roots::{SessionName, SideFiles};
 use super::unknown::{self, Kind};
-use super::zeros::Judged;
+use super::zeros::ZeroCosts;
 use crate::model::edit::{Batch, MetaEdit, Severity};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::record::FileId;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
-/// Cline's command line finds a session by its id (`cline --help`).
-/// The format.
 pub(crate) struct Cline;
 
 impl Format for Cline {
@@ -43,7 +41,7 @@ impl Format for Cline {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(Judged::new(ClineDecoder::default()))
+        Box::new(ZeroCosts::new(ClineDecoder::default()))
     }
 
     fn companions(&self, path: &Path) -> Vec<Pattern> {
@@ -56,20 +54,20 @@ impl Format for Cline {
         std::iter::once(Pattern(messages)).chain(beside).collect()
     }
 
-    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         places::named(path)
     }
 
-    fn beside(&self, path: &Path) -> Beside {
+    fn beside(&self, path: &Path) -> SideFiles {
         places::beside(path)
     }
 }
 
-/// What Roo Code and its kin keep of a task: what was spent, which its messages say better, and where it ran.
+/// The file in which Roo Code and its forks record the usage of a task, which its messages have in detail, and its folder.
 const TASK: &str = "history_item.json";
 
-/// What belongs to a session besides the opened file: to the lead's messages its manifest, its compaction
-/// sidecar and the files of its agents; to a task's API history what the panel showed, and to both what is kept of the task.
+/// The files of a session besides the opened one: for the lead's messages the manifest, the compaction sidecar and the files
+/// of its agents; for a task's API history the messages of the panel, and for both the facts of the task.
 fn companions(path: &Path) -> Vec<Pattern> {
     let beside = |name: &str| Pattern(path.with_file_name(name));
     let name = path
@@ -162,7 +160,7 @@ impl Decoder for ClineDecoder {
 }
 
 impl ClineDecoder {
-    /// What the opened file says of its session.
+    /// Emits the facts of the session in the opened file.
     fn opened(json: &Json<'_>, out: &mut Batch) {
         let id = json
             .get("sessionId")
@@ -178,7 +176,7 @@ impl ClineDecoder {
         edits.into_iter().flatten().for_each(|edit| out.meta(edit));
     }
 
-    /// What surrounds the messages: the system prompt, and what a sidecar is.
+    /// Decodes the header of the messages: the system prompt, and the kind of a sidecar.
     fn header(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
         let file = out.origin().file;
         if let Some(version) = sniff::unknown_version(json) {
@@ -213,13 +211,13 @@ impl ClineDecoder {
         Fate::Shown
     }
 
-    /// A file beside the opened one comes whole: its header and all of its messages in one record.
+    /// Decodes a file beside the opened one: its header and all of its messages are one record.
     fn file(&mut self, path: &Path, json: &Json<'_>, out: &mut Batch) -> Fate {
         if json.has("source_message_count") {
             return sidecar(json, out);
         }
         let file = out.origin().file;
-        // Beside an opened manifest there is the lead's own file as well.
+        // Beside an opened manifest lies the lead's own file as well.
         if json.get("agent").str() == Some("lead") {
             Self::opened(json, out);
         } else {
@@ -248,13 +246,13 @@ impl ClineDecoder {
         Fate::Shown
     }
 
-    /// `None` for the copy of a message.
+    /// Returns `None` for the copy of a message.
     fn message(&mut self, json: &Json<'_>, out: &mut Batch) -> Option<Fate> {
         self.messages.decode(json, out).ok()
     }
 }
 
-/// The model's shortened context beside the complete messages: no message of it counts.
+/// Passes the compaction sidecar: the model's shortened context, whose messages are all in the complete file.
 fn sidecar(json: &Json<'_>, out: &mut Batch) -> Fate {
     let file: FileId = out.origin().file;
     let mut entry = out.new_entry(

@@ -1,7 +1,7 @@
-//! `ui_messages.json` of the extension: what its panel showed, as `ask` and `say` messages.
+//! `ui_messages.json` of the extension: the messages of its panel, `ask` and `say`.
 //!
-//! What a tool gave back is in the text of the request that follows it, beside the usage of that
-//! request. Messages that only go on with an earlier one are added as parts of its entry.
+//! The result of a tool is in the text of the next request, beside the usage of that request. Messages that only continue
+//! an earlier one are added to its entry.
 
 pub(super) mod block;
 pub(super) mod request;
@@ -20,34 +20,33 @@ use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::{ToolState, Verdict};
 use crate::model::usage::Scope;
-use block::Said;
+use block::PanelMessage;
 
-/// That a call waits for permission, which stands below it until it is answered.
+/// The text below a call that waits for permission.
 const PERMISSION: Piece = Piece(u64::MAX);
 
-/// What the panel shows so far.
+/// The state of the panel.
 #[derive(Default)]
 pub(super) struct Panel {
     has_task: bool,
-    /// How often a time and kind came, to distinguish twins, and whether the last one was still being written.
+    /// How often a time and kind occurred, to distinguish messages with the same ones; and whether the last one was partial.
     seen: HashMap<String, (u32, bool)>,
-    /// Tools whose results the next request brings, and whether they have one already.
+    /// Tools whose results the next request has, and whether they have one already.
     open: Vec<(Key, bool)>,
-    /// The command or request to a server that output belongs to, and whether it has some.
+    /// The command or request to a server that gets the next output, and whether it has some.
     running: Option<(Key, bool)>,
-    /// The newest request: its entry.
+    /// The entry of the last request.
     request: Option<Entry>,
-    /// The newest answer that ended the task: its entry.
+    /// The entry of the last answer that ended the task.
     completion: Option<Entry>,
-    /// The newest failure: its entry, and what its line says.
+    /// The entry of the last failure, and its text.
     failure: Option<(Entry, String)>,
-    /// The call that was still being written.
+    /// The call that was partial.
     partial: Option<Key>,
-    /// The newest message if it asks for permission.
+    /// The last message, if it asks for permission.
     asking: Option<Key>,
     /// The messages that are no longer sent to the model.
     deleted: Option<String>,
-    /// The newest plan.
     plan: Option<String>,
 }
 
@@ -58,7 +57,7 @@ pub(super) fn is_message(json: &Json<'_>) -> bool {
         && (json.has("ask") || json.has("say"))
 }
 
-/// What kind of message it is.
+/// The kind of a message: its `say` or `ask`.
 pub(super) fn kind_of<'j>(json: &'j Json<'_>) -> &'j str {
     json.get("say")
         .filled()
@@ -67,13 +66,12 @@ pub(super) fn kind_of<'j>(json: &'j Json<'_>) -> &'j str {
 }
 
 impl Panel {
-    /// Decodes one message.
     pub(super) fn decode(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
         let kind = kind_of(json);
         let text = json.get("text").str_or_empty();
         let payload = json::read(text).unwrap_or(Json::Null);
         let (key, is_known) = self.key(json, kind);
-        let said = Said {
+        let said = PanelMessage {
             kind,
             text,
             payload: &payload,
@@ -138,7 +136,7 @@ impl Panel {
             .map(|kind| Batch::block(piece, kind))
             .collect();
         entry.mark_by_asides();
-        // What runs without being asked for is said.
+        // A command that runs without permission is a `say`.
         let asks = json.get("type").str() == Some("ask") && !entry.marks.open;
         let about = entry
             .calls()
@@ -159,7 +157,7 @@ impl Panel {
         if is_known { Fate::Merged } else { Fate::Shown }
     }
 
-    /// Whatever follows a question that is known: it was answered.
+    /// Marks the last question as answered: another message follows it.
     fn answered(&mut self, out: &mut Batch) {
         if let Some(of) = self.asking.take() {
             out.push(Edit::RetirePiece {
@@ -169,8 +167,8 @@ impl Panel {
         }
     }
 
-    /// A message is rewritten in its place while it grows; its time stays. One that was still being written when the
-    /// task was stopped may come again. Whether it does.
+    /// Whether a message repeats a partial one. A message keeps its time while it grows, and one that was partial when the
+    /// task was interrupted may be written again.
     fn key(&mut self, json: &Json<'_>, kind: &str) -> (Key, bool) {
         let name = format!("{}:{kind}", json.get("ts").int().unwrap_or(0));
         let (times, is_partial) = self.seen.entry(name.clone()).or_default();
@@ -186,9 +184,9 @@ impl Panel {
         )
     }
 
-    /// Messages that go on with an earlier one: what became of them, if they do.
-    fn goes_on(&mut self, said: &Said<'_>, out: &mut Batch) -> Option<Fate> {
-        let Said {
+    /// Decodes a message that continues an earlier one; `None` if it does not.
+    fn goes_on(&mut self, said: &PanelMessage<'_>, out: &mut Batch) -> Option<Fate> {
+        let PanelMessage {
             kind,
             text,
             payload,
@@ -215,7 +213,7 @@ impl Panel {
             "command_output" | "mcp_server_response" | "browser_action_result" => {
                 return self.output(said, out);
             }
-            // The placeholder of a text that never came: the tool that follows took its place.
+            // The placeholder of a text that was never written: a tool follows instead.
             "text" if is_blank && json.get("images").items().is_empty() => {
                 self.request.as_ref()?;
             }
@@ -223,7 +221,7 @@ impl Panel {
                 let (entry, line) = self.failure.as_ref()?;
                 let line = Break::Error(Text::clean(&format!("{line}, tried again")));
                 let mut entry = entry.clone();
-                // Up to here it waited by itself, unless it had given up and somebody made it go on.
+                // Until here it waited by itself, unless it gave up and the user continued it.
                 entry.ended = json.get("ts").moment().filter(|_| entry.marks.retried);
                 entry.marks.retried = true;
                 add_piece(&entry, Piece::default(), BlockKind::Break(line), out);
@@ -251,8 +249,8 @@ impl Panel {
         Some(Fate::Merged)
     }
 
-    /// The first output after a command is its result; further ones stand below it.
-    fn output(&mut self, said: &Said<'_>, out: &mut Batch) -> Option<Fate> {
+    /// Adds an output: the first one after a command is its result, further ones are blocks below it.
+    fn output(&mut self, said: &PanelMessage<'_>, out: &mut Batch) -> Option<Fate> {
         let (call, has_output) = self.running.as_mut()?;
         let (body, images) = block::output(said, out);
         if std::mem::replace(has_output, true) {
@@ -280,8 +278,7 @@ impl Panel {
         Some(Fate::Merged)
     }
 
-    /// Gives the results in a request to the tools that ran before it, in order. Of those that nothing
-    /// waits for, the request says.
+    /// Joins the results in a request with the tools before it, in order. The request shows results without a tool.
     fn results(
         &mut self,
         results: Vec<(&str, String)>,
@@ -289,7 +286,7 @@ impl Panel {
         out: &mut Batch,
     ) -> Vec<BlockKind> {
         let mut open = std::mem::take(&mut self.open);
-        // By their order alone results are told apart only if there is one for each call.
+        // Joined by order alone there must be one result for each call.
         if results.iter().any(|(title, _)| request::is_unnamed(title))
             && results.len() != open.len()
         {
@@ -319,7 +316,7 @@ impl Panel {
         rest
     }
 
-    /// The extension leaves a range of messages out of its requests when the context is full.
+    /// Reads the range of messages that the extension leaves out of its requests because the context is full.
     fn compaction(&mut self, json: &Json<'_>) -> Option<Break> {
         let range = json.get("conversationHistoryDeletedRange");
         let [from, to] = range.items() else {
@@ -332,13 +329,13 @@ impl Panel {
         is_news.then_some(compaction)
     }
 
-    /// Keeps what later messages go on with.
+    /// Remembers what later messages may continue.
     fn remember(&mut self, kind: &str, entry: &Entry) {
         let call = entry.blocks.iter().find_map(|block| match &block.kind {
             BlockKind::Call(call) if call.state.is_open() => Some(call.key.clone()),
             _ => None,
         });
-        // Later parts are added to the entry as it is, without emitting its blocks and usage again.
+        // Later parts are added to the entry without its blocks and usage.
         let head = || Entry {
             blocks: Vec::new(),
             usage: None,
@@ -373,7 +370,7 @@ impl Panel {
     }
 }
 
-/// Adds a block to an entry, as the part that the message `key` brings.
+/// Adds a block to an entry, with a piece for the message `key`.
 fn add(entry: &Entry, key: &Key, shown: BlockKind, out: &mut Batch) {
     add_piece(entry, Piece::of(key), shown, out);
 }

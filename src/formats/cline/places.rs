@@ -1,25 +1,25 @@
-//! Where Cline keeps sessions: a folder for each with its manifest and the messages of the lead and of
-//! its sub-agents; and the folders of tasks of the older extension and its kin in every editor.
+//! Paths of Cline: a folder for each session with its manifest and the messages of the lead and of its sub-agents; and
+//! folders of tasks of the older extension and its forks in every editor.
 
 use std::path::Path;
 
-use crate::formats::roots::{Beside, Named, file_name, folder_name};
+use crate::formats::roots::{SessionName, SideFiles, file_name, folder_name};
 
 const SCREEN: &str = "ui_messages.json";
 const HISTORY: &str = "api_conversation_history.json";
-/// The lead's file is named as its folder, a task's files lie in a folder that is named as the task.
-pub fn named(path: &Path) -> Option<Named<'_>> {
+/// The file of a lead is named like its folder; the files of a task lie in a folder that is named like the task.
+pub fn named(path: &Path) -> Option<SessionName<'_>> {
     let (name, folder) = (file_name(path), folder_name(path));
     if [SCREEN, HISTORY].contains(&name) {
-        return Some(Named::id(folder)).filter(|_| !folder.is_empty());
+        return Some(SessionName::id(folder)).filter(|_| !folder.is_empty());
     }
     if let Some(id) = name.strip_suffix(".messages.json") {
-        return Some(Named::id(id)).filter(|_| id == folder || !is_session_id(folder));
+        return Some(SessionName::id(id)).filter(|_| id == folder || !is_session_id(folder));
     }
     let is_manifest = name
         .strip_suffix(".json")
         .is_some_and(|id| id == folder || is_session_id(id));
-    Named::stem(path).filter(|_| !is_manifest && !name.ends_with(".compaction.json"))
+    SessionName::stem(path).filter(|_| !is_manifest && !name.ends_with(".compaction.json"))
 }
 
 /// Ids are milliseconds, an underscore and a few letters.
@@ -28,17 +28,17 @@ fn is_session_id(word: &str) -> bool {
         .is_some_and(|(ms, _)| ms.len() > 10 && ms.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// The manifest of a session; the screen's messages of a task, which know more than its history.
-pub(crate) fn beside(path: &Path) -> Beside {
+/// The manifest of a session; the panel's messages of a task, which have more than its API history.
+pub(crate) fn beside(path: &Path) -> SideFiles {
     let name = file_name(path);
     let manifest = name
         .strip_suffix(".messages.json")
         .map(|id| path.with_file_name(format!("{id}.json")));
     let instead = (name == HISTORY).then(|| path.with_file_name(SCREEN));
-    Beside {
+    SideFiles {
         manifest,
         instead,
-        ..Beside::default()
+        ..SideFiles::default()
     }
 }
 

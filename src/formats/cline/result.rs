@@ -1,5 +1,4 @@
-//! What a tool gave back: text, a list of `{query, result, success}`, or content blocks, each of them
-//! also as a JSON text.
+//! Results of tools: text, a list of `{query, result, success}`, or content blocks, or any of these in a JSON text.
 
 use crate::formats::inline::decoded_size;
 use crate::formats::json::{self, Json};
@@ -10,7 +9,7 @@ use crate::model::text::{Text, prefix};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolResult, Verdict};
 
-/// Bytes of a result that tell whether the tool was run.
+/// The bytes at the start of a result that say whether the tool was run.
 const BEGIN: usize = 200;
 
 /// Decodes a `tool_result` block. `key` names the result.
@@ -50,7 +49,7 @@ pub(super) fn decode(
     }
 }
 
-/// A result that is nothing but a text: it has no exit code.
+/// A result in plain text, which has no exit code.
 pub(super) fn plain(
     key: Key,
     verdict: Verdict,
@@ -127,7 +126,7 @@ pub(super) fn text(content: &Json<'_>) -> String {
             };
             parts.map(text).collect::<Vec<_>>().join("\n")
         }
-        // What a sub-agent said, with how long it took.
+        // The answer of a sub-agent, with its duration.
         other if other.has("finishReason") && other.has("text") => {
             other.get("text").str_or_empty().to_owned()
         }
@@ -135,7 +134,7 @@ pub(super) fn text(content: &Json<'_>) -> String {
     }
 }
 
-/// One answer; with its query if there are several.
+/// One answer, with its query if there are several.
 fn answer_text(answer: &Json<'_>, with_query: bool) -> String {
     let fields = ["result", "error"].map(|name| answer.get(name));
     let parts = fields.iter().filter_map(|field| match field {
@@ -171,9 +170,9 @@ fn facts(content: &Json<'_>) -> Text {
     Text::clean(&format!("{failures} of {} failed", answers.len()))
 }
 
-/// How a result in plain text ended.
+/// The verdict of a result in plain text.
 pub(super) fn verdict(text: &str) -> Verdict {
-    // Roo Code tells it in JSON where tools have an interface of their own.
+    // Roo Code writes it in JSON if tools are called by the API.
     const DENIED: &str = r#"{"status":"denied""#;
     const ERROR: &str = r#"{"status":"error""#;
     let text = text.trim_start();
@@ -193,8 +192,8 @@ pub(super) fn verdict(text: &str) -> Verdict {
     }
 }
 
-/// The call that a text is the only answer to: a message may use one tool, and after one that the user
-/// refused no other is run.
+/// The call that a single text answers: a message may use one tool, and after one that the user refused no other is
+/// run.
 pub(super) fn not_run(text: &str) -> Option<&str> {
     const REASONS: [&str; 3] = [
         "] was not executed because",

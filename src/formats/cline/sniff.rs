@@ -1,5 +1,5 @@
-//! Which files are Cline's, by their content: messages files, manifests and compaction sidecars of the
-//! core, the two task files of the extension.
+//! Detection of Cline's files: messages files, manifests and compaction sidecars of the core, the two task files of the
+//! extension.
 
 use super::manifest::is_manifest;
 use super::{history, panel};
@@ -7,7 +7,6 @@ use crate::formats::decoder::{Confidence, Probe, Verdict, nearly_all};
 use crate::formats::json::Json;
 use crate::model::record::Shape;
 
-/// Whether the probed file is Cline's, and why.
 pub(super) fn sniff(probe: &Probe<'_>) -> Verdict {
     if let Some(verdict) = probe
         .header
@@ -72,7 +71,7 @@ pub(super) fn unknown_version(header: &Json<'_>) -> Option<String> {
         .map(|_| version.to_source())
 }
 
-/// Hooks log their events beside the session.
+/// Whether the records are events of hooks, which are logged beside the session.
 fn is_hook(line: &Json<'_>) -> bool {
     line.has("hookName")
         && (line.has("taskId") || line.has("sessionContext") || line.has("agent_id"))

@@ -1,8 +1,7 @@
-//! A task folder of the extension: the API history is the transcript, the panel's file beside it says
-//! what the requests cost.
+//! A task folder of the extension: the API history is the transcript, the panel's file beside it has the usage of requests.
 //!
-//! Invariant: an answer has one usage: what the panel says of its request, which knows cost and cache,
-//! completed by what the answer says itself. So nothing counts twice.
+//! Invariant: an answer has one usage: that of its request in the panel, which has cost and cache, completed by its own. So
+//! nothing counts twice.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -18,7 +17,7 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 
-/// Takes the usage out of the panel's messages and gives it to the answers of the history.
+/// Joins the usage in the panel's messages with the answers of the history.
 pub(super) fn emit(messages: &[Json<'_>], history: &mut [KnownMessage], out: &mut Batch) -> Fate {
     let mut taken: HashSet<usize> = HashSet::new();
     let mut kinds: BTreeMap<&str, (usize, bool)> = BTreeMap::new();
@@ -91,7 +90,7 @@ pub(super) fn emit(messages: &[Json<'_>], history: &mut [KnownMessage], out: &mu
     Fate::Shown
 }
 
-/// What the panel says, with what only the answer itself does.
+/// The usage in the panel, completed by that of the answer.
 fn completed(panel: Usage, answer: Option<&Usage>) -> Usage {
     let Some(answer) = answer else { return panel };
     Usage {
@@ -104,8 +103,8 @@ fn completed(panel: Usage, answer: Option<&Usage>) -> Usage {
     }
 }
 
-/// The number of the answer to a request: two after the message that the request came after, else the first one that
-/// was written between this request and the next.
+/// The number of the answer to a request: two after the message before the request, else the first one that was written
+/// between this request and the next.
 fn answer(request: &Json<'_>, next: Option<Timestamp>, history: &[KnownMessage]) -> Option<usize> {
     if let Some(index) = request.get("conversationHistoryIndex").int() {
         let place = usize::try_from(index.saturating_add(2)).ok()?;

@@ -1,11 +1,11 @@
-//! Tool calls that the model wrote as text, the way of the extension before tools had an interface of
-//! their own: `<read_file><path>a.rs</path></read_file>`.
+//! Tool calls in the text of the model, as in older versions of the extension:
+//! `<read_file><path>a.rs</path></read_file>`.
 //!
-//! Invariant: the parts hold all of the text; what is not closed stays prose.
+//! Invariant: the parts hold all of the text; a tag that is not closed stays prose.
 
 use crate::formats::json::Json;
 
-/// Names that begin a call, of Cline and of its forks. Anything else in brackets is prose.
+/// The tools of Cline and its forks. Any other tag is prose.
 static TOOLS: &str = "execute_command read_file write_to_file replace_in_file apply_diff apply_patch \
     insert_content search_and_replace search_files list_files list_code_definition_names browser_action \
     use_mcp_tool access_mcp_resource ask_followup_question attempt_completion new_task condense \
@@ -15,23 +15,23 @@ static TOOLS: &str = "execute_command read_file write_to_file replace_in_file ap
 
 /// Parameters that hold parameters.
 const NESTED: [&str; 3] = ["args", "file", "diff"];
-/// How deep those go: arguments, file, change.
+/// The limit of nesting: arguments, file, change.
 const DEEPEST: usize = 3;
-/// Bytes of the longest name of a tool or parameter.
+/// The limit of bytes of a name.
 const LONGEST: usize = 40;
-/// No tool has more parameters.
+/// The limit of parameters.
 const MOST: usize = 64;
 
 /// A part of a text.
 #[derive(Debug)]
 pub(super) enum Segment<'t> {
-    /// What the model said.
+    /// Prose of the model.
     Prose(&'t str),
-    /// A call: its name and its parameters.
+    /// The name and the parameters of a call.
     Call(&'t str, Json<'t>),
 }
 
-/// Cuts a text into prose and calls.
+/// Splits a text into prose and calls.
 pub(super) fn parts(text: &str) -> Vec<Segment<'_>> {
     let mut parts = Vec::new();
     let mut unclosed: Vec<&str> = Vec::new();
@@ -64,7 +64,7 @@ fn push_prose<'t>(text: &'t str, parts: &mut Vec<Segment<'t>>) {
     }
 }
 
-/// The next tag of a tool at the beginning of a line: where it is, and the tool's name.
+/// The next tag of a tool at the beginning of a line: its offset and the tool.
 fn opening(text: &str, from: usize) -> Option<(usize, &str)> {
     let mut at = from;
     loop {
@@ -93,13 +93,13 @@ fn tag(text: &str) -> Option<&str> {
     (!name.is_empty() && name.bytes().all(is_name)).then_some(name)
 }
 
-/// The parameters in a call. Several of one name become a list.
+/// The parameters of a call. Several of one name become a list.
 fn parameters(text: &str, depth: usize) -> Json<'_> {
     let mut members: Vec<(std::borrow::Cow<'_, str>, Json<'_>)> = Vec::new();
     let mut rest = text.trim_start();
     while let Some(name) = tag(rest).filter(|_| members.len() < MOST) {
         let tail = rest.get(name.len() + 2..).unwrap_or("");
-        // A file's content may hold its own closing tag.
+        // The content of a file may have the closing tag in it.
         let close = format!("</{name}>");
         let end = if name == "content" {
             tail.rfind(&close)

@@ -33,11 +33,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::counting::{self, Counting};
-use super::decoder::{BESIDE, Decoder, Earlier, Format, Input, Pattern, Place, Probe, Verdict};
+use super::decoder::{BESIDE, Decoder, EarlierFile, Format, Input, Pattern, Place, Probe, Verdict};
 use super::definition::head::head;
 use super::fields::Fields;
 use super::json::{self, Json};
-use super::roots::{Beside, Listing, Named, file_name};
+use super::roots::{ListedSession, SessionName, SideFiles, file_name};
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::tally::Fate;
@@ -86,10 +86,10 @@ impl Format for Codex {
         file_name(path).starts_with("rollout-") && places::thread_of(path).is_some()
     }
 
-    fn goes_on_from(&self, path: &Path, first: &Json<'_>) -> Option<Earlier> {
+    fn goes_on_from(&self, path: &Path, first: &Json<'_>) -> Option<EarlierFile> {
         let base = first.at(&["payload", "history_base"]);
         let last = base.get("end_ordinal_exclusive").count()?.checked_sub(1);
-        Some(Earlier {
+        Some(EarlierFile {
             files: places::files_of_thread(path, base.get("thread_id").filled()?),
             bytes: base.get("end_byte_offset").count()?,
             is_last: Box::new(move |record| record.get("ordinal").count() == last),
@@ -107,21 +107,21 @@ impl Format for Codex {
         places::of_thread(path, wanted)
     }
 
-    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         places::named(path)
     }
 
-    fn beside(&self, path: &Path) -> Beside {
+    fn beside(&self, path: &Path) -> SideFiles {
         places::beside(path)
     }
 
-    fn listings(&self, index: &Json<'_>) -> Vec<Listing> {
+    fn listings(&self, index: &Json<'_>) -> Vec<ListedSession> {
         let listing = |line: &Json<'_>| {
             let id = line.get("id").filled()?.to_owned();
-            Some(Listing {
+            Some(ListedSession {
                 id,
                 title: line.get("thread_name").text(),
-                ..Listing::default()
+                ..ListedSession::default()
             })
         };
         // The last line of a thread counts.
@@ -142,7 +142,7 @@ impl Decoder for CodexDecoder {
         Codex.name()
     }
 
-    fn learn(&mut self, original: &[u8]) {
+    fn read_original(&mut self, original: &[u8]) {
         self.lanes.turns.learn(original);
     }
 

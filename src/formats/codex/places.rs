@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::formats::decoder::Pattern;
-use crate::formats::roots::{Beside, Named, file_name};
+use crate::formats::roots::{SessionName, SideFiles, file_name};
 use crate::model::timestamp::Timestamp;
 
 /// Titles of all threads, a line each.
@@ -16,12 +16,14 @@ const ID: usize = 36;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// The thread of a rollout; the lists of prompts and of titles are none.
-pub(crate) fn named(path: &Path) -> Option<Named<'_>> {
+pub(crate) fn named(path: &Path) -> Option<SessionName<'_>> {
     let name = file_name(path);
     if name == INDEX || name == "history.jsonl" {
         return None;
     }
-    thread_of(path).map(Named::id).or_else(|| Named::stem(path))
+    thread_of(path)
+        .map(SessionName::id)
+        .or_else(|| SessionName::stem(path))
 }
 
 /// The thread that a file is named after: `…-<thread>.jsonl`, or `…-<thread>_<segment>.jsonl` where it goes on after a
@@ -50,10 +52,10 @@ pub(crate) fn is_thread(word: &str) -> bool {
 }
 
 /// The titles.
-pub(crate) fn beside(path: &Path) -> Beside {
-    Beside {
+pub(crate) fn beside(path: &Path) -> SideFiles {
+    SideFiles {
         index: codex_home(path).map(|home| home.join(INDEX)),
-        ..Beside::default()
+        ..SideFiles::default()
     }
 }
 

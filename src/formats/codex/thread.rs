@@ -129,14 +129,14 @@ impl Thread {
         if entry.role != Role::Assistant && !entry.marks.trace {
             self.close_request();
         }
-        let is_known = self.turns.note(&entry);
+        let is_known = self.turns.push(&entry);
         out.entry(entry);
         if is_known { Fate::Merged } else { Fate::Shown }
     }
 
     /// Emits an entry that stands beside the conversation: no request ends with it.
     pub(crate) fn add_beside(&mut self, entry: Entry, out: &mut Batch) {
-        self.turns.note(&entry);
+        self.turns.push(&entry);
         out.entry(entry);
     }
 
@@ -158,7 +158,7 @@ impl Thread {
     pub(crate) fn note(&mut self, edits: &[Edit]) {
         for edit in edits {
             if let Edit::Entry(entry) = edit {
-                self.turns.note(entry);
+                self.turns.push(entry);
             }
         }
     }
@@ -191,7 +191,7 @@ impl Thread {
 
     /// The last turns were taken back: says so of their entries.
     pub(crate) fn take_back(&mut self, turns: u64, out: &mut Batch) {
-        self.turns.take_back(turns, self.lane.as_ref(), out);
+        self.turns.undo_last(turns, self.lane.as_ref(), out);
         self.request = None;
     }
 

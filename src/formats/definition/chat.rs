@@ -26,7 +26,7 @@ pub(super) struct Chat {
 }
 
 /// A part of an answer, with its range in the text.
-enum Part<'t> {
+enum AnswerPart<'t> {
     Text(Range<usize>),
     Thinking(Range<usize>),
     Call {
@@ -118,7 +118,7 @@ impl Chat {
         let parts = if role == "assistant" {
             self.parts(passage, at)
         } else {
-            vec![Part::Text(at..passage.len())]
+            vec![AnswerPart::Text(at..passage.len())]
         };
         let content = parts
             .into_iter()
@@ -128,8 +128,8 @@ impl Chat {
         object([("role", Json::Str(role.into())), ("message", message)])
     }
 
-    fn parts<'t>(&self, text: &'t str, from: usize) -> Vec<Part<'t>> {
-        let mut parts = vec![Part::Text(from..from)];
+    fn parts<'t>(&self, text: &'t str, from: usize) -> Vec<AnswerPart<'t>> {
+        let mut parts = vec![AnswerPart::Text(from..from)];
         let mut at = from;
         for line in text.get(from..).unwrap_or_default().split_inclusive('\n') {
             let (start, end) = (at, at + line.len());
@@ -138,19 +138,19 @@ impl Chat {
                 |mark: Option<&str>| mark.and_then(|mark| line.strip_prefix(mark)).map(str::trim);
             if let Some(thought) = behind(self.thinking) {
                 if thought.is_empty() {
-                    parts.push(Part::Thinking(end..end));
+                    parts.push(AnswerPart::Thinking(end..end));
                 } else {
                     let begin = start + line.find(thought).unwrap_or(0);
-                    parts.extend([Part::Thinking(begin..end), Part::Text(end..end)]);
+                    parts.extend([AnswerPart::Thinking(begin..end), AnswerPart::Text(end..end)]);
                 }
             } else if let Some(tool) = behind(self.call) {
-                parts.push(Part::Call {
+                parts.push(AnswerPart::Call {
                     tool,
                     arguments: Vec::new(),
                     output: None,
                 });
             } else if let Some(tool) = behind(self.result) {
-                parts.push(Part::Result {
+                parts.push(AnswerPart::Result {
                     tool,
                     text: end..end,
                 });
@@ -158,14 +158,14 @@ impl Chat {
                 .last_mut()
                 .is_some_and(|part| part.takes(line, start..end))
             {
-                parts.push(Part::Text(start..end));
+                parts.push(AnswerPart::Text(start..end));
             }
         }
         joined(parts, text)
     }
 }
 
-impl<'t> Part<'t> {
+impl<'t> AnswerPart<'t> {
     /// Whether a line continues it.
     fn takes(&mut self, line: &'t str, at: Range<usize>) -> bool {
         let is_blank = line.trim().is_empty();
@@ -224,16 +224,16 @@ impl<'t> Part<'t> {
 }
 
 /// Gives each result the id of its call: the first call of the same tool without a result. Empty results are dropped.
-fn joined<'t>(parts: Vec<Part<'t>>, text: &str) -> Vec<Part<'t>> {
-    let mut whole: Vec<Part<'t>> = Vec::with_capacity(parts.len());
+fn joined<'t>(parts: Vec<AnswerPart<'t>>, text: &str) -> Vec<AnswerPart<'t>> {
+    let mut whole: Vec<AnswerPart<'t>> = Vec::with_capacity(parts.len());
     let mut answered = Vec::new();
     for part in parts {
-        let Part::Result { tool, text: said } = &part else {
+        let AnswerPart::Result { tool, text: said } = &part else {
             whole.push(part);
             continue;
         };
-        let is_waiting = |(at, one): &(usize, &Part<'_>)| {
-            matches!(one, Part::Call { tool: called, .. } if called == tool)
+        let is_waiting = |(at, one): &(usize, &AnswerPart<'_>)| {
+            matches!(one, AnswerPart::Call { tool: called, .. } if called == tool)
                 && !answered.contains(at)
         };
         let call = whole.iter().enumerate().find(is_waiting).map(|(at, _)| at);
@@ -241,7 +241,7 @@ fn joined<'t>(parts: Vec<Part<'t>>, text: &str) -> Vec<Part<'t>> {
             .get(said.clone())
             .is_none_or(|said| said.trim().is_empty());
         match call.map(|at| (at, whole.get_mut(at))) {
-            Some((at, Some(Part::Call { output, .. }))) => {
+            Some((at, Some(AnswerPart::Call { output, .. }))) => {
                 answered.push(at);
                 *output = (!is_empty).then(|| said.clone());
             }

@@ -1,5 +1,5 @@
-//! What is known of a format besides how its records are read: the head of its file in `assets/formats`. Formats with a
-//! decoder in Rust and definitions have the same one.
+//! The head of a format: its properties as data, from its file in `assets/formats`. Formats with a decoder in Rust and
+//! definitions have the same head.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use super::kinds::{self, Kinds};
 use super::read::{self, Overlay};
-use super::rule::{Mark, RowsBeside};
+use super::rule::{DetectionMark, RowsBeside};
 use crate::formats::fields::Fields;
 use crate::formats::roots::Root;
 use crate::formats::{CHOICE, DECODERS, DEFINITIONS};
@@ -26,7 +26,7 @@ pub struct Head {
     pub agent: &'static str,
     /// What the agent does not record, for the reader; empty if nothing can be said. The manual repeats it.
     pub omits: &'static str,
-    /// Whether it records how work ends that goes on after the result of its call.
+    /// Whether the agent records the end of work that continues after the result of its call.
     pub(crate) ends: Ends,
     /// Where the agent keeps sessions.
     pub(crate) roots: &'static [Root],
@@ -36,25 +36,25 @@ pub struct Head {
     pub(crate) companions: Vec<String>,
     /// A database of the agent with rows on all sessions.
     pub(crate) rows_beside: Option<RowsBeside>,
-    /// Whether sessions lie in files, and a database has less of the same: it counts only where the file is gone.
+    /// Whether a database is an index of sessions in files: its rows count only if the file is gone.
     pub(crate) has_index: bool,
-    /// Files of the agent that are no sessions, and which ones to open instead: half a sentence.
+    /// Files of the agent that are no sessions.
     pub(crate) aside: Vec<Aside>,
-    /// The commands with which the agent continues a session: the first that are for its file.
+    /// Commands that continue a session: the first rule for its file counts.
     pub(crate) resumes: Vec<ResumeRule>,
-    /// The format of which this one has the kinds, too, and the companions and the dependent records unless it has its own.
+    /// A format from which this one inherits kinds, and companions and dependent records unless it has its own.
     pub(crate) like: Option<&'static str>,
-    /// The name, in quotes, of a member in which records bring parts of a text: none of them holds all of it.
+    /// The quoted name of a member that holds a part of a text: no record holds all of such a text.
     pub(crate) deltas: Option<&'static str>,
-    /// Records with titles, which may stand anywhere in a file.
+    /// Records with titles, which may be anywhere in a file.
     pub(crate) titles: Vec<TitleMark>,
-    /// Words in records that tell something else alone than among all others. A search decodes any other record by
-    /// itself, with those that it is paired with. `None`: all records of the format depend on those around them.
+    /// Words in records whose meaning depends on other records. A search decodes any other record alone, with the records it
+    /// is paired with. `None` if all records of the format depend on others.
     pub(crate) dependent: Option<Vec<&'static str>>,
-    /// Whether a session may begin in another file.
+    /// Whether a session may continue one in another file.
     pub(crate) is_continued: bool,
-    /// A word in each record that names files of the session which lie among other sessions and do not say whose they
-    /// are.
+    /// A word in each record that names files of the session, for files that lie among sessions and do not name their
+    /// own.
     pub(crate) files_word: Option<&'static str>,
     /// Fields that records are known to have.
     pub(crate) fields: Fields,
@@ -63,11 +63,11 @@ pub struct Head {
 /// A file of an agent that is no session.
 #[derive(Debug)]
 pub(crate) struct Aside {
-    /// What its records look like.
-    pub(super) mark: Mark,
+    /// The conditions on its records.
+    pub(super) mark: DetectionMark,
     /// Whether one such record is enough; otherwise nearly all are.
     pub(super) is_any: bool,
-    /// What it is.
+    /// What the file is, and which one to open instead: half a sentence.
     pub(super) what: &'static str,
 }
 
@@ -92,8 +92,7 @@ pub enum TitleMark {
 }
 
 impl Head {
-    /// Reads the head of a format with a decoder in Rust from the file that comes with the program. A test holds them
-    /// to be without mistakes.
+    /// Parses the head of a format with a decoder in Rust. A test ensures that these have no mistakes.
     pub(crate) fn built_in(text: &'static str) -> Self {
         let head = Self {
             text,
@@ -129,7 +128,7 @@ impl Head {
     }
 }
 
-/// The name and the head of a format with a decoder in Rust, which lie in the file of its name.
+/// Implements `name` and `head` for a format with a decoder in Rust, from the file of its name.
 macro_rules! head {
     ($name:literal) => {
         fn name(&self) -> &'static str {
@@ -158,7 +157,7 @@ pub(crate) fn of(format: &str) -> Option<&'static Head> {
     Some(decoder.head())
 }
 
-/// What the reader added to a format.
+/// The overlays of a format.
 pub(crate) fn overlays(format: &str) -> impl Iterator<Item = &'static Overlay> {
     let all = CHOICE
         .get()
@@ -168,7 +167,7 @@ pub(crate) fn overlays(format: &str) -> impl Iterator<Item = &'static Overlay> {
     all.filter(move |overlay| overlay.extends == format)
 }
 
-/// The kinds of formats to which the reader added some: what the first of several files says counts.
+/// The kinds of formats with overlays: of several overlays the first takes precedence.
 static ADDED: LazyLock<HashMap<&'static str, Kinds>> = LazyLock::new(|| {
     let mut added: HashMap<&'static str, Kinds> = HashMap::new();
     for overlay in CHOICE
@@ -185,17 +184,17 @@ static ADDED: LazyLock<HashMap<&'static str, Kinds>> = LazyLock::new(|| {
     added
 });
 
-/// The kinds of a format, with those that the reader added.
+/// The kinds of a format and its overlays.
 pub(crate) fn kinds_of(format: &str) -> &'static Kinds {
     ADDED.get(format).unwrap_or_else(|| own_kinds(format))
 }
 
-/// The kinds of a format itself.
+/// The kinds of a format without its overlays.
 pub(crate) fn own_kinds(format: &str) -> &'static Kinds {
     named(format).map_or(&kinds::NONE, |head| &head.kinds)
 }
 
-/// The work that a result of this format says it began.
+/// Background work of this format, by its handle.
 pub(crate) fn work(format: &str, handle: Key) -> Work {
     Work::begun(
         handle,
@@ -203,7 +202,7 @@ pub(crate) fn work(format: &str, handle: Key) -> Work {
     )
 }
 
-/// The head of a format. A reader's own definition takes the place of a decoder with its name.
+/// The head of a format. A definition of the user replaces a decoder with its name.
 fn named(format: &str) -> Option<&'static Head> {
     let mut own = CHOICE.get().into_iter().flat_map(|choice| &choice.own);
     let own = own.find(|known| known.head.name == format);

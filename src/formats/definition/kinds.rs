@@ -10,7 +10,7 @@ use crate::model::text::Text;
 
 /// How a kind is shown.
 #[derive(Debug)]
-pub(crate) enum Known {
+pub(crate) enum KindRule {
     /// Bookkeeping: a trace.
     Quiet,
     /// A dim row with the text at this path.
@@ -18,14 +18,14 @@ pub(crate) enum Known {
     /// A separator with the text at this path.
     Setting(Path),
     /// Facts of the session.
-    State(Vec<(Fact, Path)>),
+    State(Vec<(FactKind, Path)>),
     /// Not shown, for this reason.
     Passed(&'static str),
 }
 
 /// A fact of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fact {
+pub(crate) enum FactKind {
     Id,
     Title,
     Agent,
@@ -40,50 +40,49 @@ pub(crate) enum Fact {
 }
 
 /// The keys of facts in a definition.
-pub(super) const FACTS: [(&str, Fact); 8] = [
-    ("id", Fact::Id),
-    ("title", Fact::Title),
-    ("agent", Fact::Agent),
-    ("cwd", Fact::Cwd),
-    ("version", Fact::Version),
-    ("model", Fact::Model),
-    ("window", Fact::Window),
-    ("ended", Fact::Ended),
+pub(super) const FACTS: [(&str, FactKind); 8] = [
+    ("id", FactKind::Id),
+    ("title", FactKind::Title),
+    ("agent", FactKind::Agent),
+    ("cwd", FactKind::Cwd),
+    ("version", FactKind::Version),
+    ("model", FactKind::Model),
+    ("window", FactKind::Window),
+    ("ended", FactKind::Ended),
 ];
 
 /// The kinds of a format, by their classes in the order of its file.
 #[derive(Debug, Default)]
-pub(crate) struct Kinds(pub(super) Vec<Class>);
+pub(crate) struct Kinds(pub(super) Vec<KindClass>);
 
 /// The kinds of a class.
 #[derive(Clone, Debug)]
-pub(crate) struct Class {
+pub(crate) struct KindClass {
     /// The path of the name in a record.
     pub(crate) name: &'static str,
     /// A sample record of the class, with `?` for the name; not needed if the path is enough.
     pub(super) record: Option<&'static str>,
     /// By name; one that ends in `*` is a prefix.
-    pub(super) known: HashMap<&'static str, &'static Known>,
+    pub(super) known: HashMap<&'static str, &'static KindRule>,
 }
 
-/// No kinds.
 pub(crate) static NONE: Kinds = Kinds(Vec::new());
 
 impl Kinds {
     /// How a kind is shown, if it is named.
-    pub(crate) fn get(&self, class: &str, name: &str) -> Option<&'static Known> {
+    pub(crate) fn get(&self, class: &str, name: &str) -> Option<&'static KindRule> {
         self.class(class)?.get(name)
     }
 
-    pub(crate) fn class(&self, name: &str) -> Option<&Class> {
+    pub(crate) fn class(&self, name: &str) -> Option<&KindClass> {
         self.0.iter().find(|class| class.name == name)
     }
 
-    pub(crate) fn classes(&self) -> impl Iterator<Item = &Class> {
+    pub(crate) fn classes(&self) -> impl Iterator<Item = &KindClass> {
         self.0.iter()
     }
 
-    /// The class of which [`label`] says this.
+    /// The class with this [`label`].
     pub(crate) fn class_of(&self, label: &str) -> Option<&'static str> {
         self.0
             .iter()
@@ -104,9 +103,9 @@ impl Kinds {
     }
 }
 
-impl Class {
+impl KindClass {
     /// Looks a name up: a whole name takes precedence over prefixes, and longer prefixes over shorter ones.
-    pub(crate) fn get(&self, name: &str) -> Option<&'static Known> {
+    pub(crate) fn get(&self, name: &str) -> Option<&'static KindRule> {
         let begins = || {
             let all = self
                 .known
@@ -118,7 +117,6 @@ impl Class {
         self.known.get(name).copied().or_else(|| Some(begins()?.1))
     }
 
-    /// The names.
     #[cfg(test)]
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.known.keys().copied()
@@ -142,7 +140,7 @@ pub(crate) fn label(class: &str) -> &str {
     class.rsplit_once('.').map_or(class, |(class, _)| class)
 }
 
-impl Known {
+impl KindRule {
     /// Whether two kinds are shown in the same way.
     pub(crate) fn same(&self, other: &Self) -> bool {
         match (self, other) {
@@ -189,27 +187,27 @@ impl Known {
     }
 }
 
-/// The object that names a kind of this class, if it lies within the record.
+/// The object in the record that names a kind of this class.
 fn named_by<'j, 'a>(class: &str, record: &'j Json<'a>) -> Option<&'j Json<'a>> {
     let inner = record.get(label(class));
     inner.is_object().then_some(inner)
 }
 
 /// A fact of the session as an edit.
-pub(super) fn of_fact(fact: Fact, value: &Json<'_>) -> Option<MetaEdit> {
+pub(super) fn of_fact(fact: FactKind, value: &Json<'_>) -> Option<MetaEdit> {
     let text = Text::clean(&word_of(value)?);
     Some(match fact {
-        Fact::Id => MetaEdit::Id(text),
-        Fact::Title => MetaEdit::Title {
+        FactKind::Id => MetaEdit::Id(text),
+        FactKind::Title => MetaEdit::Title {
             rank: 2,
             title: text,
         },
-        Fact::Agent => MetaEdit::Agent(text),
-        Fact::Cwd => MetaEdit::Cwd(text),
-        Fact::Version => MetaEdit::Version(text),
-        Fact::Model => MetaEdit::Model(text),
-        Fact::Window => MetaEdit::Window(value.count()?),
-        Fact::Ended => MetaEdit::Live(Some(false)),
-        Fact::Other(name) => MetaEdit::Fact { name, value: text },
+        FactKind::Agent => MetaEdit::Agent(text),
+        FactKind::Cwd => MetaEdit::Cwd(text),
+        FactKind::Version => MetaEdit::Version(text),
+        FactKind::Model => MetaEdit::Model(text),
+        FactKind::Window => MetaEdit::Window(value.count()?),
+        FactKind::Ended => MetaEdit::Live(Some(false)),
+        FactKind::Other(name) => MetaEdit::Fact { name, value: text },
     })
 }

@@ -14,12 +14,12 @@ pub struct Mistake {
 }
 
 /// A text with the offsets of its lines.
-pub(super) struct Lines<'t> {
+pub(super) struct LineIndex<'t> {
     text: &'t str,
     starts: Vec<usize>,
 }
 
-impl<'t> Lines<'t> {
+impl<'t> LineIndex<'t> {
     pub(super) fn of(text: &'t str) -> Self {
         let starts = std::iter::once(0)
             .chain(text.match_indices('\n').map(|(at, _)| at + 1))

@@ -1,5 +1,4 @@
-//! Formats as data: a mapping of an agent's records to entries, written in TOML. `assets/manual/definitions.md` says what
-//! one can say.
+//! Formats as data: a mapping of an agent's records to entries in TOML, documented in `assets/manual/definitions.md`.
 //!
 //! `read` turns the text into a table of rules (`rule`, with `path`), or into `mistakes`; `sniff` and `run` use it.
 //! A definition is a format like all others.
@@ -20,9 +19,9 @@ use std::path::{Path, PathBuf};
 
 use self::head::Head;
 use self::rule::Definition;
-use self::run::{Run, place_of};
+use self::run::{DefinitionDecoder, place_of};
 use super::decoder::{Decoder, Format, Pattern, Probe, Verdict};
-use super::roots::{Beside, Named, file_name};
+use super::roots::{SessionName, SideFiles, file_name};
 use super::tables::{Queries, Tables};
 
 macro_rules! files {
@@ -64,7 +63,7 @@ pub(crate) const BUILT_IN: &[(&str, &str)] = files![
     "trae-agent",
     "vscode-copilot-chat",
     "zed",
-    // Those of no agent come last.
+    // Formats of no particular agent come last.
     "messages",
 ];
 
@@ -90,11 +89,15 @@ impl Format for &'static Definition {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(Run::new(self))
+        Box::new(DefinitionDecoder::new(self))
     }
 
     fn decoder_of(&self, path: &Path) -> Box<dyn Decoder> {
-        Box::new(Run::at(self, self.home(path), self.project(path)))
+        Box::new(DefinitionDecoder::at(
+            self,
+            self.home(path),
+            self.project(path),
+        ))
     }
 
     fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
@@ -127,9 +130,9 @@ impl Format for &'static Definition {
         store::queries(self.store.as_ref()?, self.head.agent, tables)
     }
 
-    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         if self.folders.named == 0 || !self.is_at_home(path) {
-            return Named::stem(path);
+            return SessionName::stem(path);
         }
         // Of the files of a folder the first one is listed.
         let is_number = |c: char| c.is_ascii_digit();
@@ -143,7 +146,7 @@ impl Format for &'static Definition {
         }
         path.ancestors()
             .nth(self.folders.named)
-            .map(|folder| Named::id(file_name(folder)))
+            .map(|folder| SessionName::id(file_name(folder)))
     }
 
     fn files(&self, path: &Path, _session: &str) -> Vec<Pattern> {
@@ -154,21 +157,21 @@ impl Format for &'static Definition {
             .collect()
     }
 
-    fn beside(&self, path: &Path) -> Beside {
+    fn beside(&self, path: &Path) -> SideFiles {
         let place =
             |template: &Option<String>| template.as_ref().map(|template| filled(template, path));
         let instead = place(&self.instead).filter(|other| other != path);
         let manifest = place(&self.beside).filter(|_| self.is_at_home(path));
-        Beside {
+        SideFiles {
             manifest,
             instead,
-            ..Beside::default()
+            ..SideFiles::default()
         }
     }
 }
 
-/// A place beside a session: `{dir}` is its folder, `{above}` the one that this lies in, `{name}` its file, `{stem}` that
-/// without its ending, `{tail}` what is behind the last hyphen of it.
+/// Fills the template of a path beside a session: `{dir}` is its folder, `{above}` the parent of that, `{name}` the file name,
+/// `{stem}` that without its extension, `{tail}` the part of the stem behind the last hyphen.
 pub(crate) fn filled(template: &str, path: &Path) -> PathBuf {
     let folder = path.parent().unwrap_or(Path::new(""));
     let above = folder.parent().unwrap_or(Path::new("")).to_string_lossy();

@@ -20,7 +20,6 @@ use crate::model::timestamp::Timestamp;
 /// The start of a path.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'s> {
-    /// The record.
     pub(super) record: &'s Json<'s>,
     /// The current value in it.
     pub(super) here: &'s Json<'s>,
@@ -41,18 +40,21 @@ impl<'s> Scope<'s> {
 
 /// A path with its alternatives.
 #[derive(Debug)]
-pub(crate) struct Path(Vec<Choice>);
+pub(crate) struct Path(Vec<Alternatives>);
 
 #[derive(Debug)]
-enum Choice {
+enum Alternatives {
     Constant(Json<'static>),
     Name,
     All(Vec<Path>),
-    Steps { from_record: bool, steps: Vec<Step> },
+    Steps {
+        from_record: bool,
+        steps: Vec<PathStep>,
+    },
 }
 
 #[derive(Debug, PartialEq)]
-enum Step {
+enum PathStep {
     Member(Box<str>),
     Each,
     /// The same, or the value itself.
@@ -128,7 +130,7 @@ impl Path {
 
     /// One path with the values of all of these in turn.
     pub(super) fn all(paths: Vec<Self>) -> Self {
-        Self(vec![Choice::All(paths)])
+        Self(vec![Alternatives::All(paths)])
     }
 
     /// Goes over what the first alternative that is there names.
@@ -159,7 +161,6 @@ impl Path {
         });
     }
 
-    /// The first value.
     pub(super) fn first<R>(
         &self,
         scope: Scope<'_>,
@@ -192,16 +193,16 @@ impl Path {
 
     /// Whether it is a constant.
     pub(super) fn is_constant(&self) -> bool {
-        matches!(self.0.as_slice(), [Choice::Constant(_)])
+        matches!(self.0.as_slice(), [Alternatives::Constant(_)])
     }
 
     /// The last name in its first alternative.
     pub(super) fn last_member(&self) -> Option<&str> {
-        let Some(Choice::Steps { steps, .. }) = self.0.first() else {
+        let Some(Alternatives::Steps { steps, .. }) = self.0.first() else {
             return None;
         };
         steps.iter().rev().find_map(|step| match step {
-            Step::Member(name) => Some(&**name),
+            PathStep::Member(name) => Some(&**name),
             _ => None,
         })
     }
@@ -209,7 +210,7 @@ impl Path {
     /// The constants in it.
     pub(super) fn constants(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|choice| match choice {
-            Choice::Constant(text) => text.str(),
+            Alternatives::Constant(text) => text.str(),
             _ => None,
         })
     }
@@ -230,7 +231,7 @@ impl Path {
         text_of: impl for<'j> Fn(&'j Json<'_>) -> Cow<'j, str>,
         take: impl FnOnce(&str) -> R,
     ) -> Option<R> {
-        if let [Choice::Constant(Json::Str(text))] = self.0.as_slice() {
+        if let [Alternatives::Constant(Json::Str(text))] = self.0.as_slice() {
             return Some(take(text));
         }
         if !self.has_several() {
@@ -252,7 +253,7 @@ impl Path {
 
     /// The first value as a clean text, if it is a word or a number.
     pub(super) fn word(&self, scope: Scope<'_>) -> Option<Text> {
-        if let [Choice::All(paths)] = self.0.as_slice() {
+        if let [Alternatives::All(paths)] = self.0.as_slice() {
             let words: Option<Vec<Text>> = paths.iter().map(|path| path.word(scope)).collect();
             return words.map(|words| {
                 Text::clean(&words.iter().map(Text::as_str).collect::<Vec<_>>().join("/"))
@@ -290,11 +291,13 @@ impl Path {
     }
 
     fn has_several(&self) -> bool {
-        let several = |step: &Step| matches!(step, Step::Each | Step::Every | Step::Where(..));
+        let several = |step: &PathStep| {
+            matches!(step, PathStep::Each | PathStep::Every | PathStep::Where(..))
+        };
         self.0.iter().any(|choice| match choice {
-            Choice::All(_) => true,
-            Choice::Steps { steps, .. } => steps.iter().any(several),
-            Choice::Constant(_) | Choice::Name => false,
+            Alternatives::All(_) => true,
+            Alternatives::Steps { steps, .. } => steps.iter().any(several),
+            Alternatives::Constant(_) | Alternatives::Name => false,
         })
     }
 }
@@ -329,7 +332,7 @@ fn is_nothing(value: &Json<'_>) -> bool {
     }
 }
 
-impl Choice {
+impl Alternatives {
     fn visit(&self, scope: Scope<'_>, found: &mut dyn FnMut(&str, &Json<'_>)) {
         match self {
             Self::Constant(value) => found("", value),
@@ -351,14 +354,14 @@ impl Choice {
     }
 }
 
-fn walk(steps: &[Step], value: &Json<'_>, name: &str, found: &mut dyn FnMut(&str, &Json<'_>)) {
+fn walk(steps: &[PathStep], value: &Json<'_>, name: &str, found: &mut dyn FnMut(&str, &Json<'_>)) {
     let Some((step, rest)) = steps.split_first() else {
         return found(name, value);
     };
     let mut go_on = |value: &Json<'_>| walk(rest, value, name, &mut *found);
     match step {
-        Step::Member(member) => go_on(value.get(member)),
-        Step::Place(place) => {
+        PathStep::Member(member) => go_on(value.get(member)),
+        PathStep::Place(place) => {
             let items = value.items();
             let place = usize::try_from(*place).ok().or_else(|| {
                 items
@@ -369,22 +372,22 @@ fn walk(steps: &[Step], value: &Json<'_>, name: &str, found: &mut dyn FnMut(&str
                 go_on(item);
             }
         }
-        Step::Every if !matches!(value, Json::Array(_) | Json::Object(_)) => go_on(value),
-        Step::Each | Step::Every => {
+        PathStep::Every if !matches!(value, Json::Array(_) | Json::Object(_)) => go_on(value),
+        PathStep::Each | PathStep::Every => {
             value.items().iter().for_each(&mut go_on);
             for (name, member) in value.members() {
                 walk(rest, member, name, found);
             }
         }
-        Step::Where(members, wanted, is_so) => {
+        PathStep::Where(members, wanted, is_so) => {
             let is_such = |item: &&Json<'_>| is_word(item, members, wanted) == *is_so;
             value.items().iter().filter(is_such).for_each(go_on);
         }
-        Step::Scale(factor) => match value.number() {
+        PathStep::Scale(factor) => match value.number() {
             Some(number) => go_on(&Json::Number(number * factor)),
             None => go_on(value),
         },
-        Step::Not(text) => {
+        PathStep::Not(text) => {
             let is_number = || {
                 value
                     .number()
@@ -394,24 +397,24 @@ fn walk(steps: &[Step], value: &Json<'_>, name: &str, found: &mut dyn FnMut(&str
                 go_on(value);
             }
         }
-        Step::After(mark) => {
+        PathStep::After(mark) => {
             if let Some((_, rest)) = value.str().and_then(|text| text.split_once(&**mark)) {
                 go_on(&Json::Str(rest.into()));
             }
         }
-        Step::Below(mark) => {
+        PathStep::Below(mark) => {
             let text = value.str().and_then(|text| text.split_once(&**mark));
             if let Some((_, below)) = text.and_then(|(_, rest)| rest.split_once('\n')) {
                 go_on(&Json::Str(below.into()));
             }
         }
-        Step::Head(mark) | Step::Foot(mark) => {
-            let is_head = matches!(step, Step::Head(_));
+        PathStep::Head(mark) | PathStep::Foot(mark) => {
+            let is_head = matches!(step, PathStep::Head(_));
             if let Some(rest) = value.str().and_then(|text| beside(text, mark, is_head)) {
                 go_on(&Json::Str(rest.into()));
             }
         }
-        Step::Number => match value.str() {
+        PathStep::Number => match value.str() {
             Some(text) => {
                 let end = text
                     .find(|c: char| !(c.is_ascii_digit() || c == '-'))
@@ -422,8 +425,12 @@ fn walk(steps: &[Step], value: &Json<'_>, name: &str, found: &mut dyn FnMut(&str
             }
             None => go_on(value),
         },
-        Step::Deep(_) if value.str().is_some() => go_on(value),
-        Step::Deep(_) | Step::Under(_) | Step::Print | Step::Unquoted | Step::Source => {
+        PathStep::Deep(_) if value.str().is_some() => go_on(value),
+        PathStep::Deep(_)
+        | PathStep::Under(_)
+        | PathStep::Print
+        | PathStep::Unquoted
+        | PathStep::Source => {
             made_of(step, value).iter().for_each(go_on);
         }
         // The others convert a text.
@@ -435,16 +442,16 @@ fn walk(steps: &[Step], value: &Json<'_>, name: &str, found: &mut dyn FnMut(&str
 }
 
 /// The value that a suffix makes of another one.
-fn made_of<'a>(step: &Step, value: &Json<'a>) -> Option<Json<'a>> {
+fn made_of<'a>(step: &PathStep, value: &Json<'a>) -> Option<Json<'a>> {
     Some(match step {
-        Step::Under(name) => return under(value, name),
-        Step::Deep(member) => {
+        PathStep::Under(name) => return under(value, name),
+        PathStep::Deep(member) => {
             let mut text = String::new();
             deep(value, member, &mut text);
             return (!text.is_empty()).then(|| Json::Str(text.into()));
         }
-        Step::Print => Json::Str(format!("{:016x}", Piece::of(&value.to_source()).0).into()),
-        Step::Source => Json::Str(value.to_source().into()),
+        PathStep::Print => Json::Str(format!("{:016x}", Piece::of(&value.to_source()).0).into()),
+        PathStep::Source => Json::Str(value.to_source().into()),
         _ => unquoted(value),
     })
 }
@@ -459,15 +466,15 @@ fn is_word(value: &Json<'_>, members: &[Box<str>], wanted: &str) -> bool {
 }
 
 /// Follows the path with the value that a suffix makes of a text.
-fn walk_text(step: &Step, text: &str, go_on: &mut dyn FnMut(&Json<'_>)) {
+fn walk_text(step: &PathStep, text: &str, go_on: &mut dyn FnMut(&Json<'_>)) {
     let plain = |text: &str, go_on: &mut dyn FnMut(&Json<'_>)| go_on(&Json::Str(text.into()));
     match step {
-        Step::Json => match json::read(text.trim()) {
+        PathStep::Json => match json::read(text.trim()) {
             Some(value) => go_on(&value),
             None => plain(text, go_on),
         },
-        Step::FirstLine => plain(text.trim_start().lines().next().unwrap_or_default(), go_on),
-        Step::Id => {
+        PathStep::FirstLine => plain(text.trim_start().lines().next().unwrap_or_default(), go_on),
+        PathStep::Id => {
             let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '/' | ':');
             let begin = text.trim_start_matches([' ', '"', '\'', '`']);
             plain(
@@ -475,18 +482,18 @@ fn walk_text(step: &Step, text: &str, go_on: &mut dyn FnMut(&Json<'_>)) {
                 go_on,
             );
         }
-        Step::Inside(tag) => plain(inside(text, tag), go_on),
-        Step::Outside(tag) => plain(&outside(text, tag), go_on),
-        Step::Tagged(tag) => tagged(text, tag)
+        PathStep::Inside(tag) => plain(inside(text, tag), go_on),
+        PathStep::Outside(tag) => plain(&outside(text, tag), go_on),
+        PathStep::Tagged(tag) => tagged(text, tag)
             .0
             .into_iter()
             .for_each(|inner| plain(inner, go_on)),
-        Step::Without(tag) => plain(&tagged(text, tag).1, go_on),
-        Step::Utc => plain(
+        PathStep::Without(tag) => plain(&tagged(text, tag).1, go_on),
+        PathStep::Utc => plain(
             &format!("{}Z", text.trim().trim_end_matches('Z').replace(' ', "T")),
             go_on,
         ),
-        Step::Local => match Timestamp::parse_local(text) {
+        PathStep::Local => match Timestamp::parse_local(text) {
             Some(at) => plain(&at.to_rfc3339(), go_on),
             None => plain(text, go_on),
         },
@@ -511,17 +518,17 @@ pub(super) fn parts(text: &str) -> Vec<&str> {
     parts
 }
 
-fn choice(text: &str) -> Result<Choice, String> {
+fn choice(text: &str) -> Result<Alternatives, String> {
     let text = text.trim();
     if let Some(constant) = text.strip_prefix('=') {
         let bare = constant
             .strip_prefix('\'')
             .and_then(|rest| rest.strip_suffix('\''))
             .unwrap_or(constant);
-        return Ok(Choice::Constant(Json::Str(bare.to_owned().into())));
+        return Ok(Alternatives::Constant(Json::Str(bare.to_owned().into())));
     }
     if text == "@key" {
-        return Ok(Choice::Name);
+        return Ok(Alternatives::Name);
     }
     let (from_record, mut rest) = match text.strip_prefix("$.") {
         Some(rest) => (true, rest),
@@ -542,35 +549,40 @@ fn choice(text: &str) -> Result<Choice, String> {
             return Err(format!("a path has at most {STEPS} steps"));
         }
     }
-    if steps.iter().filter(|step| **step == Step::Source).count() > SOURCES {
+    if steps
+        .iter()
+        .filter(|step| **step == PathStep::Source)
+        .count()
+        > SOURCES
+    {
         return Err(format!(
             "`:source` stands in a path at most {SOURCES} times"
         ));
     }
-    Ok(Choice::Steps { from_record, steps })
+    Ok(Alternatives::Steps { from_record, steps })
 }
 
 /// Parses one step of a path; returns the rest of it.
-fn step<'t>(rest: &'t str, whole: &str, steps: &mut Vec<Step>) -> Result<&'t str, String> {
+fn step<'t>(rest: &'t str, whole: &str, steps: &mut Vec<PathStep>) -> Result<&'t str, String> {
     let wrong = |why: &str| format!("in the path `{whole}`: {why}");
     if let Some(inner) = rest.strip_prefix('[') {
         let (inner, after) = inner
             .split_once(']')
             .ok_or_else(|| wrong("`[` without `]`"))?;
         steps.push(match (inner, inner.split_once('=')) {
-            ("", _) => Step::Each,
+            ("", _) => PathStep::Each,
             (_, Some((name, value))) => {
                 let name = name.trim();
                 let (name, is_so) = name
                     .strip_suffix('!')
                     .map_or((name, true), |name| (name, false));
                 let members = name.split('.').map(|member| member.trim().into()).collect();
-                Step::Where(members, value.trim().into(), is_so)
+                PathStep::Where(members, value.trim().into(), is_so)
             }
             _ => {
                 let what =
                     format!("`[{inner}]` is none of [], [0], [-1], [name=value], [name!=value]");
-                Step::Place(inner.parse().map_err(|_error| wrong(&what))?)
+                PathStep::Place(inner.parse().map_err(|_error| wrong(&what))?)
             }
         });
         return Ok(after);
@@ -605,44 +617,44 @@ fn step<'t>(rest: &'t str, whole: &str, steps: &mut Vec<Step>) -> Result<&'t str
             "a name with blanks stands in quotes: '{name}'"
         )));
     }
-    steps.push(Step::Member(name.into()));
+    steps.push(PathStep::Member(name.into()));
     Ok(after)
 }
 
-fn suffix_of(name: &str) -> Option<Step> {
+fn suffix_of(name: &str) -> Option<PathStep> {
     Some(match name {
-        "json" => Step::Json,
-        "s" => Step::Scale(1e3),
-        "ms" => Step::Scale(1.0),
-        "us" => Step::Scale(1e-3),
-        "ns" => Step::Scale(1e-6),
-        "utc" => Step::Utc,
-        "local" => Step::Local,
-        "first_line" => Step::FirstLine,
-        "unquoted" => Step::Unquoted,
-        "source" => Step::Source,
-        "each" => Step::Every,
-        "number" => Step::Number,
-        "id" => Step::Id,
-        "print" => Step::Print,
+        "json" => PathStep::Json,
+        "s" => PathStep::Scale(1e3),
+        "ms" => PathStep::Scale(1.0),
+        "us" => PathStep::Scale(1e-3),
+        "ns" => PathStep::Scale(1e-6),
+        "utc" => PathStep::Utc,
+        "local" => PathStep::Local,
+        "first_line" => PathStep::FirstLine,
+        "unquoted" => PathStep::Unquoted,
+        "source" => PathStep::Source,
+        "each" => PathStep::Every,
+        "number" => PathStep::Number,
+        "id" => PathStep::Id,
+        "print" => PathStep::Print,
         _ => match name.strip_suffix(')')?.split_once('(')? {
-            ("inside", tag) => Step::Inside(tag.into()),
-            ("outside", tag) => Step::Outside(tag.into()),
-            ("not", text) => Step::Not(text.into()),
-            ("times", factor) => Step::Scale(
+            ("inside", tag) => PathStep::Inside(tag.into()),
+            ("outside", tag) => PathStep::Outside(tag.into()),
+            ("not", text) => PathStep::Not(text.into()),
+            ("times", factor) => PathStep::Scale(
                 factor
                     .parse()
                     .ok()
                     .filter(|factor: &f64| factor.is_finite())?,
             ),
-            ("tagged", tag) => Step::Tagged(tag.into()),
-            ("without", tag) => Step::Without(tag.into()),
-            ("after", text) => Step::After(text.into()),
-            ("below", text) => Step::Below(text.into()),
-            ("head", text) => Step::Head(text.into()),
-            ("foot", text) => Step::Foot(text.into()),
-            ("deep", member) => Step::Deep(member.into()),
-            ("under", name) => Step::Under(name.into()),
+            ("tagged", tag) => PathStep::Tagged(tag.into()),
+            ("without", tag) => PathStep::Without(tag.into()),
+            ("after", text) => PathStep::After(text.into()),
+            ("below", text) => PathStep::Below(text.into()),
+            ("head", text) => PathStep::Head(text.into()),
+            ("foot", text) => PathStep::Foot(text.into()),
+            ("deep", member) => PathStep::Deep(member.into()),
+            ("under", name) => PathStep::Under(name.into()),
             _ => return None,
         },
     })

@@ -16,13 +16,14 @@ use toml::de::DeTable;
 pub(crate) use self::head::{Base, overlay};
 pub use self::head::{Overlay, head, is_overlay};
 use self::rules::Defaults;
-use self::table::Reader;
+use self::table::MistakeLog;
 use super::chat::Chat;
 use super::head::{Aside, Head};
-use super::kinds::{FACTS, Fact};
-use super::mistakes::{Lines, Mistake};
+use super::kinds::{FACTS, FactKind};
+use super::mistakes::{LineIndex, Mistake};
 use super::rule::{
-    Definition, Detect, FactRule, Folders, Kind, Mark, MarkKind, Needs, Numbered, Rule, Store,
+    Definition, Detect, DetectionMark, FactRule, Folders, MarkKind, Needs, Numbered, RecordKind,
+    Rule, Store,
 };
 use crate::formats::fields;
 use crate::model::record::Shape;
@@ -41,7 +42,7 @@ const NAME: usize = 64;
 /// Parses a definition.
 pub fn read(text: &str, file: Option<PathBuf>) -> Result<Definition, Vec<Mistake>> {
     let root = DeTable::parse(text).map_err(|error| vec![no_toml(text, &error)])?;
-    let mut reader = Reader::new(text);
+    let mut reader = MistakeLog::new(text);
     let definition = definition(&mut reader, root.get_ref(), file);
     let mistakes = reader.finish();
     match definition {
@@ -52,15 +53,15 @@ pub fn read(text: &str, file: Option<PathBuf>) -> Result<Definition, Vec<Mistake
 
 fn no_toml(text: &str, error: &toml::de::Error) -> Mistake {
     let at = error.span().map_or(0, |span| span.start);
-    Lines::of(text).mistake(at, format!("no TOML: {}", error.message()))
+    LineIndex::of(text).mistake(at, format!("no TOML: {}", error.message()))
 }
 
 fn definition(
-    reader: &mut Reader<'_>,
+    reader: &mut MistakeLog<'_>,
     root: &DeTable<'_>,
     file: Option<PathBuf>,
 ) -> Option<Definition> {
-    let mut table = table::Fields::root(root);
+    let mut table = table::TomlTable::root(root);
     let head = head::common(reader, &mut table);
     let shapes = shapes(reader, &mut table);
     let store = database::store(reader, &mut table);
@@ -81,8 +82,9 @@ fn definition(
         .integer(reader, "named")
         .and_then(|n| usize::try_from(n).ok())
         .unwrap_or(0);
-    let mut template =
-        |reader: &mut Reader<'_>, key| table.string(reader, key).map(|(text, _)| text.to_owned());
+    let mut template = |reader: &mut MistakeLog<'_>, key| {
+        table.string(reader, key).map(|(text, _)| text.to_owned())
+    };
     let instead = template(reader, "instead");
     let beside = template(reader, "beside");
     let folders = Folders {
@@ -175,8 +177,8 @@ fn needs(rules: &[Rule], numbered: Option<Numbered>) -> Needs {
 }
 
 fn all_rules(
-    reader: &mut Reader<'_>,
-    table: &mut table::Fields<'_>,
+    reader: &mut MistakeLog<'_>,
+    table: &mut table::TomlTable<'_>,
     defaults: &Defaults<'_>,
     has_state: bool,
 ) -> Vec<Rule> {
@@ -203,7 +205,7 @@ fn leak(text: &str) -> &'static str {
     Box::leak(text.to_owned().into_boxed_str())
 }
 
-fn shapes(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Vec<Shape> {
+fn shapes(reader: &mut MistakeLog<'_>, table: &mut table::TomlTable<'_>) -> Vec<Shape> {
     let mut shapes = Vec::new();
     for (word, span) in table.strings(reader, "shape") {
         match SHAPES.iter().find(|(known, _)| *known == word) {
@@ -221,15 +223,14 @@ fn shapes(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Vec<Shape> 
     }
 }
 
-/// Parses `[chat]`.
-fn chat(reader: &mut Reader<'_>, mut table: table::Fields<'_>) -> Chat {
+fn chat(reader: &mut MistakeLog<'_>, mut table: table::TomlTable<'_>) -> Chat {
     let mut voices = Vec::new();
     for role in ["user", "assistant"] {
         let lines = table.strings(reader, role);
         voices.extend(lines.into_iter().map(|(line, _)| (leak(line), role)));
     }
     let mut mark =
-        |reader: &mut Reader<'_>, key| table.string(reader, key).map(|(mark, _)| leak(mark));
+        |reader: &mut MistakeLog<'_>, key| table.string(reader, key).map(|(mark, _)| leak(mark));
     let (sign, thinking) = (mark(reader, "sign"), mark(reader, "thinking"));
     let (call, result) = (mark(reader, "call"), mark(reader, "result"));
     table.finish(reader);
@@ -242,11 +243,11 @@ fn chat(reader: &mut Reader<'_>, mut table: table::Fields<'_>) -> Chat {
     }
 }
 
-fn detect(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> (Detect, Vec<Aside>) {
+fn detect(reader: &mut MistakeLog<'_>, table: &mut table::TomlTable<'_>) -> (Detect, Vec<Aside>) {
     let Some(mut inner) = table.table(reader, "detect") else {
         return Default::default();
     };
-    let mut marks = |reader: &mut Reader<'_>, key| {
+    let mut marks = |reader: &mut MistakeLog<'_>, key| {
         let tables = inner.tables(reader, key);
         tables
             .into_iter()
@@ -266,18 +267,18 @@ fn detect(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> (Detect, Ve
     (detect, aside)
 }
 
-fn mark(reader: &mut Reader<'_>, mut table: table::Fields<'_>) -> Mark {
-    let is_header = rules::kind(reader, &mut table) == Kind::Header;
+fn mark(reader: &mut MistakeLog<'_>, mut table: table::TomlTable<'_>) -> DetectionMark {
+    let is_header = rules::kind(reader, &mut table) == RecordKind::Header;
     let mut words = Vec::new();
     let when = when::tests(reader, table, &mut words);
-    Mark {
+    DetectionMark {
         is_header,
         when,
         words: words.join(", "),
     }
 }
 
-fn facts(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Vec<FactRule> {
+fn facts(reader: &mut MistakeLog<'_>, table: &mut table::TomlTable<'_>) -> Vec<FactRule> {
     let Some(mut inner) = table.table(reader, "session") else {
         return Vec::new();
     };
@@ -300,7 +301,7 @@ fn facts(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Vec<FactRule
         for (name, path) in others.paths(reader) {
             rules.push(FactRule {
                 first: is_first(&name),
-                fact: Fact::Other(leak(&name)),
+                fact: FactKind::Other(leak(&name)),
                 path,
             });
         }

@@ -5,9 +5,9 @@ use std::sync::atomic::AtomicU64;
 
 use super::chat::Chat;
 use super::head::Head;
-use super::kinds::Fact;
+use super::kinds::FactKind;
 use super::path::Path;
-use super::when::{Literal, When};
+use super::when::{Conditions, Literal};
 use crate::formats::roots::{file_name, folder_name};
 use crate::model::entry::Role;
 use crate::model::entry::sender::SenderKind;
@@ -77,9 +77,9 @@ pub(super) struct Numbered {
     /// The id of an item.
     pub(super) item: Path,
     /// Records after which an item does not change.
-    pub(super) done: When,
+    pub(super) done: Conditions,
     /// Records that end a run.
-    pub(super) over: When,
+    pub(super) over: Conditions,
 }
 
 /// Names of folders with a meaning.
@@ -98,18 +98,17 @@ pub(super) struct Folders {
 pub(super) struct Journal {
     /// The path of the change: a list of names and indexes.
     pub(super) path: Path,
-    /// The new value.
     pub(super) value: Path,
     /// The length to which a list is cut.
     pub(super) from: Option<Path>,
     /// Records with the whole document.
-    pub(super) whole: Option<When>,
+    pub(super) whole: Option<Conditions>,
     /// Records that set a value.
-    pub(super) set: Option<When>,
+    pub(super) set: Option<Conditions>,
     /// Records that cut a list, append to it, or both.
-    pub(super) push: Option<When>,
+    pub(super) push: Option<Conditions>,
     /// Records that delete a value.
-    pub(super) delete: Option<When>,
+    pub(super) delete: Option<Conditions>,
     /// The list whose elements are the records of a document.
     pub(super) elements: Option<Name>,
 }
@@ -222,12 +221,12 @@ pub(super) struct ColumnTest {
     pub(super) column: &'static str,
     /// A member of the object in the column.
     pub(super) member: Option<&'static str>,
-    pub(super) wanted: Wanted,
+    pub(super) wanted: ColumnValue,
 }
 
 /// The value that a column must have.
 #[derive(Clone, Debug)]
-pub(super) enum Wanted {
+pub(super) enum ColumnValue {
     There,
     Missing,
     /// The same as in the parent's row.
@@ -236,7 +235,7 @@ pub(super) enum Wanted {
 }
 
 impl ColumnTest {
-    pub(super) fn of(name: &str, wanted: Wanted) -> Self {
+    pub(super) fn of(name: &str, wanted: ColumnValue) -> Self {
         let leak = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
         let (of_parent, name) = match name.strip_prefix("parent.") {
             Some(column) => (true, column),
@@ -270,29 +269,28 @@ pub(super) struct Joined {
 #[derive(Debug, Default)]
 pub(super) struct Detect {
     /// Any record looks so.
-    pub(super) certain: Vec<Mark>,
+    pub(super) certain: Vec<DetectionMark>,
     /// Nearly all records look so.
-    pub(super) likely: Vec<Mark>,
+    pub(super) likely: Vec<DetectionMark>,
     /// Nearly all records look so, but other formats may, too.
-    pub(super) maybe: Vec<Mark>,
+    pub(super) maybe: Vec<DetectionMark>,
     /// Any record looks so: it is another format.
-    pub(super) never: Vec<Mark>,
+    pub(super) never: Vec<DetectionMark>,
 }
 
-/// What a record of the format looks like.
+/// Conditions that identify records of a format.
 #[derive(Debug)]
-pub(super) struct Mark {
+pub(super) struct DetectionMark {
     /// Whether it is about the header of a document.
     pub(super) is_header: bool,
-    /// The conditions.
-    pub(super) when: When,
+    pub(super) when: Conditions,
     /// The conditions in words.
     pub(super) words: String,
 }
 
 /// Which records a rule is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RecordKind {
     /// All but headers and small files.
     #[default]
     Record,
@@ -315,15 +313,15 @@ pub struct Rule {
     pub(crate) words: String,
     /// How many records it has matched since the program started.
     pub(crate) taken: AtomicU64,
-    pub(super) kind: Kind,
+    pub(super) kind: RecordKind,
     pub(super) part: Option<PartRule>,
-    pub(super) when: When,
+    pub(super) when: Conditions,
     /// Whether other rules match the same records, too.
     pub(super) also: bool,
     /// Why the record is not shown.
     pub(super) skip: Option<&'static str>,
     pub(super) entry: Option<EntryRule>,
-    pub(super) again: Again,
+    pub(super) again: RepeatedKey,
     pub(super) blocks: Vec<BlockRule>,
     pub(super) results: Vec<ResultRule>,
     pub(super) usages: Vec<UsageRule>,
@@ -334,14 +332,14 @@ pub struct Rule {
     pub(super) records: Option<(Path, bool)>,
     pub(super) rewind: Option<Rewind>,
     /// What begins anew.
-    pub(super) anew: Anew,
+    pub(super) anew: Resets,
     /// The records within the record come last, and only if no answer has the text at this path.
     pub(super) unsaid: Option<Path>,
 }
 
 /// State that is reset by a record.
 #[derive(Debug, Default)]
-pub(super) struct Anew {
+pub(super) struct Resets {
     /// A run of the program with this name begins: ids are numbered anew.
     pub(super) run: Option<Path>,
     /// Cumulative sums begin anew.
@@ -350,7 +348,7 @@ pub(super) struct Anew {
 
 /// What a second record with the same key means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Again {
+pub(super) enum RepeatedKey {
     /// It adds to the entry.
     #[default]
     Join,
@@ -366,7 +364,7 @@ pub(super) enum Flag {
     /// Always, or never.
     Fixed(bool),
     /// True if one of these holds.
-    If(Vec<When>),
+    If(Vec<Conditions>),
 }
 
 /// The roles that agents have words for.
@@ -420,12 +418,12 @@ pub(super) struct EntryRule {
 #[derive(Debug)]
 pub(super) struct BlockRule {
     pub(super) each: Option<Path>,
-    pub(super) when: When,
-    pub(super) what: What,
+    pub(super) when: Conditions,
+    pub(super) what: BlockSource,
 }
 
 #[derive(Debug)]
-pub(super) enum What {
+pub(super) enum BlockSource {
     Text(Path),
     Thinking(Path),
     /// Content as in the APIs of the large providers: a string, or parts with a `type`.
@@ -475,7 +473,7 @@ pub(super) enum CallId {
 #[derive(Debug)]
 pub(super) struct ResultRule {
     pub(super) each: Option<Path>,
-    pub(super) when: When,
+    pub(super) when: Conditions,
     /// The call; `None` for a result within its call.
     pub(super) of: Option<CallId>,
     pub(super) tool: Option<Path>,
@@ -488,7 +486,7 @@ pub(super) struct ResultRule {
     pub(super) patch: Option<Path>,
     pub(super) at: Option<Path>,
     pub(super) took: Option<Path>,
-    /// Records tell it again: the first to tell it has it.
+    /// Whether several records have it: the first one counts.
     pub(super) once: bool,
     /// Whether the agent records the call, but never its result.
     pub(super) unrecorded: bool,
@@ -503,7 +501,7 @@ pub(super) struct ResultRule {
 /// The state of work that continues after the result of its call.
 #[derive(Debug)]
 pub(super) struct EndRule {
-    pub(super) when: When,
+    pub(super) when: Conditions,
     /// The id of the work.
     pub(super) of: Option<Path>,
     /// The call that began it.
@@ -517,7 +515,7 @@ pub(super) struct EndRule {
 #[derive(Debug, Default)]
 pub(super) struct UsageRule {
     pub(super) each: Option<Path>,
-    pub(super) when: When,
+    pub(super) when: Conditions,
     /// In the order of [`COUNTS`].
     pub(super) counts: [Option<Path>; COUNTS.len()],
     pub(super) cost: Option<Path>,
@@ -542,7 +540,6 @@ pub(super) const COUNTS: [&str; 7] = [
     "searches",
 ];
 
-/// A separator.
 #[derive(Debug)]
 pub(super) struct MarkRule {
     pub(super) kind: MarkKind,
@@ -639,7 +636,7 @@ pub(super) struct Rewind {
 
 #[derive(Debug)]
 pub(super) struct FactRule {
-    pub(super) fact: Fact,
+    pub(super) fact: FactKind,
     pub(super) path: Path,
     /// Whether the first one is kept.
     pub(super) first: bool,
@@ -667,17 +664,17 @@ impl BlockRule {
     /// Whether it has results of calls in other entries.
     pub(super) fn has_results(&self) -> bool {
         match &self.what {
-            What::Result(_) | What::Content(_) => true,
-            What::Blocks(blocks) => blocks.iter().any(Self::has_results),
+            BlockSource::Result(_) | BlockSource::Content(_) => true,
+            BlockSource::Blocks(blocks) => blocks.iter().any(Self::has_results),
             _ => false,
         }
     }
 
     fn is_by_order(&self) -> bool {
         match &self.what {
-            What::Call(call) => call.id.is_by_order(),
-            What::Result(result) => result.is_by_order(),
-            What::Blocks(blocks) => blocks.iter().any(Self::is_by_order),
+            BlockSource::Call(call) => call.id.is_by_order(),
+            BlockSource::Result(result) => result.is_by_order(),
+            BlockSource::Blocks(blocks) => blocks.iter().any(Self::is_by_order),
             _ => false,
         }
     }

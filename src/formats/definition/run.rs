@@ -3,18 +3,18 @@
 //! Rules are tried in order; the first that matches decodes the record, and rules with `also` apply to it besides. A record
 //! that no rule matches is shown raw: a definition cannot lose a record.
 
-mod asked;
 mod blocks;
+mod budget;
 mod counting;
+mod deduplication;
+mod entries;
+mod held;
 mod journal;
-mod kept;
+mod lane_files;
 mod nested;
-mod once;
+mod program_runs;
 mod questions;
-mod runs;
 mod so_far;
-mod unsaid;
-mod work;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -22,26 +22,26 @@ use std::ops::Range;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::atomic::Ordering;
 
-use self::asked::Asked;
-pub(super) use self::asked::place_of;
-use self::counting::{Counting, Whose};
-use self::journal::State;
-use self::kept::{AllKept, Versions};
-use self::once::Once;
+use self::budget::{LOOK, RULE, RecordBudget};
+use self::counting::{UsageCounter, UsageOwner};
+use self::deduplication::Deduplicated;
+use self::entries::{EntryIndex, Versions};
+use self::held::HeldEdits;
+use self::journal::JournalState;
+use self::lane_files::LaneFiles;
+pub(super) use self::lane_files::place_of;
+use self::program_runs::ProgramRuns;
 use self::questions::Questions;
-use self::runs::Runs;
-use self::unsaid::Unsaid;
-use self::work::{LOOK, RULE, Work};
-use super::kinds::{self, Class, Fact};
+use super::kinds::{self, FactKind, KindClass};
 use super::path::{Path, Scope, word_of};
 use super::rule::{
-    Again, Definition, EntryRule, FactRule, Flag, Kind, LaneRule, MarkKind, MarkRule, RoleRule,
-    Rule, role_of,
+    Definition, EntryRule, FactRule, Flag, LaneRule, MarkKind, MarkRule, RecordKind, RepeatedKey,
+    RoleRule, Rule, role_of,
 };
 use crate::formats::decoder::{BESIDE, Decoder, Input, Place, show_raw};
 use crate::formats::fields::Fields;
 use crate::formats::json::Json;
-use crate::formats::roots::Named;
+use crate::formats::roots::SessionName;
 use crate::formats::unknown;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
@@ -60,47 +60,45 @@ const OPEN: usize = 1 << 10;
 const TITLE: usize = 120;
 
 /// The decoder of one session.
-pub(super) struct Run {
+pub(super) struct DefinitionDecoder {
     definition: &'static Definition,
     /// The project folder, until a record names the working directory.
     project: Option<Text>,
     /// The last value of each fact.
     facts: Vec<Option<Text>>,
     has_title: bool,
-    /// The first prompt.
     asked_first: Option<Key>,
     /// Answers with usage whose model no record has named yet.
     unnamed: Vec<(Key, Usage)>,
     /// Calls without ids and questions, by lane: files of lanes are read in any order.
-    waiting: HashMap<Option<Name>, Waiting>,
-    /// The number of calls without ids so far.
-    asked: HashSet<Key>,
+    waiting: HashMap<Option<Name>, OpenCalls>,
+    /// All calls so far that results may join by order.
+    ordered_calls: HashSet<Key>,
     /// Calls whose results are not recorded.
     unrecorded: HashSet<Key>,
     /// Results of calls without ids, with their calls.
     answered: HashMap<Key, Key>,
-    once: Once,
+    once: Deduplicated,
     /// Records that were replaced, by key: their hashes in order.
     versions: HashMap<Key, Versions>,
     /// The records of calls and results that several records have.
     seen: HashMap<Key, Key>,
     /// Entries so far, if a rule may undo some.
-    kept: AllKept,
-    counting: Counting,
-    runs: Runs,
-    /// Files of sub-agents.
-    files: Asked,
+    entries: EntryIndex,
+    counting: UsageCounter,
+    runs: ProgramRuns,
+    files: LaneFiles,
     /// The document that records of a journal change.
-    state: State,
+    state: JournalState,
     /// Edits to emit last, unless answers have the same text.
-    unsaid: Unsaid,
+    held: HeldEdits,
     /// The cost of the current record.
-    work: Work,
+    budget: RecordBudget,
 }
 
 /// Calls of a lane that have no results yet, and questions without answers.
 #[derive(Default)]
-struct Waiting {
+struct OpenCalls {
     /// Calls in order, with their tools.
     open: VecDeque<(Key, Text)>,
     /// The entry with these calls.
@@ -110,7 +108,7 @@ struct Waiting {
 
 /// A record while its rules run.
 #[derive(Clone, Copy)]
-struct Site<'s> {
+struct RecordSite<'s> {
     scope: Scope<'s>,
     place: Place<'s>,
     /// Its index among the records within a record.
@@ -121,7 +119,7 @@ struct Site<'s> {
 }
 
 /// The head of an entry, which may not be emitted.
-struct Head {
+struct EntryHead {
     key: Key,
     at: Option<Timestamp>,
     /// When the user had answered.
@@ -129,7 +127,7 @@ struct Head {
     lane: Option<Name>,
 }
 
-impl Run {
+impl DefinitionDecoder {
     pub(super) fn new(definition: &'static Definition) -> Self {
         Self {
             definition,
@@ -139,19 +137,19 @@ impl Run {
             asked_first: None,
             unnamed: Vec::new(),
             waiting: HashMap::new(),
-            asked: HashSet::new(),
+            ordered_calls: HashSet::new(),
             unrecorded: HashSet::new(),
             answered: HashMap::new(),
-            once: Once::default(),
+            once: Deduplicated::default(),
             versions: HashMap::new(),
             seen: HashMap::new(),
-            kept: AllKept::default(),
-            counting: Counting::default(),
-            runs: Runs::default(),
-            files: Asked::default(),
-            state: State::default(),
-            unsaid: Unsaid::default(),
-            work: Work::default(),
+            entries: EntryIndex::default(),
+            counting: UsageCounter::default(),
+            runs: ProgramRuns::default(),
+            files: LaneFiles::default(),
+            state: JournalState::default(),
+            held: HeldEdits::default(),
+            budget: RecordBudget::default(),
         }
     }
 
@@ -163,27 +161,27 @@ impl Run {
     ) -> Self {
         let project = project.map(|project| Text::clean(&project.to_string_lossy()));
         Self {
-            files: Asked::at(home),
+            files: LaneFiles::at(home),
             project,
             ..Self::new(definition)
         }
     }
 
-    fn kind_of(&self, site: Site<'_>) -> Kind {
+    fn kind_of(&self, site: RecordSite<'_>) -> RecordKind {
         match site.place {
-            Place::Line | Place::Element | Place::Row(_) => Kind::Record,
-            Place::CompanionLine(_) => Kind::Companion,
+            Place::Line | Place::Element | Place::Row(_) => RecordKind::Record,
+            Place::CompanionLine(_) => RecordKind::Companion,
             // A record within the header of a document is like any other.
-            Place::Header if site.number.is_some() => Kind::Record,
-            Place::Header => Kind::Header,
-            Place::File(path) if self.definition.is_record(path) => Kind::Record,
-            Place::File(_) if self.definition.head.files_word.is_some() => Kind::Companion,
-            Place::File(_) | Place::Text(_) | Place::Passage => Kind::Beside,
+            Place::Header if site.number.is_some() => RecordKind::Record,
+            Place::Header => RecordKind::Header,
+            Place::File(path) if self.definition.is_record(path) => RecordKind::Record,
+            Place::File(_) if self.definition.head.files_word.is_some() => RecordKind::Companion,
+            Place::File(_) | Place::Text(_) | Place::Passage => RecordKind::Beside,
         }
     }
 
     /// Whether a record, or the one around it, is about a sub-agent: then it has no facts of the session.
-    fn is_of_lane(&self, site: Site<'_>) -> bool {
+    fn is_of_lane(&self, site: RecordSite<'_>) -> bool {
         let kind = self.kind_of(site);
         let begins_lane = |rule: &Rule| rule.lane.is_some() && rule.records.is_some();
         let begins_lane =
@@ -195,14 +193,14 @@ impl Run {
                 .as_ref()
                 .and_then(|lane| lane.word(site.scope))
         };
-        kind == Kind::Companion
+        kind == RecordKind::Companion
             || site.lane.is_some()
             || self.definition.rules.iter().any(begins_lane)
             || of_lane().is_some_and(|lane| !self.is_main(&lane))
     }
 
     /// Emits facts of a record, unless it is of a kind that neither a rule nor a list names.
-    fn facts_at(&mut self, site: Site<'_>, out: &mut Batch) {
+    fn facts_at(&mut self, site: RecordSite<'_>, out: &mut Batch) {
         let kind = self.kind_of(site);
         let takes = |rule: &Rule| rule.is_for(kind) && rule.when.holds(site.scope);
         let is_named = || {
@@ -211,7 +209,7 @@ impl Run {
                 .any(|(class, name)| class.get(name).is_some())
         };
         let is_known =
-            kind != Kind::Record || self.definition.rules.iter().any(takes) || is_named();
+            kind != RecordKind::Record || self.definition.rules.iter().any(takes) || is_named();
         if is_known && !self.is_of_lane(site) {
             self.facts(site.scope, out);
         }
@@ -219,13 +217,14 @@ impl Run {
 
     fn facts(&mut self, scope: Scope<'_>, out: &mut Batch) {
         for (rule, last) in self.definition.facts.iter().zip(&mut self.facts) {
-            if rule.fact == Fact::Id {
+            if rule.fact == FactKind::Id {
                 rule.path
                     .word(scope)
-                    .inspect(|id| self.counting.so_far.see_session(id));
+                    .inspect(|id| self.counting.so_far.set_session(id));
             }
             if !(rule.first && last.is_some()) {
-                rule.path.first(scope, |value| note(rule, value, last, out));
+                rule.path
+                    .first(scope, |value| push_fact(rule, value, last, out));
             }
         }
         // Some agents name the model only after its answer.
@@ -243,7 +242,7 @@ impl Run {
     }
 
     /// Runs the rules over a record, or over one within it.
-    fn record(&mut self, site: Site<'_>, out: &mut Batch) -> Fate {
+    fn record(&mut self, site: RecordSite<'_>, out: &mut Batch) -> Fate {
         let kind = self.kind_of(site);
         let mut fate: Option<Fate> = None;
         let mut is_taken = false;
@@ -251,13 +250,14 @@ impl Run {
             if (is_taken && !rule.also) || !rule.is_for(kind) || !rule.when.holds(site.scope) {
                 continue;
             }
-            if !self.goes_on(RULE, site.scope, out) {
+            if !self.spend_budget(RULE, site.scope, out) {
                 break;
             }
             rule.taken.fetch_add(1, Ordering::Relaxed);
             let edits = out.edits.len();
             let became = self.rule(rule, site, out);
-            self.work.add(out.edits.len().saturating_sub(edits) * LOOK);
+            self.budget
+                .add(out.edits.len().saturating_sub(edits) * LOOK);
             if fate != Some(Fate::Shown) {
                 fate = Some(became);
             }
@@ -267,16 +267,16 @@ impl Run {
     }
 
     /// Emits a record that no rule matches.
-    fn untaken(&mut self, site: Site<'_>, kind: Kind, out: &mut Batch) -> Fate {
+    fn untaken(&mut self, site: RecordSite<'_>, kind: RecordKind, out: &mut Batch) -> Fate {
         let record = site.scope.record;
-        if kind == Kind::Beside {
+        if kind == RecordKind::Beside {
             return Fate::Passed("nothing in it to show");
         }
         let input = Input {
             json: record,
             place: site.place,
         };
-        if kind == Kind::Header {
+        if kind == RecordKind::Header {
             let is_empty =
                 |(_, value): &(_, Json<'_>)| value.is_null() || value.blocks().is_empty();
             if record.members().iter().all(is_empty) {
@@ -292,7 +292,7 @@ impl Run {
             .iter()
             .find(|(class, name)| class.get(name).is_some())
             .or(named.first());
-        let Head { key, at, lane, .. } = self.head(&self.definition.unruled, site, out);
+        let EntryHead { key, at, lane, .. } = self.head(&self.definition.unruled, site, out);
         // An unknown record is never a part of another entry, whatever its key is.
         let is_known = known.is_some_and(|(class, name)| class.get(name).is_some());
         let key = if is_known { key } else { own_key(site, out) };
@@ -315,16 +315,20 @@ impl Run {
                 _ => None,
             });
         for entry in made {
-            self.keep(entry);
+            self.push_entry(entry);
             if self.definition.needs.takes_back {
-                self.kept.call(id.as_ref(), &entry.key);
+                self.entries.add_name(id.as_ref(), &entry.key);
             }
         }
         fate
     }
 
     /// The names of a record, each with its class.
-    fn named<'j>(&self, record: &'j Json<'_>, out: &Batch) -> Vec<(&'static Class, Cow<'j, str>)> {
+    fn named<'j>(
+        &self,
+        record: &'j Json<'_>,
+        out: &Batch,
+    ) -> Vec<(&'static KindClass, Cow<'j, str>)> {
         // A definition that is not installed is in no registry.
         let all = Some(unknown::kinds(out)).filter(|all| all.classes().next().is_some());
         let named = all
@@ -340,10 +344,10 @@ impl Run {
         named.collect()
     }
 
-    fn rule(&mut self, rule: &Rule, site: Site<'_>, out: &mut Batch) -> Fate {
+    fn rule(&mut self, rule: &Rule, site: RecordSite<'_>, out: &mut Batch) -> Fate {
         let (edits, scope) = (out.edits.len(), site.scope);
         let lane = self.lane_of(rule, site, out);
-        let site = Site {
+        let site = RecordSite {
             lane: lane
                 .as_ref()
                 .filter(|_| rule.records.is_some())
@@ -365,16 +369,16 @@ impl Run {
             // Other rules may make entries of the same record.
             head.key = Text::clean(&format!("{}+{}", head.key, rule.line));
         }
-        if rule.again == Again::Keep && !self.is_first(&head.key, own_key(site, out)) {
+        if rule.again == RepeatedKey::Keep && !self.is_first(&head.key, own_key(site, out)) {
             self.pass_over(rule, &head, scope, out);
             return Fate::Passed("the same again");
         }
-        if rule.again == Again::Replace && self.is_replayed(&head.key, scope.record) {
+        if rule.again == RepeatedKey::Replace && self.is_replayed(&head.key, scope.record) {
             return Fate::Passed("an older state of what was replaced");
         }
         self.states(rule, scope, out);
         self.ends(rule, &head, scope, out);
-        let is_again = rule.again == Again::Replace;
+        let is_again = rule.again == RepeatedKey::Replace;
         let (at, lane) = (head.at, head.lane.clone());
         let mut piece = if is_again {
             Piece(0)
@@ -389,7 +393,7 @@ impl Run {
                 let waiting = self.waiting.entry(head.lane.clone()).or_default();
                 waiting
                     .questions
-                    .settle((mark.kind, call), &mut blocks, (&mut head, &mut piece));
+                    .merge((mark.kind, call), &mut blocks, (&mut head, &mut piece));
             }
         }
         let mut results = Vec::new();
@@ -401,7 +405,7 @@ impl Run {
         }
         let of_session = self
             .model()
-            .filter(|_| self.kind_of(site) != Kind::Companion);
+            .filter(|_| self.kind_of(site) != RecordKind::Companion);
         let of_entry = (&head.key, fields.role.is_some());
         let whose = (self.whose(site, &head), of_session.clone());
         let from = out.edits.len();
@@ -442,9 +446,9 @@ impl Run {
             entry.model = entry.model.take().or(of_session);
         }
         self.spend(&entry, out);
-        self.keep(&entry);
+        self.push_entry(&entry);
         if let Some(tool) = self.definition.needs.starter {
-            self.files.note_starters(tool, &entry);
+            self.files.add_starting_calls(tool, &entry);
         }
         out.entry(entry);
     }
@@ -465,7 +469,7 @@ impl Run {
 
     /// Emits the state of work that continues after the result of its call. The model knows it if it is part of the
     /// conversation, or the result of another call.
-    fn ends(&self, rule: &Rule, head: &Head, scope: Scope<'_>, out: &mut Batch) {
+    fn ends(&self, rule: &Rule, head: &EntryHead, scope: Scope<'_>, out: &mut Batch) {
         for end in rule
             .states
             .of_work
@@ -525,7 +529,7 @@ impl Run {
     }
 
     /// Counts the bodies of a record without emitting them: bodies of other rules are identified by their number.
-    fn pass_over(&mut self, rule: &Rule, head: &Head, scope: Scope<'_>, out: &mut Batch) {
+    fn pass_over(&mut self, rule: &Rule, head: &EntryHead, scope: Scope<'_>, out: &mut Batch) {
         let from = out.edits.len();
         let mut results = Vec::new();
         if let Some(mark) = &rule.mark {
@@ -543,9 +547,9 @@ impl Run {
     fn entry(
         &mut self,
         fields: &EntryRule,
-        head: Head,
+        head: EntryHead,
         blocks: Vec<Block>,
-        site: Site<'_>,
+        site: RecordSite<'_>,
         out: &mut Batch,
     ) -> Entry {
         let scope = site.scope;
@@ -630,16 +634,16 @@ impl Run {
     /// The last model of the session, for answers that name none.
     fn model(&self) -> Option<Name> {
         let mut facts = self.definition.facts.iter().zip(&self.facts);
-        facts.find_map(|(rule, last)| matches!(rule.fact, Fact::Model).then(|| last.clone())?)
+        facts.find_map(|(rule, last)| matches!(rule.fact, FactKind::Model).then(|| last.clone())?)
     }
 
-    fn head(&self, fields: &EntryRule, site: Site<'_>, out: &Batch) -> Head {
+    fn head(&self, fields: &EntryRule, site: RecordSite<'_>, out: &Batch) -> EntryHead {
         let word = |path: &Option<Path>| path.as_ref().and_then(|path| path.word(site.scope));
         let lane = self.lane_at(word(&fields.lane), site);
         let key = self
             .key(fields, site.scope)
             .map(|key| within_lane(site, key));
-        Head {
+        EntryHead {
             key: key.unwrap_or_else(|| own_key(site, out)),
             at: fields.at.as_ref().and_then(|path| path.moment(site.scope)),
             answered: None,
@@ -648,7 +652,7 @@ impl Run {
     }
 
     /// The lane of an entry.
-    fn lane_at(&self, named: Option<Name>, site: Site<'_>) -> Option<Name> {
+    fn lane_at(&self, named: Option<Name>, site: RecordSite<'_>) -> Option<Name> {
         match (named, site.place) {
             (Some(lane), _) => Some(lane).filter(|lane| !self.is_main(lane)),
             (None, Place::CompanionLine(path)) if site.lane.is_none() => lane_of(path),
@@ -657,28 +661,28 @@ impl Run {
     }
 
     /// Whose usage a record has.
-    fn whose(&self, site: Site<'_>, head: &Head) -> Whose {
+    fn whose(&self, site: RecordSite<'_>, head: &EntryHead) -> UsageOwner {
         match (self.kind_of(site), &head.lane) {
-            (Kind::Companion, _) => Whose::Companion,
-            (Kind::Beside, _) => Whose::Beside,
-            (_, Some(_)) => Whose::Lane,
-            (_, None) => Whose::Session,
+            (RecordKind::Companion, _) => UsageOwner::Companion,
+            (RecordKind::Beside, _) => UsageOwner::Beside,
+            (_, Some(_)) => UsageOwner::Lane,
+            (_, None) => UsageOwner::Session,
         }
     }
 
     /// Emits the sub-agents that a record names; the first is the lane of the record.
-    fn lane_of(&mut self, rule: &Rule, site: Site<'_>, out: &mut Batch) -> Option<Name> {
+    fn lane_of(&mut self, rule: &Rule, site: RecordSite<'_>, out: &mut Batch) -> Option<Name> {
         let lane = rule.lane.as_ref()?;
         let begins_lane = rule.records.is_some();
         // A requested file belongs to the sub-agent that it was requested for, whatever it says itself.
         let of_file = site.lane.filter(|_| begins_lane && site.depth == 0);
         let mut first = None;
-        let mut note = |scope: Scope<'_>| {
+        let mut emit_lanes = |scope: Scope<'_>| {
             let named = lane
                 .call
                 .as_ref()
                 .and_then(|call| self.runs.id(call, scope));
-            let call = named.or_else(|| self.starter(lane, scope));
+            let call = named.or_else(|| self.starting_call(lane, scope));
             let mut one = |scope: Scope<'_>| {
                 for name in self.lanes(lane, (scope, of_file), call.as_ref(), out) {
                     first.get_or_insert(name);
@@ -690,25 +694,25 @@ impl Run {
             }
         };
         match &lane.each {
-            None => note(site.scope),
-            Some(each) => each.elements(site.scope, &mut note),
+            None => emit_lanes(site.scope),
+            Some(each) => each.elements(site.scope, &mut emit_lanes),
         }
         if let Some(lane) = first
             .as_ref()
             .filter(|_| begins_lane && site.place == Place::Header)
         {
-            self.files.lies_within(lane);
+            self.files.mark_inline(lane);
         }
         first
     }
 
     /// The call of a sub-agent whose records do not name it.
-    fn starter(&mut self, lane: &LaneRule, scope: Scope<'_>) -> Option<Key> {
+    fn starting_call(&mut self, lane: &LaneRule, scope: Scope<'_>) -> Option<Key> {
         let by = lane.by.as_ref()?;
         let name = lane.name.word(scope)?;
         let of = by.of.as_ref().and_then(|of| of.word(scope));
         self.files
-            .starter(name, by.before.moment(scope)?, of.as_ref())
+            .starting_call(name, by.before.moment(scope)?, of.as_ref())
     }
 
     /// The sub-agents that are named at the current value; those in the session's own file are emitted.
@@ -726,7 +730,7 @@ impl Run {
             names.extend(of_file.cloned().or(name).filter(|name| !self.is_main(name)));
         });
         for name in &names {
-            if !self.files.ask(word(&lane.file), name, call, out) {
+            if !self.files.request(word(&lane.file), name, call, out) {
                 out.meta(MetaEdit::Lane {
                     name: name.clone(),
                     label: word(&lane.label),
@@ -751,7 +755,7 @@ impl Run {
     }
 }
 
-impl Decoder for Run {
+impl Decoder for DefinitionDecoder {
     fn format(&self) -> &'static str {
         self.definition.head.name
     }
@@ -775,7 +779,7 @@ impl Decoder for Run {
                 out,
             );
         }
-        self.work.begin();
+        self.budget.begin();
         if let Some(project) = self.project.take() {
             out.meta(MetaEdit::Cwd(project));
         }
@@ -792,9 +796,9 @@ impl Decoder for Run {
         {
             return Fate::Passed("the same again");
         }
-        self.see_item(scope);
+        self.read_item(scope);
         let lane = self.files.lane_of(input.place, out);
-        let site = Site {
+        let site = RecordSite {
             scope,
             place: input.place,
             number: None,
@@ -803,7 +807,7 @@ impl Decoder for Run {
         };
         self.facts_at(site, out);
         match (self.record(site, out), self.kind_of(site)) {
-            (_, Kind::Beside) => BESIDE,
+            (_, RecordKind::Beside) => BESIDE,
             (fate, _) => fate,
         }
     }
@@ -813,13 +817,13 @@ impl Decoder for Run {
     }
 
     fn finish(&mut self, out: &mut Batch) {
-        self.unsaid.finish(out);
+        self.held.finish(out);
     }
 }
 
 impl Rule {
-    fn is_for(&self, kind: Kind) -> bool {
-        self.kind == kind || (self.kind == Kind::Record && kind == Kind::Companion)
+    fn is_for(&self, kind: RecordKind) -> bool {
+        self.kind == kind || (self.kind == RecordKind::Record && kind == RecordKind::Companion)
     }
 }
 
@@ -869,7 +873,7 @@ fn show_trace(input: Input<'_>, out: &mut Batch) -> Fate {
 }
 
 /// As [`show_raw`], for a record within another one.
-fn show_within(input: Input<'_>, title: &str, site: Site<'_>, out: &mut Batch) -> Fate {
+fn show_within(input: Input<'_>, title: &str, site: RecordSite<'_>, out: &mut Batch) -> Fate {
     let key = own_key(site, out);
     let from = out.edits.len();
     let fate = show_raw(input, title, out);
@@ -882,7 +886,7 @@ fn show_within(input: Input<'_>, title: &str, site: Site<'_>, out: &mut Batch) -
 }
 
 /// The key of a record that has none of its own.
-fn own_key(site: Site<'_>, out: &Batch) -> Key {
+fn own_key(site: RecordSite<'_>, out: &Batch) -> Key {
     match site.number {
         None => out.origin_key(),
         Some(number) => Text::clean(&format!("{}/{number}", out.origin_key())),
@@ -890,7 +894,7 @@ fn own_key(site: Site<'_>, out: &Batch) -> Key {
 }
 
 /// The key of an entry with its lane: lanes within a record may have the same keys as the session.
-fn within_lane(site: Site<'_>, key: Key) -> Key {
+fn within_lane(site: RecordSite<'_>, key: Key) -> Key {
     match site.lane {
         None => key,
         Some(lane) => Text::clean(&format!("{lane}/{key}")),
@@ -899,11 +903,11 @@ fn within_lane(site: Site<'_>, key: Key) -> Key {
 
 /// The lane of a companion file, which is named like it.
 fn lane_of(path: &FilePath) -> Option<Name> {
-    Named::stem(path).map(|named| Text::clean(named.id))
+    SessionName::stem(path).map(|named| Text::clean(named.id))
 }
 
 /// Emits a fact if it has changed.
-fn note(rule: &FactRule, value: &Json<'_>, last: &mut Option<Text>, out: &mut Batch) {
+fn push_fact(rule: &FactRule, value: &Json<'_>, last: &mut Option<Text>, out: &mut Batch) {
     let Some(word) = word_of(value) else { return };
     if last.as_ref().is_some_and(|last| last.as_str() == word) {
         return;

@@ -2,7 +2,7 @@
 
 use super::head::{Aside, Head};
 use super::path::Scope;
-use super::rule::{Definition, Mark};
+use super::rule::{Definition, DetectionMark};
 use crate::formats::decoder::{Confidence, Probe, Verdict, nearly_all};
 use crate::formats::json::Json;
 use crate::model::record::Shape;
@@ -73,8 +73,8 @@ fn of(
     records: &[Json<'_>],
     header: Option<&Json<'_>>,
 ) -> Option<Verdict> {
-    let is = |mark: &Mark, record: &Json<'_>| mark.when.holds(Scope::of(record));
-    let any = |mark: &&Mark| {
+    let is = |mark: &DetectionMark, record: &Json<'_>| mark.when.holds(Scope::of(record));
+    let any = |mark: &&DetectionMark| {
         if mark.is_header {
             header.is_some_and(|header| is(mark, header))
         } else {
@@ -93,7 +93,7 @@ fn of(
         ));
     }
     // Records of a file may differ: nearly all must match one of these marks.
-    let nearly = |marks: &[Mark]| {
+    let nearly = |marks: &[DetectionMark]| {
         let header = marks.iter().position(|mark| mark.is_header && any(&mark));
         let looks =
             |record: &Json<'_>| marks.iter().any(|mark| !mark.is_header && is(mark, record));

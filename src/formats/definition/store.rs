@@ -4,7 +4,7 @@
 //! A row is a record with a member for each column that the table has, whatever its generation. Rows come in the order in
 //! which they were written.
 
-use super::rule::{ColumnTest, Documents, Joined, RowStore, RowsBeside, Store, Wanted};
+use super::rule::{ColumnTest, ColumnValue, Documents, Joined, RowStore, RowsBeside, Store};
 use super::when::Literal;
 use crate::formats::tables::{Listing, Queries, TableRows, Tables};
 
@@ -91,7 +91,7 @@ fn of_rows(store: &RowStore, agent: &str, tables: &Tables) -> Option<Queries> {
     if !is_ours || !store.has.iter().all(has) {
         return None;
     }
-    let shape = Shape { store, tables };
+    let shape = QueryBuilder { store, tables };
     let all = format!(
         "FROM {} WHERE {} = ?1",
         quoted(store.rows),
@@ -131,12 +131,12 @@ fn first_of(columns: &[String]) -> String {
 }
 
 /// The tables of a definition, as a database has them.
-struct Shape<'s> {
+struct QueryBuilder<'s> {
     store: &'s RowStore,
     tables: &'s Tables,
 }
 
-impl Shape<'_> {
+impl QueryBuilder<'_> {
     /// A table with a row for each session, and one with the rows of all.
     fn of_two(&self, sessions: &'static str, agent: &str, all: &str) -> Queries {
         const SESSION: usize = 0;
@@ -439,10 +439,10 @@ fn holds(test: &ColumnTest, table: &str, parent: &str) -> String {
     };
     let value = of(if test.of_parent { parent } else { table });
     match &test.wanted {
-        Wanted::There => format!("{value} IS NOT NULL"),
-        Wanted::Missing => format!("{value} IS NULL"),
-        Wanted::AsInParent => format!("{value} = {}", of(parent)),
-        Wanted::OneOf(values) => {
+        ColumnValue::There => format!("{value} IS NOT NULL"),
+        ColumnValue::Missing => format!("{value} IS NULL"),
+        ColumnValue::AsInParent => format!("{value} = {}", of(parent)),
+        ColumnValue::OneOf(values) => {
             let values: Vec<String> = values.iter().map(literal).collect();
             format!("{value} IN ({})", values.join(", "))
         }

@@ -6,11 +6,8 @@ use crate::formats::json::Json;
 /// A constant of a definition.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Literal {
-    /// A text.
     Text(Box<str>),
-    /// A number.
     Number(f64),
-    /// `true` or `false`.
     Bool(bool),
 }
 
@@ -35,14 +32,11 @@ impl Literal {
 
 /// A condition on the value at a path.
 #[derive(Debug)]
-pub(super) struct Test {
-    /// The value.
+pub(super) struct Condition {
     pub(super) path: Path,
-    /// What must hold.
     pub(super) want: Want,
 }
 
-/// The condition itself.
 #[derive(Debug)]
 pub(super) enum Want {
     /// It is there.
@@ -61,8 +55,7 @@ pub(super) enum Want {
     False,
 }
 
-impl Test {
-    /// Whether it holds.
+impl Condition {
     pub(super) fn holds(&self, scope: Scope<'_>) -> bool {
         let any = |is_such: &dyn Fn(&Json<'_>) -> bool| {
             let mut holds = false;
@@ -128,20 +121,18 @@ fn literal(text: &str) -> Literal {
 
 /// Conditions on a record, all of which must hold.
 #[derive(Debug, Default)]
-pub(super) struct When {
-    /// What must hold.
-    pub(super) all: Vec<Test>,
+pub(super) struct Conditions {
+    pub(super) all: Vec<Condition>,
     /// Conditions of which none may hold.
-    pub(super) none: Vec<Test>,
+    pub(super) none: Vec<Condition>,
 }
 
-impl When {
+impl Conditions {
     /// Whether there are no conditions.
     pub(super) fn is_empty(&self) -> bool {
         self.all.is_empty() && self.none.is_empty()
     }
 
-    /// Whether it holds.
     pub(super) fn holds(&self, scope: Scope<'_>) -> bool {
         self.all.iter().all(|test| test.holds(scope))
             && !self.none.iter().any(|test| test.holds(scope))
@@ -150,7 +141,7 @@ impl When {
 
 #[cfg(test)]
 mod tests {
-    use super::Test;
+    use super::Condition;
     use crate::formats::definition::path::Scope;
     use crate::formats::json::parse;
 
@@ -170,7 +161,11 @@ mod tests {
             ("!missing", true),
             ("missing", false),
         ] {
-            assert_eq!(Test::parse(test).unwrap().holds(scope), expected, "{test}");
+            assert_eq!(
+                Condition::parse(test).unwrap().holds(scope),
+                expected,
+                "{test}"
+            );
         }
     }
 }

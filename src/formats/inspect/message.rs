@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::references::{Known, Sample, usage_of};
+use super::references::{EventFacts, Sample, usage_of};
 use crate::formats::inline::image;
 use crate::formats::json::Json;
 use crate::formats::tools;
@@ -13,7 +13,6 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict};
 
-/// Emits a message.
 pub(super) fn message(
     json: &Json<'_>,
     number: usize,
@@ -44,7 +43,7 @@ pub(super) fn message(
         }
     };
     let key = Text::clean(&format!("{}:{number}", sample.place));
-    // Only answers have times; what was given to the model was there when the sample began.
+    // Only answers have times; the input of the model existed when the sample began.
     let at = known.began.or_else(|| started.filter(|_| number == 0));
     let mut entry = out.new_entry(key.clone(), role, at);
     entry.marks.prompt = role == Role::User;
@@ -77,7 +76,7 @@ pub(super) fn message(
     }
 }
 
-/// What was asked, where no message says it.
+/// Emits the input of a sample without messages.
 pub(super) fn asked_bare(words: &str, sample: &Sample<'_>, at: Option<Timestamp>, out: &mut Batch) {
     let mut entry = out.new_entry(
         Text::clean(&format!("{}:input", sample.place)),
@@ -118,7 +117,7 @@ fn block(part: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) -> Option<Block>
     Some(Batch::block(Piece(0), kind))
 }
 
-/// Some models' ids are names of functions, and stand in a sample more than once.
+/// The key of a call: the ids of some models are names of functions, which a sample has more than once.
 fn call_key(id: &str, nth: usize, sample: &Sample<'_>) -> Text {
     let name = &sample.name;
     Text::clean(&if nth == 0 {
@@ -153,9 +152,9 @@ fn asked(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) -> ToolCall {
 
 fn result(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
     let id = json.get("tool_call_id").str_or_empty();
-    // The oldest one that has no answer.
+    // The oldest call without a result.
     let nth = sample.answered.next(id);
-    let Known { began, ended, .. } = sample.known.get(&(id, nth)).copied().unwrap_or_default();
+    let EventFacts { began, ended, .. } = sample.known.get(&(id, nth)).copied().unwrap_or_default();
     let content = json.get("content").blocks();
     let texts = content
         .iter()

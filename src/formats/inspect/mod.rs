@@ -1,8 +1,8 @@
-//! inspect-eval: logs of evaluations by Inspect AI: `.eval` archives, of which each member is a line here, and the
-//! older documents. A sample is one record, with its messages, its scores, and the events that they came about by.
+//! inspect-eval: logs of evaluations by Inspect AI: `.eval` archives, of which each member is a line here, and the older
+//! documents. A sample is one record with its messages, its scores and its events.
 //!
-//! **Messages are the transcript, events tell when.** What a model was given stands in its events once more, so nothing
-//! of their input is shown; tokens are those that the sample sums up by model.
+//! **Messages are the transcript, events have the times.** Events repeat the input of the model, which is not shown again;
+//! tokens are the sums of the sample by model.
 //!
 //! Source: <https://inspect.aisi.org.uk/eval-logs.html>.
 
@@ -12,7 +12,7 @@ mod sample;
 
 use std::borrow::Cow;
 
-use self::references::{Attached, usage_of};
+use self::references::{Attachments, usage_of};
 use super::decoder::{Confidence, Decoder, Format, Input, Place, Probe, Verdict};
 use super::definition::head::head;
 use super::json::Json;
@@ -24,7 +24,6 @@ use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::usage::{Scope, Usage};
 
-/// The format.
 pub(crate) struct Inspect;
 
 impl Format for Inspect {
@@ -57,7 +56,7 @@ impl Format for Inspect {
     }
 }
 
-/// What is said of an evaluation: when it begins, and once more at its end.
+/// Emits the facts of an evaluation, which are recorded at its begin and at its end.
 fn is_log(json: &Json<'_>) -> bool {
     let eval = json.get("eval");
     json.has("version")
@@ -73,7 +72,6 @@ fn is_sample(json: &Json<'_>) -> bool {
         && (json.has("messages") || json.has("target"))
 }
 
-/// Decodes one log.
 #[derive(Default)]
 struct InspectDecoder {
     has_header: bool,
@@ -91,7 +89,7 @@ impl Decoder for InspectDecoder {
         }
         if is_log(json) {
             let fate = self.header(json, input.place == Place::Header, out);
-            // A log on one line has its samples within, and so has one whose longest list is another one.
+            // A log on one line has its samples in it, and so has a document whose longest list is another one.
             let samples = json
                 .get("samples")
                 .items()
@@ -99,7 +97,7 @@ impl Decoder for InspectDecoder {
                 .filter(|sample| is_sample(sample));
             return samples.fold(fate, |_, each| sample::sample(each, out));
         }
-        // Summaries of samples, and scores that were put together over epochs.
+        // Summaries of samples, and scores over all epochs.
         let is_sum =
             |item: &Json<'_>| item.has("epoch") && item.has("target") || item.has("scorer");
         if matches!(json, Json::Array(items) if items.iter().all(is_sum)) {
@@ -113,7 +111,7 @@ impl Decoder for InspectDecoder {
 impl InspectDecoder {
     fn header(&mut self, json: &Json<'_>, is_document: bool, out: &mut Batch) -> Fate {
         let eval = json.get("eval");
-        // What was said at the beginning is said at the end as well.
+        // The end repeats the facts of the begin.
         if std::mem::replace(&mut self.has_header, true) && !json.has("results") {
             return Fate::Merged;
         }
@@ -138,7 +136,7 @@ impl InspectDecoder {
         if let Some(status) = json.get("status").filled() {
             out.meta(MetaEdit::Live(Some(status == "started")));
         }
-        // What all samples took, for logs that have none of them, or where these do not say.
+        // The usage of all samples, for logs without samples, or whose samples have no usage.
         for (model, counts) in json.at(&["stats", "model_usage"]).members() {
             let of = Text::clean(&format!("stats:{model}"));
             let usage = Box::new(Usage {
@@ -165,7 +163,7 @@ impl InspectDecoder {
         entry.blocks.extend(failure(
             json.get("error"),
             Piece(1),
-            &Attached::of(&Json::Null),
+            &Attachments::of(&Json::Null),
             out,
         ));
         out.entry(entry);
@@ -177,8 +175,13 @@ impl InspectDecoder {
     }
 }
 
-/// Why something failed, and where in the program.
-fn failure(error: &Json<'_>, first: Piece, attached: &Attached<'_>, out: &mut Batch) -> Vec<Block> {
+/// An error, with its stack trace.
+fn failure(
+    error: &Json<'_>,
+    first: Piece,
+    attached: &Attachments<'_>,
+    out: &mut Batch,
+) -> Vec<Block> {
     let Some(message) = error.get("message").filled() else {
         return Vec::new();
     };
@@ -197,12 +200,12 @@ fn failure(error: &Json<'_>, first: Piece, attached: &Attached<'_>, out: &mut Ba
         .collect()
 }
 
-/// A value as it is read.
+/// A value as text.
 fn value_of(json: &Json<'_>) -> String {
     json.str().map_or_else(|| json.to_source(), str::to_owned)
 }
 
-/// How the evaluation went, a line for each thing.
+/// The results of the evaluation, a line for each.
 fn results(json: &Json<'_>) -> String {
     let eval = json.get("eval");
     let mut lines = vec![format!("model {}", eval.get("model").str_or_empty())];

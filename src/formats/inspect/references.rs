@@ -1,4 +1,4 @@
-//! What the parts of a sample refer to: long texts that stand once, and what its events say of times and tokens.
+//! What the parts of a sample refer to: long texts that are stored once, and times and tokens in its events.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -9,42 +9,42 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 
-/// How a text begins that stands elsewhere in the sample.
+/// The prefix of a reference to a text elsewhere in the sample.
 const ELSEWHERE: &str = "attachment://";
 
-/// What the events say of a message or of a call.
+/// Facts of a message or a call in the events.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Known<'j> {
-    /// When it was asked for.
+pub(super) struct EventFacts<'j> {
+    /// When it was requested.
     pub(super) began: Option<Timestamp>,
-    /// When it was there.
+    /// When it was complete.
     pub(super) ended: Option<Timestamp>,
-    /// What it took of the model.
+    /// The usage of the model.
     pub(super) usage: Option<&'j Json<'j>>,
 }
 
-/// Where a sample is, and what its parts may refer to.
+/// The keys of a sample, and what its parts may refer to.
 pub(super) struct Sample<'j> {
-    /// A name of its own for whatever is in it: other samples have calls of the same ids.
+    /// A prefix for ids in it: other samples have calls with the same ids.
     pub(super) name: String,
-    /// What keys of its entries begin with: its record, with its number there if that has several.
+    /// The prefix of the keys of its entries: its record, with its number if the record has several samples.
     pub(super) place: Text,
     /// Long texts, by their names.
-    pub(super) attached: Attached<'j>,
-    /// Answers by their ids, and calls by theirs: with how many of the same id were before.
-    pub(super) known: HashMap<(&'j str, usize), Known<'j>>,
-    /// The calls that were asked for.
-    pub(super) asked: Uses,
-    /// The calls that have their results.
-    pub(super) answered: Uses,
+    pub(super) attached: Attachments<'j>,
+    /// Answers and calls by id, with the number of earlier ones with the same id.
+    pub(super) known: HashMap<(&'j str, usize), EventFacts<'j>>,
+    /// The calls of the sample.
+    pub(super) asked: IdCounts,
+    /// The calls with results.
+    pub(super) answered: IdCounts,
 }
 
 /// How often each id was used.
 #[derive(Default)]
-pub(super) struct Uses(RefCell<HashMap<String, usize>>);
+pub(super) struct IdCounts(RefCell<HashMap<String, usize>>);
 
-impl Uses {
-    /// Uses an id: how often it was used before.
+impl IdCounts {
+    /// Counts a use of an id; returns how often it was used before.
     pub(super) fn next(&self, id: &str) -> usize {
         let mut uses = self.0.borrow_mut();
         let count = uses.entry(id.to_owned()).or_default();
@@ -54,15 +54,15 @@ impl Uses {
 }
 
 /// Long texts of a sample by name.
-pub(super) struct Attached<'j>(&'j Json<'j>);
+pub(super) struct Attachments<'j>(&'j Json<'j>);
 
-impl<'j> Attached<'j> {
+impl<'j> Attachments<'j> {
     /// The attachments of a sample.
     pub(super) fn of(json: &'j Json<'j>) -> Self {
         Self(json)
     }
 
-    /// A text, or the one that it names.
+    /// A text, or the attachment that it refers to.
     pub(super) fn text<'t>(&self, text: &'t str) -> Cow<'t, str>
     where
         'j: 't,
@@ -74,8 +74,8 @@ impl<'j> Attached<'j> {
     }
 }
 
-/// Counts of tokens. Some providers count what was thought among the output, others beside it, and old versions of the
-/// program count cached tokens of some among the input: the sum tells which.
+/// Counts of tokens. Some providers include reasoning in the output, others do not, and old versions of the program include
+/// cached tokens of some in the input: the total says which.
 pub(super) fn usage_of(json: &Json<'_>) -> Usage {
     let count = |name: &str| json.get(name).count();
     let (input, output, thought) = (
@@ -114,10 +114,10 @@ pub(super) fn usage_of(json: &Json<'_>) -> Usage {
     }
 }
 
-/// What events say of answers and calls, by their ids.
-pub(super) fn known<'j>(events: &'j [Json<'j>]) -> HashMap<(&'j str, usize), Known<'j>> {
+/// Reads the facts of answers and calls in events, by id.
+pub(super) fn known<'j>(events: &'j [Json<'j>]) -> HashMap<(&'j str, usize), EventFacts<'j>> {
     let mut known = HashMap::new();
-    let calls = Uses::default();
+    let calls = IdCounts::default();
     for event in events {
         let began = event.get("timestamp").moment();
         let ended = event.get("completed").moment();
@@ -129,7 +129,7 @@ pub(super) fn known<'j>(events: &'j [Json<'j>]) -> HashMap<(&'j str, usize), Kno
                 for id in answers.filter_map(|choice| choice.at(&["message", "id"]).filled()) {
                     known.insert(
                         (id, 0),
-                        Known {
+                        EventFacts {
                             began,
                             ended,
                             usage,
@@ -142,7 +142,7 @@ pub(super) fn known<'j>(events: &'j [Json<'j>]) -> HashMap<(&'j str, usize), Kno
                 known.extend(id.map(|id| {
                     (
                         (id, calls.next(id)),
-                        Known {
+                        EventFacts {
                             began,
                             ended,
                             usage: None,

@@ -1,6 +1,6 @@
-//! One sample: what was asked, what the model did, how that was scored.
+//! One sample: input, messages and scores.
 
-use super::references::{Attached, Sample, Uses, known, usage_of};
+use super::references::{Attachments, IdCounts, Sample, known, usage_of};
 use super::{failure, message, value_of};
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, Edit};
@@ -10,7 +10,7 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::{Scope, Usage};
 
-/// Decodes a sample. It is the same one wherever it stands: others come before it while the archive grows.
+/// Decodes a sample. Its keys do not depend on its position: others are inserted before it while the archive grows.
 pub(super) fn sample(json: &Json<'_>, out: &mut Batch) -> Fate {
     let id = json.get("id");
     let id = value_of(id);
@@ -18,10 +18,10 @@ pub(super) fn sample(json: &Json<'_>, out: &mut Batch) -> Fate {
     let sample = Sample {
         place: Text::clean(&format!("sample {id}.{epoch}")),
         name: format!("{id}.{epoch}"),
-        attached: Attached::of(json.get("attachments")),
+        attached: Attachments::of(json.get("attachments")),
         known: known(json.get("events").items()),
-        asked: Uses::default(),
-        answered: Uses::default(),
+        asked: IdCounts::default(),
+        answered: IdCounts::default(),
     };
     let started = json.get("started_at").moment().or_else(|| {
         json.get("events")
@@ -30,7 +30,7 @@ pub(super) fn sample(json: &Json<'_>, out: &mut Batch) -> Fate {
             .find_map(|event| event.get("timestamp").moment())
     });
     begin(json, &sample, (&id, epoch, started), out);
-    // What was asked stands once more at the beginning of the messages, if there are any.
+    // The messages repeat the input, if there are any.
     let messages = Some(json.get("messages").items()).filter(|messages| !messages.is_empty());
     let input = json.get("input");
     for (number, item) in messages.unwrap_or(input.items()).iter().enumerate() {
@@ -146,8 +146,8 @@ fn end(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
     out.entry(entry);
 }
 
-/// What the sample took, by model: also what its scorers asked for. Where that is not summed up its events say it, for
-/// beside sums nothing else counts. Sums go by names with providers, answers by those that the providers give.
+/// The usage of the sample by model, including its scorers. Without sums it is that of the events. Sums have names of models
+/// with the provider, answers those that the provider returned.
 fn spend(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
     let place = &sample.place;
     let mut spent = |of: String, counts: &Json<'_>, model: Option<Text>| {

@@ -1,4 +1,4 @@
-//! What logs decode to.
+//! Tests of decoded logs.
 
 use super::Inspect;
 use crate::formats::decoder::{Confidence, Format, Place, Probe};

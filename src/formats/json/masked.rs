@@ -78,7 +78,6 @@ fn string(name: &[u8], content: &[u8], mask: &mut Mask) -> Option<String> {
     mask.apply_named(&name, &plain).map(|text| written(&text))
 }
 
-/// A string, escaped.
 fn written(text: &str) -> String {
     let mut quoted = String::new();
     push_quoted(&mut quoted, text);

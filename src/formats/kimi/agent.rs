@@ -1,4 +1,4 @@
-//! What earlier records of one agent said: which step goes on, which calls wait, who it is.
+//! The state of one agent: its current step, its open calls, its lane and model.
 
 use crate::formats::json::Json;
 use crate::formats::tools;
@@ -16,27 +16,26 @@ use crate::model::usage::Usage;
 /// Characters of a title that is made from a prompt.
 const TITLE_CHARS: usize = 120;
 
-/// The memory of one agent.
+/// The state of one agent.
 #[derive(Debug, Default)]
 pub(crate) struct Agent {
-    /// The sub-agent, if it is not the session's own.
+    /// The lane of a sub-agent.
     pub(crate) lane: Option<Name>,
-    /// The model that answers.
     pub(crate) model: Option<Name>,
-    step: Option<Step>,
+    step: Option<AgentStep>,
     open: Waiting,
     known: ByKey<()>,
     has_prompt: bool,
 }
 
 #[derive(Clone, Debug)]
-struct Step {
+struct AgentStep {
     key: Key,
     is_new: bool,
     is_counted: bool,
 }
 
-impl Step {
+impl AgentStep {
     /// What is left of a broken record has the record's own name.
     fn new(out: &Batch) -> Self {
         let key = Text::clean(&format!("{}:step", out.origin_key()));
@@ -49,7 +48,6 @@ impl Step {
 }
 
 impl Agent {
-    /// A sub-agent.
     pub(crate) fn of_lane(lane: Name) -> Self {
         Self {
             lane: Some(lane),
@@ -57,14 +55,13 @@ impl Agent {
         }
     }
 
-    /// A fact about the session: a sub-agent's are not the session's.
+    /// Emits a fact of the session, unless this is a sub-agent.
     pub(crate) fn meta(&self, edit: MetaEdit, out: &mut Batch) {
         if self.lane.is_none() {
             out.meta(edit);
         }
     }
 
-    /// Another model answers.
     pub(crate) fn set_model(&mut self, model: Option<Name>, out: &mut Batch) {
         if let Some(model) = model.filter(|model| self.model.as_ref() != Some(model)) {
             self.meta(MetaEdit::Model(model.clone()), out);
@@ -79,7 +76,7 @@ impl Agent {
         entry
     }
 
-    /// The user asks for something.
+    /// Makes the entry of a prompt.
     pub(crate) fn prompt(&mut self, words: &str, at: Option<Timestamp>, out: &mut Batch) -> Entry {
         self.step = None;
         if !self.has_prompt {
@@ -99,14 +96,14 @@ impl Agent {
 
     // === steps ===
 
-    /// A request begins; its entry comes with the first thing that the model says.
+    /// Begins a request; its entry is made with the first part of the answer.
     pub(crate) fn begin_step(&mut self, out: &Batch) {
-        self.step = Some(Step::new(out));
+        self.step = Some(AgentStep::new(out));
     }
 
-    /// The entry of the step that goes on, and whether it is new.
+    /// The entry of the current step, and whether it is new.
     pub(crate) fn answer(&mut self, at: Option<Timestamp>, out: &Batch) -> (Entry, Fate) {
-        let step = self.step.get_or_insert_with(|| Step::new(out));
+        let step = self.step.get_or_insert_with(|| AgentStep::new(out));
         let fate = if std::mem::take(&mut step.is_new) {
             Fate::Shown
         } else {
@@ -124,7 +121,7 @@ impl Agent {
         entry
     }
 
-    /// Why the answer of the step ended. One that came to nothing is an entry all the same, to say so.
+    /// Ends the answer of the step. An empty answer is an entry, too, to show why it ended.
     pub(crate) fn stop(&mut self, stop: Stop, at: Option<Timestamp>, out: &mut Batch) -> Fate {
         if self.step.is_none() {
             return Fate::Merged;
@@ -138,7 +135,7 @@ impl Agent {
         fate
     }
 
-    /// What the step spent; what comes for a step that was counted is spent beside it.
+    /// Adds usage to the step; usage for a step that was counted is emitted beside it.
     pub(crate) fn spend(
         &mut self,
         usage: Usage,
@@ -182,7 +179,7 @@ impl Agent {
         self.call_with(names, (kind, headline, body), at)
     }
 
-    /// A call whose input is told already.
+    /// A call with an input that was converted before.
     pub(crate) fn call_with(
         &mut self,
         (id, name): (&str, &str),
@@ -205,13 +202,13 @@ impl Agent {
         }
     }
 
-    /// A call has its result. Whether there is such a call.
+    /// Removes a call, which has its result. Returns whether there was such a call.
     pub(crate) fn end_call(&mut self, id: &Key) -> bool {
         self.open.remove(id);
         self.known.contains(id)
     }
 
-    /// Nobody waits for results any more.
+    /// Gives up all calls without results.
     pub(crate) fn lose(&mut self, out: &mut Batch) {
         for call in std::mem::take(&mut self.open) {
             out.push(Edit::State {
@@ -221,14 +218,13 @@ impl Agent {
         }
     }
 
-    // === what the program says ===
+    // === messages of the program ===
 
-    /// A line across.
     pub(crate) fn line(&self, what: Break, at: Option<Timestamp>, out: &mut Batch) -> Fate {
         self.block(out.origin_key(), BlockKind::Break(what), false, at, out)
     }
 
-    /// A line across that another record may replace: when it was asked, or when it was answered.
+    /// Emits a separator that another record may replace: a question, or its answer.
     pub(crate) fn line_of(
         &self,
         key: Key,
@@ -244,12 +240,12 @@ impl Agent {
         out.entry(entry);
     }
 
-    /// A small fact that leaves no row below level 4.
+    /// Emits a trace with a text.
     pub(crate) fn trace(&self, what: Break, at: Option<Timestamp>, out: &mut Batch) -> Fate {
         self.block(out.origin_key(), BlockKind::Break(what), true, at, out)
     }
 
-    /// A value of the program that leaves no row below level 4.
+    /// Emits a trace with a value.
     pub(crate) fn tree(
         &self,
         title: &str,
@@ -268,7 +264,7 @@ impl Agent {
         )
     }
 
-    /// A text of the program under a title.
+    /// Emits a text of the program under a title.
     pub(crate) fn text(
         &self,
         (title, text): (&str, &str),
@@ -306,7 +302,7 @@ impl Agent {
     }
 }
 
-/// The piece that a record brings to its entry.
+/// The piece of a record in its entry.
 pub(crate) fn piece(out: &Batch) -> Piece {
     Piece::of(&out.origin_key())
 }

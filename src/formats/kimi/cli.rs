@@ -1,9 +1,9 @@
-//! kimi-cli: the wire of Kimi CLI, protocols 1.1 to 1.10: what the agent told its terminal, with what sub-agents told it
-//! inside.
+//! kimi-cli: the wire of Kimi CLI, protocols 1.1 to 1.10: the events that the agent sent to its terminal, with those of
+//! sub-agents in them.
 //!
-//! **Arguments are streamed.** A call may be written before its arguments are whole; the parts that follow are put
-//! behind them. Other events may stand between: only the next call or step of the agent ends them. No line holds the
-//! whole: it comes from all the lines that it was written in, which are read again together.
+//! **Arguments are streamed.** A call may be written before its arguments are complete; the parts that follow are appended.
+//! Other events may come between: only the next call or step of the agent ends them. No line holds all of them, so all the
+//! lines from the call to its last part are read again together.
 
 mod result;
 mod sniff;
@@ -18,7 +18,7 @@ use super::places;
 use crate::formats::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
 use crate::formats::definition::head::head;
 use crate::formats::json::{self, Json};
-use crate::formats::roots::{Beside, Named};
+use crate::formats::roots::{SessionName, SideFiles};
 use crate::formats::tools;
 use crate::formats::unknown::{self, Kind};
 use crate::model::body::{Body, BodyFlags, Held, Key};
@@ -31,7 +31,6 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, identifies};
 use crate::model::usage::Usage;
 
-/// The format.
 pub(crate) struct KimiCli;
 
 impl Format for KimiCli {
@@ -45,7 +44,7 @@ impl Format for KimiCli {
         Box::new(KimiCliDecoder::default())
     }
 
-    /// The state of the session, which has its title. What sub-agents wrote stands in the wire as well.
+    /// The state of the session, which has its title. The events of sub-agents are in the wire.
     fn companions(&self, path: &Path) -> Vec<Pattern> {
         places::beside(path)
             .manifest
@@ -54,11 +53,11 @@ impl Format for KimiCli {
             .collect()
     }
 
-    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         places::named(path)
     }
 
-    fn beside(&self, path: &Path) -> Beside {
+    fn beside(&self, path: &Path) -> SideFiles {
         places::beside(path)
     }
 }
@@ -66,39 +65,37 @@ impl Format for KimiCli {
 /// The sub-agent whose event it is.
 type Lane = Option<Name>;
 
-/// Decodes one session.
 #[derive(Default)]
 struct KimiCliDecoder {
     agents: BTreeMap<Lane, Agent>,
-    /// Calls whose arguments are still being written.
-    streams: BTreeMap<Lane, Stream>,
-    /// Questions that wait for an answer, by their own id or that of the call that asks.
-    asked: BTreeMap<Key, Asked>,
+    /// Calls with incomplete arguments.
+    streams: BTreeMap<Lane, PartialCall>,
+    /// Open questions, by their own id or that of the call.
+    questions: BTreeMap<Key, OpenQuestion>,
     lanes: HashSet<Name>,
     counted: HashSet<Key>,
 }
 
-/// A question that waits for an answer.
-struct Asked {
+struct OpenQuestion {
     lane: Lane,
     entry: Key,
     words: Text,
 }
 
-/// A call whose arguments are still being written.
-struct Stream {
+/// A call with incomplete arguments.
+struct PartialCall {
     entry: Key,
     piece: Piece,
     call: ToolCall,
     text: String,
     /// The line of the call.
     origin: Origin,
-    /// From there to the line of the last part.
+    /// The range from there to the line of the last part.
     from: Origin,
     is_changed: bool,
 }
 
-/// What is there of the arguments of a call: what it does, its headline and its input.
+/// The kind, the headline and the input of a call, from the arguments so far.
 fn put_together(name: &str, text: &str, from: Origin, out: &Batch) -> (ToolKind, Text, Body) {
     let parsed = json::parse(text.trim()).ok();
     let bare = Json::Str(text.into());
@@ -109,7 +106,7 @@ fn put_together(name: &str, text: &str, from: Origin, out: &Batch) -> (ToolKind,
         broken_off: parsed.is_none(),
         ..BodyFlags::default()
     };
-    // It is told between the bodies of other records, whose places it must not shift.
+    // It is emitted between the bodies of other records, whose numbers it must not shift.
     let input = match parsed.filter(Json::is_object) {
         Some(input) => Body {
             stub: headline.clone(),
@@ -137,9 +134,8 @@ fn put_together(name: &str, text: &str, from: Origin, out: &Batch) -> (ToolKind,
     (kind, headline, input)
 }
 
-/// What a record tells.
 #[derive(Clone, Copy)]
-struct Event<'a> {
+struct WireEvent<'a> {
     kind: &'a str,
     payload: &'a Json<'a>,
     at: Option<Timestamp>,
@@ -171,7 +167,7 @@ impl Decoder for KimiCliDecoder {
             return Fate::Merged;
         }
         let message = json.get("message");
-        let event = Event {
+        let event = WireEvent {
             kind: message.get("type").str_or_empty(),
             payload: message.get("payload"),
             at: json.get("timestamp").moment(),
@@ -196,9 +192,14 @@ impl KimiCliDecoder {
         self.agents.entry(lane.cloned()).or_insert_with(new)
     }
 
-    /// Decodes an event of an agent. Nothing if it is of a type that is not known.
-    fn event(&mut self, event: Event<'_>, lane: Option<&Name>, out: &mut Batch) -> Option<Fate> {
-        let Event { kind, payload, at } = event;
+    /// Decodes an event of an agent. `None` for an unknown type.
+    fn event(
+        &mut self,
+        event: WireEvent<'_>,
+        lane: Option<&Name>,
+        out: &mut Batch,
+    ) -> Option<Fate> {
+        let WireEvent { kind, payload, at } = event;
         match kind {
             "ToolCallPart" => {}
             "ToolCall" | "StepBegin" | "TurnBegin" | "TurnEnd" | "StepInterrupted" => {
@@ -221,7 +222,7 @@ impl KimiCliDecoder {
             }
             "StepInterrupted" => {
                 self.agent(lane).lose(out);
-                self.settle(|_| true, lane, out);
+                self.close_questions(|_| true, lane, out);
                 self.agent(lane)
                     .line(Break::Interrupted(Text::default()), at, out)
             }
@@ -245,9 +246,14 @@ impl KimiCliDecoder {
         })
     }
 
-    /// What the program says beside the work. Nothing if it is of a type that is not known.
-    fn notice(&mut self, event: Event<'_>, lane: Option<&Name>, out: &mut Batch) -> Option<Fate> {
-        let Event { kind, payload, at } = event;
+    /// Decodes an event of the program. `None` for an unknown type.
+    fn notice(
+        &mut self,
+        event: WireEvent<'_>,
+        lane: Option<&Name>,
+        out: &mut Batch,
+    ) -> Option<Fate> {
+        let WireEvent { kind, payload, at } = event;
         Some(match kind {
             "CompactionBegin" => {
                 let what = Break::compaction("");
@@ -287,8 +293,8 @@ impl KimiCliDecoder {
 
     // === calls ===
 
-    fn call(&mut self, event: Event<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
-        let Event { payload, at, .. } = event;
+    fn call(&mut self, event: WireEvent<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
+        let WireEvent { payload, at, .. } = event;
         let function = payload.get("function");
         let written = function.get("arguments");
         let parsed = written
@@ -308,7 +314,7 @@ impl KimiCliDecoder {
             let (text, from) = (written.str_or_empty(), out.origin());
             let call = agent.call_with(names, put_together(names.1, text, from, out), at);
             let (entry, text) = (entry.key.clone(), text.to_owned());
-            let stream = Stream {
+            let stream = PartialCall {
                 entry,
                 piece,
                 call: call.clone(),
@@ -327,8 +333,8 @@ impl KimiCliDecoder {
         fate
     }
 
-    /// More of the arguments. What belongs to no call is shown where it stands.
-    fn grow(&mut self, event: Event<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
+    /// Appends a part of the arguments. A part without a call is shown by itself.
+    fn grow(&mut self, event: WireEvent<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
         let text = event.payload.get("arguments_part").str_or_empty();
         let Some(stream) = self.streams.get_mut(&lane.cloned()) else {
             if text.is_empty() {
@@ -351,8 +357,8 @@ impl KimiCliDecoder {
         self.streams.remove(&lane.cloned());
     }
 
-    /// What was added since it was told last, as if the line of the call told it: when it is told depends on how far the
-    /// session was read.
+    /// Emits a call whose arguments have grown, as if from the line of the call: when that happens depends on the portions in
+    /// which the session is read.
     fn show_stream(&mut self, lane: Option<&Name>, out: &mut Batch) {
         let Some(stream) = self.streams.get_mut(&lane.cloned()) else {
             return;
@@ -360,7 +366,7 @@ impl KimiCliDecoder {
         if !std::mem::take(&mut stream.is_changed) {
             return;
         }
-        let Stream {
+        let PartialCall {
             call, text, from, ..
         } = stream;
         (call.kind, call.headline, call.input) = put_together(&call.name, text, *from, out);
@@ -374,10 +380,10 @@ impl KimiCliDecoder {
         out.entry(entry);
     }
 
-    fn result(&mut self, event: Event<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
-        let Event { payload, at, .. } = event;
+    fn result(&mut self, event: WireEvent<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
+        let WireEvent { payload, at, .. } = event;
         let call = Text::clean(payload.get("tool_call_id").str_or_empty());
-        self.settle(|asked| *asked == call, lane, out);
+        self.close_questions(|id| *id == call, lane, out);
         let is_known = self.agent(lane).end_call(&call);
         let place = lane.map(|lane| format!(" in {lane}")).unwrap_or_default();
         let key = Text::clean(&format!("result of {call}{place}"));
@@ -392,8 +398,8 @@ impl KimiCliDecoder {
 
     // === sub-agents ===
 
-    /// Older versions name the call only.
-    fn sub_agent(&mut self, event: Event<'_>, out: &mut Batch) -> Option<Fate> {
+    /// The lane of a sub-agent. Older versions name only its call.
+    fn sub_agent(&mut self, event: WireEvent<'_>, out: &mut Batch) -> Option<Fate> {
         let payload = event.payload;
         let calls = ["parent_tool_call_id", "task_tool_call_id"];
         let call = calls
@@ -410,7 +416,7 @@ impl KimiCliDecoder {
             });
         }
         let inner = payload.get("event");
-        let event = Event {
+        let event = WireEvent {
             kind: inner.get("type").str_or_empty(),
             payload: inner.get("payload"),
             at: event.at,
@@ -420,7 +426,7 @@ impl KimiCliDecoder {
 
     // === questions ===
 
-    fn ask(&mut self, event: Event<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
+    fn ask(&mut self, event: WireEvent<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
         let payload = event.payload;
         let questions = payload
             .get("questions")
@@ -442,16 +448,16 @@ impl KimiCliDecoder {
             (event.at, None),
             out,
         );
-        // A permission has an id of its own; a question is answered by the result of the call that asks it.
+        // A permission has an id of its own; a question is answered by the result of its call.
         let names = if event.kind == "ApprovalRequest" {
             ["id", "tool_call_id"]
         } else {
             ["tool_call_id", "id"]
         };
         if let Some(id) = names.iter().find_map(|name| payload.get(name).text()) {
-            self.asked.insert(
+            self.questions.insert(
                 id,
-                Asked {
+                OpenQuestion {
                     lane: lane.cloned(),
                     entry: key,
                     words,
@@ -461,12 +467,12 @@ impl KimiCliDecoder {
         Fate::Shown
     }
 
-    fn allow(&mut self, event: Event<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
+    fn allow(&mut self, event: WireEvent<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
         let payload = event.payload;
         let id = payload.get("request_id").str_or_empty();
         let response = payload.get("response").str_or_empty().replace('_', " ");
-        match self.asked.remove(id) {
-            Some(Asked { entry, words, .. }) => {
+        match self.questions.remove(id) {
+            Some(OpenQuestion { entry, words, .. }) => {
                 let words = Text::clean(&format!("{words}  {response}"));
                 self.agent(lane)
                     .line_of(entry, Break::Setting(words), (None, event.at), out);
@@ -478,14 +484,19 @@ impl KimiCliDecoder {
         }
     }
 
-    /// A call has its result, or the step with it was broken off: nobody waits for an answer about it any more.
-    fn settle(&mut self, is_over: impl Fn(&Key) -> bool, lane: Option<&Name>, out: &mut Batch) {
+    /// Removes the questions about a call that has its result, or whose step was interrupted.
+    fn close_questions(
+        &mut self,
+        is_over: impl Fn(&Key) -> bool,
+        lane: Option<&Name>,
+        out: &mut Batch,
+    ) {
         let lane = lane.cloned();
-        let (over, rest) = std::mem::take(&mut self.asked)
+        let (over, rest) = std::mem::take(&mut self.questions)
             .into_iter()
-            .partition(|(id, asked)| asked.lane == lane && is_over(id));
-        self.asked = rest;
-        for Asked { entry, words, .. } in BTreeMap::into_values(over) {
+            .partition(|(id, question)| question.lane == lane && is_over(id));
+        self.questions = rest;
+        for OpenQuestion { entry, words, .. } in BTreeMap::into_values(over) {
             self.agent(lane.as_ref())
                 .line_of(entry, Break::Setting(words), (None, None), out);
         }
@@ -493,7 +504,7 @@ impl KimiCliDecoder {
 
     // === the rest ===
 
-    fn retry(&mut self, event: Event<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
+    fn retry(&mut self, event: WireEvent<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
         let payload = event.payload;
         let why = ["error", "message", "reason", "error_type"]
             .iter()
@@ -539,7 +550,7 @@ impl KimiCliDecoder {
         Fate::Merged
     }
 
-    fn hook(&mut self, event: Event<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
+    fn hook(&mut self, event: WireEvent<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
         let payload = event.payload;
         let part = |name: &str| payload.get(name).str_or_empty();
         let words = format!(

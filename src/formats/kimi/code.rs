@@ -1,5 +1,5 @@
-//! kimi-code: the wire of Kimi Code: operations on its context. What the user says is appended as a message, what the
-//! model does is told by the events of its loop; other records speak of the same, or of the program.
+//! kimi-code: the wire of Kimi Code: operations on its context. Prompts are appended as messages, answers are events of its
+//! loop; other records repeat these, or are about the program.
 
 mod sniff;
 
@@ -12,7 +12,7 @@ use super::places;
 use crate::formats::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
 use crate::formats::definition::head::{self, head};
 use crate::formats::json::Json;
-use crate::formats::roots::{Beside, Named, folder_name};
+use crate::formats::roots::{SessionName, SideFiles, folder_name};
 use crate::formats::turns::Turns;
 use crate::formats::unknown::{self, Kind};
 use crate::model::edit::{Batch, Edit, MetaEdit};
@@ -25,7 +25,6 @@ use crate::model::tool::work::{About, Carrier, End, Ends, Update, Work};
 use crate::model::tool::{ToolResult, Verdict as Ending};
 use crate::model::usage::Usage;
 
-/// The format.
 pub(crate) struct KimiCode;
 
 impl Format for KimiCode {
@@ -57,34 +56,33 @@ impl Format for KimiCode {
             .to_owned()
     }
 
-    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         places::named(path)
     }
 
-    fn beside(&self, path: &Path) -> Beside {
+    fn beside(&self, path: &Path) -> SideFiles {
         places::beside(path)
     }
 }
 
-/// Decodes one session.
 #[derive(Default)]
 struct KimiCodeDecoder {
-    main: Wire,
-    others: HashMap<PathBuf, Wire>,
+    main: WireState,
+    others: HashMap<PathBuf, WireState>,
 }
 
-/// What earlier records of a wire said.
+/// The state of one wire.
 #[derive(Default)]
-struct Wire {
+struct WireState {
     agent: Agent,
-    /// The last prompt, until it is appended to the context.
+    /// The last prompt, until its message is read.
     prompted: Option<Piece>,
     is_cancelled: bool,
     prompt_of_system: Option<Piece>,
     turns: Turns,
 }
 
-/// How a result says that somebody did not let the call run.
+/// Texts in results of calls that were refused.
 const REFUSALS: [&str; 3] = [
     "rejected by the user",
     "the user rejected the approval request",
@@ -119,9 +117,9 @@ impl Decoder for KimiCodeDecoder {
                     let agent = Agent::of_lane(Text::clean(folder_name(path)));
                     self.others.insert(
                         path.to_owned(),
-                        Wire {
+                        WireState {
                             agent,
-                            ..Wire::default()
+                            ..WireState::default()
                         },
                     );
                 }
@@ -135,7 +133,7 @@ impl Decoder for KimiCodeDecoder {
     }
 }
 
-impl Wire {
+impl WireState {
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let before = out.edits.len();
         let fate = self.record(input, out);
@@ -146,7 +144,7 @@ impl Wire {
                 if entry.marks.prompt {
                     self.turns.begin();
                 }
-                self.turns.note(entry);
+                self.turns.push(entry);
             }
         }
         fate
@@ -207,7 +205,7 @@ impl Wire {
             }
             "context.undo" => {
                 let turns = json.get("count").count().unwrap_or(1);
-                self.turns.take_back(turns, self.agent.lane.as_ref(), out);
+                self.turns.undo_last(turns, self.agent.lane.as_ref(), out);
                 let words = format!("took back {}", count(turns, "turn"));
                 self.agent
                     .line(Break::Setting(Text::clean(&words)), at, out)
@@ -233,7 +231,7 @@ impl Wire {
 
     // === messages ===
 
-    /// What the user asks; it is appended to the context as well, mostly with the next record.
+    /// Decodes a prompt; the next record mostly appends it to the context.
     fn prompt(
         &mut self,
         content: &Json<'_>,
@@ -285,7 +283,7 @@ impl Wire {
                         .is_some() =>
             {
                 let mut entry = self.agent.entry(out.origin_key(), Role::Harness, at, out);
-                // Read alone it is the prompt: what is known of it takes its slots here, too.
+                // Read alone this is the prompt, so the numbers of its bodies are counted here, too.
                 let mut other = |part| block(part, Piece(0), out).filter(|_| !is_named(part));
                 entry.blocks = content.blocks().iter().filter_map(&mut other).collect();
                 if entry.blocks.is_empty() {
@@ -314,7 +312,7 @@ impl Wire {
         }
     }
 
-    /// What the program put in: its text, and what else there is.
+    /// Decodes a message of the program.
     fn context(
         &self,
         title: &str,
@@ -485,7 +483,7 @@ impl Wire {
         }
     }
 
-    /// What was said before is not taken back any more.
+    /// Forgets the turns so far, which are not undone any more.
     fn compaction(&mut self, json: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Fate {
         let mut entry = self.agent.entry(out.origin_key(), Role::Harness, at, out);
         self.turns = Turns::default();
@@ -527,7 +525,7 @@ impl Wire {
     }
 }
 
-/// The work that goes on after a result, which names it above all else.
+/// The background work that a result names in its first lines.
 fn work_of(output: &str, out: &Batch) -> Option<Box<Work>> {
     let field = |name: &str| {
         output
@@ -546,7 +544,7 @@ fn work_of(output: &str, out: &Batch) -> Option<Box<Work>> {
     Some(Box::new(work))
 }
 
-/// In so many lines a result says which work it began.
+/// The number of lines at the start of a result that may name the work.
 const WORK_LINES: usize = 12;
 
 /// The result of a call that started a sub-agent begins with its name.
@@ -585,7 +583,7 @@ fn unknown(
     unknown::record(Kind(class, kind), json, entry, out)
 }
 
-/// Whether a human or a calling agent asks; older records do not say who does.
+/// Whether a prompt is of a human or a calling agent; older records do not say.
 fn is_asked(origin: &Json<'_>) -> bool {
     let is_of_agent = origin.get("name").str() == Some("subagent");
     origin.is_null() || origin.get("kind").str() == Some("user") || is_of_agent

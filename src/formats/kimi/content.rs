@@ -1,4 +1,4 @@
-//! The parts of messages and outputs, which both generations write alike.
+//! Parts of messages and outputs, which are the same in both generations.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Piece};
 use crate::model::text::Text;
 
-/// A part as a block. Nothing if it is blank.
+/// A part as a block; `None` if it is blank.
 pub(crate) fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Block> {
     let kind = match (part.get("type").str_or_empty(), said(part)) {
         (_, Some(text)) => BlockKind::Text((!text.trim().is_empty()).then(|| out.prose(text))?),
@@ -38,7 +38,7 @@ pub(crate) fn is_named(part: &Json<'_>) -> bool {
         .contains(&kind)
 }
 
-/// What a part says, if it is a text.
+/// The text of a part, if it is a text.
 pub(crate) fn said<'j>(part: &'j Json<'_>) -> Option<&'j str> {
     let is_text = part.get("type").str().is_none_or(|kind| kind == "text");
     part.str()
@@ -59,7 +59,7 @@ pub(crate) fn text_of<'j>(content: &'j Json<'_>) -> Cow<'j, str> {
     joined(content.blocks().iter().filter_map(said).map(Cow::Borrowed))
 }
 
-/// All text that a tool put out, whatever its parts are.
+/// All text of an output, whatever its parts are.
 pub(crate) fn output_of<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, str> {
     let text = |part: &'j Json<'a>| part.str().or_else(|| part.get("text").str());
     joined(content.blocks().iter().filter_map(text).map(Cow::Borrowed))

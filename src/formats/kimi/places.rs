@@ -1,18 +1,18 @@
-//! Where both generations keep sessions: a folder for each, in a folder for each place of work.
+//! Paths of both generations: a folder for each session, in a folder for each working directory.
 
 use std::path::Path;
 
-use crate::formats::roots::{Beside, Named, file_name, folder_name};
+use crate::formats::roots::{SessionName, SideFiles, file_name, folder_name};
 
 const WIRE: &str = "wire.jsonl";
 const STATE: &str = "state.json";
 
-/// A session is named as its folder. What the model is shown, and the state, are none.
-pub(crate) fn named(path: &Path) -> Option<Named<'_>> {
+/// A session is named after its folder. The context of the model and the state are no sessions.
+pub(crate) fn named(path: &Path) -> Option<SessionName<'_>> {
     let name = file_name(path);
     if name != WIRE {
         let is_beside = name == STATE || name.starts_with("context");
-        return Named::stem(path).filter(|_| !is_beside);
+        return SessionName::stem(path).filter(|_| !is_beside);
     }
     let folder = match agent_of(path) {
         Some("main") => session_folder(path)?,
@@ -20,7 +20,7 @@ pub(crate) fn named(path: &Path) -> Option<Named<'_>> {
         None if path.iter().any(|part| part == "subagents") => return None,
         None => path.parent()?,
     };
-    Some(Named::id(file_name(folder))).filter(|named| !named.id.is_empty())
+    Some(SessionName::id(file_name(folder))).filter(|named| !named.id.is_empty())
 }
 
 /// The agent whose wire it is, in Kimi Code.
@@ -39,14 +39,14 @@ pub(crate) fn session_folder(path: &Path) -> Option<&Path> {
 }
 
 /// The state of a session, which has its title.
-pub(crate) fn beside(path: &Path) -> Beside {
+pub(crate) fn beside(path: &Path) -> SideFiles {
     let folder = session_folder(path).or(path.parent());
     let manifest = folder
         .filter(|_| file_name(path) == WIRE)
         .map(|folder| folder.join(STATE));
-    Beside {
+    SideFiles {
         manifest,
-        ..Beside::default()
+        ..SideFiles::default()
     }
 }
 

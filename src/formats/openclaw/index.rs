@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::name;
 use crate::formats::json::Json;
 use crate::formats::pi::block;
-use crate::formats::roots::Listing;
+use crate::formats::roots::ListedSession;
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Piece, Raw, Role};
@@ -70,8 +70,8 @@ impl Index {
     }
 
     /// What finds sessions and lists them by the index.
-    pub(crate) fn listings(self) -> Vec<Listing> {
-        let listing = |(key, known): (Name, Known)| Listing {
+    pub(crate) fn listings(self) -> Vec<ListedSession> {
+        let listing = |(key, known): (Name, Known)| ListedSession {
             id: known.id,
             file: known.file,
             key: key.to_string(),

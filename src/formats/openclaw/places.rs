@@ -5,20 +5,20 @@ use std::path::{Path, PathBuf};
 
 use super::name::{ARCHIVES, FileName, Kept};
 use crate::formats::decoder::Pattern;
-use crate::formats::roots::{Beside, Named, file_name};
+use crate::formats::roots::{SessionName, SideFiles, file_name};
 
 /// The index of an agent's sessions.
 const INDEX: &str = "sessions.json";
 
 /// A live transcript and its archives are sessions; copies and what lies beside sessions are none.
-pub fn named(path: &Path) -> Option<Named<'_>> {
+pub fn named(path: &Path) -> Option<SessionName<'_>> {
     let mut folders = path.iter().filter_map(|folder| folder.to_str());
     let agent = folders
         .find(|folder| *folder == "agents")
         .and_then(|_| folders.next());
     if let Some(FileName { stem, kept, .. }) = FileName::of(path) {
         let is_archive = matches!(kept, Kept::Archived(..));
-        return (kept != Kept::Checkpoint).then_some(Named {
+        return (kept != Kept::Checkpoint).then_some(SessionName {
             id: stem,
             agent,
             is_archive,
@@ -27,9 +27,9 @@ pub fn named(path: &Path) -> Option<Named<'_>> {
     let name = file_name(path);
     let is_other =
         name.contains(".jsonl") || name == INDEX || name.ends_with(".trajectory-path.json");
-    Named::stem(path)
+    SessionName::stem(path)
         .filter(|_| !is_other)
-        .map(|named| Named { agent, ..named })
+        .map(|named| SessionName { agent, ..named })
 }
 
 /// Where files lie that the database of an agent has taken over.
@@ -41,15 +41,15 @@ pub(crate) fn is_imported(path: &Path) -> bool {
 }
 
 /// The lock of a run that is live, and the index of the folder.
-pub(crate) fn beside(path: &Path) -> Beside {
+pub(crate) fn beside(path: &Path) -> SideFiles {
     let Some(name) = FileName::of(path) else {
-        return Beside::default();
+        return SideFiles::default();
     };
-    Beside {
+    SideFiles {
         lock: (name.kept == Kept::Live)
             .then(|| path.with_file_name(format!("{}.lock", name.live()))),
         index: Some(path.with_file_name(INDEX)),
-        ..Beside::default()
+        ..SideFiles::default()
     }
 }
 

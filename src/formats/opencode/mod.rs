@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use super::decoder::{Confidence, Decoder, Format, Pattern, Probe, Verdict, nearly_all};
 use super::definition::head::head;
 use super::json::Json;
-use super::roots::Named;
+use super::roots::SessionName;
 use super::tables::{Queries, Tables};
 use crate::model::record::Shape;
 
@@ -65,7 +65,7 @@ impl Format for Opencode {
         tables::queries(tables)
     }
 
-    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         paths::named(path)
     }
 }

@@ -6,14 +6,14 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::formats::decoder::Pattern;
-use crate::formats::roots::{Named, file_name};
+use crate::formats::roots::{SessionName, file_name};
 
 /// Messages and parts are no sessions.
-pub(super) fn named(path: &Path) -> Option<Named<'_>> {
+pub(super) fn named(path: &Path) -> Option<SessionName<'_>> {
     let is_inner = ["msg_", "prt_"]
         .iter()
         .any(|prefix| file_name(path).starts_with(prefix));
-    Named::stem(path).filter(|_| !is_inner)
+    SessionName::stem(path).filter(|_| !is_inner)
 }
 
 /// The session files under `path`.

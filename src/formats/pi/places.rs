@@ -3,18 +3,18 @@
 use std::path::Path;
 
 use super::runs;
-use crate::formats::roots::Named;
+use crate::formats::roots::SessionName;
 
 /// The id stands behind the time. Runs of sub-agents are no sessions of their own.
-pub fn named(path: &Path) -> Option<Named<'_>> {
-    let named = Named::stem(path).filter(|_| runs::name_of(path).is_none())?;
+pub fn named(path: &Path) -> Option<SessionName<'_>> {
+    let named = SessionName::stem(path).filter(|_| runs::name_of(path).is_none())?;
     let is_time =
         |front: &str| front.starts_with(|c: char| c.is_ascii_digit()) && front.contains('T');
     let id = named
         .id
         .split_once('_')
         .filter(|(front, id)| is_time(front) && !id.is_empty());
-    Some(id.map_or(named, |(_, id)| Named::id(id)))
+    Some(id.map_or(named, |(_, id)| SessionName::id(id)))
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use crate::formats::decoder::{Format, Pattern};
 use crate::formats::generic::Generic;
-use crate::formats::roots::{Environment, Holds, Named, Root};
-use crate::formats::{self, Asked, registry};
+use crate::formats::roots::{Environment, Root, RootPattern, SessionName};
+use crate::formats::{self, DetectMode, registry};
 use crate::ingest::catalog::Unlisted;
 use crate::ingest::target::{OpenError, SessionHead, Target};
 use crate::ingest::{catalog, open, probe, sift};
@@ -122,7 +122,7 @@ fn is_its_own(root: &Root) -> bool {
     !root
         .holds
         .iter()
-        .any(|holds| matches!(holds, Holds::Above(_)))
+        .any(|holds| matches!(holds, RootPattern::Above(_)))
 }
 
 /// Agents that keep sessions in each project have all of the home folder for a root: that names no place.
@@ -306,7 +306,7 @@ fn under_roots(
     let held = |format: &'static dyn Format| {
         let places = formats::roots(format).filter_map(place);
         places.flat_map(|(place, holds, names_one)| {
-            let patterns = move |holds: &'static Holds| {
+            let patterns = move |holds: &'static RootPattern| {
                 holds
                     .patterns(&place)
                     .into_iter()
@@ -331,18 +331,18 @@ fn under_roots(
                 .into_iter()
                 .filter(|lying| is_within(&lying.path));
             // Where one works, and what lies above it, is full of other things.
-            if !matches!(holds, Holds::Above(_)) {
+            if !matches!(holds, RootPattern::Above(_)) {
                 databases
                     .folders
                     .extend(named.folders.into_iter().filter(|folder| is_within(folder)));
             }
             let is_missing = |closed: &Closed| match holds {
                 // A folder that is closed elsewhere is nobody's in particular.
-                _ if !closed.is_file => names_one && !matches!(holds, Holds::Above(_)),
-                Holds::Files(_) => format.named(&closed.path).is_some(),
-                Holds::Databases(_) => true,
+                _ if !closed.is_file => names_one && !matches!(holds, RootPattern::Above(_)),
+                RootPattern::Files(_) => format.named(&closed.path).is_some(),
+                RootPattern::Databases(_) => true,
                 // What lies beside a session is missed when that is read.
-                Holds::Beside(_) | Holds::Above(_) => false,
+                RootPattern::Beside(_) | RootPattern::Above(_) => false,
             };
             let closed = named
                 .closed
@@ -350,11 +350,11 @@ fn under_roots(
                 .filter(|closed| is_missing(closed) && is_within(&closed.path));
             closed.for_each(|closed| databases.miss_closed(&closed, format.name()));
             match holds {
-                Holds::Files(_) | Holds::Above(_) => {
+                RootPattern::Files(_) | RootPattern::Above(_) => {
                     found.extend(lying.filter_map(|lying| of_file(lying, Some(format))));
                 }
-                Holds::Beside(_) => beside.extend(lying),
-                Holds::Databases(_) => found
+                RootPattern::Beside(_) => beside.extend(lying),
+                RootPattern::Databases(_) => found
                     .extend(lying.flat_map(|lying| {
                         databases.rows(&lying, Some(format)).unwrap_or_default()
                     })),
@@ -379,7 +379,9 @@ fn add_beside(found: &mut Vec<Candidate>, beside: Vec<Lying>, format: &'static d
         let is_gone = |owner: PathBuf| !places.contains(&owner) && !owner.exists();
         if format.owner(&lying.path).is_none_or(is_gone) {
             let path = lying.path.clone();
-            found.extend(Named::stem(&path).map(|named| candidate(lying, Some(format), named)));
+            found.extend(
+                SessionName::stem(&path).map(|named| candidate(lying, Some(format), named)),
+            );
         }
     }
 }
@@ -409,10 +411,10 @@ fn at_path(
         path: path.to_owned(),
         session: None,
     })?;
-    let named = Named::stem(path);
+    let named = SessionName::stem(path);
     Ok(vec![Candidate {
         is_asked: true,
-        ..candidate(lying, None, named.unwrap_or(Named::id("")))
+        ..candidate(lying, None, named.unwrap_or(SessionName::id("")))
     }])
 }
 
@@ -477,7 +479,7 @@ fn in_folder(folder: &Path, search: &Search, databases: &mut Databases) -> Vec<C
 
 /// The sessions of a folder in which each has many files, if it is one.
 fn in_store(folder: &Path, names: &[String], databases: &mut Databases) -> Option<Vec<Candidate>> {
-    let detection = probe::detect_folder(folder, names, Asked::UntilCertain);
+    let detection = probe::detect_folder(folder, names, DetectMode::UntilCertain);
     let format = Some(detection.format).filter(|_| probe::is_folder_of_sessions(&detection))?;
     let files = format
         .sessions(folder)
@@ -512,12 +514,16 @@ pub(crate) fn has_stand_in(format: &dyn Format, path: &Path) -> bool {
 
 fn of_file(lying: Lying, format: Option<&'static dyn Format>) -> Option<Candidate> {
     let path = lying.path.clone();
-    let named = format.map_or_else(|| Named::stem(&path), |format| format.named(&path))?;
+    let named = format.map_or_else(|| SessionName::stem(&path), |format| format.named(&path))?;
     let has_other = format.is_some_and(|format| has_stand_in(format, &path));
     (!has_other).then(|| candidate(lying, format, named))
 }
 
-fn candidate(lying: Lying, format: Option<&'static dyn Format>, named: Named<'_>) -> Candidate {
+fn candidate(
+    lying: Lying,
+    format: Option<&'static dyn Format>,
+    named: SessionName<'_>,
+) -> Candidate {
     let Lying { path, stamp } = lying;
     Candidate {
         agent: named.agent.map(str::to_owned),

@@ -13,7 +13,7 @@ use crate::formats;
 use crate::formats::decoder::{Format, Pattern, Place, masked};
 use crate::formats::generic::Generic;
 use crate::formats::json::{self, Json};
-use crate::formats::roots::{Listing, file_name};
+use crate::formats::roots::{ListedSession, file_name};
 use crate::ingest::open;
 use crate::ingest::reader::registry::Registry;
 use crate::model::found::Found;
@@ -44,7 +44,7 @@ const FRESH_MS: u64 = 60_000;
 pub(crate) struct Facts {
     now: Timestamp,
     opened: usize,
-    indexes: HashMap<PathBuf, Vec<Listing>>,
+    indexes: HashMap<PathBuf, Vec<ListedSession>>,
     /// Which sessions that started others are there.
     starters: HashMap<Text, bool>,
     asked: Asked,
@@ -96,7 +96,7 @@ impl Facts {
         &mut self,
         candidate: &Candidate,
         format: &dyn Format,
-    ) -> Option<Listing> {
+    ) -> Option<ListedSession> {
         let index = format.beside(&candidate.path).index?;
         if !self.indexes.contains_key(&index) {
             self.opened += 1;
@@ -111,7 +111,7 @@ impl Facts {
                 .find(|listing| listing.file.as_deref() == Some(name))
         };
         // An id speaks of the session that goes on, not of what was put aside.
-        let is_its = |listing: &&Listing| {
+        let is_its = |listing: &&ListedSession| {
             listing.file.is_none() && !candidate.is_archive && listing.id == candidate.id
         };
         let by_id = || listings.iter().find(is_its);
@@ -376,7 +376,7 @@ fn live(lock: Option<bool>, recorded: Option<bool>, process: Option<i64>) -> Opt
     lock.or_else(|| recorded.map(|is_live| is_live && is_alive))
 }
 
-fn listings(index: &Path, format: &dyn Format) -> Option<Vec<Listing>> {
+fn listings(index: &Path, format: &dyn Format) -> Option<Vec<ListedSession>> {
     let bytes = small(index, INDEX)?;
     let text = String::from_utf8_lossy(&bytes);
     if let Ok(index) = json::parse(&text) {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::candidates::{Candidate, Databases, Search, collect, places};
 use super::facts::{Facts, goes_on_from_name};
 use crate::formats;
-use crate::formats::roots::{Environment, Named, file_name};
+use crate::formats::roots::{Environment, SessionName, file_name};
 use crate::ingest::target::{OpenError, Target};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -129,7 +129,7 @@ fn rank(is_exact: bool, is_beginning: bool, is_archive: bool) -> Option<Match> {
 pub(crate) fn named(path: &Path, format: &str) -> Option<(Text, Option<Text>)> {
     let named = formats::named(format)
         .and_then(|format| format.named(path))
-        .or_else(|| Named::stem(path))?;
+        .or_else(|| SessionName::stem(path))?;
     Some((Text::clean(named.id), named.agent.map(Text::clean)))
 }
 

@@ -26,7 +26,7 @@ impl Reader<'_> {
             let first = parts.first().map_or(&self.plan.path, |part| &part.path);
             let emitter = &mut self.emitter;
             earlier::originals(self.plan.format, first, &self.files, &mut |record| {
-                emitter.learn(record);
+                emitter.read_original(record);
             });
             self.queue
                 .extend(parts.into_iter().map(|part| Todo::Text(Kind::Lines, part)));

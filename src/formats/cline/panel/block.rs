@@ -1,9 +1,9 @@
-//! What a message of the panel shows.
+//! The blocks of a message of the panel.
 
-use crate::formats::cline::call::{self, Asked};
+use crate::formats::cline::call::{self, RecordedCall};
 use crate::formats::cline::content::raw;
 use crate::formats::cline::result;
-use crate::formats::definition::kinds::Known;
+use crate::formats::definition::kinds::KindRule;
 use crate::formats::inline;
 use crate::formats::json::{self, Json};
 use crate::formats::unknown::{self, Kind};
@@ -13,7 +13,7 @@ use crate::model::entry::{BlockKind, Break, Raw, Role};
 use crate::model::text::Text;
 use crate::model::tool::{ToolState, Verdict, ended};
 
-/// Bookkeeping of the extension that is read by code, folded away unless asked for.
+/// Kinds of bookkeeping for which there is code; they are hidden below level 4.
 const QUIET: [&str; 6] = [
     "api_req_started",
     "checkpoint_created",
@@ -23,22 +23,17 @@ const QUIET: [&str; 6] = [
     "task_progress",
 ];
 
-/// A message, read.
 #[derive(Clone, Copy)]
-pub(super) struct Said<'m> {
+pub(super) struct PanelMessage<'m> {
     /// Its `say` or `ask`.
     pub(super) kind: &'m str,
-    /// Its text.
     pub(super) text: &'m str,
-    /// What the text is if it is JSON.
+    /// The text as JSON, if it is JSON.
     pub(super) payload: &'m Json<'m>,
-    /// The message itself.
     pub(super) json: &'m Json<'m>,
-    /// Its key.
     pub(super) key: &'m Key,
 }
 
-/// Who speaks.
 pub(super) fn role_of(kind: &str) -> Role {
     match kind {
         "user_feedback" | "user_feedback_diff" => Role::User,
@@ -60,13 +55,13 @@ pub(super) fn role_of(kind: &str) -> Role {
     }
 }
 
-/// Whether a message is bookkeeping that is read by code.
+/// Whether a message is bookkeeping for which there is code.
 pub(super) fn is_quiet(kind: &str) -> bool {
     QUIET.contains(&kind)
 }
 
 /// The blocks of a message.
-pub(super) fn blocks(said: &Said<'_>, out: &mut Batch) -> Vec<BlockKind> {
+pub(super) fn blocks(said: &PanelMessage<'_>, out: &mut Batch) -> Vec<BlockKind> {
     let mut shown = decoded(said, out);
     for kind in &mut shown {
         if let BlockKind::Call(call) = kind {
@@ -76,15 +71,15 @@ pub(super) fn blocks(said: &Said<'_>, out: &mut Batch) -> Vec<BlockKind> {
     shown
 }
 
-fn decoded(said: &Said<'_>, out: &mut Batch) -> Vec<BlockKind> {
-    let Said {
+fn decoded(said: &PanelMessage<'_>, out: &mut Batch) -> Vec<BlockKind> {
+    let PanelMessage {
         kind,
         text,
         payload,
         json,
         key,
     } = *said;
-    let asked = |name, input, state| Asked {
+    let asked = |name, input, state| RecordedCall {
         key: key.clone(),
         name,
         input,
@@ -147,8 +142,8 @@ fn decoded(said: &Said<'_>, out: &mut Batch) -> Vec<BlockKind> {
     vec![shown]
 }
 
-/// What a command or a server put out, and the screen of the browser.
-pub(super) fn output(said: &Said<'_>, out: &mut Batch) -> (Body, Vec<Image>) {
+/// The output of a command or a server, and the screen of the browser.
+pub(super) fn output(said: &PanelMessage<'_>, out: &mut Batch) -> (Body, Vec<Image>) {
     if said.kind == "browser_action_result" && said.payload.is_object() {
         let lines = ["currentUrl", "logs"].map(|name| said.payload.get(name).str_or_empty());
         let images = said
@@ -161,8 +156,8 @@ pub(super) fn output(said: &Said<'_>, out: &mut Batch) -> (Body, Vec<Image>) {
     (out.output(said.text), Vec::new())
 }
 
-/// A state of the files that can be gone back to.
-pub(super) fn checkpoint(said: &Said<'_>, out: &mut Batch) -> BlockKind {
+/// A checkpoint of the files.
+pub(super) fn checkpoint(said: &PanelMessage<'_>, out: &mut Batch) -> BlockKind {
     raw(
         "checkpoint",
         said.json
@@ -173,7 +168,7 @@ pub(super) fn checkpoint(said: &Said<'_>, out: &mut Batch) -> BlockKind {
     )
 }
 
-/// Messages that are a line across the transcript.
+/// The separator of a message.
 fn line(kind: &str, text: &str, payload: &Json<'_>, json: &Json<'_>) -> Option<Break> {
     let short = |text: &str| Text::stub(text, 200);
     Some(match kind {
@@ -222,7 +217,7 @@ fn compacted(before: &Json<'_>, after: &Json<'_>, trigger: &str) -> Break {
     }
 }
 
-/// What a failed try of a request comes to.
+/// The text of a failed attempt of a request.
 pub(super) fn retry(payload: &Json<'_>) -> String {
     let [attempt, of] =
         ["attempt", "maxAttempts"].map(|name| payload.get(name).count().unwrap_or(0));
@@ -239,7 +234,7 @@ fn other(kind: &str, json: &Json<'_>, out: &mut Batch) -> BlockKind {
     unknown::block(name_of(kind, json), json, out)
 }
 
-/// What a message is called where nothing else is known of it.
+/// The title of a message of an unknown kind.
 pub(in crate::formats::cline) fn name_of<'k>(kind: &'k str, json: &Json<'_>) -> Kind<'k> {
     Kind(class_of(json), kind)
 }
@@ -252,15 +247,15 @@ fn class_of(json: &Json<'_>) -> &'static str {
     }
 }
 
-/// Whether nobody knows what a message is that makes these blocks.
-pub(super) fn is_unknown(said: &Said<'_>, blocks: &[BlockKind], out: &Batch) -> bool {
+/// Whether these blocks are of a message of an unknown kind.
+pub(super) fn is_unknown(said: &PanelMessage<'_>, blocks: &[BlockKind], out: &Batch) -> bool {
     let is_aside = matches!(blocks, [BlockKind::Aside(..)]);
     is_aside && name_of(said.kind, said.json).known(out).is_none()
 }
 
-/// Whether no code reads such messages.
+/// Whether there is no code for a kind.
 pub(in crate::formats::cline) fn is_unread(kind: &str, json: &Json<'_>) -> bool {
-    let empty = Said {
+    let empty = PanelMessage {
         kind,
         text: "",
         payload: &Json::Null,
@@ -273,23 +268,23 @@ pub(in crate::formats::cline) fn is_unread(kind: &str, json: &Json<'_>) -> bool 
     )
 }
 
-/// Whether one of them says what a history beside the panel does not: nobody knows what it is, or all that is known is
-/// where its words stand.
+/// Whether one of the blocks may not be in the API history beside the panel: its kind is unknown, or only named in a
+/// list.
 pub(in crate::formats::cline) fn is_apart(kind: &str, json: &Json<'_>, out: &Batch) -> bool {
     match name_of(kind, json).known(out) {
         None => true,
-        Some(known @ Known::Note(_)) => known.text(class_of(json), json).is_some(),
+        Some(known @ KindRule::Note(_)) => known.text(class_of(json), json).is_some(),
         Some(_) => false,
     }
 }
 
-/// The list of tasks that the agent keeps.
+/// The task list of the agent.
 fn plan(text: &str, key: &Key, out: &mut Batch) -> Vec<BlockKind> {
     let Some(todos) = call::checklist(text) else {
         return vec![raw("task progress", text, out)];
     };
     let input = Json::Object(vec![("todos".into(), todos)]);
-    let asked = Asked {
+    let asked = RecordedCall {
         key: key.clone(),
         name: "task_progress",
         input: &input,
@@ -299,13 +294,13 @@ fn plan(text: &str, key: &Key, out: &mut Batch) -> Vec<BlockKind> {
     with_result(call::blocks(asked, out), Verdict::Done, "", out)
 }
 
-/// Sub-agents of the extension, which have no files: each a call with what it was asked and what it said.
+/// Sub-agents of the extension, which have no files: each is a call with its task and its answer.
 fn agents(payload: &Json<'_>, text: &str, key: &Key, out: &mut Batch) -> Vec<BlockKind> {
     let (items, prompts) = (payload.get("items").items(), payload.get("prompts").items());
     let mut shown = Vec::new();
     for (number, item) in items.iter().chain(prompts).enumerate() {
         let prompt = Json::Object(vec![("prompt".into(), item.clone())]);
-        let asked = Asked {
+        let asked = RecordedCall {
             key: Text::clean(&format!("{key}/{number}")),
             name: "subagent",
             input: if item.is_object() { item } else { &prompt },
@@ -349,7 +344,7 @@ fn with_result(
     blocks
 }
 
-/// A question with the answers that it offers, the chosen one marked.
+/// A question with its options, and a mark at the chosen one.
 fn question(payload: &Json<'_>, text: &str, out: &mut Batch) -> BlockKind {
     let asked = payload
         .get("question")

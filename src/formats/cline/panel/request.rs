@@ -1,4 +1,4 @@
-//! The requests that the panel mentions: what they cost, and the results in their texts.
+//! The requests in the panel: their usage, and the results in their texts.
 
 use crate::formats::cline::history::result_title;
 use crate::formats::cline::metrics;
@@ -6,13 +6,13 @@ use crate::formats::json::Json;
 use crate::model::edit::Batch;
 use crate::model::usage::{Scope, Usage};
 
-/// What begins after the results: notes that are sent along.
+/// The beginning of notes behind the results.
 const NOTES: [&str; 3] = [
     "\n<environment_details>",
     "\n# task_progress",
     "\n<feedback>",
 ];
-/// Tools that only speak to the user: the panel shows no call of them.
+/// Tools that only write to the user: the panel has no calls of them.
 const SPEAKING: [&str; 4] = [
     "attempt_completion",
     "ask_followup_question",
@@ -20,10 +20,10 @@ const SPEAKING: [&str; 4] = [
     "act_mode_respond",
 ];
 
-/// The title of a failed result of a tool with an interface of its own.
+/// The title of a failed result of a tool that is called by the API.
 pub(super) const FAILED: &str = "Tool (Error)";
 
-/// The usage that a message records.
+/// The usage in a message.
 pub(in crate::formats::cline) fn usage(
     kind: &str,
     payload: &Json<'_>,
@@ -31,14 +31,14 @@ pub(in crate::formats::cline) fn usage(
 ) -> Option<Usage> {
     let scope = match kind {
         "api_req_started" => Scope::Request,
-        // Of requests whose messages the user took back, and of sub-agents without files of their own.
+        // Of requests whose messages the user rewound, and of sub-agents without files.
         "deleted_api_reqs" | "subagent_usage" => Scope::Extra,
         _ => return None,
     };
     metrics::of_request(payload, scope, out)
 }
 
-/// What it cost to have the history summed up, which no request tells.
+/// The cost of a compaction, which no request has.
 pub(in crate::formats::cline) fn of_condensing(condensed: &Json<'_>) -> Option<Usage> {
     let cost = condensed.get("cost").number()?;
     Some(Usage {
@@ -68,7 +68,7 @@ pub(super) fn results(request: &str) -> Vec<(&str, String)> {
         }
     }
     if found.is_empty() && !text.trim_start().starts_with(['<', '[', '#']) {
-        // Tools with an interface of their own give no title to their results.
+        // Results of tools that are called by the API have no title.
         found.push(("", text.to_owned()));
     }
     found.retain(|(_, text)| !text.trim().is_empty());
@@ -79,13 +79,13 @@ pub(super) fn results(request: &str) -> Vec<(&str, String)> {
         .collect()
 }
 
-/// What begins the result of a tool with an interface of its own: `[Tool]`, or [`FAILED`].
+/// The beginning of the result of a tool that is called by the API: `[Tool]`, or [`FAILED`].
 fn tool_line(line: &str) -> Option<(&str, &str)> {
     let title = line.trim_end().strip_prefix('[')?.strip_suffix(']')?;
     is_unnamed(title).then_some((title, ""))
 }
 
-/// Whether the title of a result does not say of which tool.
+/// Whether the title of a result names no tool.
 pub(super) fn is_unnamed(title: &str) -> bool {
     matches!(title, "Tool" | FAILED)
 }

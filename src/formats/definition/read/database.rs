@@ -1,19 +1,19 @@
 //! Parses `[database]` and `[rows_beside]`.
 
 use super::leak;
-use super::table::{Fields, Reader, Span};
+use super::table::{MistakeLog, Span, TomlTable};
 use super::when::literals;
 use crate::formats::definition::rule::{
-    ColumnTest, Documents, Joined, RowStore, RowsBeside, Store, Wanted,
+    ColumnTest, ColumnValue, Documents, Joined, RowStore, RowsBeside, Store,
 };
 
-pub(super) fn store(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<Store> {
+pub(super) fn store(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> Option<Store> {
     let mut inner = table.table(reader, "database")?;
     if inner.has("list") || inner.has("read") {
         return documents(reader, inner).map(Store::Documents);
     }
     let mut name =
-        |reader: &mut Reader<'_>, key| inner.string(reader, key).map(|(name, _)| leak(name));
+        |reader: &mut MistakeLog<'_>, key| inner.string(reader, key).map(|(name, _)| leak(name));
     let sessions = name(reader, "sessions");
     let id = name(reader, "id").unwrap_or("id");
     let (title, untitled) = (
@@ -23,13 +23,14 @@ pub(super) fn store(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<S
     let parent = name(reader, "parent");
     let rows = name(reader, "rows");
     let changed = name(reader, "changed");
-    let columns = |reader: &mut Reader<'_>, inner: &mut Fields<'_>, key| -> Vec<&'static str> {
-        inner
-            .strings(reader, key)
-            .into_iter()
-            .map(|(column, _)| leak(column))
-            .collect()
-    };
+    let columns =
+        |reader: &mut MistakeLog<'_>, inner: &mut TomlTable<'_>, key| -> Vec<&'static str> {
+            inner
+                .strings(reader, key)
+                .into_iter()
+                .map(|(column, _)| leak(column))
+                .collect()
+        };
     let updated = columns(reader, &mut inner, "updated");
     let mut session = columns(reader, &mut inner, "session");
     if session.is_empty() {
@@ -79,7 +80,7 @@ pub(super) fn store(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<S
 }
 
 /// Parses a store of documents.
-fn documents(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Documents> {
+fn documents(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<Documents> {
     let list = query(reader, &mut table, "list");
     let read = query(reader, &mut table, "read");
     let has = table.strings(reader, "has");
@@ -101,8 +102,8 @@ fn documents(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Documents
 
 /// Parses a query, which is one SELECT.
 fn query(
-    reader: &mut Reader<'_>,
-    table: &mut Fields<'_>,
+    reader: &mut MistakeLog<'_>,
+    table: &mut TomlTable<'_>,
     key: &'static str,
 ) -> Option<&'static str> {
     let (text, span) = table.string(reader, key)?;
@@ -118,7 +119,10 @@ fn query(
     Some(leak(text))
 }
 
-pub(super) fn rows_beside(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<RowsBeside> {
+pub(super) fn rows_beside(
+    reader: &mut MistakeLog<'_>,
+    mut table: TomlTable<'_>,
+) -> Option<RowsBeside> {
     let database = table
         .string(reader, "database")
         .map(|(place, _)| place.to_owned());
@@ -140,7 +144,7 @@ pub(super) fn rows_beside(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Opt
 }
 
 /// Parses a table whose rows are lists in the rows of another one.
-fn joined(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Joined> {
+fn joined(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<Joined> {
     let name = table.string(reader, "name").map(|(name, _)| leak(name));
     let own = table.string(reader, "table").map(|(table, _)| leak(table));
     let on = table.string(reader, "on").map(|(column, _)| leak(column));
@@ -163,9 +167,8 @@ fn joined(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Joined> {
     })
 }
 
-/// Parses `table.column`.
 fn column_of(
-    reader: &mut Reader<'_>,
+    reader: &mut MistakeLog<'_>,
     (text, span): (&str, Span),
 ) -> Option<(&'static str, &'static str)> {
     let column = text
@@ -179,19 +182,19 @@ fn column_of(
 
 /// Parses conditions on a row: `column = value`, `has`, `lacks`, `same`. A column of the parent begins with `parent.`, a
 /// member of an object in a column follows a colon.
-fn tests(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Vec<ColumnTest> {
+fn tests(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Vec<ColumnTest> {
     let mut tests = Vec::new();
     for (name, wanted) in [
-        ("has", Wanted::There),
-        ("lacks", Wanted::Missing),
-        ("same", Wanted::AsInParent),
+        ("has", ColumnValue::There),
+        ("lacks", ColumnValue::Missing),
+        ("same", ColumnValue::AsInParent),
     ] {
         let columns = table.strings(reader, name).into_iter();
         tests.extend(columns.map(|(column, _)| ColumnTest::of(column, wanted.clone())));
     }
     for (name, value) in table.rest(reader) {
         let values = literals(reader, &name, value);
-        tests.push(ColumnTest::of(&name, Wanted::OneOf(values)));
+        tests.push(ColumnTest::of(&name, ColumnValue::OneOf(values)));
     }
     tests
 }

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::table::{Fields, Reader, Span};
+use super::table::{MistakeLog, Span, TomlTable};
 use super::{NAME, kinds, leak, no_toml, places};
 use crate::formats::definition::head::{Aside, Head, ResumeRule, TitleMark};
 use crate::formats::definition::kinds::Kinds;
-use crate::formats::definition::mistakes::{Lines, Mistake};
+use crate::formats::definition::mistakes::{LineIndex, Mistake};
 use crate::formats::fields;
 use crate::formats::roots::Root;
 use crate::model::resume::Resume;
@@ -17,9 +17,7 @@ use crate::model::resume::Resume;
 /// Roots and kinds that the user adds to a format.
 #[derive(Debug)]
 pub struct Overlay {
-    /// The format.
     pub(crate) extends: &'static str,
-    /// Its file.
     pub(crate) file: PathBuf,
     pub(crate) roots: &'static [Root],
     pub(crate) kinds: Kinds,
@@ -38,8 +36,8 @@ pub(crate) struct Base<'b> {
 /// Parses a head of a format with a decoder in Rust.
 pub fn head(text: &str) -> Result<Head, Vec<Mistake>> {
     let root = DeTable::parse(text).map_err(|error| vec![no_toml(text, &error)])?;
-    let mut reader = Reader::new(text);
-    let mut table = Fields::root(root.get_ref());
+    let mut reader = MistakeLog::new(text);
+    let mut table = TomlTable::root(root.get_ref());
     let head = of_decoder(&mut reader, &mut table);
     table.finish(&mut reader);
     let mistakes = reader.finish();
@@ -49,8 +47,8 @@ pub fn head(text: &str) -> Result<Head, Vec<Mistake>> {
     }
 }
 
-/// The head of a format with a decoder in Rust: what is common to all, and what code for a definition finds in its rules.
-fn of_decoder(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<Head> {
+/// Parses the head of a format with a decoder in Rust.
+fn of_decoder(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> Option<Head> {
     let head = common(reader, table);
     let roots = places::roots(reader, table, false);
     let like = table.string(reader, "like").map(|(name, _)| leak(name));
@@ -94,13 +92,13 @@ fn of_decoder(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<Head> {
     })
 }
 
-/// A record with a title: its type, or `{ refers = "leafUuid", to = "uuid" }`.
-fn title(reader: &mut Reader<'_>, value: &Spanned<DeValue<'_>>) -> Option<TitleMark> {
-    let Some(mut fields) = Fields::of(value) else {
+/// Parses a mark of records with a title: a type, or `{ refers = "leafUuid", to = "uuid" }`.
+fn title(reader: &mut MistakeLog<'_>, value: &Spanned<DeValue<'_>>) -> Option<TitleMark> {
+    let Some(mut fields) = TomlTable::of(value) else {
         let (name, _) = reader.text_of("titles", value)?;
         return Some(TitleMark::Last(leak(&format!("\"{name}\""))));
     };
-    let mut member = |reader: &mut Reader<'_>, key| {
+    let mut member = |reader: &mut MistakeLog<'_>, key| {
         let (name, _) = fields.string(reader, key)?;
         Some(leak(&format!("\"{name}\":\"")))
     };
@@ -109,11 +107,11 @@ fn title(reader: &mut Reader<'_>, value: &Spanned<DeValue<'_>>) -> Option<TitleM
     Some(TitleMark::Of(refers?, to?))
 }
 
-/// What all heads have. `None`: no name.
-pub(super) fn common(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<Head> {
+/// Parses what all heads have. `None` if there is no name.
+pub(super) fn common(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> Option<Head> {
     let name = name(reader, table);
     let mut word =
-        |reader: &mut Reader<'_>, key| table.string(reader, key).map(|(word, _)| leak(word));
+        |reader: &mut MistakeLog<'_>, key| table.string(reader, key).map(|(word, _)| leak(word));
     let (agent, omits) = (word(reader, "agent"), word(reader, "omits"));
     let ends = places::ends(reader, table).unwrap_or_default();
     let companions = table.strings(reader, "companions").into_iter();
@@ -133,7 +131,7 @@ pub(super) fn common(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<
     })
 }
 
-fn name(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<&'static str> {
+fn name(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> Option<&'static str> {
     let Some((name, span)) = table.string(reader, "name") else {
         reader.mistake(
             0..0,
@@ -154,10 +152,10 @@ fn name(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<&'static str>
     Some(leak(name))
 }
 
-/// Reads `[resume]`: the words of the commands, with `{id}` where the id of the session stands.
-fn resume(reader: &mut Reader<'_>, mut table: Fields<'_>) -> ResumeRule {
+/// Parses `[resume]`: the words of the commands, with `{id}` for the id of the session.
+fn resume(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> ResumeRule {
     let mut word =
-        |reader: &mut Reader<'_>, key| table.string(reader, key).map(|(word, _)| leak(word));
+        |reader: &mut MistakeLog<'_>, key| table.string(reader, key).map(|(word, _)| leak(word));
     let (within, suffix) = (word(reader, "within"), word(reader, "suffix"));
     let back = word(reader, "back").unwrap_or("");
     let mut commands = Vec::new();
@@ -193,8 +191,8 @@ fn resume(reader: &mut Reader<'_>, mut table: Fields<'_>) -> ResumeRule {
     }
 }
 
-/// Reads `aside` of `[detect]`: what is no session, and what to say of it.
-pub(super) fn aside(reader: &mut Reader<'_>, detect: &mut Fields<'_>) -> Vec<Aside> {
+/// Parses `aside` of `[detect]`: files that are no sessions, each with a hint.
+pub(super) fn aside(reader: &mut MistakeLog<'_>, detect: &mut TomlTable<'_>) -> Vec<Aside> {
     let mut all = Vec::new();
     for mut table in detect.tables(reader, "aside") {
         let (span, what) = (table.span(), table.string(reader, "what"));
@@ -217,14 +215,13 @@ pub(super) fn aside(reader: &mut Reader<'_>, detect: &mut Fields<'_>) -> Vec<Asi
 
 /// Whether a text adds to a format instead of defining one.
 pub fn is_overlay(text: &str) -> bool {
-    DeTable::parse(text).is_ok_and(|root| Fields::root(root.get_ref()).has("extends"))
+    DeTable::parse(text).is_ok_and(|root| TomlTable::root(root.get_ref()).has("extends"))
 }
 
-/// Parses an overlay.
 pub(crate) fn overlay(text: &str, file: PathBuf, base: &Base<'_>) -> Result<Overlay, Vec<Mistake>> {
     let root = DeTable::parse(text).map_err(|error| vec![no_toml(text, &error)])?;
-    let mut reader = Reader::new(text);
-    let mut table = Fields::root(root.get_ref());
+    let mut reader = MistakeLog::new(text);
+    let mut table = TomlTable::root(root.get_ref());
     let extends = table.string(&mut reader, "extends");
     let known = extends.as_ref().and_then(|(name, _)| (base.kinds)(name));
     if let (Some((name, span)), None) = (&extends, known) {
@@ -238,7 +235,7 @@ pub(crate) fn overlay(text: &str, file: PathBuf, base: &Base<'_>) -> Result<Over
     // If the format is unknown, its kinds are not checked.
     let (kinds, named) = kinds::added(&mut reader, &mut table, known.flatten());
     table.finish(&mut reader);
-    let lines = Lines::of(text);
+    let lines = LineIndex::of(text);
     let place =
         |(class, name, span): (_, _, Span)| (class, name, lines.mistake(span.start, String::new()));
     let named = named.into_iter().map(place).collect();

@@ -1,19 +1,18 @@
-//! What a definition says of a journal, and of the parts of its state.
+//! Parses `[journal]` and the parts of rules.
 
-use super::table::{Fields, Reader};
+use super::table::{MistakeLog, TomlTable};
 use super::when::{flag, tests};
-use crate::formats::definition::rule::{Again, BlockRule, Journal, PartOf, PartRule, Rule};
+use crate::formats::definition::rule::{BlockRule, Journal, PartOf, PartRule, RepeatedKey, Rule};
 use crate::model::text::Text;
 
-/// Reads `[journal]`.
-pub(super) fn journal(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Journal> {
+pub(super) fn journal(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<Journal> {
     let (path, value) = (table.path(reader, "path"), table.path(reader, "value"));
     let from = table.path(reader, "from");
     let elements = table
         .string(reader, "elements")
         .map(|(list, _)| Text::from(list));
-    // What is not said is done by no record.
-    let mut when = |reader: &mut Reader<'_>, name| {
+    // An operation without conditions is in no record.
+    let mut when = |reader: &mut MistakeLog<'_>, name| {
         let done = table
             .table(reader, name)
             .map(|inner| tests(reader, inner, &mut Vec::new()));
@@ -40,8 +39,8 @@ pub(super) fn journal(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<
     })
 }
 
-/// Reads which parts a rule is for.
-pub(super) fn part(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<PartRule> {
+/// Parses `part` of a rule.
+pub(super) fn part(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> Option<PartRule> {
     let unless = flag(reader, table, "unless");
     let (text, span) = table.string(reader, "part")?;
     let of = parts(text);
@@ -71,12 +70,12 @@ fn parts(text: &str) -> Option<Vec<PartOf>> {
     Some(parts)
 }
 
-/// What a rule for parts cannot do, in a sentence.
+/// Why a rule for parts is not allowed.
 pub(super) fn is_wrong(rule: &Rule) -> Option<&'static str> {
     let part = rule.part.as_ref()?;
     let other = rule.also
         || rule.skip.is_some()
-        || rule.again != Again::Join
+        || rule.again != RepeatedKey::Join
         || !rule.states.is_empty()
         || rule.lane.is_some()
         || rule.records.is_some()

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::leak;
-use super::table::{Fields, Reader, Span};
-use crate::formats::definition::kinds::{Class, FACTS, Fact, Kinds, Known};
+use super::table::{MistakeLog, Span, TomlTable};
+use crate::formats::definition::kinds::{FACTS, FactKind, KindClass, KindRule, Kinds};
 use crate::formats::json;
 
 /// Classes of every definition: members with which most agents name the kind of a record or a block.
@@ -14,7 +14,7 @@ const COMMON: [&str; 5] = ["type", "kind", "role", "event", "block.type"];
 pub(super) fn add_common(kinds: &mut Kinds) {
     for name in COMMON {
         if kinds.class(name).is_none() {
-            kinds.0.push(Class {
+            kinds.0.push(KindClass {
                 name,
                 record: None,
                 known: HashMap::new(),
@@ -24,7 +24,7 @@ pub(super) fn add_common(kinds: &mut Kinds) {
 }
 
 /// Parses `[kinds]` of a head or a definition.
-pub(super) fn kinds(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Kinds {
+pub(super) fn kinds(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> Kinds {
     let classes = table
         .table(reader, "kinds")
         .map(|inner| inner.tables_by_name(reader));
@@ -42,7 +42,7 @@ pub(super) fn kinds(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Kinds {
         }
         let record = record.map(|(text, _)| leak(text));
         let known = known(reader, fields, &mut Vec::new());
-        kinds.0.push(Class {
+        kinds.0.push(KindClass {
             name: leak(&name),
             record,
             known,
@@ -53,8 +53,8 @@ pub(super) fn kinds(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Kinds {
 
 /// Parses `[kinds]` of an overlay, with the position of each name. It adds no class to a format with a decoder in Rust.
 pub(super) fn added(
-    reader: &mut Reader<'_>,
-    table: &mut Fields<'_>,
+    reader: &mut MistakeLog<'_>,
+    table: &mut TomlTable<'_>,
     base: Option<&Kinds>,
 ) -> (Kinds, Vec<(&'static str, &'static str, Span)>) {
     let mut kinds = Kinds::default();
@@ -78,7 +78,7 @@ pub(super) fn added(
         let mut found = Vec::new();
         let known = known(reader, fields, &mut found);
         places.extend(found.into_iter().map(|(kind, span)| (name, kind, span)));
-        kinds.0.push(Class {
+        kinds.0.push(KindClass {
             name,
             record: None,
             known,
@@ -89,23 +89,23 @@ pub(super) fn added(
 
 /// Parses the kinds of a class, with the position of each name.
 fn known(
-    reader: &mut Reader<'_>,
-    mut fields: Fields<'_>,
+    reader: &mut MistakeLog<'_>,
+    mut fields: TomlTable<'_>,
     places: &mut Vec<(&'static str, Span)>,
-) -> HashMap<&'static str, &'static Known> {
-    let mut found: Vec<(String, Span, Known)> = Vec::new();
+) -> HashMap<&'static str, &'static KindRule> {
+    let mut found: Vec<(String, Span, KindRule)> = Vec::new();
     for (name, span) in fields.strings(reader, "quiet") {
-        found.push((name.to_owned(), span, Known::Quiet));
+        found.push((name.to_owned(), span, KindRule::Quiet));
     }
-    let mut with_text = |reader: &mut Reader<'_>, list, known: fn(_) -> Known| {
+    let mut with_text = |reader: &mut MistakeLog<'_>, list, known: fn(_) -> KindRule| {
         let paths = fields
             .table(reader, list)
             .map(|list| list.paths_by_name(reader));
         let paths = paths.into_iter().flatten();
         found.extend(paths.map(|(name, span, path)| (name, span, known(path))));
     };
-    with_text(reader, "note", Known::Note);
-    with_text(reader, "setting", Known::Setting);
+    with_text(reader, "note", KindRule::Note);
+    with_text(reader, "setting", KindRule::Setting);
     let states = fields.table(reader, "state");
     for (name, span, facts) in states
         .map(|states| states.tables_by_name(reader))
@@ -119,19 +119,19 @@ fn known(
                     .iter()
                     .find(|(known, _)| *known == word)
                     .map(|(_, fact)| *fact);
-                (fact.unwrap_or_else(|| Fact::Other(leak(&word))), path)
+                (fact.unwrap_or_else(|| FactKind::Other(leak(&word))), path)
             });
         let facts = facts.collect();
-        found.push((name, span, Known::State(facts)));
+        found.push((name, span, KindRule::State(facts)));
     }
     let passed = fields.table(reader, "passed");
     for (name, span, reason) in passed
         .map(|passed| passed.strings_by_name(reader))
         .unwrap_or_default()
     {
-        found.push((name, span, Known::Passed(leak(&reason))));
+        found.push((name, span, KindRule::Passed(leak(&reason))));
     }
-    let mut all: HashMap<&'static str, &'static Known> = HashMap::new();
+    let mut all: HashMap<&'static str, &'static KindRule> = HashMap::new();
     for (name, span, known) in found {
         let name = leak(&name);
         if all.insert(name, Box::leak(Box::new(known))).is_some() {

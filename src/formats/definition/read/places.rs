@@ -1,20 +1,20 @@
 //! Parses `roots` and `ends`.
 
 use super::leak;
-use super::table::{Fields, Reader};
-use crate::formats::roots::{Holds, Root};
+use super::table::{MistakeLog, TomlTable};
+use crate::formats::roots::{Root, RootPattern};
 use crate::model::tool::work::Ends;
 
 /// Parses `~/.agent/*/log.jsonl` or `${AGENT_HOME:-~/.agent}/*/log.jsonl`: literal folders, then a pattern. In a format with
 /// databases every file that does not end in `.json`, `.jsonl` or `.txt` is one.
 pub(super) fn roots(
-    reader: &mut Reader<'_>,
-    table: &mut Fields<'_>,
+    reader: &mut MistakeLog<'_>,
+    table: &mut TomlTable<'_>,
     has_databases: bool,
 ) -> &'static [Root] {
     let mut roots = Vec::new();
     for value in table.values(reader, "roots") {
-        if let Some(fields) = Fields::of(value) {
+        if let Some(fields) = TomlTable::of(value) {
             roots.extend(folder(reader, fields));
             continue;
         }
@@ -39,7 +39,7 @@ pub(super) fn roots(
 
 /// Parses `{ at = "~/.agent", moved = ["AGENT_SESSIONS", "AGENT_HOME/sessions"], files = ["*/*.jsonl"] }`: a folder,
 /// variables that move it, each with a path below its value, and patterns of files.
-fn folder(reader: &mut Reader<'_>, mut fields: Fields<'_>) -> Option<Root> {
+fn folder(reader: &mut MistakeLog<'_>, mut fields: TomlTable<'_>) -> Option<Root> {
     let span = fields.span();
     let home = match fields.string(reader, "at") {
         None => "",
@@ -68,10 +68,10 @@ fn folder(reader: &mut Reader<'_>, mut fields: Fields<'_>) -> Option<Root> {
             .into_iter()
             .map(|(pattern, _)| leak(pattern))
     };
-    holds.extend(patterns("databases").map(Holds::Databases));
-    holds.extend(patterns("files").map(Holds::Files));
-    holds.extend(patterns("beside").map(Holds::Beside));
-    holds.extend(patterns("above").map(Holds::Above));
+    holds.extend(patterns("databases").map(RootPattern::Databases));
+    holds.extend(patterns("files").map(RootPattern::Files));
+    holds.extend(patterns("beside").map(RootPattern::Beside));
+    holds.extend(patterns("above").map(RootPattern::Above));
     fields.finish(reader);
     if holds.is_empty() || (home.is_empty() && variables.is_empty()) {
         let right = "{ at = \"~/.agent/sessions\", files = [\"*.jsonl\"] }";
@@ -132,9 +132,9 @@ fn root(text: &str, is_database: bool) -> Option<Root> {
         .collect();
     let pattern = leak(&pattern);
     let holds = vec![if is_database {
-        Holds::Databases(pattern)
+        RootPattern::Databases(pattern)
     } else {
-        Holds::Files(pattern)
+        RootPattern::Files(pattern)
     }];
     Some(Root {
         variables: Box::leak(variables.into_boxed_slice()),
@@ -144,7 +144,7 @@ fn root(text: &str, is_database: bool) -> Option<Root> {
 }
 
 /// Parses `ends`: whether an agent records the end of work that continues after the result of its call.
-pub(super) fn ends(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<Ends> {
+pub(super) fn ends(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> Option<Ends> {
     let (word, span) = table.string(reader, "ends")?;
     let known = match word {
         "told" => Some(Ends::Announced),
@@ -164,7 +164,7 @@ pub(super) fn ends(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<En
 #[cfg(test)]
 mod tests {
     use super::root;
-    use crate::formats::roots::Holds;
+    use crate::formats::roots::RootPattern;
 
     #[test]
     fn places_are_folders_and_a_pattern() {
@@ -181,12 +181,12 @@ mod tests {
         ] {
             let root = root(text, false).unwrap();
             assert_eq!((root.variables, root.home), (variables, home), "{text}");
-            assert_eq!(root.holds, [Holds::Files(pattern)], "{text}");
+            assert_eq!(root.holds, [RootPattern::Files(pattern)], "{text}");
         }
         assert!(root("/etc/*.jsonl", false).is_none() && root("${A}/x", false).is_none());
         assert_eq!(
             root("~/.a/a.db", true).unwrap().holds,
-            [Holds::Databases("a.db")]
+            [RootPattern::Databases("a.db")]
         );
     }
 }

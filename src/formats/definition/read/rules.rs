@@ -3,16 +3,16 @@
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::table::{Fields, Reader};
+use super::table::{MistakeLog, TomlTable};
 use super::when::{flag, path, tests};
 use super::{journal, leak, places};
 use crate::formats::definition::path::Path;
 use crate::formats::definition::rule::{
-    Again, BlockRule, COUNTS, CallId, CallRule, EndRule, EntryRule, FromRule, Kind, LaneRule,
-    MARKS, MarkRule, Numbered, ResultRule, Rewind, RoleRule, Rule, StarterRule, StateRule,
-    UsageRule, What, role_of,
+    BlockRule, BlockSource, COUNTS, CallId, CallRule, EndRule, EntryRule, FromRule, LaneRule,
+    MARKS, MarkRule, Numbered, RecordKind, RepeatedKey, ResultRule, Rewind, RoleRule, Rule,
+    StarterRule, StateRule, UsageRule, role_of,
 };
-use crate::formats::definition::when::When;
+use crate::formats::definition::when::Conditions;
 use crate::model::entry::Role;
 use crate::model::entry::sender::SenderKind;
 use crate::model::usage::Scope;
@@ -32,7 +32,7 @@ const USAGES: usize = 16;
 const DEFAULTS: [&str; 6] = ["key", "parent", "at", "ended", "model", "lane"];
 
 impl<'t> Defaults<'t> {
-    pub(super) fn read(reader: &mut Reader<'_>, table: &mut Fields<'t>) -> Self {
+    pub(super) fn read(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'t>) -> Self {
         let Some(mut inner) = table.table(reader, "entry") else {
             return Self::default();
         };
@@ -49,16 +49,15 @@ impl<'t> Defaults<'t> {
         Self { paths, main }
     }
 
-    pub(super) fn path(&self, reader: &mut Reader<'_>, name: &str) -> Option<Path> {
+    pub(super) fn path(&self, reader: &mut MistakeLog<'_>, name: &str) -> Option<Path> {
         let (_, value) = self.paths.iter().find(|(known, _)| *known == name)?;
         reader.path_of(name, value)
     }
 }
 
-/// Parses a `[[record]]`.
 pub(super) fn rule(
-    reader: &mut Reader<'_>,
-    mut table: Fields<'_>,
+    reader: &mut MistakeLog<'_>,
+    mut table: TomlTable<'_>,
     defaults: &Defaults<'_>,
 ) -> Rule {
     let span = table.span();
@@ -69,12 +68,14 @@ pub(super) fn rule(
     };
     rule.part = journal::part(reader, &mut table);
     if rule.part.is_some() {
-        rule.kind = Kind::Part;
+        rule.kind = RecordKind::Part;
     }
     let mut words = Vec::new();
     rule.when = table
         .table(reader, "when")
-        .map_or_else(When::default, |inner| tests(reader, inner, &mut words));
+        .map_or_else(Conditions::default, |inner| {
+            tests(reader, inner, &mut words)
+        });
     rule.words = words.join(", ");
     rule.also = table.bool(reader, "also").unwrap_or(false);
     rule.skip = table.string(reader, "skip").map(|(why, _)| leak(why));
@@ -149,51 +150,53 @@ pub(super) fn rule(
 }
 
 /// The fields of entries of records that no rule matches.
-pub(super) fn unruled(reader: &mut Reader<'_>, defaults: &Defaults<'_>) -> EntryRule {
+pub(super) fn unruled(reader: &mut MistakeLog<'_>, defaults: &Defaults<'_>) -> EntryRule {
     entry(reader, None, defaults).0
 }
 
 /// Parses which records a rule is for.
-pub(super) fn kind(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Kind {
+pub(super) fn kind(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> RecordKind {
     match table.string(reader, "in") {
-        None | Some(("record", _)) => Kind::Record,
-        Some(("header", _)) => Kind::Header,
-        Some(("companion", _)) => Kind::Companion,
-        Some(("beside", _)) => Kind::Beside,
+        None | Some(("record", _)) => RecordKind::Record,
+        Some(("header", _)) => RecordKind::Header,
+        Some(("companion", _)) => RecordKind::Companion,
+        Some(("beside", _)) => RecordKind::Beside,
         Some((word, span)) => {
             reader.mistake(
                 span,
                 format!("`{word}` is no place; `in` is record, header, companion or beside"),
             );
-            Kind::Record
+            RecordKind::Record
         }
     }
 }
 
-fn again(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Again {
+fn again(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> RepeatedKey {
     match table.string(reader, "again") {
-        None | Some(("join", _)) => Again::Join,
-        Some(("replace", _)) => Again::Replace,
-        Some(("keep", _)) => Again::Keep,
+        None | Some(("join", _)) => RepeatedKey::Join,
+        Some(("replace", _)) => RepeatedKey::Replace,
+        Some(("keep", _)) => RepeatedKey::Keep,
         Some((word, span)) => {
             reader.mistake(
                 span,
                 format!("`{word}` is not known; `again` is join, replace or keep"),
             );
-            Again::Join
+            RepeatedKey::Join
         }
     }
 }
 
-fn when(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> When {
+fn when(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> Conditions {
     table
         .table(reader, "when")
-        .map_or_else(When::default, |inner| tests(reader, inner, &mut Vec::new()))
+        .map_or_else(Conditions::default, |inner| {
+            tests(reader, inner, &mut Vec::new())
+        })
 }
 
 fn entry(
-    reader: &mut Reader<'_>,
-    table: Option<Fields<'_>>,
+    reader: &mut MistakeLog<'_>,
+    table: Option<TomlTable<'_>>,
     defaults: &Defaults<'_>,
 ) -> (EntryRule, bool) {
     let mut rule = EntryRule::default();
@@ -239,7 +242,7 @@ fn entry(
 }
 
 /// Parses a role, or a path to one.
-fn role(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<RoleRule> {
+fn role(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> Option<RoleRule> {
     let value = table.take("role")?;
     Some(match value.get_ref().as_str() {
         Some("user") => RoleRule::Fixed(Role::User),
@@ -259,7 +262,7 @@ fn role(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<RoleRule> {
 }
 
 /// Parses a kind of sender, and a path to its name.
-fn from(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<FromRule> {
+fn from(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<FromRule> {
     let kind = table.string(reader, "kind");
     let name = table.path(reader, "name");
     let span = kind
@@ -274,7 +277,7 @@ fn from(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<FromRule> {
     known.map(|kind| FromRule { kind, name })
 }
 
-fn block(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<BlockRule> {
+fn block(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<BlockRule> {
     const KINDS: [&str; 10] = [
         "text", "thinking", "content", "image", "raw", "unknown", "call", "result", "mark", "block",
     ];
@@ -299,42 +302,42 @@ fn block(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<BlockRule> {
         table.path(reader, "each")
     };
     let when = if is_result {
-        When::default()
+        Conditions::default()
     } else {
         when(reader, &mut table)
     };
     let what = match kind {
-        "text" => What::Text(table.path(reader, "text")?),
-        "thinking" => What::Thinking(table.path(reader, "thinking")?),
-        "content" => What::Content(table.path(reader, "content")?),
-        "image" => What::Image {
+        "text" => BlockSource::Text(table.path(reader, "text")?),
+        "thinking" => BlockSource::Thinking(table.path(reader, "thinking")?),
+        "content" => BlockSource::Content(table.path(reader, "content")?),
+        "image" => BlockSource::Image {
             data: table.path(reader, "image")?,
             mime: table.path(reader, "mime"),
         },
-        "raw" => What::Raw {
+        "raw" => BlockSource::Raw {
             value: table.path(reader, "raw")?,
             title: table.path(reader, "title"),
         },
-        "unknown" => What::Unknown(table.path(reader, "unknown")?),
-        "call" => What::Call(Box::new(call(reader, &mut table)?)),
+        "unknown" => BlockSource::Unknown(table.path(reader, "unknown")?),
+        "call" => BlockSource::Call(Box::new(call(reader, &mut table)?)),
         "mark" => {
             let mark = mark(reader, table, "mark")?;
             return Some(BlockRule {
                 each,
                 when,
-                what: What::Mark(mark),
+                what: BlockSource::Mark(mark),
             });
         }
         "block" => {
             let inner = table.tables(reader, "block").into_iter();
-            What::Blocks(inner.filter_map(|inner| block(reader, inner)).collect())
+            BlockSource::Blocks(inner.filter_map(|inner| block(reader, inner)).collect())
         }
         _ => {
             let result = result(reader, table, true);
             return Some(BlockRule {
                 each: None,
                 when,
-                what: What::Result(Box::new(result)),
+                what: BlockSource::Result(Box::new(result)),
             });
         }
     };
@@ -342,7 +345,11 @@ fn block(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<BlockRule> {
     Some(BlockRule { each, when, what })
 }
 
-fn call_id(reader: &mut Reader<'_>, table: &mut Fields<'_>, name: &'static str) -> Option<CallId> {
+fn call_id(
+    reader: &mut MistakeLog<'_>,
+    table: &mut TomlTable<'_>,
+    name: &'static str,
+) -> Option<CallId> {
     let value = table.take(name)?;
     let text = value.get_ref().as_str().unwrap_or_default();
     if text == "@order" {
@@ -357,7 +364,7 @@ fn call_id(reader: &mut Reader<'_>, table: &mut Fields<'_>, name: &'static str) 
     reader.path_of(name, value).map(CallId::Path)
 }
 
-fn call(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<CallRule> {
+fn call(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> Option<CallRule> {
     let id = call_id(reader, table, "call");
     let name = table.path(reader, "name");
     if name.is_none() {
@@ -383,7 +390,7 @@ fn call(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<CallRule> {
 }
 
 /// Parses a result. `is_apart`: it is not within its call.
-fn result(reader: &mut Reader<'_>, mut table: Fields<'_>, is_apart: bool) -> ResultRule {
+fn result(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>, is_apart: bool) -> ResultRule {
     // In a block the value of `result` is the id of the call.
     let name = if table.has("result") { "result" } else { "of" };
     let of = if is_apart {
@@ -418,7 +425,7 @@ fn result(reader: &mut Reader<'_>, mut table: Fields<'_>, is_apart: bool) -> Res
     rule
 }
 
-fn usage(reader: &mut Reader<'_>, mut table: Fields<'_>) -> UsageRule {
+fn usage(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> UsageRule {
     let mut rule = UsageRule {
         each: table.path(reader, "each"),
         when: when(reader, &mut table),
@@ -457,8 +464,12 @@ fn usage(reader: &mut Reader<'_>, mut table: Fields<'_>) -> UsageRule {
     rule
 }
 
-/// A line across the transcript; the member of this name says which.
-fn mark(reader: &mut Reader<'_>, mut table: Fields<'_>, name: &'static str) -> Option<MarkRule> {
+/// Parses a separator, whose kind is the member of this name.
+fn mark(
+    reader: &mut MistakeLog<'_>,
+    mut table: TomlTable<'_>,
+    name: &'static str,
+) -> Option<MarkRule> {
     let kind = table.string(reader, name);
     let known = kind
         .as_ref()
@@ -480,7 +491,7 @@ fn mark(reader: &mut Reader<'_>, mut table: Fields<'_>, name: &'static str) -> O
     Some(rule)
 }
 
-fn state(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<StateRule> {
+fn state(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<StateRule> {
     let of = table.path(reader, "of");
     let is_lost = match table.string(reader, "is") {
         Some(("running", _)) => Some(false),
@@ -506,7 +517,7 @@ fn state(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<StateRule> {
 }
 
 /// Parses the state of work that continues after the result of its call.
-fn end(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<EndRule> {
+fn end(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<EndRule> {
     let rule = EndRule {
         when: when(reader, &mut table),
         of: table.path(reader, "of"),
@@ -525,7 +536,7 @@ fn end(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<EndRule> {
     Some(rule)
 }
 
-fn lane(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<LaneRule> {
+fn lane(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<LaneRule> {
     let name = table.path(reader, "name");
     if name.is_none() {
         reader.mistake(
@@ -550,7 +561,7 @@ fn lane(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<LaneRule> {
 }
 
 /// Parses how the call of a sub-agent is found if no record names it.
-fn starter(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<StarterRule> {
+fn starter(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<StarterRule> {
     let tool = table.string(reader, "tool").map(|(tool, _)| leak(tool));
     let (before, of) = (table.path(reader, "before"), table.path(reader, "of"));
     let span = table.span();
@@ -563,10 +574,9 @@ fn starter(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<StarterRule
     Some(StarterRule { tool, before, of })
 }
 
-/// Parses `[runs]`.
-pub(super) fn numbered(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Numbered> {
+pub(super) fn numbered(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<Numbered> {
     let item = table.path(reader, "item");
-    let mut tests = |reader: &mut Reader<'_>, name| {
+    let mut tests = |reader: &mut MistakeLog<'_>, name| {
         let inner = table.table(reader, name)?;
         Some(tests(reader, inner, &mut Vec::new()))
     };
@@ -582,7 +592,7 @@ pub(super) fn numbered(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option
     Some(Numbered { item, done, over })
 }
 
-fn rewind(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Rewind> {
+fn rewind(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<Rewind> {
     let (to, after) = (table.path(reader, "to"), table.path(reader, "after"));
     let span = table.span();
     table.finish(reader);

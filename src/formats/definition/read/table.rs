@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::leak;
-use crate::formats::definition::mistakes::{Lines, Mistake};
+use crate::formats::definition::mistakes::{LineIndex, Mistake};
 use crate::formats::definition::path::Path;
 
 pub(super) type Span = Range<usize>;
@@ -18,25 +18,24 @@ const MEMBERS: usize = 1000;
 /// The limit of bytes of a text.
 const TEXT: usize = 1024;
 
-/// Collects mistakes.
-pub(super) struct Reader<'t> {
-    lines: Lines<'t>,
+pub(super) struct MistakeLog<'t> {
+    lines: LineIndex<'t>,
     mistakes: Vec<Mistake>,
     /// The number of mistakes beyond the limit.
     more: usize,
 }
 
 /// A table, and the fields that were read.
-pub(super) struct Fields<'t> {
+pub(super) struct TomlTable<'t> {
     table: &'t DeTable<'t>,
     span: Span,
     asked: Vec<&'static str>,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> MistakeLog<'t> {
     pub(super) fn new(text: &'t str) -> Self {
         Self {
-            lines: Lines::of(text),
+            lines: LineIndex::of(text),
             mistakes: Vec::new(),
             more: 0,
         }
@@ -107,7 +106,6 @@ impl<'t> Reader<'t> {
         self.mistake(value.span(), what);
     }
 
-    /// Reads a path.
     pub(super) fn path_of(&mut self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<Path> {
         if let Some(items) = value
             .get_ref()
@@ -142,8 +140,7 @@ fn kind_of(value: &DeValue<'_>) -> &'static str {
     }
 }
 
-impl<'t> Fields<'t> {
-    /// The whole file.
+impl<'t> TomlTable<'t> {
     pub(super) fn root(table: &'t DeTable<'t>) -> Self {
         Self {
             table,
@@ -180,13 +177,17 @@ impl<'t> Fields<'t> {
 
     pub(super) fn string(
         &mut self,
-        reader: &mut Reader<'_>,
+        reader: &mut MistakeLog<'_>,
         name: &'static str,
     ) -> Option<(&'t str, Span)> {
         reader.text_of(name, self.take(name)?)
     }
 
-    pub(super) fn integer(&mut self, reader: &mut Reader<'_>, name: &'static str) -> Option<i64> {
+    pub(super) fn integer(
+        &mut self,
+        reader: &mut MistakeLog<'_>,
+        name: &'static str,
+    ) -> Option<i64> {
         let value = self.take(name)?;
         let number = value
             .get_ref()
@@ -198,7 +199,7 @@ impl<'t> Fields<'t> {
         number
     }
 
-    pub(super) fn bool(&mut self, reader: &mut Reader<'_>, name: &'static str) -> Option<bool> {
+    pub(super) fn bool(&mut self, reader: &mut MistakeLog<'_>, name: &'static str) -> Option<bool> {
         let value = self.take(name)?;
         let flag = value.get_ref().as_bool();
         if flag.is_none() {
@@ -210,7 +211,7 @@ impl<'t> Fields<'t> {
     /// A text, or a list of them.
     pub(super) fn strings(
         &mut self,
-        reader: &mut Reader<'_>,
+        reader: &mut MistakeLog<'_>,
         name: &'static str,
     ) -> Vec<(&'t str, Span)> {
         self.values(reader, name)
@@ -222,7 +223,7 @@ impl<'t> Fields<'t> {
     /// A value, or a list of them.
     pub(super) fn values(
         &mut self,
-        reader: &mut Reader<'_>,
+        reader: &mut MistakeLog<'_>,
         name: &'static str,
     ) -> Vec<&'t Spanned<DeValue<'t>>> {
         let Some(value) = self.take(name) else {
@@ -238,17 +239,21 @@ impl<'t> Fields<'t> {
         }
     }
 
-    pub(super) fn path(&mut self, reader: &mut Reader<'_>, name: &'static str) -> Option<Path> {
+    pub(super) fn path(&mut self, reader: &mut MistakeLog<'_>, name: &'static str) -> Option<Path> {
         let value = self.take(name)?;
         reader.path_of(name, value)
     }
 
-    pub(super) fn table(&mut self, reader: &mut Reader<'_>, name: &'static str) -> Option<Self> {
+    pub(super) fn table(
+        &mut self,
+        reader: &mut MistakeLog<'_>,
+        name: &'static str,
+    ) -> Option<Self> {
         self.tables(reader, name).into_iter().next()
     }
 
     /// A table, or a list of them.
-    pub(super) fn tables(&mut self, reader: &mut Reader<'_>, name: &'static str) -> Vec<Self> {
+    pub(super) fn tables(&mut self, reader: &mut MistakeLog<'_>, name: &'static str) -> Vec<Self> {
         let mut tables = Vec::new();
         for value in self.values(reader, name) {
             match value.get_ref().as_table() {
@@ -264,7 +269,10 @@ impl<'t> Fields<'t> {
     }
 
     /// All fields that were not read, by name; those of nested tables by dotted names.
-    pub(super) fn rest(self, reader: &mut Reader<'_>) -> Vec<(String, &'t Spanned<DeValue<'t>>)> {
+    pub(super) fn rest(
+        self,
+        reader: &mut MistakeLog<'_>,
+    ) -> Vec<(String, &'t Spanned<DeValue<'t>>)> {
         let mut rest = Vec::new();
         let Some(table) = self.small(reader) else {
             return rest;
@@ -293,14 +301,14 @@ impl<'t> Fields<'t> {
     }
 
     /// The table, if it is within the limit.
-    fn small(self, reader: &mut Reader<'_>) -> Option<Self> {
+    fn small(self, reader: &mut MistakeLog<'_>) -> Option<Self> {
         reader
             .expect_few("this table", self.table.len(), self.span())
             .then_some(self)
     }
 
     /// All members, which are tables.
-    pub(super) fn tables_by_name(self, reader: &mut Reader<'_>) -> Vec<(String, Span, Self)> {
+    pub(super) fn tables_by_name(self, reader: &mut MistakeLog<'_>) -> Vec<(String, Span, Self)> {
         let Some(table) = self.small(reader) else {
             return Vec::new();
         };
@@ -314,7 +322,7 @@ impl<'t> Fields<'t> {
     }
 
     /// All members, which are paths.
-    pub(super) fn paths_by_name(self, reader: &mut Reader<'_>) -> Vec<(String, Span, Path)> {
+    pub(super) fn paths_by_name(self, reader: &mut MistakeLog<'_>) -> Vec<(String, Span, Path)> {
         let Some(table) = self.small(reader) else {
             return Vec::new();
         };
@@ -322,7 +330,10 @@ impl<'t> Fields<'t> {
     }
 
     /// All members, which are texts.
-    pub(super) fn strings_by_name(self, reader: &mut Reader<'_>) -> Vec<(String, Span, String)> {
+    pub(super) fn strings_by_name(
+        self,
+        reader: &mut MistakeLog<'_>,
+    ) -> Vec<(String, Span, String)> {
         let Some(table) = self.small(reader) else {
             return Vec::new();
         };
@@ -332,7 +343,7 @@ impl<'t> Fields<'t> {
     /// All members, which are texts or lists of them, with names that last as long as the program.
     pub(super) fn lists_by_name(
         self,
-        reader: &mut Reader<'_>,
+        reader: &mut MistakeLog<'_>,
     ) -> Vec<(&'static str, &'static [&'static str])> {
         let Some(table) = self.small(reader) else {
             return Vec::new();
@@ -352,14 +363,14 @@ impl<'t> Fields<'t> {
     }
 
     /// As [`Self::rest`], with values that are paths.
-    pub(super) fn paths(self, reader: &mut Reader<'_>) -> Vec<(String, Path)> {
+    pub(super) fn paths(self, reader: &mut MistakeLog<'_>) -> Vec<(String, Path)> {
         let rest = self.rest(reader).into_iter();
         rest.filter_map(|(name, value)| reader.path_of(&name, value).map(|path| (name, path)))
             .collect()
     }
 
     /// Reports the fields that were not read.
-    pub(super) fn finish(self, reader: &mut Reader<'_>) {
+    pub(super) fn finish(self, reader: &mut MistakeLog<'_>) {
         let known = self.asked.join(", ");
         for (key, _) in self
             .table

@@ -3,18 +3,18 @@
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::table::{Fields, Reader};
+use super::table::{MistakeLog, TomlTable};
 use crate::formats::definition::path::Path;
 use crate::formats::definition::rule::Flag;
-use crate::formats::definition::when::{Literal, Test, Want, When};
+use crate::formats::definition::when::{Condition, Conditions, Literal, Want};
 
 /// Parses `path = value`, `has`, `lacks`, `starts`, `not`; also adds the conditions in words.
 pub(super) fn tests(
-    reader: &mut Reader<'_>,
-    mut table: Fields<'_>,
+    reader: &mut MistakeLog<'_>,
+    mut table: TomlTable<'_>,
     words: &mut Vec<String>,
-) -> When {
-    let mut when = When::default();
+) -> Conditions {
+    let mut when = Conditions::default();
     for (name, is_there) in [("has", true), ("lacks", false)] {
         for value in table.values(reader, name) {
             if let Some(path) = reader.path_of(name, value) {
@@ -22,7 +22,7 @@ pub(super) fn tests(
                     "{name} {}",
                     value.get_ref().as_str().unwrap_or_default()
                 ));
-                when.all.push(Test {
+                when.all.push(Condition {
                     path,
                     want: if is_there { Want::There } else { Want::Missing },
                 });
@@ -36,10 +36,11 @@ pub(super) fn tests(
                 .map(|one| one.word().into())
                 .collect();
             words.push(format!("{name} begins with {}", marks.join(" or ")));
-            when.all.extend(path(reader, &name, value).map(|path| Test {
-                path,
-                want: Want::Starts(marks),
-            }));
+            when.all
+                .extend(path(reader, &name, value).map(|path| Condition {
+                    path,
+                    want: Want::Starts(marks),
+                }));
         }
     }
     if let Some(none) = table.table(reader, "not") {
@@ -53,16 +54,17 @@ pub(super) fn tests(
             .collect::<Vec<_>>()
             .join(" or ");
         words.push(format!("{name} {list}"));
-        when.all.extend(path(reader, &name, value).map(|path| Test {
-            path,
-            want: Want::OneOf(literals),
-        }));
+        when.all
+            .extend(path(reader, &name, value).map(|path| Condition {
+                path,
+                want: Want::OneOf(literals),
+            }));
     }
     when
 }
 
 pub(super) fn path(
-    reader: &mut Reader<'_>,
+    reader: &mut MistakeLog<'_>,
     text: &str,
     value: &Spanned<DeValue<'_>>,
 ) -> Option<Path> {
@@ -72,7 +74,7 @@ pub(super) fn path(
 }
 
 pub(super) fn literals(
-    reader: &mut Reader<'_>,
+    reader: &mut MistakeLog<'_>,
     name: &str,
     value: &Spanned<DeValue<'_>>,
 ) -> Vec<Literal> {
@@ -102,15 +104,15 @@ pub(super) fn literals(
 }
 
 pub(super) fn flag(
-    reader: &mut Reader<'_>,
-    table: &mut Fields<'_>,
+    reader: &mut MistakeLog<'_>,
+    table: &mut TomlTable<'_>,
     name: &'static str,
 ) -> Option<Flag> {
     let value = table.take(name)?;
     match value.get_ref() {
         DeValue::Boolean(fixed) => Some(Flag::Fixed(*fixed)),
-        DeValue::String(text) => match Test::parse(text) {
-            Ok(test) => Some(Flag::If(vec![When {
+        DeValue::String(text) => match Condition::parse(text) {
+            Ok(test) => Some(Flag::If(vec![Conditions {
                 all: vec![test],
                 none: Vec::new(),
             }])),

@@ -1,11 +1,13 @@
 //! Blocks, calls and results of a record.
 
-use super::work::LOOK;
-use super::{Head, OPEN, Run, line};
+use super::budget::LOOK;
+use super::{DefinitionDecoder, EntryHead, OPEN, line};
 use crate::formats::anthropic::{self, Content};
 use crate::formats::definition::head;
 use crate::formats::definition::path::{Path, Scope};
-use crate::formats::definition::rule::{BlockRule, CallId, CallRule, Flag, ResultRule, What};
+use crate::formats::definition::rule::{
+    BlockRule, BlockSource, CallId, CallRule, Flag, ResultRule,
+};
 use crate::formats::inline;
 use crate::formats::json::Json;
 use crate::formats::tools;
@@ -19,26 +21,26 @@ use crate::model::tool::work::Work;
 use crate::model::tool::{self, ToolCall, ToolResult, ToolState, Verdict};
 
 /// Blocks of an entry, and edits to emit after it.
-type Made<'m> = (&'m mut Vec<BlockKind>, &'m mut Vec<Edit>);
+type BlockOutput<'m> = (&'m mut Vec<BlockKind>, &'m mut Vec<Edit>);
 
-impl Run {
+impl DefinitionDecoder {
     /// Applies a block of a rule to a record.
     pub(super) fn block(
         &mut self,
         rule: &BlockRule,
-        head: &Head,
+        head: &EntryHead,
         scope: Scope<'_>,
-        made: Made<'_>,
+        made: BlockOutput<'_>,
         out: &mut Batch,
     ) {
         let (blocks, results) = made;
         match &rule.each {
-            None if self.goes_on(LOOK, scope, out) && rule.when.holds(scope) => {
+            None if self.spend_budget(LOOK, scope, out) && rule.when.holds(scope) => {
                 self.one(rule, head, scope, (blocks, results), out);
             }
             None => {}
             Some(each) => each.elements(scope, &mut |found| {
-                if self.goes_on(LOOK, found, out) && rule.when.holds(found) {
+                if self.spend_budget(LOOK, found, out) && rule.when.holds(found) {
                     self.one(rule, head, found, (&mut *blocks, &mut *results), out);
                 }
             }),
@@ -48,37 +50,37 @@ impl Run {
     fn one(
         &mut self,
         rule: &BlockRule,
-        head: &Head,
+        head: &EntryHead,
         scope: Scope<'_>,
-        made: Made<'_>,
+        made: BlockOutput<'_>,
         out: &mut Batch,
     ) {
         let (blocks, results) = made;
         match &rule.what {
-            What::Text(path) => {
+            BlockSource::Text(path) => {
                 let text = path.prose(scope, |text| {
                     (!text.trim().is_empty()).then(|| out.prose(text))
                 });
                 blocks.extend(text.flatten().map(BlockKind::Text));
             }
-            What::Thinking(path) => {
+            BlockSource::Thinking(path) => {
                 let says = |text: &str| path.is_constant() || !text.trim().is_empty();
                 let text = path.prose(scope, |text| says(text).then(|| out.prose(text)));
                 blocks.extend(text.flatten().map(BlockKind::Thinking));
             }
-            What::Content(path) => path.each(scope, &mut |found| {
+            BlockSource::Content(path) => path.each(scope, &mut |found| {
                 for item in found.here.blocks() {
                     Self::content(item, head, (&mut *blocks, &mut *results), out);
                 }
             }),
-            What::Image { data, mime } => {
+            BlockSource::Image { data, mime } => {
                 let mime = mime
                     .as_ref()
                     .and_then(|path| path.word(scope))
                     .unwrap_or_default();
                 blocks.extend(data.string(scope, |data| BlockKind::Image(image(data, mime, out))));
             }
-            What::Raw { value, title } => {
+            BlockSource::Raw { value, title } => {
                 let title = title
                     .as_ref()
                     .and_then(|path| path.word(scope))
@@ -92,17 +94,17 @@ impl Run {
                     }));
                 });
             }
-            What::Unknown(name) => {
+            BlockSource::Unknown(name) => {
                 let name = name.word(scope).unwrap_or_default();
                 blocks.push(unknown::block(Kind("block.type", &name), scope.here, out));
             }
-            What::Mark(mark) => blocks.extend(line(mark, scope, out)),
-            What::Blocks(rules) => {
+            BlockSource::Mark(mark) => blocks.extend(line(mark, scope, out)),
+            BlockSource::Blocks(rules) => {
                 for rule in rules {
                     self.block(rule, head, scope, (&mut *blocks, &mut *results), out);
                 }
             }
-            What::Call(rule) => {
+            BlockSource::Call(rule) => {
                 let call = self.call(rule, head, (scope, blocks.len()), out);
                 if rule.once && !self.once.is_new(&call, &head.key) {
                     let result = self.once.result_of(call, &head.key, head.lane.clone());
@@ -111,7 +113,7 @@ impl Run {
                     blocks.push(BlockKind::Call(Box::new(call)));
                 }
             }
-            What::Result(rule) => {
+            BlockSource::Result(rule) => {
                 let number = results.len();
                 self.results(rule, head, (scope, number), results, out);
             }
@@ -119,7 +121,7 @@ impl Run {
     }
 
     /// A part of a message in the format of the large providers.
-    fn content(item: &Json<'_>, head: &Head, made: Made<'_>, out: &mut Batch) {
+    fn content(item: &Json<'_>, head: &EntryHead, made: BlockOutput<'_>, out: &mut Batch) {
         let (blocks, results) = made;
         let kind = item.get("type").str_or_empty();
         if matches!(kind, "" | "input_text" | "output_text") && item.get("text").str().is_some() {
@@ -158,7 +160,7 @@ impl Run {
     fn call(
         &mut self,
         rule: &CallRule,
-        head: &Head,
+        head: &EntryHead,
         at: (Scope<'_>, usize),
         out: &mut Batch,
     ) -> ToolCall {
@@ -188,7 +190,7 @@ impl Run {
         };
         // Some calls of a tool whose results are not recorded have one after all.
         let may_wait = rule.result.as_ref().is_none_or(|result| result.unrecorded);
-        if self.definition.needs.by_order && may_wait && self.asked.insert(key.clone()) {
+        if self.definition.needs.by_order && may_wait && self.ordered_calls.insert(key.clone()) {
             // Results follow their calls directly, so earlier calls get none any more.
             let waiting = self.waiting.entry(head.lane.clone()).or_default();
             if waiting.asking != head.key || waiting.open.len() >= OPEN {
@@ -236,7 +238,7 @@ impl Run {
     pub(super) fn results(
         &mut self,
         rule: &ResultRule,
-        head: &Head,
+        head: &EntryHead,
         at: (Scope<'_>, usize),
         results: &mut Vec<Edit>,
         out: &mut Batch,
@@ -245,7 +247,7 @@ impl Run {
         match &rule.each {
             None => results.extend(self.result(rule, head, (scope, number), out)),
             Some(each) => each.elements(scope, &mut |found| {
-                if self.goes_on(LOOK, found, out) {
+                if self.spend_budget(LOOK, found, out) {
                     let number = results.len();
                     results.extend(self.result(rule, head, (found, number), out));
                 }
@@ -256,7 +258,7 @@ impl Run {
     fn result(
         &mut self,
         rule: &ResultRule,
-        head: &Head,
+        head: &EntryHead,
         at: (Scope<'_>, usize),
         out: &mut Batch,
     ) -> Option<Edit> {
@@ -273,7 +275,7 @@ impl Run {
             CallId::PathOrOrder(path) => self
                 .runs
                 .id(path, scope)
-                .filter(|id| self.asked.contains(id)),
+                .filter(|id| self.ordered_calls.contains(id)),
             CallId::Order | CallId::Waiting => None,
         };
         let has_id = id.is_some();
@@ -319,7 +321,7 @@ impl Run {
         })
     }
 
-    fn waits_for_none(&self, head: &Head) -> bool {
+    fn waits_for_none(&self, head: &EntryHead) -> bool {
         self.waiting
             .get(&head.lane)
             .is_none_or(|waiting| waiting.open.is_empty())
@@ -327,7 +329,7 @@ impl Run {
 
     /// The oldest call without a result, of this tool if calls name it, too. A repeated result has the call of the
     /// first.
-    fn next_open(&mut self, result: &Key, head: &Head, tool: Option<&Text>) -> Key {
+    fn next_open(&mut self, result: &Key, head: &EntryHead, tool: Option<&Text>) -> Key {
         if let Some(call) = self.answered.get(result) {
             return call.clone();
         }

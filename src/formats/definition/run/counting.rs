@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Runs;
+use super::ProgramRuns;
 use super::so_far::SoFar;
 use crate::formats::definition::path::Scope;
 use crate::formats::definition::rule::{COUNTS, UsageRule};
@@ -14,22 +14,22 @@ use crate::model::usage::{self, Usage};
 
 /// State of usage that is recorded as sums.
 #[derive(Default)]
-pub(super) struct Counting {
+pub(super) struct UsageCounter {
     /// The last cumulative sums, by model.
-    sums: HashMap<Text, Sums>,
+    sums: HashMap<Text, CumulativeSums>,
     /// Usage that was emitted separately on a condition: a row that is read again may not fulfil it any more.
     given: HashSet<Key>,
     /// The sum of the session's own requests.
-    own: Sum,
+    own: RequestSum,
     /// The sum of its run, if it is recorded.
-    run: Option<Sum>,
+    run: Option<RequestSum>,
     /// Sums of the session so far.
     pub(super) so_far: SoFar,
 }
 
 /// Whose usage it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Whose {
+pub(super) enum UsageOwner {
     Session,
     /// Of a sub-agent in the session's file.
     Lane,
@@ -41,12 +41,12 @@ pub(super) enum Whose {
 
 /// Tokens and dollars.
 #[derive(Clone, Copy, Default)]
-struct Sum {
+struct RequestSum {
     tokens: u64,
     cost: f64,
 }
 
-impl Sum {
+impl RequestSum {
     fn add(&mut self, usage: &Usage) {
         let Usage {
             input,
@@ -70,14 +70,14 @@ impl Sum {
 const ROUNDING: f64 = 1e-9;
 
 #[derive(Clone, Copy, Default)]
-struct Sums {
-    counts: Counts,
+struct CumulativeSums {
+    counts: TokenCounts,
     cost: Option<f64>,
 }
 
-type Counts = [Option<u64>; COUNTS.len()];
+type TokenCounts = [Option<u64>; COUNTS.len()];
 
-impl Sums {
+impl CumulativeSums {
     /// Sets new sums and returns the increments. Missing fields keep their sums.
     fn grow(&mut self, mut now: Self) -> Self {
         let sums = now;
@@ -108,8 +108,7 @@ impl Sums {
     }
 }
 
-impl Counting {
-    /// Resets the sums.
+impl UsageCounter {
     pub(super) fn begin_anew(&mut self) {
         self.sums.clear();
     }
@@ -118,9 +117,9 @@ impl Counting {
     pub(super) fn usage(
         &mut self,
         rules: &[UsageRule],
-        (scope, runs): (Scope<'_>, &Runs),
+        (scope, runs): (Scope<'_>, &ProgramRuns),
         (key, is_entry): (&Key, bool),
-        (whose, of_session): (Whose, Option<Name>),
+        (whose, of_session): (UsageOwner, Option<Name>),
         out: &mut Batch,
     ) -> Option<Usage> {
         let mut own = None;
@@ -176,7 +175,7 @@ impl Counting {
                 Some(each) => each.elements(scope, &mut one),
             }
             match whose {
-                Whose::Beside => self.so_far.sum_up_beside(sums, out),
+                UsageOwner::Beside => self.so_far.sum_up_beside(sums, out),
                 _ => self.so_far.sum_up(sums, out),
             }
         }
@@ -186,13 +185,13 @@ impl Counting {
     /// The usage of a session that is not counted yet. Its sum may include sub-agents, which those in files of their own do
     /// not say: it does if it is more than the sum of the session's own requests before it. Without such a sum requests are
     /// added up.
-    fn once(&mut self, mut usage: Usage, rule: &UsageRule, whose: Whose) -> Option<Usage> {
+    fn once(&mut self, mut usage: Usage, rule: &UsageRule, whose: UsageOwner) -> Option<Usage> {
         match (whose, rule.scope) {
-            (Whose::Session, usage::Scope::Request) => self.own.add(&usage),
-            (Whose::Session, usage::Scope::Run) if rule.each.is_none() => {
+            (UsageOwner::Session, usage::Scope::Request) => self.own.add(&usage),
+            (UsageOwner::Session, usage::Scope::Run) if rule.each.is_none() => {
                 self.run.get_or_insert_default().add(&usage);
             }
-            (Whose::Companion, usage::Scope::Run) => {
+            (UsageOwner::Companion, usage::Scope::Run) => {
                 let run = self.run?;
                 let has_tokens = run.tokens > self.own.tokens;
                 if has_tokens {
@@ -215,7 +214,7 @@ impl Counting {
     }
 
     fn one(&mut self, rule: &UsageRule, scope: Scope<'_>, model: Option<&Text>) -> Option<Usage> {
-        let mut counts = Counts::default();
+        let mut counts = TokenCounts::default();
         for (count, path) in counts.iter_mut().zip(&rule.counts) {
             let sum = path.as_ref().and_then(|path| path.number(scope));
             *count = sum.and_then(|sum| Json::Number(sum).count());
@@ -233,7 +232,7 @@ impl Counting {
                 .sums
                 .entry(model.cloned().unwrap_or_default())
                 .or_default();
-            Sums { counts, cost } = sums.grow(Sums { counts, cost });
+            CumulativeSums { counts, cost } = sums.grow(CumulativeSums { counts, cost });
             if counts.iter().flatten().all(|count| *count == 0) && cost.is_none() {
                 return None;
             }

@@ -1,29 +1,29 @@
-//! A journal: records that say how a state changes, one after the other.
+//! Journals: records that change a document, one after the other.
 //!
-//! **The state is never put together.** Rules read parts of it, each as the record that brought it has it, so that a
-//! record read again alone gives the same bodies. What is kept is where parts stand, the facts of the elements that
-//! they belong to, and what stands back as long as something better is there.
+//! **The document is not kept in memory.** Rules read parts of it from the record that set them, so that a record that is
+//! read again alone gives the same bodies. The state holds the paths of emitted parts, small facts of the elements with
+//! parts, and parts that are hidden by better ones.
 //!
-//! **A change within a part is that part once more**, as far as its value is kept: those of the last parts are. No
-//! record holds what it comes to, so its bodies are held in their stubs and never left on disk.
+//! **A change within a part emits that part again**, if its value is in the cache of recent values. No record holds the
+//! result, so its bodies are kept in memory and never left on disk.
 //!
-//! A part that is set again replaces what it was in its entry; one that is cut off or deleted leaves it. Entries of an
-//! element that is gone are undone, as those of a message that an agent takes back.
+//! A part that is set again replaces its piece of an entry; one that is cut off or deleted removes it. Entries of an element
+//! that is removed are undone, like those of a rewound message.
 
 mod state;
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::Ordering;
 
-pub(super) use self::state::State;
-use self::state::{Found, Place, Region, Step, behind, place_of, walk};
-use super::counting::Whose;
-use super::{Head, Run, Site, line};
-use crate::formats::decoder::{Input, Place as Of};
-use crate::formats::definition::kinds::Fact;
+pub(super) use self::state::JournalState;
+use self::state::{Region, StatePath, StateStep, Visited, behind, place_of, walk};
+use super::counting::UsageOwner;
+use super::{DefinitionDecoder, EntryHead, RecordSite, line};
+use crate::formats::decoder::{Input, Place as RecordPlace};
+use crate::formats::definition::kinds::FactKind;
 use crate::formats::definition::path::Scope;
 use crate::formats::definition::rule::{EntryRule, Journal, PartOf, PartRule, Rule};
-use crate::formats::definition::when::When;
+use crate::formats::definition::when::Conditions;
 use crate::formats::json::{self, Json};
 use crate::model::body::{Body, Held, Key, Tree};
 use crate::model::edit::{Batch, Edit, MetaEdit};
@@ -31,99 +31,105 @@ use crate::model::entry::{Block, Entry, Piece, Role, result_bodies_mut};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
-/// A part of the state that makes something.
-struct Part {
+/// A part of the document that was emitted.
+struct EmittedPart {
     key: Key,
     piece: Piece,
-    /// So many steps lead to the element that it belongs to.
+    /// The length of the path of its element.
     owner: usize,
-    /// What that is, of a part that may stand back.
+    /// Its blocks, if it may be hidden.
     blocks: Vec<Block>,
-    stands_back: bool,
+    is_hidden: bool,
 }
 
-/// A rule for parts, with its number among all.
+/// A rule for parts, with its index.
 #[derive(Clone, Copy)]
-struct Reads {
+struct PartReader {
     number: usize,
     rule: &'static Rule,
     part: &'static PartRule,
 }
 
-/// What a record does.
-enum Op<'v> {
-    /// Puts a value in place of what there was; none takes it away.
-    Set(Place, Option<&'v Json<'v>>),
-    /// Cuts a list, and adds to it.
-    Push(Place, Option<u32>, &'v [Json<'v>]),
+/// The operation of a record.
+enum JournalOp<'v> {
+    /// Sets a value, or deletes it.
+    Set(StatePath, Option<&'v Json<'v>>),
+    /// Cuts a list to a length, and appends to it.
+    Push(StatePath, Option<u32>, &'v [Json<'v>]),
 }
 
-/// An element that parts belong to, with its facts.
-struct Owner<'s> {
-    place: &'s [Step],
+/// An element with parts, and its facts.
+struct Element<'s> {
+    place: &'s [StateStep],
     head: &'s Json<'s>,
-    /// Of the document or the line.
-    of: Of<'s>,
+    /// The place of the record.
+    of: RecordPlace<'s>,
 }
 
-/// What came of a change.
+/// What a change has emitted.
 #[derive(Default)]
-struct Made {
+struct ChangeOutput {
     keys: BTreeSet<Key>,
     pieces: HashSet<(Key, Piece)>,
 }
 
-impl Run {
-    /// Takes a record of a journal. `None`: it changes nothing that rules for parts read.
+impl DefinitionDecoder {
+    /// Applies a record of a journal. `None` if no rule for parts reads what it changes.
     pub(super) fn journal(&mut self, input: Input<'_>, out: &mut Batch) -> Option<Fate> {
         let journal = self.definition.journal.as_ref()?;
         let mut state = std::mem::take(&mut self.state);
         let mut fate = None;
         read(journal, input, &mut |op| {
-            fate = self.take(&mut state, op, input.place, out);
+            fate = self.apply(&mut state, op, input.place, out);
         });
         self.state = state;
         fate
     }
 
-    fn take(&mut self, state: &mut State, op: Op<'_>, of: Of<'_>, out: &mut Batch) -> Option<Fate> {
+    fn apply(
+        &mut self,
+        state: &mut JournalState,
+        op: JournalOp<'_>,
+        of: RecordPlace<'_>,
+        out: &mut Batch,
+    ) -> Option<Fate> {
         let rules = self.reads();
         let parts = rules.iter().map(|reads| reads.part.of.as_slice());
-        let around = state.around(&op, parts);
-        let parsed = around
+        let enclosing = state.enclosing_part(&op, parts);
+        let parsed = enclosing
             .as_ref()
             .and_then(|(place, source)| Some((place, json::parse(source).ok()?)));
         let Some((place, mut value)) = parsed else {
-            return self.change(state, op, of, out);
+            return self.apply_change(state, op, of, out);
         };
-        let (Op::Set(at, _) | Op::Push(at, ..)) = &op;
+        let (JournalOp::Set(at, _) | JournalOp::Push(at, ..)) = &op;
         state::change(&mut value, at.get(place.len()..).unwrap_or_default(), &op);
         let (from, stubs_only) = (
             out.edits.len(),
             std::mem::replace(&mut out.stubs_only, false),
         );
-        let fate = self.change(state, Op::Set(place.clone(), Some(&value)), of, out);
+        let fate = self.apply_change(state, JournalOp::Set(place.clone(), Some(&value)), of, out);
         out.stubs_only = stubs_only;
         out.edits.iter_mut().skip(from).for_each(hold);
         fate
     }
 
-    fn change(
+    fn apply_change(
         &mut self,
-        state: &mut State,
-        op: Op<'_>,
-        of: Of<'_>,
+        state: &mut JournalState,
+        op: JournalOp<'_>,
+        of: RecordPlace<'_>,
         out: &mut Batch,
     ) -> Option<Fate> {
         let rules = self.reads();
         let edits = out.edits.len();
-        let (region, values) = place(&op, state);
+        let (region, values) = changed_region(&op, state);
         let place = owner_of(&rules, &region);
-        let was = state.head(&place);
+        let was = state.facts(&place);
         let before = self.entries_of(
             state,
             &rules,
-            &Owner {
+            &Element {
                 place: &place,
                 head: &was,
                 of,
@@ -132,11 +138,11 @@ impl Run {
         );
         let mut gone = Vec::new();
         for other in state.owners(&region) {
-            let head = state.head(&other);
+            let head = state.facts(&other);
             gone.extend(self.entries_of(
                 state,
                 &rules,
-                &Owner {
+                &Element {
                     place: &other,
                     head: &head,
                     of,
@@ -144,33 +150,33 @@ impl Run {
                 out,
             ));
         }
-        let old = state.take(&region);
-        state.note(&op, &place, is_list(&rules, &region.place));
+        let old = state.remove(&region);
+        state.update_facts(&op, &place, is_list(&rules, &region.place));
         let owners = owners_in(&rules, &values, state);
         for (place, value) in &owners {
-            state.put(place.clone(), value);
+            state.set_facts(place.clone(), value);
         }
-        let now = state.head(&place);
+        let now = state.facts(&place);
         self.facts_of(&was, &now, out);
-        let mut made = Made::default();
-        let owner = Owner {
+        let mut made = ChangeOutput::default();
+        let owner = Element {
             place: &place,
             head: &now,
             of,
         };
         for reads in of_owner(&rules, &place) {
-            self.make(state, reads, &owner, &values, (&mut made, out));
+            self.emit_parts(state, reads, &owner, &values, (&mut made, out));
         }
         for (place, value) in owners {
-            let head = state.head(&place);
+            let head = state.facts(&place);
             self.facts(Scope::of(&head), out);
-            let owner = Owner {
+            let owner = Element {
                 place: &place,
                 head: &head,
                 of,
             };
             for reads in of_owner(&rules, &place) {
-                self.make(
+                self.emit_parts(
                     state,
                     reads,
                     &owner,
@@ -180,8 +186,8 @@ impl Run {
             }
         }
         let is_shown = !made.keys.is_empty();
-        let mut poorer = self.turn(state, &rules, &owner, out);
-        poorer.extend(retire(state, old, &region, (&made, out)));
+        let mut shrunk = self.update_hidden(state, &rules, &owner, out);
+        shrunk.extend(retire(state, old, &region, (&made, out)));
         for (_, key, mut entry) in gone {
             if !made.keys.contains(&key) && state.undone.contains_key(&key) {
                 entry.marks.undone = true;
@@ -189,10 +195,10 @@ impl Run {
             }
         }
         let element = Region::all(place.clone());
-        let shows = |state: &State, reads: Reads, key: &Key| {
+        let shows = |state: &JournalState, reads: PartReader, key: &Key| {
             element
                 .within(state.parts(reads.number))
-                .any(|(_, part)| part.key == *key && !part.stands_back)
+                .any(|(_, part)| part.key == *key && !part.is_hidden)
         };
         for (reads, key, entry) in before {
             let now = self.entry_of(reads.rule, key.clone(), &owner, Vec::new(), out);
@@ -208,11 +214,11 @@ impl Run {
                 }));
             }
         }
-        poorer.retain(|key| {
+        shrunk.retain(|key| {
             !made.keys.contains(key)
                 && !of_owner(&rules, &place).any(|reads| shows(state, reads, key))
         });
-        out.edits.extend(poorer.into_iter().map(Edit::Retire));
+        out.edits.extend(shrunk.into_iter().map(Edit::Retire));
         let is_merged = out
             .edits
             .iter()
@@ -228,11 +234,11 @@ impl Run {
         }
     }
 
-    fn reads(&self) -> Vec<Reads> {
+    fn reads(&self) -> Vec<PartReader> {
         let rules = self.definition.rules.iter().enumerate();
         rules
             .filter_map(|(number, rule)| {
-                Some(Reads {
+                Some(PartReader {
                     number,
                     rule,
                     part: rule.part.as_ref()?,
@@ -241,18 +247,18 @@ impl Run {
             .collect()
     }
 
-    /// The entries that parts of an element make, without their blocks.
+    /// The entries of the parts of an element, without blocks.
     fn entries_of(
         &mut self,
-        state: &State,
-        rules: &[Reads],
-        owner: &Owner<'_>,
+        state: &JournalState,
+        rules: &[PartReader],
+        owner: &Element<'_>,
         out: &mut Batch,
-    ) -> Vec<(Reads, Key, Entry)> {
+    ) -> Vec<(PartReader, Key, Entry)> {
         let region = Region::all(owner.place.to_vec());
-        let of_rule = |reads: Reads| {
+        let of_rule = |reads: PartReader| {
             let (_, part) = region.within(state.parts(reads.number)).next()?;
-            let key = (!part.stands_back).then(|| part.key.clone())?;
+            let key = (!part.is_hidden).then(|| part.key.clone())?;
             Some((
                 reads,
                 key.clone(),
@@ -262,16 +268,16 @@ impl Run {
         of_owner(rules, owner.place).filter_map(of_rule).collect()
     }
 
-    /// What a rule makes of parts in these values.
-    fn make(
+    /// Emits the parts of a rule in these values.
+    fn emit_parts(
         &mut self,
-        state: &mut State,
-        reads: Reads,
-        owner: &Owner<'_>,
-        values: &[(Place, &Json<'_>)],
-        (made, out): (&mut Made, &mut Batch),
+        state: &mut JournalState,
+        reads: PartReader,
+        owner: &Element<'_>,
+        values: &[(StatePath, &Json<'_>)],
+        (made, out): (&mut ChangeOutput, &mut Batch),
     ) {
-        let Reads { number, rule, part } = reads;
+        let PartReader { number, rule, part } = reads;
         let mut found = Vec::new();
         for (place, value) in values {
             let Some(rest) = behind(&part.of, place) else {
@@ -282,8 +288,8 @@ impl Run {
                 &mut place.clone(),
                 value,
                 &mut |place, what| match what {
-                    Found::Part(value) => found.push((place.clone(), value)),
-                    Found::List(length) => state.set_length(place, length),
+                    Visited::Part(value) => found.push((place.clone(), value)),
+                    Visited::List(length) => state.set_length(place, length),
                 },
             );
         }
@@ -297,10 +303,10 @@ impl Run {
         let key = named.unwrap_or_else(|| owner.key(rule));
         let (mut blocks, mut results, mut parts) = (Vec::new(), Vec::new(), Vec::new());
         for (place, value) in found {
-            if matches!(owner.of, Of::Line | Of::Row(_)) {
-                state.keep(&place, value);
+            if matches!(owner.of, RecordPlace::Line | RecordPlace::Row(_)) {
+                state.cache_value(&place, value);
             }
-            let name = place.last().map(Step::word).unwrap_or_default();
+            let name = place.last().map(StateStep::word).unwrap_or_default();
             let scope = Scope {
                 record: owner.head,
                 here: value,
@@ -310,7 +316,7 @@ impl Run {
                 continue;
             }
             rule.taken.fetch_add(1, Ordering::Relaxed);
-            // What has no name of its own is known by its place in the element.
+            // Parts without a key are identified by their path in the element.
             head.key = Text::from(&*format!("{key}/{}", words(place.get(owner.place.len()..))));
             let mut kinds = Vec::new();
             if let Some(mark) = &rule.mark {
@@ -331,7 +337,7 @@ impl Run {
         if parts.is_empty() {
             return;
         }
-        let stands_back = part
+        let is_hidden = part
             .unless
             .as_ref()
             .is_some_and(|unless| unless.holds(site.scope));
@@ -339,7 +345,7 @@ impl Run {
         let has_usage = entry.usage.is_some();
         let first = parts.first().map(|(_, piece, _)| *piece);
         for (place, piece, blocks) in parts {
-            // What only counts is counted by the first part.
+            // Usage alone is emitted with the first part.
             if blocks.is_empty() && !(has_usage && Some(piece) == first) {
                 continue;
             }
@@ -350,16 +356,16 @@ impl Run {
                 .unwrap_or_default()
                 .to_vec();
             made.pieces.insert((key.clone(), piece));
-            let part = Part {
+            let part = EmittedPart {
                 key: key.clone(),
                 piece,
                 owner: part.owner,
                 blocks: kept,
-                stands_back,
+                is_hidden,
             };
             state.parts_mut(number).insert(place, part);
         }
-        if !stands_back && (has_usage || !entry.blocks.is_empty()) {
+        if !is_hidden && (has_usage || !entry.blocks.is_empty()) {
             made.keys.insert(key);
             out.entry(entry);
         }
@@ -370,18 +376,18 @@ impl Run {
         &mut self,
         rule: &'static Rule,
         key: Key,
-        owner: &Owner<'_>,
+        owner: &Element<'_>,
         blocks: Vec<Block>,
         out: &mut Batch,
     ) -> Entry {
         let fallback = EntryRule::default();
         let (fields, site) = (rule.entry.as_ref().unwrap_or(&fallback), owner.site());
         let in_runs = (site.scope, &self.runs);
-        let whose = (Whose::Session, self.model());
+        let whose = (UsageOwner::Session, self.model());
         let usage = self
             .counting
             .usage(&rule.usages, in_runs, (&key, true), whose, out);
-        let head = Head {
+        let head = EntryHead {
             key,
             ..self.head(fields, site, out)
         };
@@ -396,33 +402,33 @@ impl Run {
         entry
     }
 
-    /// Parts of an element stand back, or no longer. Answers of which entries they were taken.
-    fn turn(
+    /// Hides parts of an element, or shows them again. Returns the entries from which parts were removed.
+    fn update_hidden(
         &mut self,
-        state: &mut State,
-        rules: &[Reads],
-        owner: &Owner<'_>,
+        state: &mut JournalState,
+        rules: &[PartReader],
+        owner: &Element<'_>,
         out: &mut Batch,
     ) -> Vec<Key> {
-        let mut poorer = Vec::new();
+        let mut shrunk = Vec::new();
         for reads in of_owner(rules, owner.place) {
             let Some(unless) = &reads.part.unless else {
                 continue;
             };
-            let stands_back = unless.holds(owner.site().scope);
+            let is_hidden = unless.holds(owner.site().scope);
             let region = Region::all(owner.place.to_vec());
             let mut back = Vec::new();
             for part in region.within_mut(state.parts_mut(reads.number)) {
-                if part.stands_back == stands_back {
+                if part.is_hidden == is_hidden {
                     continue;
                 }
-                part.stands_back = stands_back;
-                if stands_back {
+                part.is_hidden = is_hidden;
+                if is_hidden {
                     out.push(Edit::RetirePiece {
                         of: part.key.clone(),
                         piece: part.piece,
                     });
-                    poorer.push(part.key.clone());
+                    shrunk.push(part.key.clone());
                 } else {
                     back.push((part.key.clone(), part.blocks.clone()));
                 }
@@ -435,10 +441,10 @@ impl Run {
             let entry = self.entry_of(reads.rule, key, owner, blocks, out);
             out.entry(entry);
         }
-        poorer
+        shrunk
     }
 
-    /// Facts of what has changed; a title that is taken away is none any more.
+    /// Emits facts that have changed; a deleted title is emptied.
     fn facts_of(&mut self, was: &Json<'_>, now: &Json<'_>, out: &mut Batch) {
         for (rule, last) in self.definition.facts.iter().zip(&mut self.facts) {
             let is_there = |value| rule.path.is_there(Scope::of(value));
@@ -447,11 +453,11 @@ impl Run {
             }
             *last = None;
             match rule.fact {
-                Fact::Title => out.meta(MetaEdit::Title {
+                FactKind::Title => out.meta(MetaEdit::Title {
                     rank: 2,
                     title: Text::default(),
                 }),
-                Fact::Other(name) => out.meta(MetaEdit::Fact {
+                FactKind::Other(name) => out.meta(MetaEdit::Fact {
                     name,
                     value: Text::default(),
                 }),
@@ -462,7 +468,7 @@ impl Run {
     }
 }
 
-/// Holds bodies in their stubs.
+/// Keeps bodies in memory.
 fn hold(edit: &mut Edit) {
     let bodies: Vec<&mut Body> = match edit {
         Edit::Entry(entry) => entry
@@ -501,9 +507,9 @@ fn source_of(tree: &Tree) -> String {
     }
 }
 
-impl Owner<'_> {
-    fn site(&self) -> Site<'_> {
-        Site {
+impl Element<'_> {
+    fn site(&self) -> RecordSite<'_> {
+        RecordSite {
             scope: Scope::of(self.head),
             place: self.of,
             number: None,
@@ -512,7 +518,7 @@ impl Owner<'_> {
         }
     }
 
-    /// The key of an entry whose element says none: a reading may begin in the middle.
+    /// The key of an entry whose element has none, because the journal is read from the middle.
     fn key(&self, rule: &Rule) -> Key {
         let role = rule.entry.as_ref().and_then(|entry| entry.role.as_ref());
         let role = role
@@ -522,53 +528,53 @@ impl Owner<'_> {
     }
 }
 
-fn words(steps: Option<&[Step]>) -> String {
+fn words(steps: Option<&[StateStep]>) -> String {
     steps
         .unwrap_or_default()
         .iter()
-        .map(Step::word)
+        .map(StateStep::word)
         .collect::<Vec<_>>()
         .join("/")
 }
 
-/// Reads what a record does.
-fn read(journal: &Journal, input: Input<'_>, take: &mut dyn FnMut(Op<'_>)) {
+/// Parses the operation of a record, and calls `apply` with it.
+fn read(journal: &Journal, input: Input<'_>, apply: &mut dyn FnMut(JournalOp<'_>)) {
     let scope = Scope::of(input.json);
     match input.place {
-        Of::Line | Of::Row(_) => {}
-        Of::Header => return take(Op::Set(Place::new(), Some(input.json))),
-        Of::Element => {
+        RecordPlace::Line | RecordPlace::Row(_) => {}
+        RecordPlace::Header => return apply(JournalOp::Set(StatePath::new(), Some(input.json))),
+        RecordPlace::Element => {
             let Some(list) = &journal.elements else {
                 return;
             };
-            return take(Op::Push(
-                vec![Step::Name(list.clone())],
+            return apply(JournalOp::Push(
+                vec![StateStep::Name(list.clone())],
                 None,
                 std::slice::from_ref(input.json),
             ));
         }
         _ => return,
     }
-    let does = |when: &Option<When>| when.as_ref().is_some_and(|when| when.holds(scope));
+    let does = |when: &Option<Conditions>| when.as_ref().is_some_and(|when| when.holds(scope));
     if does(&journal.whole) {
-        journal
-            .value
-            .first(scope, |value| take(Op::Set(Place::new(), Some(value))));
+        journal.value.first(scope, |value| {
+            apply(JournalOp::Set(StatePath::new(), Some(value)))
+        });
         return;
     }
     let Some(place) = journal.path.first(scope, place_of).flatten() else {
         return;
     };
     if does(&journal.delete) {
-        return take(Op::Set(place, None));
+        return apply(JournalOp::Set(place, None));
     }
     let from = journal.from.as_ref().and_then(|from| from.count(scope));
     let from = from.map(|from| u32::try_from(from).unwrap_or(u32::MAX));
-    let mut take = |value: Option<&Json<'_>>| {
+    let mut apply = |value: Option<&Json<'_>>| {
         if does(&journal.set) {
-            take(Op::Set(place.clone(), value));
+            apply(JournalOp::Set(place.clone(), value));
         } else if does(&journal.push) {
-            take(Op::Push(
+            apply(JournalOp::Push(
                 place.clone(),
                 from,
                 value.map_or(&[], Json::items),
@@ -578,23 +584,26 @@ fn read(journal: &Journal, input: Input<'_>, take: &mut dyn FnMut(Op<'_>)) {
     let mut is_given = false;
     journal.value.first(scope, |value| {
         is_given = true;
-        take(Some(value));
+        apply(Some(value));
     });
     if !is_given {
-        take(None);
+        apply(None);
     }
 }
 
-/// What is no longer as it was, and what stands there now.
-fn place<'v>(op: &Op<'v>, state: &State) -> (Region, Vec<(Place, &'v Json<'v>)>) {
+/// The region that an operation replaces, and the values that it sets there.
+fn changed_region<'v>(
+    op: &JournalOp<'v>,
+    state: &JournalState,
+) -> (Region, Vec<(StatePath, &'v Json<'v>)>) {
     match op {
-        Op::Set(place, value) => {
+        JournalOp::Set(place, value) => {
             let values = value.map(|value| (place.clone(), value));
             (Region::all(place.clone()), values.into_iter().collect())
         }
-        Op::Push(list, from, items) => {
+        JournalOp::Push(list, from, items) => {
             let from = from.unwrap_or_else(|| state.length(list));
-            let place = |at: u32| [&**list, &[Step::At(at)]].concat();
+            let place = |at: u32| [&**list, &[StateStep::At(at)]].concat();
             let values = (0..)
                 .zip(*items)
                 .map(|(at, item)| (place(from.saturating_add(at)), item));
@@ -609,9 +618,9 @@ fn place<'v>(op: &Op<'v>, state: &State) -> (Region, Vec<(Place, &'v Json<'v>)>)
     }
 }
 
-/// The element that goes on with something else in it; the state itself is one.
-fn owner_of(rules: &[Reads], region: &Region) -> Place {
-    let owner = |reads: &Reads| {
+/// The element that the region is a part of; the document itself is one.
+fn owner_of(rules: &[PartReader], region: &Region) -> StatePath {
+    let owner = |reads: &PartReader| {
         let place = region.place.get(..reads.part.owner)?;
         behind(&reads.part.of, place)
             .filter(|_| !region.covers(place))
@@ -625,28 +634,31 @@ fn owner_of(rules: &[Reads], region: &Region) -> Place {
         .to_vec()
 }
 
-/// The rules for parts of an element.
-fn of_owner<'r>(rules: &'r [Reads], place: &'r [Step]) -> impl Iterator<Item = Reads> + use<'r> {
+/// The rules whose parts belong to an element with this path.
+fn of_owner<'r>(
+    rules: &'r [PartReader],
+    place: &'r [StateStep],
+) -> impl Iterator<Item = PartReader> + use<'r> {
     let of = rules.iter().filter(|reads| reads.part.owner == place.len());
     of.filter(|reads| behind(&reads.part.of, place).is_some())
         .copied()
 }
 
-/// Whether parts are in elements of this list.
-fn is_list(rules: &[Reads], place: &[Step]) -> bool {
+/// Whether a list has elements with parts.
+fn is_list(rules: &[PartReader], place: &[StateStep]) -> bool {
     rules.iter().any(|reads| {
         behind(&reads.part.of, place).is_some_and(|rest| rest.starts_with(&[PartOf::Each]))
     })
 }
 
-/// Elements with parts in these values.
+/// The elements with parts in these values.
 fn owners_in<'v>(
-    rules: &[Reads],
-    values: &[(Place, &'v Json<'v>)],
-    state: &mut State,
-) -> Vec<(Place, &'v Json<'v>)> {
+    rules: &[PartReader],
+    values: &[(StatePath, &'v Json<'v>)],
+    state: &mut JournalState,
+) -> Vec<(StatePath, &'v Json<'v>)> {
     let mut lists: Vec<&[PartOf]> = Vec::new();
-    for Reads { part, .. } in rules {
+    for PartReader { part, .. } in rules {
         let list = part.of.get(..part.owner).unwrap_or_default();
         if !list.is_empty() && !lists.contains(&list) {
             lists.push(list);
@@ -660,8 +672,8 @@ fn owners_in<'v>(
                 &mut place.clone(),
                 value,
                 &mut |place, found| match found {
-                    Found::Part(value) => owners.push((place.clone(), value)),
-                    Found::List(length) => state.set_length(place, length),
+                    Visited::Part(value) => owners.push((place.clone(), value)),
+                    Visited::List(length) => state.set_length(place, length),
                 },
             );
         }
@@ -669,21 +681,21 @@ fn owners_in<'v>(
     owners
 }
 
-/// Takes away what parts were that are not there any more. Answers of which entries.
+/// Removes pieces of parts that were not emitted again. Returns their entries.
 fn retire(
-    state: &mut State,
-    old: Vec<(Place, Part)>,
+    state: &mut JournalState,
+    old: Vec<(StatePath, EmittedPart)>,
     region: &Region,
-    (made, out): (&Made, &mut Batch),
+    (made, out): (&ChangeOutput, &mut Batch),
 ) -> Vec<Key> {
-    let mut poorer = Vec::new();
+    let mut shrunk = Vec::new();
     let mut leave = |of: Key, piece: Piece, out: &mut Batch| {
         if !made.pieces.contains(&(of.clone(), piece)) {
             out.push(Edit::RetirePiece {
                 of: of.clone(),
                 piece,
             });
-            poorer.push(of);
+            shrunk.push(of);
         }
     };
     for key in &made.keys {
@@ -691,7 +703,7 @@ fn retire(
             leave(key.clone(), piece, out);
         }
     }
-    for (place, part) in old.into_iter().filter(|(_, part)| !part.stands_back) {
+    for (place, part) in old.into_iter().filter(|(_, part)| !part.is_hidden) {
         let is_gone = place
             .get(..part.owner)
             .is_some_and(|owner| !owner.is_empty() && region.covers(owner));
@@ -701,7 +713,7 @@ fn retire(
             leave(part.key, part.piece, out);
         }
     }
-    poorer
+    shrunk
 }
 
 #[cfg(test)]

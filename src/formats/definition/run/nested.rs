@@ -1,7 +1,7 @@
 //! Records within records.
 
-use super::work::LOOK;
-use super::{Run, Site, show_within};
+use super::budget::LOOK;
+use super::{DefinitionDecoder, RecordSite, show_within};
 use crate::formats::decoder::Input;
 use crate::formats::definition::path::{Path, Scope};
 use crate::formats::definition::rule::Rule;
@@ -11,13 +11,13 @@ use crate::model::tally::Fate;
 /// The limit of records within records.
 const DEEPEST: u8 = 4;
 
-impl Run {
+impl DefinitionDecoder {
     /// Applies the rules to the records within a record.
     pub(super) fn within(
         &mut self,
         rule: &Rule,
         of: &(Path, bool),
-        site: Site<'_>,
+        site: RecordSite<'_>,
         out: &mut Batch,
     ) -> bool {
         let (records, replace) = of;
@@ -28,24 +28,30 @@ impl Run {
         let is_shown = self.records(records, *replace, site, out);
         if let Some(text) = &rule.unsaid {
             let text = text.word(site.scope).unwrap_or_default();
-            self.unsaid.hold(&text, out.edits.split_off(edits));
+            self.held.hold(&text, out.edits.split_off(edits));
         }
         is_shown
     }
 
     /// Applies the rules to these records within a record.
-    fn records(&mut self, path: &Path, replace: bool, site: Site<'_>, out: &mut Batch) -> bool {
+    fn records(
+        &mut self,
+        path: &Path,
+        replace: bool,
+        site: RecordSite<'_>,
+        out: &mut Batch,
+    ) -> bool {
         let before = if replace {
-            std::mem::take(&mut self.kept).list
+            std::mem::take(&mut self.entries).list
         } else {
             Vec::new()
         };
         let from = out.edits.len();
         let (mut number, mut is_shown) = (0, false);
-        self.work.weigh(site.scope.record);
+        self.budget.weigh(site.scope.record);
         let cost = LOOK + self.definition.rules.len() + self.definition.facts.len();
         path.each(site.scope, &mut |found| {
-            if !self.goes_on(cost, site.scope, out) {
+            if !self.spend_budget(cost, site.scope, out) {
                 return;
             }
             let scope = Scope {
@@ -53,7 +59,7 @@ impl Run {
                 ..found
             };
             let place = number_within(site, number);
-            let within = Site {
+            let within = RecordSite {
                 scope,
                 number: Some(&place),
                 depth: site.depth + 1,
@@ -71,11 +77,11 @@ impl Run {
 }
 
 /// Emits records that lie too deep for rules as trees.
-fn show_deep(path: &Path, site: Site<'_>, out: &mut Batch) -> bool {
+fn show_deep(path: &Path, site: RecordSite<'_>, out: &mut Batch) -> bool {
     let mut number = 0;
     path.each(site.scope, &mut |found| {
         let place = number_within(site, number);
-        let within = Site {
+        let within = RecordSite {
             number: Some(&place),
             ..site
         };
@@ -100,7 +106,7 @@ fn show_deep(path: &Path, site: Site<'_>, out: &mut Batch) -> bool {
 }
 
 /// The index of a record within records, with those of the records around it.
-fn number_within(site: Site<'_>, number: usize) -> String {
+fn number_within(site: RecordSite<'_>, number: usize) -> String {
     site.number
         .map_or_else(|| number.to_string(), |outer| format!("{outer}/{number}"))
 }

@@ -1,6 +1,6 @@
 //! Questions to the user: an answer replaces its question.
 
-use super::{Head, Run};
+use super::{DefinitionDecoder, EntryHead};
 use crate::formats::definition::rule::MarkKind;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
@@ -24,11 +24,11 @@ struct Question {
 
 impl Questions {
     /// Adds a question, or replaces one by its answer: the one with its key, or else the last.
-    pub(super) fn settle(
+    pub(super) fn merge(
         &mut self,
         (kind, call): (MarkKind, Option<Key>),
         blocks: &mut [BlockKind],
-        (head, piece): (&mut Head, &mut Piece),
+        (head, piece): (&mut EntryHead, &mut Piece),
     ) {
         match (kind, blocks) {
             (
@@ -69,7 +69,7 @@ impl Questions {
 
     /// Removes questions about calls that have progressed: they were answered, though no record says how. A permission
     /// without a call is for any call of its lane.
-    fn settle_by(
+    fn remove_answered_by(
         &mut self,
         (calls, is_own): (&[Key], bool),
         lane: Option<&Name>,
@@ -94,7 +94,7 @@ impl Questions {
     }
 }
 
-impl Run {
+impl DefinitionDecoder {
     /// Removes the questions about calls that the edits of a record show to have progressed.
     pub(super) fn answer_by_calls(
         &mut self,
@@ -113,7 +113,7 @@ impl Run {
             for (lane, waiting) in &mut self.waiting {
                 waiting
                     .questions
-                    .settle_by((&calls, lane == own), lane.as_ref(), at, out);
+                    .remove_answered_by((&calls, lane == own), lane.as_ref(), at, out);
             }
         }
     }

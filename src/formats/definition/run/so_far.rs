@@ -24,11 +24,9 @@ pub(super) struct SoFar {
     within: HashSet<Key>,
     /// Requests that no sum includes yet, with the number of the sum that may.
     open: BTreeMap<Key, (u32, Spending)>,
-    /// The last sums.
     own: BTreeMap<Key, Spending>,
     /// The sum in a database beside the session.
     beside: BTreeMap<Key, Spending>,
-    /// What was emitted.
     sent: BTreeMap<Key, Spending>,
 }
 
@@ -37,7 +35,7 @@ type Spending = (Usage, Option<Name>);
 
 impl SoFar {
     /// Sets the session of a record.
-    pub(super) fn see_session(&mut self, id: &Text) {
+    pub(super) fn set_session(&mut self, id: &Text) {
         let known = self.session.replace(id.clone());
         if known.is_some_and(|known| known != *id) {
             self.begin_anew();
@@ -49,7 +47,6 @@ impl SoFar {
         self.number += 1;
     }
 
-    /// A request.
     pub(super) fn spend(
         &mut self,
         key: &Key,
@@ -136,7 +133,6 @@ impl SoFar {
             .any(|key| total(&new, key) < total(&self.own, key))
     }
 
-    /// Emits the changes.
     fn publish(&mut self, out: &mut Batch) {
         let tokens = |spent: &BTreeMap<Key, Spending>| -> u64 {
             spent.values().map(|(usage, _)| usage.total()).sum()

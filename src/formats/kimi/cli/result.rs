@@ -1,4 +1,4 @@
-//! The results of Kimi CLI's tools: an output, a message about it, and what the terminal shows of it.
+//! Results of Kimi CLI's tools: an output, a message about it, and its display in the terminal.
 
 use crate::formats::json::Json;
 use crate::formats::kimi::content::{images, output_of};
@@ -8,12 +8,11 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolResult, Verdict};
 
-/// Lines around a change.
+/// Context lines of a diff.
 const AROUND: usize = 3;
-/// Bytes of a message that stands at the edge.
+/// The limit of bytes of a message that is shown as facts.
 const SHORT: usize = 48;
 
-/// Reads a `return_value`.
 pub(crate) fn read(
     key: Key,
     value: &Json<'_>,
@@ -67,7 +66,7 @@ fn verdict(is_error: bool, message: &str) -> Verdict {
     }
 }
 
-/// What the terminal shows as a change: both texts, of which only what differs is told.
+/// A diff display: it holds both texts, of which only the difference is shown.
 fn diff(shown: &Json<'_>) -> Option<String> {
     if shown.get("type").str() != Some("diff") {
         return None;

@@ -1,4 +1,4 @@
-//! Whether a file is the wire of Kimi CLI.
+//! Detection of the wire of Kimi CLI.
 
 use crate::formats::decoder::{Confidence, Probe, Verdict};
 use crate::formats::json::Json;

@@ -1,4 +1,4 @@
-//! What records of Kimi CLI decode to, where it depends on more than one of them.
+//! Tests of records of Kimi CLI that depend on each other.
 
 use super::KimiCli;
 use crate::formats::decoder::Place;

@@ -1,10 +1,10 @@
-//! Whether a file is the wire of Kimi Code.
+//! Detection of the wire of Kimi Code.
 
 use crate::formats::decoder::{Confidence, Probe, Verdict};
 use crate::formats::json::Json;
 use crate::model::record::Shape;
 
-/// What the types of operations begin with.
+/// Prefixes of the types of operations.
 const OPERATIONS: [&str; 6] = [
     "context.append_",
     "turn.prompt",

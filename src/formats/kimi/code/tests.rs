@@ -1,4 +1,4 @@
-//! What records of Kimi Code decode to, where it depends on more than one of them.
+//! Tests of records of Kimi Code that depend on each other.
 
 use std::path::Path;
 

@@ -1,39 +1,39 @@
-//! What is kept of a state: where things stand in it, and facts.
+//! The state of a journal: paths of emitted parts, and facts of elements.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Op, Part};
+use super::{EmittedPart, JournalOp};
 use crate::formats::definition::rule::PartOf;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::entry::Piece;
 use crate::model::text::{Text, prefix};
 
-/// Of a string in the head of an element so many bytes are kept, of an object so many members, so deep.
+/// The limits of facts: bytes of a string, members of an object, depth.
 const LONGEST: usize = 1 << 10;
 const MEMBERS: usize = 1 << 7;
 const DEEPEST: usize = 4;
-/// Values of parts up to so many bytes are kept, together up to so many.
+/// The limits of the cache of values: bytes of one, and of all.
 const LARGEST: usize = 64 << 10;
 const HEAVIEST: usize = 1 << 20;
-/// A list is not made longer than this by a place beyond its end.
+/// The limit to which an index beyond its end extends a list.
 const ITEMS: usize = 1 << 12;
-/// Nothing that is told stands deeper in a state.
+/// The limit of steps of a path.
 const STEPS: usize = 32;
 
-/// Where something stands in a state.
-pub(super) type Place = Vec<Step>;
+/// A path in the document.
+pub(super) type StatePath = Vec<StateStep>;
 
 /// An element of a list, or a member of an object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Step {
+pub(super) enum StateStep {
     At(u32),
     Name(Text),
 }
 
-impl Step {
-    /// The name or number, as one would write it.
+impl StateStep {
+    /// The name or index as text.
     pub(super) fn word(&self) -> Text {
         match self {
             Self::At(at) => Text::from(&*at.to_string()),
@@ -42,45 +42,44 @@ impl Step {
     }
 }
 
-/// A place as a record names it; `None` if it names none.
-pub(super) fn place_of(path: &Json<'_>) -> Option<Place> {
+/// Parses the path in a record.
+pub(super) fn place_of(path: &Json<'_>) -> Option<StatePath> {
     let step = |step: &Json<'_>| match step {
-        Json::Integer(at) => u32::try_from(*at).ok().map(Step::At),
-        step => step.str().map(|name| Step::Name(Text::clean(name))),
+        Json::Integer(at) => u32::try_from(*at).ok().map(StateStep::At),
+        step => step.str().map(|name| StateStep::Name(Text::clean(name))),
     };
-    let place: Place = path.items().iter().map(step).collect::<Option<_>>()?;
+    let place: StatePath = path.items().iter().map(step).collect::<Option<_>>()?;
     (1..=STEPS).contains(&place.len()).then_some(place)
 }
 
-/// A place with all that stands in it; or of a list what stands in it from an element on.
+/// A value of the document, or the elements of a list from an index on.
 pub(super) struct Region {
-    pub(super) place: Place,
+    pub(super) place: StatePath,
     pub(super) from: Option<u32>,
 }
 
 impl Region {
-    pub(super) fn all(place: Place) -> Self {
+    pub(super) fn all(place: StatePath) -> Self {
         Self { place, from: None }
     }
 
-    pub(super) fn covers(&self, place: &[Step]) -> bool {
-        let is_behind =
-            |from: u32| matches!(place.get(self.place.len()), Some(Step::At(at)) if *at >= from);
+    pub(super) fn covers(&self, place: &[StateStep]) -> bool {
+        let is_behind = |from: u32| matches!(place.get(self.place.len()), Some(StateStep::At(at)) if *at >= from);
         place.starts_with(&self.place) && self.from.is_none_or(is_behind)
     }
 
-    /// What of a map stands in it.
+    /// The items of a map in the region.
     pub(super) fn within<'m, T>(
         &self,
-        map: &'m BTreeMap<Place, T>,
-    ) -> impl Iterator<Item = (&'m Place, &'m T)> {
+        map: &'m BTreeMap<StatePath, T>,
+    ) -> impl Iterator<Item = (&'m StatePath, &'m T)> {
         map.range(self.first()..)
             .take_while(|(place, _)| self.covers(place))
     }
 
     pub(super) fn within_mut<'m, T>(
         &self,
-        map: &'m mut BTreeMap<Place, T>,
+        map: &'m mut BTreeMap<StatePath, T>,
     ) -> impl Iterator<Item = &'m mut T> {
         let inside = map
             .range_mut(self.first()..)
@@ -88,17 +87,17 @@ impl Region {
         inside.map(|(_, one)| one)
     }
 
-    fn first(&self) -> Place {
+    fn first(&self) -> StatePath {
         self.place
             .iter()
             .cloned()
-            .chain(self.from.map(Step::At))
+            .chain(self.from.map(StateStep::At))
             .collect()
     }
 
-    /// Takes it out of a map.
-    fn take<T>(&self, map: &mut BTreeMap<Place, T>) -> Vec<(Place, T)> {
-        let places: Vec<Place> = self.within(map).map(|(place, _)| place.clone()).collect();
+    /// Removes the region from a map.
+    fn remove_from<T>(&self, map: &mut BTreeMap<StatePath, T>) -> Vec<(StatePath, T)> {
+        let places: Vec<StatePath> = self.within(map).map(|(place, _)| place.clone()).collect();
         places
             .into_iter()
             .filter_map(|place| map.remove_entry(&place))
@@ -106,52 +105,52 @@ impl Region {
     }
 }
 
-/// What is kept of a state.
+/// The state of a journal.
 #[derive(Default)]
-pub(in crate::formats::definition::run) struct State {
-    /// Facts of the state and of the elements that parts belong to.
-    heads: BTreeMap<Place, Json<'static>>,
+pub(in crate::formats::definition::run) struct JournalState {
+    /// Facts of the document and of elements with parts.
+    heads: BTreeMap<StatePath, Json<'static>>,
     /// Lengths of lists with parts in them.
-    lengths: BTreeMap<Place, u32>,
-    /// Parts that make something, by the number of their rule.
-    parts: BTreeMap<usize, BTreeMap<Place, Part>>,
-    /// Values of parts that may be changed within, the last of them.
-    values: BTreeMap<Place, String>,
-    /// Their bytes.
+    lengths: BTreeMap<StatePath, u32>,
+    /// Emitted parts, by the index of their rule.
+    parts: BTreeMap<usize, BTreeMap<StatePath, EmittedPart>>,
+    /// The cache of values of parts, in which records may change something.
+    values: BTreeMap<StatePath, String>,
+    /// The bytes of the cache.
     weight: usize,
-    /// Pieces of entries that are undone, and would be there still if such an entry came back.
+    /// Pieces of undone entries, which are removed if such an entry is emitted again.
     pub(super) undone: HashMap<Key, Vec<Piece>>,
 }
 
-impl State {
+impl JournalState {
     /// The facts of an element.
-    pub(super) fn head(&self, of: &[Step]) -> Json<'static> {
+    pub(super) fn facts(&self, of: &[StateStep]) -> Json<'static> {
         self.heads
             .get(of)
             .cloned()
             .unwrap_or_else(|| Json::Object(Vec::new()))
     }
 
-    pub(super) fn length(&self, list: &[Step]) -> u32 {
+    pub(super) fn length(&self, list: &[StateStep]) -> u32 {
         self.lengths.get(list).copied().unwrap_or(0)
     }
 
-    pub(super) fn set_length(&mut self, list: &[Step], length: u32) {
+    pub(super) fn set_length(&mut self, list: &[StateStep], length: u32) {
         self.lengths.insert(list.to_vec(), length);
     }
 
-    /// What a rule makes.
-    pub(super) fn parts(&self, rule: usize) -> &BTreeMap<Place, Part> {
-        static NONE: BTreeMap<Place, Part> = BTreeMap::new();
+    /// The emitted parts of a rule.
+    pub(super) fn parts(&self, rule: usize) -> &BTreeMap<StatePath, EmittedPart> {
+        static NONE: BTreeMap<StatePath, EmittedPart> = BTreeMap::new();
         self.parts.get(&rule).unwrap_or(&NONE)
     }
 
-    pub(super) fn parts_mut(&mut self, rule: usize) -> &mut BTreeMap<Place, Part> {
+    pub(super) fn parts_mut(&mut self, rule: usize) -> &mut BTreeMap<StatePath, EmittedPart> {
         self.parts.entry(rule).or_default()
     }
 
-    /// Elements in a region, but for the state itself.
-    pub(super) fn owners(&self, region: &Region) -> Vec<Place> {
+    /// The elements in a region, without the document itself.
+    pub(super) fn owners(&self, region: &Region) -> Vec<StatePath> {
         region
             .within(&self.heads)
             .map(|(place, _)| place.clone())
@@ -159,20 +158,20 @@ impl State {
             .collect()
     }
 
-    /// Takes out what stands in a region, and gives back the parts of it.
-    pub(super) fn take(&mut self, region: &Region) -> Vec<(Place, Part)> {
-        region.take(&mut self.heads);
-        region.take(&mut self.lengths);
-        let values = region.take(&mut self.values);
+    /// Removes a region, and returns its parts.
+    pub(super) fn remove(&mut self, region: &Region) -> Vec<(StatePath, EmittedPart)> {
+        region.remove_from(&mut self.heads);
+        region.remove_from(&mut self.lengths);
+        let values = region.remove_from(&mut self.values);
         self.weight -= values.iter().map(|(_, value)| value.len()).sum::<usize>();
         self.parts
             .values_mut()
-            .flat_map(|parts| region.take(parts))
+            .flat_map(|parts| region.remove_from(parts))
             .collect()
     }
 
-    /// Keeps the value of a part, in which something may be changed later.
-    pub(super) fn keep(&mut self, place: &[Step], value: &Json<'_>) {
+    /// Caches the value of a part, in which a record may change something later.
+    pub(super) fn cache_value(&mut self, place: &[StateStep], value: &Json<'_>) {
         if !matches!(value, Json::Array(_) | Json::Object(_)) || value.weight() > LARGEST {
             return;
         }
@@ -187,15 +186,15 @@ impl State {
         }
     }
 
-    /// The outermost part of these within which something changes, and its value.
-    pub(super) fn around<'p>(
+    /// The outermost part in which an operation changes something, and its value.
+    pub(super) fn enclosing_part<'p>(
         &self,
-        op: &Op<'_>,
+        op: &JournalOp<'_>,
         parts: impl Iterator<Item = &'p [PartOf]>,
-    ) -> Option<(Place, String)> {
+    ) -> Option<(StatePath, String)> {
         let (at, is_within) = match op {
-            Op::Set(at, _) => (at, 1),
-            Op::Push(list, ..) => (list, 0),
+            JournalOp::Set(at, _) => (at, 1),
+            JournalOp::Push(list, ..) => (list, 0),
         };
         let place = |part: &[PartOf]| {
             let place = at
@@ -210,35 +209,37 @@ impl State {
         Some((outermost, value))
     }
 
-    /// Keeps the facts of an element.
-    pub(super) fn put(&mut self, owner: Place, value: &Json<'_>) {
+    /// Sets the facts of an element.
+    pub(super) fn set_facts(&mut self, owner: StatePath, value: &Json<'_>) {
         self.heads.insert(owner, pruned(value, DEEPEST));
     }
 
-    /// Notes what a record does within an element.
-    pub(super) fn note(&mut self, op: &Op<'_>, owner: &[Step], is_list: bool) {
+    /// Updates the facts of an element by an operation.
+    pub(super) fn update_facts(&mut self, op: &JournalOp<'_>, owner: &[StateStep], is_list: bool) {
         match op {
-            Op::Set(place, Some(value)) if place.is_empty() => self.put(Place::new(), value),
-            Op::Set(place, value) => self.put_within(owner, place, *value),
-            Op::Push(list, from, items) => {
+            JournalOp::Set(place, Some(value)) if place.is_empty() => {
+                self.set_facts(StatePath::new(), value)
+            }
+            JournalOp::Set(place, value) => self.set_fact(owner, place, *value),
+            JournalOp::Push(list, from, items) => {
                 let from = from.unwrap_or_else(|| self.length(list));
                 let length = from.saturating_add(u32::try_from(items.len()).unwrap_or(u32::MAX));
                 if is_list {
                     self.set_length(list, length);
                 }
                 let any = (0..length.min(1)).map(|_| Json::Null).collect();
-                self.put_within(owner, list, Some(&Json::Array(any)));
+                self.set_fact(owner, list, Some(&Json::Array(any)));
             }
         }
-        // The list has this element, whether or not one was told of it.
-        if let Some((Step::At(at), list)) = owner.split_last()
+        // The list has this element, whether or not a record has set it.
+        if let Some((StateStep::At(at), list)) = owner.split_last()
             && self.length(list) <= *at
         {
             self.set_length(list, at.saturating_add(1));
         }
     }
 
-    fn put_within(&mut self, owner: &[Step], place: &[Step], value: Option<&Json<'_>>) {
+    fn set_fact(&mut self, owner: &[StateStep], place: &[StateStep], value: Option<&Json<'_>>) {
         let inner = place.get(owner.len()..).unwrap_or_default();
         let head = self
             .heads
@@ -250,7 +251,7 @@ impl State {
     }
 }
 
-/// A value without what is long, deep or many in it. Of a list only remains whether there is anything in it.
+/// A value within the limits of facts. A list is reduced to whether it is empty.
 fn pruned(value: &Json<'_>, depth: usize) -> Json<'static> {
     match value {
         Json::Null | Json::Deep(_) => Json::Null,
@@ -278,12 +279,12 @@ fn pruned(value: &Json<'_>, depth: usize) -> Json<'static> {
     }
 }
 
-fn set(value: &mut Json<'static>, at: &[Step], now: Option<Json<'static>>) {
+fn set(value: &mut Json<'static>, at: &[StateStep], now: Option<Json<'static>>) {
     let Some((step, rest)) = at.split_first() else {
         *value = now.unwrap_or(Json::Null);
         return;
     };
-    let Step::Name(name) = step else { return };
+    let StateStep::Name(name) = step else { return };
     if !value.is_object() {
         *value = Json::Object(Vec::new());
     }
@@ -304,12 +305,12 @@ fn set(value: &mut Json<'static>, at: &[Step], now: Option<Json<'static>>) {
     }
 }
 
-/// Changes a value as a record says, which names a place in it.
-pub(super) fn change<'v>(value: &mut Json<'v>, at: &[Step], op: &Op<'v>) {
+/// Applies an operation to a value, at a path within it.
+pub(super) fn change<'v>(value: &mut Json<'v>, at: &[StateStep], op: &JournalOp<'v>) {
     let Some((step, rest)) = at.split_first() else {
         match op {
-            Op::Set(_, now) => *value = now.cloned().unwrap_or(Json::Null),
-            Op::Push(_, from, items) => {
+            JournalOp::Set(_, now) => *value = now.cloned().unwrap_or(Json::Null),
+            JournalOp::Push(_, from, items) => {
                 if let Json::Array(all) = value {
                     let from = from
                         .and_then(|from| usize::try_from(from).ok())
@@ -322,7 +323,7 @@ pub(super) fn change<'v>(value: &mut Json<'v>, at: &[Step], op: &Op<'v>) {
         return;
     };
     match (step, value) {
-        (Step::At(at), Json::Array(items)) => {
+        (StateStep::At(at), Json::Array(items)) => {
             let Some(at) = usize::try_from(*at)
                 .ok()
                 .filter(|at| *at < items.len().max(ITEMS))
@@ -336,12 +337,12 @@ pub(super) fn change<'v>(value: &mut Json<'v>, at: &[Step], op: &Op<'v>) {
                 change(item, rest, op);
             }
         }
-        (Step::Name(name), value) => {
+        (StateStep::Name(name), value) => {
             if value.is_null() {
                 *value = Json::Object(Vec::new());
             }
             let Json::Object(members) = value else { return };
-            if rest.is_empty() && matches!(op, Op::Set(_, None)) {
+            if rest.is_empty() && matches!(op, JournalOp::Set(_, None)) {
                 return members.retain(|(known, _)| **known != **name);
             }
             let known = members.iter().rposition(|(known, _)| **known == **name);
@@ -353,43 +354,43 @@ pub(super) fn change<'v>(value: &mut Json<'v>, at: &[Step], op: &Op<'v>) {
                 change(member, rest, op);
             }
         }
-        (Step::At(_), _) => {}
+        (StateStep::At(_), _) => {}
     }
 }
 
-/// What is left of parts behind a place, if the place leads to them.
-pub(super) fn behind<'p>(parts: &'p [PartOf], place: &[Step]) -> Option<&'p [PartOf]> {
+/// The rest of the path to parts behind a path that leads to them.
+pub(super) fn behind<'p>(parts: &'p [PartOf], place: &[StateStep]) -> Option<&'p [PartOf]> {
     let (before, rest) = parts.split_at_checked(place.len())?;
-    let fits = |(part, step): (&PartOf, &Step)| match (part, step) {
-        (PartOf::Member(name), Step::Name(at)) => name == at,
-        (PartOf::Each, Step::At(_)) => true,
+    let fits = |(part, step): (&PartOf, &StateStep)| match (part, step) {
+        (PartOf::Member(name), StateStep::Name(at)) => name == at,
+        (PartOf::Each, StateStep::At(_)) => true,
         _ => false,
     };
     before.iter().zip(place).all(fits).then_some(rest)
 }
 
-/// Goes over the parts in a value, and over the lists on the way.
+/// Visits the parts in a value, and the lists on the way.
 pub(super) fn walk<'v>(
     parts: &[PartOf],
-    place: &mut Place,
+    place: &mut StatePath,
     value: &'v Json<'v>,
-    found: &mut dyn FnMut(&Place, Found<'v>),
+    found: &mut dyn FnMut(&StatePath, Visited<'v>),
 ) {
     match parts.split_first() {
         None if value.is_null() => {}
-        None => found(place, Found::Part(value)),
+        None => found(place, Visited::Part(value)),
         Some((PartOf::Member(name), rest)) => {
-            place.push(Step::Name(name.clone()));
+            place.push(StateStep::Name(name.clone()));
             walk(rest, place, value.get(name), found);
             place.pop();
         }
         Some((PartOf::Each, rest)) => {
             found(
                 place,
-                Found::List(u32::try_from(value.items().len()).unwrap_or(u32::MAX)),
+                Visited::List(u32::try_from(value.items().len()).unwrap_or(u32::MAX)),
             );
             for (at, item) in (0..).zip(value.items()) {
-                place.push(Step::At(at));
+                place.push(StateStep::At(at));
                 walk(rest, place, item, found);
                 place.pop();
             }
@@ -397,8 +398,8 @@ pub(super) fn walk<'v>(
     }
 }
 
-/// What a walk comes by.
-pub(super) enum Found<'v> {
+/// A part or a list on the way to parts.
+pub(super) enum Visited<'v> {
     Part(&'v Json<'v>),
     List(u32),
 }

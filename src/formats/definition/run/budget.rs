@@ -1,7 +1,7 @@
 //! The budget of rules for a record. Nested lists may multiply the work of a rule: the budget bounds it by the size of the
 //! record.
 
-use super::Run;
+use super::DefinitionDecoder;
 use crate::formats::definition::path::Scope;
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, Severity};
@@ -17,15 +17,14 @@ pub(super) const RULE: usize = 64;
 
 /// The cost of a record so far.
 #[derive(Default)]
-pub(super) struct Work {
+pub(super) struct RecordBudget {
     done: usize,
     weight: Option<usize>,
     /// Whether a notice has said that the budget is exceeded.
     has_stopped: bool,
 }
 
-impl Work {
-    /// Starts a record.
+impl RecordBudget {
     pub(super) fn begin(&mut self) {
         (self.done, self.weight) = (0, None);
     }
@@ -35,13 +34,12 @@ impl Work {
         *self.weight.get_or_insert_with(|| record.weight())
     }
 
-    /// Adds a cost.
     pub(super) fn add(&mut self, cost: usize) {
         self.done = self.done.saturating_add(cost);
     }
 
-    /// Whether the budget allows so many more bytes of texts.
-    fn is_enough(&mut self, texts: usize, record: &Json<'_>) -> bool {
+    /// Whether the cost, with so many bytes of texts, exceeds the budget.
+    fn is_exceeded(&mut self, texts: usize, record: &Json<'_>) -> bool {
         let all = self.done.saturating_add(texts);
         all > FREE
             && all
@@ -52,16 +50,16 @@ impl Work {
     }
 }
 
-impl Run {
+impl DefinitionDecoder {
     /// Spends a cost if the budget allows it; emits a notice once if not.
-    pub(super) fn goes_on(&mut self, cost: usize, scope: Scope<'_>, out: &mut Batch) -> bool {
-        self.work.add(cost);
-        let is_enough = self.work.is_enough(out.made(), scope.record);
-        if is_enough && !std::mem::replace(&mut self.work.has_stopped, true) {
+    pub(super) fn spend_budget(&mut self, cost: usize, scope: Scope<'_>, out: &mut Batch) -> bool {
+        self.budget.add(cost);
+        let is_exceeded = self.budget.is_exceeded(out.made(), scope.record);
+        if is_exceeded && !std::mem::replace(&mut self.budget.has_stopped, true) {
             let what =
                 "rules make far more of a record than is in it; the rest of that is left out";
             out.notice(Severity::Warning, what);
         }
-        !is_enough
+        !is_exceeded
     }
 }

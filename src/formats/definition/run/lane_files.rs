@@ -15,7 +15,7 @@ const ENDING: &str = ".json";
 
 /// The files that records have named.
 #[derive(Default)]
-pub(super) struct Asked {
+pub(super) struct LaneFiles {
     /// The folder of the session.
     home: Option<PathBuf>,
     /// By their paths in that folder.
@@ -24,13 +24,13 @@ pub(super) struct Asked {
     within: HashSet<Name>,
     /// Calls that may have started a sub-agent whose records do not name its call, in order; and the call of each such
     /// sub-agent.
-    starters: Vec<Starter>,
+    starters: Vec<StartingCall>,
     known: HashSet<Key>,
     started: HashMap<Name, Key>,
 }
 
 /// A call that may have started a sub-agent.
-struct Starter {
+struct StartingCall {
     call: Key,
     at: Timestamp,
     lane: Option<Name>,
@@ -44,7 +44,7 @@ struct SubAgent {
     is_announced: bool,
 }
 
-impl Asked {
+impl LaneFiles {
     pub(super) fn at(home: PathBuf) -> Self {
         Self {
             home: Some(home),
@@ -53,14 +53,14 @@ impl Asked {
     }
 
     /// Adds the calls of a tool that starts sub-agents.
-    pub(super) fn note_starters(&mut self, tool: &str, entry: &Entry) {
+    pub(super) fn add_starting_calls(&mut self, tool: &str, entry: &Entry) {
         for call in entry.calls().filter(|call| call.name.as_str() == tool) {
             let Some(at) = call.started.or(entry.at) else {
                 continue;
             };
             if self.known.insert(call.key.clone()) {
                 let (call, lane) = (call.key.clone(), entry.lane.clone());
-                self.starters.push(Starter {
+                self.starters.push(StartingCall {
                     call,
                     at,
                     lane,
@@ -72,7 +72,7 @@ impl Asked {
 
     /// The call that started a sub-agent which began at this time: the last one before it. Of several calls at the same
     /// time each starts one.
-    pub(super) fn starter(
+    pub(super) fn starting_call(
         &mut self,
         agent: Name,
         began: Timestamp,
@@ -103,12 +103,12 @@ impl Asked {
     }
 
     /// Marks a sub-agent as one whose records are in the session's own file.
-    pub(super) fn lies_within(&mut self, lane: &Name) {
+    pub(super) fn mark_inline(&mut self, lane: &Name) {
         self.within.insert(lane.clone());
     }
 
     /// Requests the file of a sub-agent. Returns whether only that file describes it.
-    pub(super) fn ask(
+    pub(super) fn request(
         &mut self,
         file: Option<Text>,
         lane: &Name,

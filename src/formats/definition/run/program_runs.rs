@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 
-use super::Run;
+use super::DefinitionDecoder;
 use crate::formats::definition::path::{Path, Scope};
 use crate::formats::definition::rule::{Numbered, Rule};
 use crate::model::body::Key;
@@ -14,7 +14,7 @@ use crate::model::text::Text;
 
 /// The runs so far.
 #[derive(Default)]
-pub(super) struct Runs {
+pub(super) struct ProgramRuns {
     number: u32,
     /// Whether the current run has an entry.
     pub(super) is_used: bool,
@@ -25,14 +25,14 @@ pub(super) struct Runs {
     /// Whether it began without a record.
     is_guessed: bool,
     /// The name of such a run, or of the one after it, which its next item decides.
-    said: Option<Said>,
+    said: Option<RunName>,
 }
 
 /// The name of a run, if a record gave it one.
 #[derive(Clone, Default)]
-struct Said(Option<Text>);
+struct RunName(Option<Text>);
 
-impl Runs {
+impl ProgramRuns {
     /// An id that is unique in the file: ids of later runs get the name of their run.
     pub(super) fn id(&self, path: &Path, scope: Scope<'_>) -> Option<Key> {
         let id = path.word(scope)?;
@@ -52,8 +52,7 @@ impl Runs {
     }
 }
 
-impl Run {
-    /// Begins a run.
+impl DefinitionDecoder {
     pub(super) fn begin_run(&mut self, rule: &Rule, scope: Scope<'_>) {
         if rule.anew.sums {
             self.counting.so_far.begin_anew();
@@ -61,7 +60,7 @@ impl Run {
         let Some(run) = &rule.anew.run else { return };
         let name = run.word(scope);
         if self.runs.is_guessed && !self.runs.is_over {
-            self.runs.said = Some(Said(name));
+            self.runs.said = Some(RunName(name));
         } else {
             self.begin(name);
         }
@@ -75,15 +74,15 @@ impl Run {
         if self.runs.name != name {
             self.counting.begin_anew();
         }
-        self.runs = Runs {
+        self.runs = ProgramRuns {
             number,
             name,
-            ..Runs::default()
+            ..ProgramRuns::default()
         };
     }
 
     /// Reads the ids that each run numbers anew.
-    pub(super) fn see_item(&mut self, scope: Scope<'_>) {
+    pub(super) fn read_item(&mut self, scope: Scope<'_>) {
         let Some(Numbered { item, done, over }) = &self.definition.needs.numbered else {
             return;
         };
@@ -98,7 +97,7 @@ impl Run {
                 self.runs.is_guessed = is_guessed;
             } else {
                 self.runs.is_over = false;
-                if let Some(Said(name)) = said {
+                if let Some(RunName(name)) = said {
                     (self.runs.name, self.runs.said, self.runs.is_guessed) = (name, None, false);
                 }
             }

@@ -9,17 +9,17 @@ use crate::model::tool::{self, ToolCall, ToolState};
 
 /// The entries that had a call and its result first. A record that is read again has them again.
 #[derive(Default)]
-pub(super) struct Once {
-    calls: HashMap<Key, By>,
+pub(super) struct Deduplicated {
+    calls: HashMap<Key, FirstEntries>,
 }
 
 #[derive(Default)]
-struct By {
+struct FirstEntries {
     asked: Option<Key>,
     answered: Option<Key>,
 }
 
-impl Once {
+impl Deduplicated {
     /// Whether no other entry has this call. An id that identifies nothing is always new.
     pub(super) fn is_new(&mut self, call: &ToolCall, entry: &Key) -> bool {
         if !tool::identifies(&call.key) {

@@ -8,18 +8,18 @@ use crate::model::entry::{BlockKind, Entry, Role};
 use crate::model::text::Text;
 
 /// The identity of a text: its beginning and its size.
-type Print = (Text, u32);
+type TextIdentity = (Text, u32);
 
 /// Texts of answers, and edits that are held back until all answers are read.
 #[derive(Default)]
-pub(super) struct Unsaid {
-    said: HashSet<Print>,
-    held: Vec<(Print, Vec<Edit>)>,
+pub(super) struct HeldEdits {
+    said: HashSet<TextIdentity>,
+    held: Vec<(TextIdentity, Vec<Edit>)>,
 }
 
-impl Unsaid {
+impl HeldEdits {
     /// Adds the texts of an answer.
-    pub(super) fn note(&mut self, entry: &Entry) {
+    pub(super) fn add_answer(&mut self, entry: &Entry) {
         if entry.role == Role::Assistant {
             self.said
                 .extend(entry.blocks.iter().filter_map(|block| match &block.kind {
@@ -47,6 +47,6 @@ impl Unsaid {
     }
 }
 
-fn print_of(body: &Body) -> Print {
+fn print_of(body: &Body) -> TextIdentity {
     (body.stub.clone(), body.bytes)
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher};
 
-use super::Run;
+use super::DefinitionDecoder;
 use crate::formats::definition::path::Scope;
 use crate::formats::definition::rule::Rewind;
 use crate::formats::json::Json;
@@ -13,7 +13,7 @@ use crate::model::entry::{Entry, Marks, Role};
 use crate::model::text::Name;
 
 /// An entry that may be undone.
-pub(super) struct Kept {
+pub(super) struct UndoableEntry {
     key: Key,
     role: Role,
     lane: Option<Name>,
@@ -22,11 +22,21 @@ pub(super) struct Kept {
     is_beside: bool,
 }
 
-impl Run {
+impl DefinitionDecoder {
     /// Undoes the entries that a new list does not name, with their neighbours. The entries of the list come first, in its
     /// order.
-    pub(super) fn undo_unnamed(&mut self, before: Vec<Kept>, from: usize, out: &mut Batch) {
-        let named: HashSet<Key> = self.kept.list.iter().map(|kept| kept.key.clone()).collect();
+    pub(super) fn undo_unnamed(
+        &mut self,
+        before: Vec<UndoableEntry>,
+        from: usize,
+        out: &mut Batch,
+    ) {
+        let named: HashSet<Key> = self
+            .entries
+            .list
+            .iter()
+            .map(|kept| kept.key.clone())
+            .collect();
         let mut undone = Vec::new();
         let mut is_gone = false;
         for mut kept in before {
@@ -68,7 +78,7 @@ impl Run {
         let Some(to) = self.runs.id(&rewind.to, scope) else {
             return;
         };
-        let place = self.kept.places.get(&to).copied();
+        let place = self.entries.places.get(&to).copied();
         // A rewind to before an entry that is gone undoes everything; an unknown name may be no entry at all.
         let from = match place {
             Some(place) => place + usize::from(rewind.stays),
@@ -77,22 +87,22 @@ impl Run {
         };
         // Neighbours of the last entry that is kept are kept, too.
         let beside = self
-            .kept
+            .entries
             .list
             .iter()
             .skip(from)
             .take_while(|kept| rewind.stays && kept.is_beside);
         let from = from + beside.count();
-        for mut kept in self.kept.split_off(from) {
+        for mut kept in self.entries.split_off(from) {
             kept.marks.undone = true;
             let edit = kept.edit(out);
             out.push(edit);
         }
     }
 
-    pub(super) fn keep(&mut self, entry: &Entry) {
+    pub(super) fn push_entry(&mut self, entry: &Entry) {
         if self.definition.needs.unsaid {
-            self.unsaid.note(entry);
+            self.held.add_answer(entry);
         }
         if !self.definition.needs.takes_back {
             return;
@@ -101,7 +111,7 @@ impl Run {
         let is_beside =
             entry.is_beside() || entry.role == Role::Harness && (marks.quiet || marks.trace);
         let (key, lane) = (entry.key.clone(), entry.lane.clone());
-        self.kept.put(Kept {
+        self.entries.insert(UndoableEntry {
             key,
             role: entry.role,
             lane,
@@ -120,15 +130,15 @@ pub(super) struct Versions {
 
 /// Entries that may be undone, in order; each key once.
 #[derive(Default)]
-pub(super) struct AllKept {
-    pub(super) list: Vec<Kept>,
+pub(super) struct EntryIndex {
+    pub(super) list: Vec<UndoableEntry>,
     /// Their indexes in the list.
     places: HashMap<Key, usize>,
 }
 
-impl AllKept {
+impl EntryIndex {
     /// Adds an entry, or replaces the one with its key.
-    pub(super) fn put(&mut self, kept: Kept) {
+    pub(super) fn insert(&mut self, kept: UndoableEntry) {
         if let Some(known) = self
             .places
             .get(&kept.key)
@@ -142,21 +152,21 @@ impl AllKept {
     }
 
     /// Adds another name for an entry, unless an entry has it.
-    pub(super) fn call(&mut self, name: Option<&Key>, key: &Key) {
+    pub(super) fn add_name(&mut self, name: Option<&Key>, key: &Key) {
         if let (Some(name), Some(at)) = (name, self.places.get(key).copied()) {
             self.places.entry(name.clone()).or_insert(at);
         }
     }
 
     /// Removes the entries from this index on.
-    pub(super) fn split_off(&mut self, from: usize) -> Vec<Kept> {
+    pub(super) fn split_off(&mut self, from: usize) -> Vec<UndoableEntry> {
         let kept = self.list.split_off(from.min(self.list.len()));
         self.places.retain(|_, at| *at < from);
         kept
     }
 }
 
-impl Kept {
+impl UndoableEntry {
     fn edit(&self, out: &Batch) -> Edit {
         let mut entry = out.new_entry(self.key.clone(), self.role, None);
         entry.lane.clone_from(&self.lane);
