@@ -74,41 +74,23 @@ impl Counting {
     }
 }
 
-/// A word that is searched for in many records.
-struct Word(LazyLock<Finder<'static>>);
-
-impl Word {
-    const fn new(make: fn() -> Finder<'static>) -> Self {
-        Self(LazyLock::new(make))
-    }
-
-    fn find(&self, record: &[u8]) -> Option<usize> {
-        self.0.find(record)
-    }
-
-    fn each<'a>(&'a self, record: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
-        self.0.find_iter(record)
-    }
-
-    fn is_in(&self, record: &[u8]) -> bool {
-        self.find(record).is_some()
-    }
-}
+/// A word to search for in many records.
+type Word = LazyLock<Finder<'static>>;
 
 /// Quotes in a string are escaped, so a word with its quotes is never found in a text.
-static ANSWER: Word = Word::new(|| Finder::new("\"type\":\"assistant\""));
-static ASSISTANT: Word = Word::new(|| Finder::new("\"assistant\""));
-static FORKED: Word = Word::new(|| Finder::new("\"forkedFrom\""));
-static AGENT: Word = Word::new(|| Finder::new("\"agentId\""));
-static SESSION: Word = Word::new(|| Finder::new("\"sessionId\""));
-static OUTCOME: Word = Word::new(|| Finder::new("\"toolUseResult\""));
-static RESULT: Word = Word::new(|| Finder::new("\"role\":\"toolResult\""));
-static USAGE: Word = Word::new(|| Finder::new("\"usage\""));
-static SIDECHAIN: Word = Word::new(|| Finder::new("\"isSidechain\":"));
-static AGENT_ID: Word = Word::new(|| Finder::new("agent_id"));
-static COST: Word = Word::new(|| Finder::new("\"cost-state\""));
-static NAME: Word = Word::new(|| Finder::new("\"name\""));
-static CHILD: Word = Word::new(|| Finder::new("\"childSessionKey\""));
+static ANSWER: Word = LazyLock::new(|| Finder::new("\"type\":\"assistant\""));
+static ASSISTANT: Word = LazyLock::new(|| Finder::new("\"assistant\""));
+static FORKED: Word = LazyLock::new(|| Finder::new("\"forkedFrom\""));
+static AGENT: Word = LazyLock::new(|| Finder::new("\"agentId\""));
+static SESSION: Word = LazyLock::new(|| Finder::new("\"sessionId\""));
+static OUTCOME: Word = LazyLock::new(|| Finder::new("\"toolUseResult\""));
+static RESULT: Word = LazyLock::new(|| Finder::new("\"role\":\"toolResult\""));
+static USAGE: Word = LazyLock::new(|| Finder::new("\"usage\""));
+static SIDECHAIN: Word = LazyLock::new(|| Finder::new("\"isSidechain\":"));
+static AGENT_ID: Word = LazyLock::new(|| Finder::new("agent_id"));
+static COST: Word = LazyLock::new(|| Finder::new("\"cost-state\""));
+static NAME: Word = LazyLock::new(|| Finder::new("\"name\""));
+static CHILD: Word = LazyLock::new(|| Finder::new("\"childSessionKey\""));
 
 /// No record with the cost of the session so far is longer: it names a few models.
 const LONGEST_COST: usize = 64 << 10;
@@ -132,21 +114,28 @@ pub(crate) fn of_claude(is_of_agent: bool) -> Counting {
         let Some(at) = AGENT.find(record) else {
             return false;
         };
-        !is_of_agent || record.get(at + 1..).is_some_and(|rest| AGENT.is_in(rest))
+        !is_of_agent
+            || record
+                .get(at + 1..)
+                .is_some_and(|rest| AGENT.find(rest).is_some())
     };
     Counting::new(&["content"], move |record| {
         // Most are results of tools, which are long: each word is searched for once there.
-        if is_other_session(record) || FORKED.is_in(record) {
+        if is_other_session(record) || FORKED.find(record).is_some() {
             Need::Whole
-        } else if !ASSISTANT.is_in(record) {
+        } else if ASSISTANT.find(record).is_none() {
             let is_of_chain = || !is_of_agent && is_sidechain(record);
-            let tells_cost = || !is_of_agent && record.len() < LONGEST_COST && COST.is_in(record);
+            let tells_cost =
+                || !is_of_agent && record.len() < LONGEST_COST && COST.find(record).is_some();
             if names_agent(record) || is_of_chain() || tells_cost() {
                 Need::Whole
             } else {
                 Need::Nothing
             }
-        } else if ANSWER.is_in(record) && !OUTCOME.is_in(record) && !starts_agent(record) {
+        } else if ANSWER.find(record).is_some()
+            && OUTCOME.find(record).is_none()
+            && !starts_agent(record)
+        {
             Need::Account
         } else {
             Need::Whole
@@ -160,13 +149,13 @@ pub(crate) fn of_pi(suffices: fn(&Json<'_>) -> bool) -> Counting {
     let need = |record: &[u8]| {
         if !record.starts_with(b"{\"type\":\"message\",") {
             Need::Whole
-        } else if !RESULT.is_in(record) {
+        } else if RESULT.find(record).is_none() {
             if starts_agent(record) {
                 Need::Whole
             } else {
                 Need::Account
             }
-        } else if USAGE.is_in(record) || CHILD.is_in(record) {
+        } else if USAGE.find(record).is_some() || CHILD.find(record).is_some() {
             Need::Whole
         } else {
             Need::Nothing
@@ -205,7 +194,7 @@ pub(crate) fn of_codex() -> Counting {
         "file_system_sandbox_policy",
     ];
     let need = |record: &[u8]| {
-        if AGENT_ID.is_in(record) {
+        if AGENT_ID.find(record).is_some() {
             Need::Whole
         } else {
             Need::Account
@@ -229,7 +218,7 @@ fn is_sidechain(record: &[u8]) -> bool {
 /// Whether a record may have a call that starts a sub-agent, whose records may be in another file.
 fn starts_agent(record: &[u8]) -> bool {
     let names = NAME
-        .each(record)
+        .find_iter(record)
         .filter_map(|at| value_behind(record.get(at..)?));
     let names = names.filter_map(|name| str::from_utf8(name).ok()?.rsplit('"').next());
     names
