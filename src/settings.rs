@@ -14,7 +14,7 @@ use toml::de::{DeTable, DeValue};
 
 use self::table::{in_order, place_of};
 use crate::analysis::money::prices::Prices;
-use crate::app::alarms::{Ring, Wish};
+use crate::app::alarms::{AlarmSpec, NotifyMeans};
 use crate::app::input::action::Action;
 use crate::app::input::keymap::Preset;
 use crate::app::input::keys::{Press, parse_keys};
@@ -41,9 +41,9 @@ pub struct Settings {
     /// How images are shown.
     pub(crate) images: Option<Choice>,
     /// Alarms of every session.
-    pub(crate) watch: Vec<Wish>,
+    pub(crate) watch: Vec<AlarmSpec>,
     /// How alarms are announced.
-    pub(crate) notify: Option<Ring>,
+    pub(crate) notify: Option<NotifyMeans>,
     /// Keys to start from.
     pub(crate) preset: Preset,
     /// Keys of single actions.
@@ -202,7 +202,7 @@ impl Reading<'_> {
             );
         };
         for wish in wishes {
-            match wish.get_ref().as_str().map(str::parse::<Wish>) {
+            match wish.get_ref().as_str().map(str::parse::<AlarmSpec>) {
                 Some(Ok(wish)) => self.settings.watch.push(wish),
                 Some(Err(wrong)) => {
                     self.complain(
@@ -313,7 +313,7 @@ impl Reading<'_> {
 #[cfg(test)]
 mod tests {
     use super::{Settings, ViewSettings, parse};
-    use crate::app::alarms::Ring;
+    use crate::app::alarms::NotifyMeans;
     use crate::app::input::action::{Action, Kind, Way};
     use crate::app::input::keymap::Preset;
     use crate::render::picture::canvas::{Choice, Means};
@@ -360,7 +360,7 @@ mod tests {
             parse("watch = [\"waiting\", \"err | true\", \"wating\", 3]\nnotify = \"bell\"\n");
         let watched: Vec<String> = settings.watch.iter().map(ToString::to_string).collect();
         assert_eq!(watched, ["waiting", "err | true"]);
-        assert_eq!(settings.notify, Some(Ring::Bell));
+        assert_eq!(settings.notify, Some(NotifyMeans::Bell));
         let complaints = settings.complaints;
         assert_eq!(complaints.len(), 2, "{complaints:?}");
         assert!(

@@ -1,7 +1,7 @@
-//! Alarms that the reader set: `:watch EXPR`, or `watch` in the settings.
+//! Alarms, set with `:watch EXPR` or `watch` in the settings.
 //!
-//! Invariant: an alarm rings for what comes after the session was read to its end, never for what was there
-//! when watching began; and no text of the session is a part of a command.
+//! Invariant: an alarm rings only for what comes after it was set and after the session was read to its end; no text of
+//! the session becomes part of a shell command.
 
 pub mod actions;
 
@@ -17,12 +17,12 @@ use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Touched;
 
-/// How the reader is notified.
+/// How the user is notified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ring {
+pub enum NotifyMeans {
     /// By the terminal's bell.
     Bell,
-    /// By a notification, where the terminal has them.
+    /// By a notification of the terminal (OSC 9 or 777), where it supports that.
     Osc,
     /// By both.
     #[default]
@@ -31,38 +31,38 @@ pub enum Ring {
     Off,
 }
 
-/// What is watched, and the shell command that runs when it comes about.
+/// An alarm as it is typed: the expression, and the shell command to run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wish {
-    /// What is watched.
+pub struct AlarmSpec {
+    /// The condition.
     pub expr: Expr,
     /// The command.
     pub command: Option<String>,
 }
 
-/// Something that came about, to be announced to the reader.
+/// An alarm that rang, to be announced to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Notice {
+pub struct AlarmNotice {
     /// What the session is called.
     pub session: String,
-    /// What came about.
+    /// What happened.
     pub words: String,
-    /// What was watched.
+    /// The expression of the alarm.
     pub expression: String,
-    /// What opens the session on the command line.
+    /// The argument that opens the session on the command line.
     pub address: Option<String>,
-    /// What the agent does, in the word of the JSON outputs.
+    /// The activity of the agent, as JSON outputs name it.
     pub activity: &'static str,
-    /// A shell command of the reader's.
+    /// The user's shell command.
     pub command: Option<String>,
-    /// How the reader is notified.
-    pub means: Ring,
+    /// How the user is notified.
+    pub means: NotifyMeans,
 }
 
 /// An alarm that was set.
 #[derive(Clone, Debug)]
-struct Watch {
-    wish: Wish,
+struct ActiveAlarm {
+    wish: AlarmSpec,
     alarm: Alarm,
     rung: u64,
     last: Option<(Timestamp, String)>,
@@ -71,21 +71,21 @@ struct Watch {
 /// All alarms of a session.
 #[derive(Clone, Debug, Default)]
 pub struct Alarms {
-    /// How the reader is notified.
-    pub means: Ring,
-    list: Vec<Watch>,
-    /// Entries that have come or changed since the last look.
+    /// How the user is notified.
+    pub means: NotifyMeans,
+    list: Vec<ActiveAlarm>,
+    /// Entries added or changed since the last check.
     touched: Vec<EntryId>,
     /// Entries at which an alarm rang.
     pub marks: HashSet<EntryId>,
-    /// Whether some of them are not in the spine yet.
+    /// Whether the spine lacks some of the marks.
     pub(crate) has_new_marks: bool,
-    /// Findings of lost halves that were there at the last look.
+    /// Orphans of the lint at the last check; new ones ring.
     orphans: Option<HashSet<Place>>,
     has_begun: bool,
 }
 
-impl Ring {
+impl NotifyMeans {
     const ALL: [(&'static str, Self); 4] = [
         ("bell", Self::Bell),
         ("osc", Self::Osc),
@@ -102,7 +102,7 @@ impl Ring {
     }
 }
 
-impl FromStr for Ring {
+impl FromStr for NotifyMeans {
     type Err = String;
 
     fn from_str(typed: &str) -> Result<Self, String> {
@@ -114,10 +114,10 @@ impl FromStr for Ring {
     }
 }
 
-impl FromStr for Wish {
+impl FromStr for AlarmSpec {
     type Err = Mistake;
 
-    /// `EXPR` or `EXPR | COMMAND`. A bar within quotes or a regular expression is a part of those.
+    /// Parses `EXPR` or `EXPR | COMMAND`. A bar within quotes or a regular expression is part of the expression.
     fn from_str(typed: &str) -> Result<Self, Mistake> {
         let whole = parse_alarm(typed);
         for (at, _) in typed.match_indices('|').filter(|_| whole.is_err()) {
@@ -134,7 +134,7 @@ impl FromStr for Wish {
                 });
             }
         }
-        // A mistake before the bar is the one to be reported.
+        // A mistake before the bar is reported first.
         match typed.split_once('|') {
             Some((left, _)) if whole.is_err() => parse_alarm(left).and(whole),
             _ => whole,
@@ -146,7 +146,7 @@ impl FromStr for Wish {
     }
 }
 
-impl std::fmt::Display for Wish {
+impl std::fmt::Display for AlarmSpec {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.command {
             Some(command) => write!(f, "{} | {command}", self.expr),
@@ -156,11 +156,11 @@ impl std::fmt::Display for Wish {
 }
 
 impl Alarms {
-    /// The alarms that the settings ask for.
-    pub fn of(wishes: &[Wish], means: Ring) -> Self {
+    /// The alarms of the settings.
+    pub fn of(wishes: &[AlarmSpec], means: NotifyMeans) -> Self {
         let list = wishes
             .iter()
-            .map(|wish| Watch::new(wish.clone(), None))
+            .map(|wish| ActiveAlarm::new(wish.clone(), None))
             .collect();
         Self {
             means,
@@ -169,9 +169,9 @@ impl Alarms {
         }
     }
 
-    /// The same alarms for the same session, read anew.
+    /// The same alarms for a reload of the session.
     #[must_use]
-    pub fn again(self) -> Self {
+    pub fn restarted(self) -> Self {
         Self {
             means: self.means,
             list: self.list,
@@ -179,20 +179,20 @@ impl Alarms {
         }
     }
 
-    /// Whether time alone may make one ring.
+    /// Whether an alarm may ring by time alone.
     pub(crate) fn needs_clock(&self) -> bool {
         !self.list.is_empty() && self.has_begun
     }
 
-    /// Whether one waits for what the lint finds.
+    /// Whether an alarm depends on findings of the lint.
     pub(crate) fn want_findings(&self) -> bool {
         self.list
             .iter()
             .any(|watch| watch.alarm.asks_for(|fact| *fact == Fact::Orphan))
     }
 
-    /// Whether one is set for the same.
-    pub(crate) fn has(&self, wish: &Wish) -> bool {
+    /// Whether an alarm with this expression is set.
+    pub(crate) fn has(&self, wish: &AlarmSpec) -> bool {
         self.list.iter().any(|watch| watch.wish.expr == wish.expr)
     }
 
@@ -201,8 +201,8 @@ impl Alarms {
         self.list.len()
     }
 
-    /// The same places in another transcript of the session.
-    pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
+    /// Maps all positions to another transcript of the session.
+    pub(crate) fn remap(&mut self, lookup: &Lookup<'_>) {
         self.touched = lookup.entries(&self.touched);
         self.marks = lookup.entries(&self.marks);
         self.orphans = self.orphans.take().map(|orphans| lookup.blocks(&orphans));
@@ -211,8 +211,8 @@ impl Alarms {
             .for_each(|watch| watch.alarm.look_up(lookup));
     }
 
-    /// Notes what a batch touched.
-    pub fn note(&mut self, touched: &Touched) {
+    /// Adds the entries that a batch touched to the next check.
+    pub fn update(&mut self, touched: &Touched) {
         if !self.list.is_empty() {
             self.touched
                 .extend(touched.added.iter().chain(&touched.changed));
@@ -220,8 +220,8 @@ impl Alarms {
     }
 }
 
-impl Watch {
-    fn new(wish: Wish, last: Option<Timestamp>) -> Self {
+impl ActiveAlarm {
+    fn new(wish: AlarmSpec, last: Option<Timestamp>) -> Self {
         let alarm = Alarm::new(wish.expr.clone(), last);
         Self {
             wish,
@@ -234,7 +234,7 @@ impl Watch {
 
 #[cfg(test)]
 mod tests {
-    use super::Wish;
+    use super::AlarmSpec;
 
     #[test]
     fn what_is_watched_prints_as_it_is_parsed() {
@@ -246,7 +246,7 @@ mod tests {
             ("\"a|b\"", None),
             ("/a|b/", None),
         ] {
-            let wish: Wish = typed.parse().unwrap();
+            let wish: AlarmSpec = typed.parse().unwrap();
             assert_eq!(wish.command.as_deref(), command, "{typed}");
             assert_eq!(wish.to_string(), typed);
         }
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn mistakes_are_those_of_the_expression() {
-        let mistake = |typed: &str| typed.parse::<Wish>().unwrap_err().what;
+        let mistake = |typed: &str| typed.parse::<AlarmSpec>().unwrap_err().what;
         assert!(mistake("wating | true").contains("wating"));
         assert!(
             mistake("waiting |").contains('|'),

@@ -1,34 +1,34 @@
-//! Before each frame: fills the window and what surrounds it. The only place where rows are made.
+//! Layout before each frame: fills the window and the panes around it. Rows are made nowhere else.
 //!
-//! Invariant: what is laid out depends on the screen, not on the session.
+//! Invariant: the cost of a frame depends on the size of the screen, not on that of the session.
 
 use std::collections::HashSet;
 
 use super::effect::Effect;
 use super::input::action::View;
 use super::layout::Frame;
-use super::reader::{Lent, Reader};
+use super::reader::{PanesMut, Reader};
 use super::scene::Scene;
 use super::side_pane::SidePane;
 use super::text::find::reveal::reveal_sought;
 use super::text::find::search;
 use super::text::places::marks;
 use super::text::window::{fill, refresh_sequence};
-use super::text::{TextPane, as_of, attending, details, folds, gutter, paging, spine};
+use super::text::{TextPane, as_of, auto_open, details, folds, gutter, paging, spine};
 use crate::model::entry::EntryId;
 use crate::session::Session;
 use crate::session::indexes::Needs;
 
-/// Fills the window, and says which bodies must be read for it.
+/// Lays out the window and the panes, and returns effects that read missing bodies.
 pub fn arrange(reader: &mut Reader) -> Vec<Effect> {
     reader.session.transcript.settle();
-    let mut effects = reader.with_text(search::catch_up);
-    if folds::notice_branches(&mut reader.text, &reader.session) {
+    let mut effects = reader.with_text(search::run_typed);
+    if folds::update_branches(&mut reader.text, &reader.session) {
         reader.outline.clear();
-        reader.checks.look_again();
+        reader.checks.invalidate();
     }
     reader.session.refresh(reader.screen.now);
-    reader.with_text(|text, scene| attending::look(text, scene));
+    reader.with_text(|text, scene| auto_open::update(text, scene));
     reader.with_text(refresh_sequence);
     let seen = reader.screen.colours.generation() + reader.screen.pictures.generation();
     if reader.text.stale.colours_seen != seen {
@@ -45,12 +45,12 @@ pub fn arrange(reader: &mut Reader) -> Vec<Effect> {
     reader.session.transcript.tidy();
     let frame = reader.with_text(|text, scene| arrange_text(text, scene, frame));
     refresh_checks(reader, &frame);
-    effects.extend(reader.lend(|lent, scene| arrange_sides(lent, scene, &frame)));
+    effects.extend(reader.with_panes(|panes, scene| arrange_sides(panes, scene, &frame)));
     reader.session.transcript.tidy();
     effects
 }
 
-/// What must be known of the session for what is in sight.
+/// The indexes that the panes in sight need.
 fn needs(reader: &Reader, frame: &Frame) -> Needs {
     let watched = Needs {
         findings: reader.alarms.want_findings(),
@@ -64,13 +64,13 @@ fn needs(reader: &Reader, frame: &Frame) -> Needs {
         })
 }
 
-/// Fills the window, and what stands right beside its rows. Answers where the parts of the screen are now.
+/// Fills the window and its gutter. Returns the areas of the screen, which may have changed.
 fn arrange_text(text: &mut TextPane, scene: &mut Scene<'_>, mut frame: Frame) -> Frame {
     reveal_sought(text, scene, frame);
     let held = (!text.view.is_moving()).then_some(text.view.anchor);
     fill(text, scene, frame);
     if text.frame(scene) != frame {
-        // What is new came into sight, and the pill's line is free: nothing gives way to it.
+        // The new entries came into sight, so the pill's line is free: fill again without it.
         frame = text.frame(scene);
         text.view.anchor = held.unwrap_or(text.view.anchor);
         fill(text, scene, frame);
@@ -105,18 +105,18 @@ fn refresh_checks(reader: &mut Reader, frame: &Frame) {
     }
 }
 
-fn arrange_sides(lent: Lent<'_>, scene: &Scene<'_>, frame: &Frame) -> Vec<Effect> {
-    let Lent {
+fn arrange_sides(panes: PanesMut<'_>, scene: &Scene<'_>, frame: &Frame) -> Vec<Effect> {
+    let PanesMut {
         text,
         outline,
         inspector,
         views,
         alarms,
-    } = lent;
+    } = panes;
     text.stale.spine |= std::mem::take(&mut alarms.has_new_marks);
     arrange_spine(text, scene, &alarms.marks, usize::from(frame.lines()));
     let mut effects: Vec<Effect> = paging::page(text, scene).into_iter().collect();
-    effects.extend(details::ask(text, scene));
+    effects.extend(details::request(text, scene));
     let panes: [&mut dyn SidePane; 3] = [outline, views, inspector];
     for pane in panes {
         effects.extend(pane.arrange(text, scene, frame));
@@ -124,7 +124,7 @@ fn arrange_sides(lent: Lent<'_>, scene: &Scene<'_>, frame: &Frame) -> Vec<Effect
     effects
 }
 
-/// Marks in the last column: what is searched for, marked, wrong, or was watched.
+/// Fills the spine: hits, marks, loops and alarms.
 fn arrange_spine(text: &mut TextPane, scene: &Scene<'_>, alarms: &HashSet<EntryId>, lines: usize) {
     let loops = &scene.session.indexes.loops;
     let generation = loops.generation();
@@ -136,14 +136,14 @@ fn arrange_spine(text: &mut TextPane, scene: &Scene<'_>, alarms: &HashSet<EntryI
             .iter()
             .flat_map(|search| &search.hits)
             .map(|hit| hit.focus.entry);
-        let hits = hits.map(|id| (id, spine::Mark::Hit));
-        let marks =
-            marks::entries(text, &scene.session.transcript).map(|id| (id, spine::Mark::Marked));
+        let hits = hits.map(|id| (id, spine::SpineMark::Hit));
+        let marks = marks::entries(text, &scene.session.transcript)
+            .map(|id| (id, spine::SpineMark::Marked));
         let loops = loops
             .entries()
             .into_iter()
-            .map(|id| (id, spine::Mark::Loop));
-        let alarms = alarms.iter().map(|id| (*id, spine::Mark::Alarm));
+            .map(|id| (id, spine::SpineMark::Loop));
+        let alarms = alarms.iter().map(|id| (*id, spine::SpineMark::Alarm));
         let marked = hits.chain(marks).chain(loops).chain(alarms).collect();
         text.spine.mark(&text.sequence, marked);
     }

@@ -1,14 +1,13 @@
-//! What is wrong with the session, or may be: one list of kinds, each with its name, its count and its first
-//! place. The outline and the page of checks show it, so neither of them counts.
+//! Checks: what is or may be wrong with the session, as a list of kinds with name, count and first position. Outline and
+//! checks view show the same list.
 //!
-//! Invariant: an entry is noted when it comes or changes; the list is made anew when somebody looks at it and
-//! something in it may have changed.
+//! Invariant: entries are counted when they come or change; the list is rebuilt only when it is shown and is stale.
 
-pub(crate) mod notes;
+pub(crate) mod counts;
 
 use std::borrow::Cow;
 
-use notes::{Notes, block_of};
+use counts::{CheckCounts, block_of};
 
 use super::text::viewport::Focus;
 use crate::analysis::calls::Place;
@@ -23,10 +22,10 @@ use crate::model::tool::is_textual;
 use crate::model::transcript::{Touched, Transcript};
 use crate::render::glyphs::Glyphs;
 
-/// How it stands with something: the sign before its name.
+/// A status sign before a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sign {
-    /// Nothing.
+pub enum StatusSign {
+    /// No sign.
     #[default]
     None,
     /// All is well.
@@ -37,65 +36,69 @@ pub enum Sign {
     Bad,
     /// Was not allowed.
     Refused,
-    /// Has no end: works, if this call still runs.
+    /// Has no end; the sign of this call while it runs.
     Open(Place),
 }
 
-/// Loops that are listed by themselves.
+/// Loops that have a row each.
 const LOOPS_MOST: usize = 6;
 
-/// Where a check leads.
+/// The position that a check leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Target {
-    /// To an item.
+enum CheckTarget {
     Item(Focus),
-    /// To what became of a record.
+    /// The entry of a record.
     Record(Origin),
 }
 
-/// What a check counts: the same however much of it there is.
+/// What a check counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum CheckKind {
     /// Findings of the lint.
     Findings(Severity),
     /// Records that could not be read.
     Broken,
     /// Calls that failed, and errors of the agent.
     Failed,
-    /// Records that nobody knows.
+    /// Records of unknown kinds.
     Unknown,
-    /// Calls that wait for their results.
+    /// Calls without results, which may still come.
     Open,
     /// The loop that begins here.
     Loop(Place),
-    /// Loops that are not listed by themselves.
+    /// All further loops.
     Loops,
-    /// Edits that later ones turned back.
+    /// Edits that later edits undid.
     TurnedBack,
     /// Calls with their results.
     Paired,
 }
 
-/// A kind of thing that was found.
+/// A row of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Check {
-    /// What it counts.
-    pub(crate) kind: Kind,
+    pub(crate) kind: CheckKind,
     /// How bad it is.
-    pub(crate) sign: Sign,
-    /// How often it was found; `None` for what is not counted.
+    pub(crate) sign: StatusSign,
+    /// How often it was found; `None` for rows without a count.
     pub(crate) count: Option<u64>,
     /// Its name: of findings the rule.
     pub(crate) name: Cow<'static, str>,
-    /// What more there is to say.
+    /// An explanation, for the checks view.
     pub(crate) what: String,
-    /// Where the first of it is.
-    at: Option<Target>,
+    /// The position of the first.
+    at: Option<CheckTarget>,
 }
 
 impl Check {
     /// So many of a kind.
-    fn counted(kind: Kind, sign: Sign, count: u64, words: Words, at: Option<Target>) -> Self {
+    fn counted(
+        kind: CheckKind,
+        sign: StatusSign,
+        count: u64,
+        words: Words,
+        at: Option<CheckTarget>,
+    ) -> Self {
         let (one, many, what) = words;
         let name = Cow::Borrowed(if count == 1 { one } else { many });
         Self {
@@ -108,8 +111,13 @@ impl Check {
         }
     }
 
-    /// Something that is named, and not counted.
-    fn named(kind: Kind, sign: Sign, (name, what): (&str, &str), at: Option<Target>) -> Self {
+    /// A row without a count.
+    fn named(
+        kind: CheckKind,
+        sign: StatusSign,
+        (name, what): (&str, &str),
+        at: Option<CheckTarget>,
+    ) -> Self {
         Self {
             kind,
             sign,
@@ -120,7 +128,7 @@ impl Check {
         }
     }
 
-    /// It in a few words: `6 failures`.
+    /// The row of the outline: `6 failures`.
     pub(crate) fn words(&self) -> String {
         match self.count {
             Some(count) => format!("{count} {}", self.name),
@@ -128,11 +136,11 @@ impl Check {
         }
     }
 
-    /// The item of the first of it.
+    /// The item to jump to.
     pub(crate) fn target(&self, transcript: &Transcript) -> Option<Focus> {
         match self.at? {
-            Target::Item(focus) => Some(focus),
-            Target::Record(origin) => entry_of(transcript, origin),
+            CheckTarget::Item(focus) => Some(focus),
+            CheckTarget::Record(origin) => entry_of(transcript, origin),
         }
     }
 }
@@ -140,40 +148,40 @@ impl Check {
 /// All checks of a session.
 #[derive(Clone, Debug, Default)]
 pub struct Checks {
-    /// `None` until they are collected.
-    notes: Option<Notes>,
+    /// Counts of entries; `None` until the list is first shown.
+    notes: Option<CheckCounts>,
     list: Vec<Check>,
-    /// State of the findings and of the loops that the list was made of; `None` if entries changed since.
+    /// Generations of findings and loops that the list was built from; `None` if entries changed since.
     judged: Option<(u64, u64)>,
     generation: u64,
 }
 
 impl Checks {
-    /// Takes in an entry that is new or has changed.
-    pub fn note(&mut self, transcript: &Transcript, touched: &Touched) {
+    /// Counts new and changed entries.
+    pub fn update(&mut self, transcript: &Transcript, touched: &Touched) {
         if touched.lanes || touched.reordered {
             return self.clear();
         }
         if let Some(notes) = &mut self.notes {
             for id in touched.added.iter().chain(&touched.changed) {
-                notes.note(transcript, *id);
+                notes.add(transcript, *id);
             }
         }
-        self.look_again();
+        self.invalidate();
     }
 
-    /// What is true of the session as a whole may have changed.
-    pub(crate) fn look_again(&mut self) {
+    /// Marks the list as stale.
+    pub(crate) fn invalidate(&mut self) {
         self.judged = None;
     }
 
-    /// The session is another one, or has another order.
+    /// Drops all counts, for another session or order of entries.
     pub fn clear(&mut self) {
         self.notes = None;
-        self.look_again();
+        self.invalidate();
     }
 
-    /// Makes the list anew if that may change it.
+    /// Rebuilds the list if it is stale.
     pub(crate) fn refresh(
         &mut self,
         transcript: &Transcript,
@@ -185,7 +193,9 @@ impl Checks {
         if self.judged.replace(state) == Some(state) {
             return;
         }
-        let notes = self.notes.get_or_insert_with(|| Notes::of(transcript));
+        let notes = self
+            .notes
+            .get_or_insert_with(|| CheckCounts::of(transcript));
         let mut list = of_rules(findings, Severity::Error);
         list.extend(of_rules(findings, Severity::Warning));
         list.extend(of_session(transcript, notes));
@@ -196,12 +206,12 @@ impl Checks {
         self.list = list;
     }
 
-    /// The list: findings, the worst first, then what else is wrong with calls and records, then notes.
+    /// The list: findings, the worst first, other faults of calls and records, loops, notes of the lint, pairing.
     pub(crate) fn list(&self) -> &[Check] {
         &self.list
     }
 
-    /// Rises whenever the list is made anew.
+    /// Generation, which rises with each rebuild.
     pub(crate) fn generation(&self) -> u64 {
         self.generation
     }
@@ -215,18 +225,18 @@ impl Checks {
     }
 }
 
-/// What the lint found that is as bad as this, rule by rule; what it only notes is one row.
+/// Findings of a severity, one row for each rule; notes are one row.
 fn of_rules(findings: &Findings, severity: Severity) -> Vec<Check> {
     let found = findings
         .iter()
         .filter(|finding| finding.severity == severity);
-    let check = |(sign, one, many): (Sign, &'static str, &'static str), all: &Alike<'_>| {
-        let at = Target::Item(Focus {
+    let check = |(sign, one, many): (StatusSign, &'static str, &'static str), all: &Alike<'_>| {
+        let at = CheckTarget::Item(Focus {
             entry: all.first.entry,
             block: all.first.block,
         });
         Check::counted(
-            Kind::Findings(severity),
+            CheckKind::Findings(severity),
             sign,
             all.count(),
             (one, many, ""),
@@ -234,12 +244,12 @@ fn of_rules(findings: &Findings, severity: Severity) -> Vec<Check> {
         )
     };
     let sign = match severity {
-        Severity::Error => Sign::Bad,
-        Severity::Warning => Sign::Warn,
+        Severity::Error => StatusSign::Bad,
+        Severity::Warning => StatusSign::Warn,
         Severity::Note => {
             let all = Alike::of(found);
             return all
-                .map(|all| check((Sign::None, "note", "notes"), &all))
+                .map(|all| check((StatusSign::None, "note", "notes"), &all))
                 .into_iter()
                 .collect();
         }
@@ -250,8 +260,8 @@ fn of_rules(findings: &Findings, severity: Severity) -> Vec<Check> {
         .collect()
 }
 
-/// What is counted of entries and of records.
-fn of_session(transcript: &Transcript, notes: &Notes) -> Vec<Check> {
+/// Counts of entries and of records.
+fn of_session(transcript: &Transcript, notes: &CheckCounts) -> Vec<Check> {
     let awaited = Awaited::of(transcript);
     let open: Vec<EntryId> = notes
         .open
@@ -269,7 +279,7 @@ fn of_session(transcript: &Transcript, notes: &Notes) -> Vec<Check> {
     };
     let at = |id: Option<&EntryId>, holds: &dyn Fn(&Block) -> bool| {
         let entry = *id?;
-        Some(Target::Item(Focus {
+        Some(CheckTarget::Item(Focus {
             entry,
             block: block_of(transcript.get(entry)?, holds),
         }))
@@ -280,23 +290,29 @@ fn of_session(transcript: &Transcript, notes: &Notes) -> Vec<Check> {
     let failed = at(notes.failed.first(), &|block| block.kind.counts_as_error());
     let rows = [
         (
-            Kind::Broken,
-            Sign::Bad,
+            CheckKind::Broken,
+            StatusSign::Bad,
             tally.faulty,
             BROKEN,
             at(notes.broken.first(), &is_raw),
         ),
-        (Kind::Failed, Sign::Bad, notes.errors, FAILED, failed),
         (
-            Kind::Unknown,
-            Sign::Warn,
-            tally.loud(),
-            UNKNOWN,
-            first_unknown.map(Target::Record),
+            CheckKind::Failed,
+            StatusSign::Bad,
+            notes.errors,
+            FAILED,
+            failed,
         ),
         (
-            Kind::Open,
-            Sign::Warn,
+            CheckKind::Unknown,
+            StatusSign::Warn,
+            tally.loud(),
+            UNKNOWN,
+            first_unknown.map(CheckTarget::Record),
+        ),
+        (
+            CheckKind::Open,
+            StatusSign::Warn,
             number(&open),
             OPEN,
             at(open.first(), &is_open),
@@ -307,7 +323,7 @@ fn of_session(transcript: &Transcript, notes: &Notes) -> Vec<Check> {
         .collect()
 }
 
-/// One, several, and what that is.
+/// Singular, plural and explanation.
 type Words = (&'static str, &'static str, &'static str);
 const BROKEN: Words = (
     "broken record",
@@ -332,17 +348,17 @@ const OPEN: Words = (
 const LOOPS: Words = ("loop more", "loops more", "which began before these");
 const TURNED_BACK: Words = ("edit turned back", "edits turned back", "by a later edit");
 
-/// Loops, the newest first, and edits that were turned back.
+/// Loops, the newest first, and edits that were undone.
 fn of_loops(loops: &Loops, glyphs: &Glyphs) -> Vec<Check> {
-    let item = Target::Item;
+    let item = CheckTarget::Item;
     let runs = loops.loops();
     let row = |run: &Run| {
         let first = run.places().next()?;
         let words = loop_words(run, glyphs.times);
         let words = words.split_once(' ').unwrap_or((&words, ""));
         Some(Check::named(
-            Kind::Loop(first),
-            Sign::Warn,
+            CheckKind::Loop(first),
+            StatusSign::Warn,
             words,
             Some(item(first)),
         ))
@@ -351,14 +367,20 @@ fn of_loops(loops: &Loops, glyphs: &Glyphs) -> Vec<Check> {
     if runs.len() > LOOPS_MOST {
         let at = runs.first().and_then(|run| run.places().next()).map(item);
         let more = (runs.len() - LOOPS_MOST) as u64;
-        found.push(Check::counted(Kind::Loops, Sign::Warn, more, LOOPS, at));
+        found.push(Check::counted(
+            CheckKind::Loops,
+            StatusSign::Warn,
+            more,
+            LOOPS,
+            at,
+        ));
     }
     let undone: Vec<&Undone> = loops.undone().collect();
     if let Some(first) = undone.first() {
         let at = Some(item(first.by));
         found.push(Check::counted(
-            Kind::TurnedBack,
-            Sign::Warn,
+            CheckKind::TurnedBack,
+            StatusSign::Warn,
             undone.len() as u64,
             TURNED_BACK,
             at,
@@ -368,14 +390,14 @@ fn of_loops(loops: &Loops, glyphs: &Glyphs) -> Vec<Check> {
 }
 
 /// How many calls have their result.
-fn of_pairing(notes: &Notes) -> Option<Check> {
+fn of_pairing(notes: &CheckCounts) -> Option<Check> {
     let sign = if notes.paired == notes.calls {
-        Sign::Good
+        StatusSign::Good
     } else {
-        Sign::None
+        StatusSign::None
     };
     let words = format!("{}/{} paired", notes.paired, count(notes.calls, "call"));
-    (notes.calls > 0).then(|| Check::named(Kind::Paired, sign, (&words, ""), None))
+    (notes.calls > 0).then(|| Check::named(CheckKind::Paired, sign, (&words, ""), None))
 }
 
 /// The entry of a record, or the next one of its file.

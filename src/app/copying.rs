@@ -1,5 +1,5 @@
-//! What leaves the viewer: copies, and what commands get.
+//! Copies to the clipboard, and records piped to commands.
 pub mod clipboard;
 pub mod excerpt;
+pub(crate) mod markdown;
 pub mod piping;
-pub(crate) mod words;

@@ -1,8 +1,8 @@
 //! From a key press to its action, and from an action to who carries it out: the pane that has the keys, the
 //! session, or the viewer.
 
-pub(crate) mod part;
-pub(crate) mod pointing;
+pub(crate) mod hit_test;
+pub(crate) mod mouse;
 pub mod route;
 pub(crate) mod typing;
 
@@ -15,13 +15,13 @@ use super::below::Below;
 use super::copying::piping;
 use super::effect::Effect;
 use super::input::action::Action;
-use super::input::command::{Command, Setting, Switch};
+use super::input::command::{Setting, Switch, TypedCommand};
 use super::input::keys::Press;
 use super::ledger;
 use super::mode::{Mode, WallLine};
 use super::pop_ups::help;
 use super::pop_ups::palette::Palette;
-use super::pop_ups::resuming::Resuming;
+use super::pop_ups::resume::ResumeDialog;
 use super::scene::Ask;
 use super::state::{App, CameFrom};
 use super::text::find::{filter, search};
@@ -33,7 +33,7 @@ use crate::model::timestamp::Zone;
 /// Carries out what a key means: its action, or nothing while a chord or a count is unfinished.
 pub(crate) fn press(app: &mut App, press: Press) -> Vec<Effect> {
     if app.keys.was_count(app.reader.screen.now) {
-        app.reader.take_view_back();
+        app.reader.restore_view();
     }
     let meaning = route(app, press);
     let action = meaning.map(|(action, _)| action);
@@ -47,7 +47,7 @@ pub(crate) fn press(app: &mut App, press: Press) -> Vec<Effect> {
     }
     let mut effects = match action {
         Some(Action::Type(_)) => Vec::new(),
-        _ => app.reader.with_text(search::catch_up),
+        _ => app.reader.with_text(search::run_typed),
     };
     if let Some((action, times)) = meaning {
         effects.extend(dispatch(app, action, times));
@@ -59,7 +59,7 @@ pub(crate) fn press(app: &mut App, press: Press) -> Vec<Effect> {
 fn dispatch(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
     match action {
         Action::TryView(view) => {
-            app.reader.try_view();
+            app.reader.save_view();
             return dispatch(app, Action::View(view), 1);
         }
         Action::Type(request) => typing::type_on(app, request),
@@ -81,7 +81,7 @@ fn dispatch(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Scrolls a pop-up; its last line stays at the foot.
+/// Scrolls a pop-up or moves the cursor of a list; the last line stays at the bottom.
 pub(crate) fn scroll_pop_up(app: &mut App, by: isize) {
     let height = usize::from(app.reader.screen.size.1).saturating_sub(2);
     match &mut app.mode {
@@ -132,21 +132,23 @@ fn accept(app: &mut App) -> Vec<Effect> {
     command.map_or_else(|effects| effects, |command| run(app, command))
 }
 
-/// Carries out a command.
-fn run(app: &mut App, command: Command) -> Vec<Effect> {
+/// Runs a typed command.
+fn run(app: &mut App, command: TypedCommand) -> Vec<Effect> {
     let reader = &mut app.reader;
     match command {
-        Command::Act(action) => return dispatch(app, action, 1),
-        Command::Goto(place) => reader.with_text(|text, scene| goto::go_to(text, scene, place)),
-        Command::Set(setting) => return set(app, setting),
-        Command::Pipe(command) => {
+        TypedCommand::Act(action) => return dispatch(app, action, 1),
+        TypedCommand::Goto(place) => {
+            reader.with_text(|text, scene| goto::go_to(text, scene, place))
+        }
+        TypedCommand::Set(setting) => return set(app, setting),
+        TypedCommand::Pipe(command) => {
             return reader.with_text(|text, scene| piping::run_on_focus(text, scene, &command));
         }
-        Command::Filter(expr) => {
+        TypedCommand::Filter(expr) => {
             let typed = expr.to_string();
             return reader.with_text(|text, scene| filter::set(text, scene, &typed, expr));
         }
-        Command::Context => {
+        TypedCommand::Context => {
             let session = &mut reader.session;
             while !session
                 .indexes
@@ -155,8 +157,8 @@ fn run(app: &mut App, command: Command) -> Vec<Effect> {
             {}
             reader.with_text(as_of::make::list);
         }
-        Command::Join(path) => return vec![Effect::Join(path)],
-        Command::Help(page) => {
+        TypedCommand::Join(path) => return vec![Effect::Join(path)],
+        TypedCommand::Help(page) => {
             let below = if app.mode.is_wall() {
                 Below::Wall
             } else {
@@ -164,7 +166,7 @@ fn run(app: &mut App, command: Command) -> Vec<Effect> {
             };
             app.mode = Mode::Raw(help::page(&reader.screen, page, below));
         }
-        Command::Watch(wish) => {
+        TypedCommand::Watch(wish) => {
             alarms::actions::watch(
                 &mut reader.alarms,
                 &mut reader.session,
@@ -172,22 +174,23 @@ fn run(app: &mut App, command: Command) -> Vec<Effect> {
                 wish,
             );
         }
-        Command::Watched => reader.lend(|lent, scene| alarms::actions::list(lent.alarms, scene)),
-        Command::Unwatch(name) => {
+        TypedCommand::Watched => {
+            reader.with_panes(|panes, scene| alarms::actions::list(panes.alarms, scene))
+        }
+        TypedCommand::Unwatch(name) => {
             alarms::actions::unwatch(&mut reader.alarms, &mut reader.screen, &name);
         }
-        Command::Forget => {
+        TypedCommand::Forget => {
             let places = &mut reader.text.places;
             places.marks.clear();
             (places.seen, places.news) = (None, None);
-            reader.text.look_changed();
+            reader.text.invalidate_rows();
             return vec![Effect::Forget];
         }
     }
     Vec::new()
 }
 
-/// Changes a setting.
 fn set(app: &mut App, setting: Setting) -> Vec<Effect> {
     let reader = &mut app.reader;
     match setting {
@@ -222,11 +225,11 @@ fn set(app: &mut App, setting: Setting) -> Vec<Effect> {
             }
         },
     }
-    app.reader.text.look_changed();
+    app.reader.text.invalidate_rows();
     Vec::new()
 }
 
-/// Carries out an action so many times, whichever pane has the keys.
+/// Carries out an action `times` times, whichever pane has the keys.
 pub fn act(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
     let reader = &mut app.reader;
     if matches!(app.mode, Mode::Normal)
@@ -287,7 +290,7 @@ pub fn act(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
                 below,
             };
         }
-        Action::Resume => match Resuming::of(&reader.session) {
+        Action::Resume => match ResumeDialog::of(&reader.session) {
             Ok(view) => {
                 let copy = view
                     .chosen()
@@ -308,21 +311,21 @@ pub fn act(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Answers what panes have asked of the viewer.
+/// Carries out the requests of panes that concern the whole viewer.
 pub fn answer(app: &mut App) -> Vec<Effect> {
     let mut effects = Vec::new();
     for ask in std::mem::take(&mut app.reader.asks) {
         match ask {
             Ask::Enter(mode) => {
                 if let Some(kind) = kind_of(&mode) {
-                    app.history.of(kind).rest();
+                    app.history.of(kind).reset();
                 }
                 app.mode = *mode;
             }
-            Ask::Keep(kind, line) => app.history.of(kind).keep(&line),
+            Ask::Keep(kind, line) => app.history.of(kind).add(&line),
             Ask::Act(action) => effects.extend(act(app, action, 1)),
             Ask::Order(effect) => effects.push(effect),
-            // The reader itself has answered these.
+            // [`Reader::with_panes`] has carried these out.
             Ask::Say(_)
             | Ask::Jump(_)
             | Ask::Motion(_)

@@ -1,8 +1,8 @@
-//! What the viewer wants from the world outside.
+//! Effects: I/O that the state asks for.
 //!
-//! Invariant: effects are orders, not deeds; only the runtime carries them out.
+//! Invariant: the app returns effects as values; only the runtime performs them.
 
-use super::alarms::Notice;
+use super::alarms::AlarmNotice;
 use crate::analysis::expression::Expr;
 use crate::analysis::ledger::counting::Question;
 use crate::model::body::Image;
@@ -14,21 +14,21 @@ use crate::render::picture::canvas::Choice;
 use crate::session::filter::FilterJob;
 use crate::session::search::Job;
 
-/// What the runtime is to do; the state itself touches nothing outside.
+/// Something for the runtime to do outside of the state.
 #[derive(Clone, Debug)]
 pub enum Effect {
     /// Read bodies again.
     Page {
-        /// Entries that wait for them.
+        /// Entries that wait for the bodies.
         entries: Vec<EntryId>,
         /// Their records.
         origins: Vec<Origin>,
     },
-    /// Read what records hold that no block shows.
+    /// Read the fields of records that no block shows.
     Details {
         /// The records.
         origins: Vec<Origin>,
-        /// Whether all that they hold is wanted.
+        /// Whether to read all fields.
         is_whole: bool,
     },
     /// Search on a thread.
@@ -37,7 +37,7 @@ pub enum Effect {
     CancelSearch,
     /// Read texts for a filter on a thread.
     Filter(FilterJob),
-    /// Stop reading them.
+    /// Stop reading texts for a filter.
     CancelFilter,
     /// Put text on the clipboard.
     Copy(String),
@@ -45,7 +45,7 @@ pub enum Effect {
     CopyRecords(Vec<Origin>),
     /// Show records raw.
     ShowRecords(Vec<Origin>),
-    /// Read records for the inspector.
+    /// Read records for the raw tab of the inspector.
     Inspect(Vec<Origin>),
     /// Give the JSON of records to a shell command, one a line.
     Pipe {
@@ -56,49 +56,49 @@ pub enum Effect {
     },
     /// Open a file in the editor.
     Edit(Origin),
-    /// Run the command, word by word, by which the agent goes on with the session; in this folder.
+    /// Suspend, and resume the session in its own agent.
     Resume {
-        /// The command.
+        /// The command, word by word; no shell reads it.
         words: Vec<String>,
-        /// The folder.
+        /// The folder to run it in.
         folder: Option<String>,
     },
     /// Open an image with the program that the system has for it.
     View(Image),
     /// Use the colours with this name.
     Theme(String),
-    /// Show images so.
+    /// Choose how images are drawn.
     Images(Choice),
-    /// Show the session again over which a list was opened to choose another one. Without one, do this.
+    /// Show the session again that was left open behind a list, or do this if there is none.
     GoBack(Instead),
-    /// Look for sessions, and go on looking.
+    /// Start the search for sessions on disk.
     Seek,
-    /// Stop looking.
+    /// Stop the search for sessions.
     EndSeeking,
-    /// Read what a session is about.
+    /// Read the preview of a session.
     Preview(Box<Found>),
-    /// Look for sessions whose text has all of these words in one line, and no longer for others.
+    /// Search all sessions for lines with all of these words; replaces the search before.
     SearchTexts {
-        /// For which answers are awaited.
+        /// Generation that the answers carry.
         generation: u32,
-        /// The words; none ends it.
+        /// The words; none ends the search.
         words: Vec<String>,
     },
     /// Follow all sessions of the last hours.
     FollowAll,
-    /// Follow them no longer.
+    /// Stop following them.
     LeaveAll,
-    /// Watch all of them for these.
+    /// Set the alarms of all followed sessions.
     WatchAll(Vec<Expr>),
-    /// Count what all sessions came to, if that is not done already, and answer this.
+    /// Query the ledger; the first query starts counting all sessions.
     Count(Question),
-    /// Count it anew.
+    /// Count all sessions again, then query.
     CountAnew(Question),
     /// Open a session in place of this one.
     Open(Place),
-    /// Open the session with this id, in which the one that is shown goes on.
+    /// Open the session with this id, which continues the open one.
     GoOn(Text),
-    /// The same, at this entry and with this text searched for.
+    /// Open a session at an entry and search it for a text.
     OpenAt {
         /// The session.
         place: Place,
@@ -107,29 +107,29 @@ pub enum Effect {
         /// The text.
         text: String,
     },
-    /// Leave the session for the picker, or the wall.
+    /// Close the session and go back to the list it was chosen from.
     Leave,
-    /// Notify the reader that something came about that was watched.
-    Notify(Notice),
-    /// Keep the marks for the next time.
+    /// Tell the user that an alarm rang.
+    Notify(AlarmNotice),
+    /// Save the marks.
     Remember,
-    /// Delete what is kept of the session.
+    /// Delete the saved state of the session.
     Forget,
-    /// Read the session at this path as one with what is shown.
+    /// Join the session at this path to the open one.
     Join(String),
-    /// Read the session anew.
+    /// Read the session again from its start.
     Reload,
-    /// Draw everything anew.
+    /// Repaint the whole terminal.
     Redraw,
     /// Ask the terminal to report the mouse, or no longer to.
     Mouse(bool),
-    /// Stop until `fg`.
+    /// Stop the process until `fg`.
     Suspend,
     /// End the program.
     Quit,
 }
 
-/// What is done where no session lies below a list.
+/// What leaving a list does if no session is open behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instead {
     /// The program ends.

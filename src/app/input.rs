@@ -1,11 +1,11 @@
-//! The words for keys, the mouse and typed lines: what there is to press, to type and to do. What becomes of it is
-//! [`dispatch`](super::dispatch)'s.
+//! Input: keys, mouse gestures, typed commands, and the actions that they name. [`dispatch`](super::dispatch) carries
+//! them out.
 
 pub mod action;
 pub mod bindings;
-pub mod chord;
 pub mod command;
 pub mod history;
+pub mod key_state;
 pub mod keymap;
 pub mod keys;
 pub mod mouse;

@@ -1,7 +1,7 @@
-//! All about the focused item: its rows under one of six tabs, and what the keys do there.
+//! The inspector: everything about the focused item, in six tabs.
 //!
-//! Invariant: rows are made for one item and for as far as the reader has scrolled, and are kept until
-//! the item, the session or the look changes. While the reader moves from item to item, nothing is made.
+//! Invariant: rows are made for one item, as far as the user has scrolled, and kept until the item, the session or the
+//! theme changes. While the cursor moves from item to item, none are made.
 
 use ratatui::text::Line;
 
@@ -15,46 +15,46 @@ pub mod actions;
 mod call;
 mod context;
 mod facts;
+mod inspected;
 mod item;
+mod locate;
 mod page;
 mod raw;
-mod subject;
 mod timing;
 mod why;
-mod xray;
 
-pub(crate) use page::Fact;
-pub use raw::Records;
-pub(crate) use xray::Spot;
+pub(crate) use locate::ValueLocation;
+pub(crate) use page::InspectorRow;
+pub use raw::InspectedRecords;
 
-/// What the inspector shows.
+/// State of the inspector.
 #[derive(Clone, Debug, Default)]
 pub struct Inspector {
     /// The tab.
     pub tab: Tab,
-    /// The rows that were made.
-    pub rows: Vec<Fact>,
-    /// Whether more rows would come.
+    /// The rows made so far.
+    pub rows: Vec<InspectorRow>,
+    /// Whether there are more rows than were made.
     pub is_cut: bool,
     /// First row in sight.
     pub top: usize,
-    /// The row that the keys are on.
+    /// The row of the cursor.
     pub at: usize,
-    /// Whether what is shown is a call.
+    /// Whether the item is a call.
     pub is_call: bool,
     focus: Option<Focus>,
-    made: Option<Made>,
-    /// Whether the row of the keys is still to go to what the focused item shows of its records.
+    made: Option<RowsKey>,
+    /// Whether the cursor is still to go to the first value of the record that the item shows.
     seeks_item: bool,
-    /// What the cursor moved to, and when it will have rested.
+    /// The item that the cursor of the text moved to, and when the inspector is to follow.
     moved: Option<(Focus, Timestamp)>,
-    records: Option<Records>,
+    records: Option<InspectedRecords>,
     asked: Option<Vec<Origin>>,
 }
 
-/// What rows were made for.
+/// The key of the cached rows: everything that they depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Made {
+struct RowsKey {
     focus: Focus,
     tab: Tab,
     width: u16,
@@ -62,18 +62,18 @@ struct Made {
     generation: u64,
     colours: u64,
     look: u32,
-    /// The second, while the item is running.
+    /// The present second while the item runs, else 0.
     second: i64,
 }
 
 impl Inspector {
-    /// The look has changed.
+    /// Drops the cached rows.
     pub(crate) fn forget_rows(&mut self) {
         self.made = None;
     }
 
-    /// The same item in another transcript of the session.
-    pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
+    /// Maps the item to another transcript of the session.
+    pub(crate) fn remap(&mut self, lookup: &Lookup<'_>) {
         self.moved = self
             .moved
             .and_then(|(focus, due)| Some((lookup.block(focus)?, due)));
@@ -88,8 +88,8 @@ impl Inspector {
         }
     }
 
-    /// Takes records that were asked for.
-    pub(crate) fn take(&mut self, records: Records) {
+    /// Sets the records that were read.
+    pub(crate) fn set_records(&mut self, records: InspectedRecords) {
         self.records = Some(records);
         self.forget_rows();
     }
@@ -99,24 +99,24 @@ impl Inspector {
         self.focus
     }
 
-    /// Where the transcript shows what the keys are on.
-    pub fn spot(&self) -> Option<&Spot> {
+    /// Where the transcript shows the value of the cursor's row.
+    pub fn spot(&self) -> Option<&ValueLocation> {
         self.rows.get(self.at)?.spot.as_ref()
     }
 
-    /// In how many ms it will follow the cursor, if that rests.
+    /// Milliseconds until it follows the cursor of the text.
     pub fn rests_for(&self, now: Timestamp) -> Option<u64> {
         self.moved.map(|(_, until)| until.since(now).max(1))
     }
 }
 
-/// Goes to the first row of the records that the item shows, once they are there.
+/// Moves the cursor to the first value of the records that the item shows, once they are read.
 fn seek_item(inspector: &mut Inspector, height: usize) {
     if !inspector.seeks_item || inspector.tab != Tab::Raw || inspector.records.is_none() {
         return;
     }
     inspector.seeks_item = false;
-    let is_own = |fact: &Fact| {
+    let is_own = |fact: &InspectorRow| {
         fact.spot
             .as_ref()
             .is_some_and(|spot| Some(spot.focus) == inspector.focus)

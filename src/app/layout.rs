@@ -1,7 +1,7 @@
-//! Where the parts of a session are on the screen.
+//! Layout of the screen: the areas of header, panes, status and hints.
 //!
-//! Invariant: [`Wishes::divide`] alone says where things are. Painters and motions use its rectangles; no two of
-//! them overlap, but for a pushed inspector, which lies over the transcript.
+//! Invariant: painters and motions use only the rectangles of [`LayoutInput::divide`]. They do not overlap, but for a
+//! pushed inspector, which covers the transcript.
 
 use ratatui::layout::Rect;
 
@@ -9,34 +9,34 @@ use super::input::action::View;
 use super::panes::{Pane, Panes};
 use super::screen::Screen;
 
-/// Columns of the lane gutter; more of them where the text has all the room that it needs.
+/// Least and most columns of the lane gutter; it gets more than the least where the text has its full width.
 const LANES: (u16, u16) = (2, 4);
-/// Columns beside the lane gutter: the focus mark before it, one of air behind it.
+/// Columns beside the lane gutter: the focus mark before it, a blank after it.
 const MARK_AND_AIR: u16 = 2;
-/// Columns after the text: one of air, the spine.
+/// Columns after the text: a blank, the spine.
 pub(crate) const RIGHT: u16 = 2;
-/// Longer lines are hard to read: what is beyond them belongs to the inspector.
+/// Columns of the text at most: longer lines are hard to read, so the inspector gets the rest.
 const TEXT_MOST: u16 = 100;
-/// With so many columns it reads well: more go to the panes beside it first.
+/// Columns of the text before the side panes get more than their least.
 const TEXT_GOOD: u16 = 88;
-/// The transcript keeps so many columns, however far the dividers are moved.
+/// Columns that the transcript keeps, however far the dividers are moved.
 const TRANSCRIPT_LEAST: u16 = 28;
-/// The outline needs this many columns of screen, unless it is asked for.
+/// Columns of the screen from which the outline is shown by default.
 const OUTLINE_FROM: u16 = 100;
-/// And this many if it is.
+/// Columns of the screen that the outline needs if the user asked for it.
 pub(crate) const OUTLINE_LEAST_SCREEN: u16 = 60;
-/// Columns of the outline with its divider.
+/// Least and most columns of the outline with its divider.
 const OUTLINE: (u16, u16) = (32, 48);
-/// The inspector is a pane on screens with this many columns; on others it lies over the transcript.
+/// Columns of the screen from which the inspector is a pane; on narrower ones it covers the transcript.
 pub(crate) const INSPECTOR_FROM: u16 = 160;
 /// Columns of the inspector with its divider, at least.
 const INSPECTOR: u16 = 44;
-/// With so many of them its tabs have their names.
+/// Columns from which its tabs show their names.
 const INSPECTOR_NAMED: u16 = 59;
-/// No pane is narrower.
+/// Least columns of any pane.
 const NARROWEST: u16 = 16;
 
-/// Where the parts of the screen are; what is not shown has no columns or no lines.
+/// The areas of the screen; what is not shown has no columns or no lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
     /// The first line.
@@ -45,7 +45,7 @@ pub struct Frame {
     pub outline: Rect,
     /// The line between outline and transcript.
     pub outline_divider: Rect,
-    /// Numbers, focus mark, lane gutter, text and a column of air.
+    /// Numbers, focus mark, lane gutter, text and a blank column.
     pub transcript: Rect,
     /// Columns of the numbers.
     pub numbers: u16,
@@ -59,11 +59,11 @@ pub struct Frame {
     pub inspector: Rect,
     /// Whether the inspector lies over transcript and spine.
     pub is_pushed: bool,
-    /// The page of a view: over transcript, spine and pill, or below all panes.
+    /// The open view: over transcript, spine and pill, or below all panes.
     pub view: Rect,
-    /// Whether it lies over them.
+    /// Whether the view covers them.
     pub covers: bool,
-    /// What arrived below, under the transcript.
+    /// The pill under the transcript, which counts new entries below.
     pub pill: Rect,
     /// The status line.
     pub status: Rect,
@@ -80,7 +80,7 @@ impl Frame {
             .max(1)
     }
 
-    /// Columns between the numbers and the text: focus mark, lane gutter, air.
+    /// Columns between the numbers and the text: focus mark, lane gutter, blank.
     pub fn left(&self) -> u16 {
         self.lanes + MARK_AND_AIR
     }
@@ -105,11 +105,11 @@ impl Frame {
     }
 }
 
-/// Divides the screen. Tiny screens give up hints, status and header in this order.
-fn divide(wishes: &Wishes<'_>) -> Frame {
-    let view = wishes.view;
-    let (columns, lines) = wishes.screen.size;
-    let (x, y) = wishes.screen.at;
+/// Divides the screen. Small screens drop hints, status and header in this order.
+fn divide(input: &LayoutInput<'_>) -> Frame {
+    let view = input.view;
+    let (columns, lines) = input.screen.size;
+    let (x, y) = input.screen.at;
     let mut rest = Rect {
         x,
         y,
@@ -117,19 +117,19 @@ fn divide(wishes: &Wishes<'_>) -> Frame {
         height: lines,
     };
     let header = from_top(&mut rest, lines >= 3);
-    let hints = from_bottom(&mut rest, wishes.screen.shows_hints && lines >= 10);
+    let hints = from_bottom(&mut rest, input.screen.shows_hints && lines >= 10);
     let status = from_bottom(&mut rest, lines >= 2);
     let below = lines_from_bottom(&mut rest, view.map_or(0, |view| view.lines_below(lines)));
     let covers = view.is_some() && below.height == 0;
-    let (outline, outline_divider) = split_outline(wishes, covers, &mut rest);
-    let (mut inspector, inspector_divider) = split_inspector(wishes, columns, &mut rest);
+    let (outline, outline_divider) = split_outline(input, covers, &mut rest);
+    let (mut inspector, inspector_divider) = split_inspector(input, columns, &mut rest);
     let view = match view {
         Some(_) if covers => rest,
         Some(_) => below,
         None => Rect { width: 0, ..rest },
     };
-    let pill = from_bottom(&mut rest, wishes.margin.has_pill && lines >= 6);
-    let is_pushed = wishes.panes.is_pushed && columns < INSPECTOR_FROM;
+    let pill = from_bottom(&mut rest, input.margin.has_pill && lines >= 6);
+    let is_pushed = input.panes.is_pushed && columns < INSPECTOR_FROM;
     if is_pushed {
         inspector = Rect {
             height: rest.height + pill.height,
@@ -146,7 +146,7 @@ fn divide(wishes: &Wishes<'_>) -> Frame {
         width: spine_width,
         ..rest
     };
-    let numbers = wishes.margin.numbers;
+    let numbers = input.margin.numbers;
     let numbers = if transcript.width >= numbers + TRANSCRIPT_LEAST {
         numbers
     } else {
@@ -155,7 +155,7 @@ fn divide(wishes: &Wishes<'_>) -> Frame {
     Frame {
         header,
         numbers,
-        lanes: width_of_lanes(wishes, rest.width.saturating_sub(numbers)),
+        lanes: width_of_lanes(input, rest.width.saturating_sub(numbers)),
         outline,
         outline_divider,
         transcript,
@@ -171,9 +171,9 @@ fn divide(wishes: &Wishes<'_>) -> Frame {
     }
 }
 
-/// Columns of the lane gutter where text and gutters have so many.
-fn width_of_lanes(wishes: &Wishes<'_>, columns: u16) -> u16 {
-    if !wishes.margin.has_lanes {
+/// Columns of the lane gutter, of those that text and gutters have together.
+fn width_of_lanes(input: &LayoutInput<'_>, columns: u16) -> u16 {
+    if !input.margin.has_lanes {
         return 0;
     }
     let (least, most) = LANES;
@@ -181,12 +181,12 @@ fn width_of_lanes(wishes: &Wishes<'_>, columns: u16) -> u16 {
     least + spare.min(most - least)
 }
 
-/// Columns of the outline where the reader did not choose any: beside an inspector what others can spare, else a fifth
-/// of what the screen has more than the least.
-fn width_of_outline(wishes: &Wishes<'_>, columns: u16) -> u16 {
+/// Columns of the outline by default: beside an inspector what is left over, else a fifth of the columns beyond
+/// [`OUTLINE_FROM`].
+fn width_of_outline(input: &LayoutInput<'_>, columns: u16) -> u16 {
     let (least, most) = OUTLINE;
     let taken = least + INSPECTOR_NAMED + TEXT_GOOD + LANES.1 + MARK_AND_AIR + RIGHT;
-    let spare = if has_inspector_beside(wishes, columns) {
+    let spare = if has_inspector_beside(input, columns) {
         columns.saturating_sub(taken)
     } else {
         columns.saturating_sub(OUTLINE_FROM) / 5
@@ -195,24 +195,24 @@ fn width_of_outline(wishes: &Wishes<'_>, columns: u16) -> u16 {
 }
 
 /// Whether the inspector is a pane of its own.
-fn has_inspector_beside(wishes: &Wishes<'_>, columns: u16) -> bool {
-    columns >= INSPECTOR_FROM && wishes.panes.wants_inspector != Some(false)
+fn has_inspector_beside(input: &LayoutInput<'_>, columns: u16) -> bool {
+    columns >= INSPECTOR_FROM && input.panes.wants_inspector != Some(false)
 }
 
-/// A page needs the room of the outline, unless the reader asked for that. The text keeps its width whatever the
-/// session holds: what is read must not be wrapped anew because a second turn begins.
-fn split_outline(wishes: &Wishes<'_>, is_paging: bool, rest: &mut Rect) -> (Rect, Rect) {
-    let is_shown = match wishes.panes.wants_outline {
+/// Splits the outline off. A view that covers the text takes its columns, unless the user asked for the outline. It
+/// does not depend on the session: the text must not be wrapped again because a second turn begins.
+fn split_outline(input: &LayoutInput<'_>, is_paging: bool, rest: &mut Rect) -> (Rect, Rect) {
+    let is_shown = match input.panes.wants_outline {
         Some(is_wanted) => is_wanted && rest.width >= OUTLINE_LEAST_SCREEN,
         None => rest.width >= OUTLINE_FROM && !is_paging,
     };
     if !is_shown {
         return (Rect { width: 0, ..*rest }, Rect { width: 0, ..*rest });
     }
-    let width = wishes
+    let width = input
         .panes
         .outline_width
-        .unwrap_or_else(|| width_of_outline(wishes, rest.width));
+        .unwrap_or_else(|| width_of_outline(input, rest.width));
     let width = within(width, rest.width);
     let pane = Rect {
         width: width - 1,
@@ -228,8 +228,8 @@ fn split_outline(wishes: &Wishes<'_>, is_paging: bool, rest: &mut Rect) -> (Rect
     (pane, divider)
 }
 
-fn split_inspector(wishes: &Wishes<'_>, columns: u16, rest: &mut Rect) -> (Rect, Rect) {
-    if !has_inspector_beside(wishes, columns) {
+fn split_inspector(input: &LayoutInput<'_>, columns: u16, rest: &mut Rect) -> (Rect, Rect) {
+    if !has_inspector_beside(input, columns) {
         let nowhere = Rect {
             x: rest.right(),
             width: 0,
@@ -247,7 +247,7 @@ fn split_inspector(wishes: &Wishes<'_>, columns: u16, rest: &mut Rect) -> (Rect,
         INSPECTOR
     };
     let width = within(
-        wishes
+        input
             .panes
             .inspector_width
             .unwrap_or(beside(TEXT_MOST).max(least)),
@@ -269,7 +269,7 @@ fn split_inspector(wishes: &Wishes<'_>, columns: u16, rest: &mut Rect) -> (Rect,
     )
 }
 
-/// A width that leaves the transcript its share.
+/// Clamps the width of a side pane, so that the transcript keeps its least columns.
 fn within(width: u16, columns: u16) -> u16 {
     width
         .min(columns.saturating_sub(TRANSCRIPT_LEAST))
@@ -298,36 +298,36 @@ fn lines_from_bottom(rest: &mut Rect, lines: u16) -> Rect {
     }
 }
 
-/// All that says where the parts of the screen are.
-pub(crate) struct Wishes<'a> {
-    /// How large the screen is.
+/// Everything that the layout depends on.
+pub(crate) struct LayoutInput<'a> {
+    /// Size and position of the screen.
     pub(crate) screen: &'a Screen,
-    /// What the reader wants to be shown.
+    /// Which panes are wanted, and their widths.
     pub(crate) panes: &'a Panes,
-    /// The page that is open.
+    /// The open view.
     pub(crate) view: Option<View>,
-    /// What stands beside the text.
+    /// What is beside the text.
     pub(crate) margin: Margin,
 }
 
-/// What stands beside the text, and below it.
+/// What is shown beside the text and below it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Margin {
     /// Columns of the numbers.
     pub(crate) numbers: u16,
     /// Whether there are lanes.
     pub(crate) has_lanes: bool,
-    /// Whether a line says what has come below.
+    /// Whether there is a pill.
     pub(crate) has_pill: bool,
 }
 
-impl Wishes<'_> {
-    /// Where the parts are.
+impl LayoutInput<'_> {
+    /// The areas of the screen.
     pub(crate) fn divide(&self) -> Frame {
         divide(self)
     }
 
-    /// The pane that has the keys: one that is not in sight cannot have them.
+    /// The pane that has the keys; one that is not shown cannot have them.
     pub(crate) fn focused(&self) -> Pane {
         pane_with_keys(&self.divide(), self.panes.focus)
     }

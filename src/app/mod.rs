@@ -1,20 +1,20 @@
-//! What is looked at: sessions with their panes, and what keys do to them.
+//! The state of the viewer and what actions do to it.
 //!
 //! ```text
-//! update ── dispatch ── state::App      keys, mouse, typed lines, pop-ups, the sessions to choose from
+//! update ── dispatch ── state::App      keys, mouse, typed lines, pop-ups, picker, wall, ledger
 //!               │
-//! arrange ── reader::Reader             one session, and its panes; several of them may stand side by side
-//!               ├── text                the window onto the transcript, with what is searched, filtered and marked in it
+//! arrange ── reader::Reader             one session with its panes; several readers are independent
+//!               ├── text                the transcript pane: window, search, filter, folds, marks
 //!               └── outline, views, inspector
-//!                                       panes that follow the reader's place in the text ([`side_pane`])
+//!                                       panes that follow the focus of the text ([`side_pane`])
 //! ```
 //!
-//! A pane changes itself only. It sees the rest through a [`scene::Scene`], in which the session is only read, and
-//! asks for what is not its own: a message, another place, another mode, something outside. What it is and what it
-//! shows stand in its own file (`outline.rs`), what actions do to it beside that (`outline/actions.rs`).
+//! A pane changes only its own state. It reads the session and the other panes through a [`scene::Scene`] and pushes
+//! requests for everything else: a message, a jump, another mode, an effect. State and layout of a pane are in its own
+//! file (`outline.rs`), its actions beside it (`outline/actions.rs`).
 //!
-//! Invariant: no terminal, no file, no clock. An event gets its meaning in [`update::update`]; the only place where
-//! rows are laid out is [`arrange::arrange`].
+//! Invariant: no terminal, no file, no clock. Events enter through [`update::update`]; rows are laid out only in
+//! [`arrange::arrange`].
 
 pub mod alarms;
 pub mod arrange;

@@ -1,17 +1,17 @@
-//! What keys mean just now.
+//! The mode: which screen, pop-up or typed line gets the keys.
 
 use tui_input::Input;
 
 use crate::app::below::Below;
 use crate::app::pop_ups::palette::Palette;
 use crate::app::pop_ups::raw::RawView;
-use crate::app::pop_ups::resuming::Resuming;
+use crate::app::pop_ups::resume::ResumeDialog;
 use crate::model::record::Origin;
 
-/// What keys mean.
+/// What gets the keys.
 #[derive(Clone, Debug, Default)]
 pub enum Mode {
-    /// As in the bindings.
+    /// The session, with the keymap.
     #[default]
     Normal,
     /// A search is being typed.
@@ -30,18 +30,18 @@ pub enum Mode {
     Pipe {
         /// What is typed so far.
         input: Input,
-        /// The records.
+        /// Where the records are.
         origins: Vec<Origin>,
     },
-    /// A session is being chosen.
+    /// The picker.
     Picker,
-    /// All sessions are looked at.
+    /// The wall.
     Wall,
-    /// What all sessions came to is looked at.
+    /// The ledger.
     Ledger,
-    /// A line is being typed about all of them.
+    /// A line is being typed on the wall.
     OnWall {
-        /// What for.
+        /// What the line is for.
         line: WallLine,
         /// What is typed so far.
         input: Input,
@@ -50,27 +50,27 @@ pub enum Mode {
     Help {
         /// First line shown.
         top: usize,
-        /// What it is narrowed to.
+        /// The words that narrow it.
         wanted: Input,
-        /// Whether that is being typed.
+        /// Whether they are being typed.
         is_typing: bool,
-        /// What leaving it leads back to.
+        /// The screen below it.
         below: Below,
     },
-    /// A record is shown raw.
+    /// Records, a list or a page of the manual in a pop-up.
     Raw(RawView),
-    /// A command is being chosen by which the agent goes on with the session.
-    Resume(Resuming),
+    /// A command that resumes the session in its agent is being chosen.
+    Resume(ResumeDialog),
 }
 
-/// What a line is typed for that is about all sessions.
+/// What a line typed on the wall is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WallLine {
-    /// Which of them are shown.
+    /// Filter the sessions.
     Filter,
-    /// What is watched for in all of them.
+    /// Set an alarm for all sessions.
     Watch,
-    /// A command.
+    /// Run a command.
     Command,
 }
 
@@ -80,7 +80,7 @@ impl Mode {
         matches!(self, Self::Wall | Self::OnWall { .. })
     }
 
-    /// Whether no session is on the screen.
+    /// Whether the screen lists sessions instead of showing one.
     pub fn is_of_all(&self) -> bool {
         self.is_wall() || matches!(self, Self::Picker | Self::Ledger)
     }

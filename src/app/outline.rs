@@ -1,25 +1,23 @@
-//! The outline beside the transcript: turns, branches, checks, files and sub-agents, each a section that
-//! scrolls by itself.
+//! The outline: turns, branches, checks, files and sub-agents, each a section that scrolls by itself.
 //!
-//! Invariant: facts are made for rows that are in sight; what all rows are is found anew only when the
-//! session changes.
+//! Invariant: rows are made only for those in sight; the keys of all rows are rebuilt only when the session changes.
 
 pub(crate) mod actions;
 mod keys;
 pub mod row;
-mod shares;
+mod split;
 mod sums;
 
 use std::collections::HashMap;
 
-use keys::Keys;
-use row::{Key, OutlineRow, PARTS, SectionKind};
-use shares::{scrolled, shares};
-use sums::Sums;
+use keys::OutlineKeys;
+use row::{OutlineKey, OutlineRow, PARTS, SectionKind};
+use split::{scrolled, split_lines};
+use sums::BranchSums;
 
-use super::checks::{Checks, notes};
+use super::checks::{Checks, counts};
 use super::scene::Scene;
-use super::text::as_of::Then;
+use super::text::as_of::SessionAtCursor;
 use super::text::branches;
 use super::text::viewport::Focus;
 use crate::analysis::account::Account;
@@ -33,22 +31,22 @@ use crate::render::glyphs::Glyphs;
 
 /// A section in sight.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Section {
-    /// Which.
+pub struct OutlineSection {
+    /// Its kind.
     pub part: SectionKind,
     /// How many rows it has.
     pub(crate) total: usize,
-    /// How many of what its heading names are in sight, and how many there are: of turns, not of what hangs on them.
+    /// Rows in sight and rows in all; of turns without the sub-agents and compactions below them.
     pub counts: (usize, usize),
     /// Rows in sight.
     pub rows: Vec<OutlineRow>,
-    /// Which of them the cursor is on.
+    /// The index of the cursor among them.
     pub cursor: Option<usize>,
 }
 
-/// The row that the cursor is on.
+/// The row of the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Cursor {
+struct OutlineCursor {
     part: SectionKind,
     place: usize,
 }
@@ -56,42 +54,38 @@ struct Cursor {
 /// The outline.
 #[derive(Clone, Debug, Default)]
 pub struct Outline {
-    /// What all rows are; `None` if that may have changed.
-    keys: Option<Keys>,
-    before: Keys,
-    /// Rows of turns made before, by their prompts.
+    /// The keys of all rows; `None` if they are stale.
+    keys: Option<OutlineKeys>,
+    before: OutlineKeys,
+    /// Cached rows of turns, by their prompts.
     turns: HashMap<EntryId, OutlineRow>,
-    /// Other rows made before, forgotten with every change.
-    others: Vec<(Key, OutlineRow)>,
-    /// What they sum up.
-    sums: Sums,
-    /// State of the account, of which rows of turns and lanes were made.
+    /// Other cached rows, dropped with every change.
+    others: Vec<(OutlineKey, OutlineRow)>,
+    /// Sums of branches.
+    sums: BranchSums,
+    /// Generation of the account for which rows were made.
     added_up: u64,
-    /// State of the checks and of the files that rows were made of.
+    /// Generations of checks and files for which rows were made.
     judged: (u64, u64),
-    /// What went on in the background when rows were found.
+    /// Background work for which rows were made.
     running: Vec<Place>,
     tops: [usize; PARTS],
-    cursor: Option<Cursor>,
-    /// What the pane shows.
-    pub sections: Vec<Section>,
+    cursor: Option<OutlineCursor>,
+    /// The sections in sight.
+    pub sections: Vec<OutlineSection>,
 }
 
-/// What the outline is arranged for.
-pub(crate) struct Wanted<'a> {
-    /// The session.
+/// Everything that the outline depends on.
+pub(crate) struct OutlineInput<'a> {
     pub(crate) transcript: &'a Transcript,
-    /// What turns and lanes came to.
+    /// Figures of turns and lanes.
     pub(crate) account: &'a Account,
-    /// What they had come to at the cursor, if that is what is shown.
-    pub(crate) then: Option<&'a Then>,
-    /// Its files.
+    /// Figures up to the cursor, if dimming is on.
+    pub(crate) then: Option<&'a SessionAtCursor>,
     pub(crate) files: &'a Memo<Files>,
-    /// Calls whose work in the background goes on.
+    /// Calls whose background work goes on.
     pub(crate) running: &'a [Place],
-    /// It is now.
     pub(crate) now: Timestamp,
-    /// The focused entry.
     pub(crate) focused: Option<EntryId>,
     /// The turn of the focused item.
     pub(crate) turn: Option<usize>,
@@ -99,56 +93,55 @@ pub(crate) struct Wanted<'a> {
     pub(crate) height: usize,
     /// Whether the pane has the keys.
     pub(crate) has_keys: bool,
-    /// The signs of the theme.
+    /// Glyphs of the theme.
     pub(crate) glyphs: &'a Glyphs,
-    /// What is wrong with the session, or may be.
+    /// What is wrong with the session.
     pub(crate) checks: &'a Checks,
-    /// How long the newest turn has been going on since its last sign, in ms.
+    /// Milliseconds since the last entry of the running turn.
     pub(crate) goes_on_ms: u64,
 }
 
 impl Outline {
-    /// Takes in what came or changed.
-    pub fn note(&mut self, transcript: &Transcript, touched: &Touched) {
+    /// Drops what depends on changed entries.
+    pub fn update(&mut self, transcript: &Transcript, touched: &Touched) {
         if touched.lanes || touched.reordered {
             return self.clear();
         }
         for id in &touched.changed {
             self.sums.change(transcript, *id);
         }
-        self.look_again();
+        self.invalidate();
     }
 
-    /// Whether the next frame would show more of what is in sight.
+    /// Whether sums of rows in sight are incomplete.
     pub fn is_behind(&self) -> bool {
         self.sums.lacking() > 0
     }
 
-    /// It is not in sight.
+    /// Called instead of the layout while the pane is hidden.
     pub(crate) fn hide(&mut self) {
         self.sums.begin_frame();
     }
 
-    fn look_again(&mut self) {
+    fn invalidate(&mut self) {
         if let Some(keys) = self.keys.take() {
             self.before = keys;
         }
         self.others.clear();
     }
 
-    /// Forgets all but where the reader is in it.
+    /// Drops everything but the cursor.
     pub fn clear(&mut self) {
-        self.look_again();
+        self.invalidate();
         self.turns.clear();
         self.sums.clear();
     }
 
-    /// Collects the rows in sight: around the cursor while the pane has the keys, else around the focused
-    /// turn and branch.
-    fn bring_up_to_date(&mut self, wanted: &Wanted<'_>) {
+    /// Lays out the rows in sight: around the cursor while the pane has the keys, else around the focused turn and branch.
+    fn bring_up_to_date(&mut self, wanted: &OutlineInput<'_>) {
         self.sums.begin_frame();
         let keys = self.refresh(wanted);
-        let given = shares(
+        let given = split_lines(
             wanted.height,
             SectionKind::ALL.map(|part| keys.of(part).len()),
         );
@@ -162,10 +155,10 @@ impl Outline {
             .focused
             .and_then(|id| wanted.transcript.session_of(id))
             .map(|(number, _)| number);
-        let is_current = |key: &Key| match key {
-            Key::Turn(turn) => *turn == current,
-            Key::Branch(number) => Some(*number) == branch,
-            Key::Agent(lane) => Some(*lane) == session,
+        let is_current = |key: &OutlineKey| match key {
+            OutlineKey::Turn(turn) => *turn == current,
+            OutlineKey::Branch(number) => Some(*number) == branch,
+            OutlineKey::Agent(lane) => Some(*lane) == session,
             _ => false,
         };
         let mut sections = Vec::new();
@@ -188,7 +181,9 @@ impl Outline {
             });
             let top = scrolled(top, held, lines, all.len());
             let in_sight = all.iter().skip(top).take(lines);
-            let counted = |key: &&Key| part != SectionKind::Turns || matches!(key, Key::Turn(_));
+            let counted = |key: &&OutlineKey| {
+                part != SectionKind::Turns || matches!(key, OutlineKey::Turn(_))
+            };
             let counts = (
                 in_sight.clone().filter(counted).count(),
                 all.iter().filter(counted).count(),
@@ -201,7 +196,7 @@ impl Outline {
             let cursor = cursor.and_then(|cursor| cursor.place.checked_sub(top));
             sections.push((
                 top,
-                Section {
+                OutlineSection {
                     part,
                     total: all.len(),
                     counts,
@@ -219,8 +214,8 @@ impl Outline {
         self.keys = Some(keys);
     }
 
-    /// What all rows are, found anew if the session changed. The cursor stays on its row.
-    fn refresh(&mut self, wanted: &Wanted<'_>) -> Keys {
+    /// The keys of all rows, rebuilt if they are stale. The cursor stays on its row.
+    fn refresh(&mut self, wanted: &OutlineInput<'_>) -> OutlineKeys {
         let generation = (wanted.checks.generation(), wanted.files.generation());
         if self.added_up != wanted.account.generation() {
             self.added_up = wanted.account.generation();
@@ -229,16 +224,16 @@ impl Outline {
         }
         if self.judged != generation {
             self.judged = generation;
-            self.look_again();
+            self.invalidate();
         }
         if self.running != wanted.running {
             self.running = wanted.running.to_vec();
-            self.look_again();
+            self.invalidate();
         }
         if let Some(keys) = self.keys.take() {
             return keys;
         }
-        let keys = Keys::new(
+        let keys = OutlineKeys::new(
             wanted.transcript,
             wanted.checks,
             wanted.files,
@@ -252,8 +247,13 @@ impl Outline {
         keys
     }
 
-    /// The cursor begins at the focused turn, and stays within what is shown.
-    fn place_cursor(&mut self, wanted: &Wanted<'_>, keys: &Keys, given: &[usize; PARTS]) {
+    /// Puts the cursor on the focused turn when the pane gets the keys, and clamps it to the shown rows.
+    fn place_cursor(
+        &mut self,
+        wanted: &OutlineInput<'_>,
+        keys: &OutlineKeys,
+        given: &[usize; PARTS],
+    ) {
         if !wanted.has_keys {
             self.cursor = None;
             return;
@@ -263,7 +263,7 @@ impl Outline {
             .zip(given)
             .filter(|(_, lines)| **lines > 0);
         let at_turn = || {
-            let turn = Key::Turn(wanted.turn.unwrap_or(0));
+            let turn = OutlineKey::Turn(wanted.turn.unwrap_or(0));
             keys.of(SectionKind::Turns)
                 .iter()
                 .position(|key| *key == turn)
@@ -276,11 +276,11 @@ impl Outline {
         let cursor = self.cursor.filter(|cursor| is_shown(cursor.part));
         self.cursor = match (cursor, first) {
             (Some(cursor), _) => Some(cursor),
-            (None, Some(SectionKind::Turns)) => Some(Cursor {
+            (None, Some(SectionKind::Turns)) => Some(OutlineCursor {
                 part: SectionKind::Turns,
                 place: at_turn(),
             }),
-            (None, first) => first.map(|part| Cursor { part, place: 0 }),
+            (None, first) => first.map(|part| OutlineCursor { part, place: 0 }),
         };
         if let Some(cursor) = &mut self.cursor {
             cursor.place = cursor
@@ -289,11 +289,11 @@ impl Outline {
         }
     }
 
-    fn row_at_cursor(&mut self, wanted: &Wanted<'_>, key: &Key) -> OutlineRow {
+    fn row_at_cursor(&mut self, wanted: &OutlineInput<'_>, key: &OutlineKey) -> OutlineRow {
         let row = self.row(wanted, key);
         let is_open =
-            matches!(key, Key::Turn(turn) if wanted.transcript.is_newest_turn(Some(*turn)));
-        if let Key::Work(place) = key {
+            matches!(key, OutlineKey::Turn(turn) if wanted.transcript.is_newest_turn(Some(*turn)));
+        if let OutlineKey::Work(place) = key {
             return row::with_clock(row, wanted.transcript, *place, wanted.now);
         }
         match wanted.then {
@@ -303,9 +303,9 @@ impl Outline {
         }
     }
 
-    fn row(&mut self, wanted: &Wanted<'_>, key: &Key) -> OutlineRow {
+    fn row(&mut self, wanted: &OutlineInput<'_>, key: &OutlineKey) -> OutlineRow {
         let transcript = wanted.transcript;
-        if let Key::Turn(turn) = key {
+        if let OutlineKey::Turn(turn) = key {
             let Some(prompt) = transcript.turns().get(*turn).map(|turn| turn.prompt) else {
                 return OutlineRow::default();
             };
@@ -327,24 +327,24 @@ impl Outline {
         row
     }
 
-    fn make(&mut self, wanted: &Wanted<'_>, key: &Key) -> Option<OutlineRow> {
+    fn make(&mut self, wanted: &OutlineInput<'_>, key: &OutlineKey) -> Option<OutlineRow> {
         let transcript = wanted.transcript;
         let Glyphs {
             compacted, arrow, ..
         } = wanted.glyphs;
         match key {
-            Key::Turn(turn) => row::of_turn(transcript, wanted.account, *turn),
-            Key::Lane(lane, is_last) => {
+            OutlineKey::Turn(turn) => row::of_turn(transcript, wanted.account, *turn),
+            OutlineKey::Lane(lane, is_last) => {
                 let lane = transcript.lanes().get(*lane)?;
                 Some(row::of_lane(transcript, wanted.account, lane, *is_last))
             }
-            Key::Work(place) => row::of_work(transcript, *place),
-            Key::Compaction(id) => row::of_compaction(transcript, *id, compacted, arrow),
-            Key::Branch(number) => {
+            OutlineKey::Work(place) => row::of_work(transcript, *place),
+            OutlineKey::Compaction(id) => row::of_compaction(transcript, *id, compacted, arrow),
+            OutlineKey::Branch(number) => {
                 let branch = transcript.branches().list.get(number.checked_sub(1)?)?;
                 Some(self.sums.row_of(transcript, wanted.account, branch))
             }
-            Key::Check(number) => {
+            OutlineKey::Check(number) => {
                 let check = wanted.checks.list().get(*number)?;
                 Some(OutlineRow {
                     sign: check.sign,
@@ -352,8 +352,8 @@ impl Outline {
                     ..OutlineRow::default()
                 })
             }
-            Key::File(path) => Some(row::of_file(path, wanted.files.file(path)?)),
-            Key::Agent(number) => {
+            OutlineKey::File(path) => Some(row::of_file(path, wanted.files.file(path)?)),
+            OutlineKey::Agent(number) => {
                 let lane = transcript.lanes().get(*number)?;
                 let session = Some(*number).filter(|_| lane.is_session);
                 Some(row::of_agent(transcript, wanted.account, lane, session))
@@ -382,7 +382,7 @@ impl Outline {
             .min(all.saturating_sub(1));
         for (part, total) in totals {
             if place < total {
-                self.cursor = Some(Cursor { part, place });
+                self.cursor = Some(OutlineCursor { part, place });
                 return;
             }
             place -= total;
@@ -399,16 +399,15 @@ impl Outline {
             false => parts.rfind(|part| *part < cursor.part),
         };
         if let Some(part) = to {
-            self.cursor = Some(Cursor { part, place: 0 });
+            self.cursor = Some(OutlineCursor { part, place: 0 });
         }
     }
 
-    /// Rows in sight.
     pub(crate) fn height(&self) -> usize {
         self.sections.iter().map(|section| section.rows.len()).sum()
     }
 
-    /// Puts the cursor on the row in this line of the pane, and says where it leads.
+    /// Puts the cursor on the row in a line of the pane, and returns the item that it leads to.
     pub(crate) fn click(&mut self, line: usize, scene: &Scene<'_>) -> Option<Focus> {
         let mut heading = 0;
         for section in &self.sections {
@@ -417,7 +416,7 @@ impl Outline {
                 .filter(|place| *place < section.rows.len());
             if let Some(place) = place {
                 let top = self.tops.get(section.part as usize).copied().unwrap_or(0);
-                self.cursor = Some(Cursor {
+                self.cursor = Some(OutlineCursor {
                     part: section.part,
                     place: top + place,
                 });
@@ -428,29 +427,29 @@ impl Outline {
         None
     }
 
-    /// Where the row under the cursor leads.
+    /// The item that the row of the cursor leads to.
     pub(crate) fn target(&self, scene: &Scene<'_>) -> Option<Focus> {
         let (transcript, files) = (&scene.session.transcript, &scene.session.indexes.files);
         let cursor = self.cursor?;
         match self.keys.as_ref()?.of(cursor.part).get(cursor.place)? {
-            Key::Turn(turn) => row::start_of_turn(transcript, *turn),
-            Key::Lane(lane, _) | Key::Agent(lane) => {
+            OutlineKey::Turn(turn) => row::start_of_turn(transcript, *turn),
+            OutlineKey::Lane(lane, _) | OutlineKey::Agent(lane) => {
                 row::start_of_lane(transcript, transcript.lanes().get(*lane)?)
             }
-            Key::Compaction(entry) => {
-                let block = notes::block_of(transcript.get(*entry)?, notes::is_compaction);
+            OutlineKey::Compaction(entry) => {
+                let block = counts::block_of(transcript.get(*entry)?, counts::is_compaction);
                 Some(Focus {
                     entry: *entry,
                     block,
                 })
             }
-            Key::Work(place) => Some(Focus {
+            OutlineKey::Work(place) => Some(Focus {
                 entry: place.entry,
                 block: place.block,
             }),
-            Key::Branch(number) => branches::head_of(transcript, *number),
-            Key::Check(number) => scene.checks.list().get(*number)?.target(transcript),
-            Key::File(path) => {
+            OutlineKey::Branch(number) => branches::head_of(transcript, *number),
+            OutlineKey::Check(number) => scene.checks.list().get(*number)?.target(transcript),
+            OutlineKey::File(path) => {
                 let first = files.file(path)?.uses.first()?.place;
                 Some(Focus {
                     entry: first.entry,

@@ -1,4 +1,4 @@
-//! The panes of a session: which of them are shown, how wide they are, and which one has the keys.
+//! The panes of a session: which are shown, how wide they are, and which has the keys.
 
 pub(crate) mod actions;
 
@@ -8,18 +8,18 @@ const STEP: u16 = 2;
 /// A pane that can have the keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pane {
-    /// Turns, branches, checks and files.
+    /// The outline: turns, branches, checks, files.
     Outline,
-    /// The text.
+    /// The transcript.
     #[default]
     Transcript,
-    /// A page over the text, or below it.
+    /// The open view.
     View,
-    /// All about the focused item.
+    /// The inspector.
     Inspector,
 }
 
-/// The reader's wishes for the panes; `None` leaves a thing to the size of the screen.
+/// What the user chose for the panes; `None` leaves it to the size of the screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Panes {
     /// Whether the outline is shown.
@@ -30,8 +30,9 @@ pub struct Panes {
     pub outline_width: Option<u16>,
     /// Columns of the inspector with its divider.
     pub inspector_width: Option<u16>,
-    /// The pane that has the keys, as long as it is shown: ask [`focused`].
+    /// The pane that has the keys if it is shown; [`LayoutInput::focused`](super::layout::LayoutInput::focused) says
+    /// which has them.
     pub focus: Pane,
-    /// Whether the inspector lies over the transcript, where it has no room beside it.
+    /// Whether the inspector covers the transcript on a screen that is too narrow for it.
     pub is_pushed: bool,
 }

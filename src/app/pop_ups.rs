@@ -2,4 +2,4 @@
 pub mod help;
 pub mod palette;
 pub mod raw;
-pub mod resuming;
+pub mod resume;

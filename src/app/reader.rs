@@ -1,4 +1,4 @@
-//! A session on the screen: the session, all panes that show it, and what actions do to them.
+//! One session on the screen: its data, its panes, and the actions that concern more than one pane.
 
 mod apply;
 
@@ -10,14 +10,14 @@ use super::copying::clipboard;
 use super::effect::Effect;
 use super::input::action::{Action, View};
 use super::inspector::{self, Inspector};
-use super::layout::{Frame, Wishes};
+use super::layout::{Frame, LayoutInput};
 use super::outline::Outline;
 use super::panes::{Pane, Panes};
 use super::scene::{Ask, Scene};
 use super::screen::Screen;
 use super::side_pane::SidePane;
-use super::text::moving::{go_to_left, go_to_wanted, jump, scroll};
-use super::text::places::{Trail, marks};
+use super::text::jumps::{go_to_wanted, jump, restore_position, scroll};
+use super::text::places::{JumpList, marks};
 use super::text::viewport::{Motion, Viewport};
 use super::text::{self, TextPane, runs};
 use super::views::{self, Views};
@@ -28,42 +28,42 @@ use crate::render::row::Level;
 use crate::render::theme::Theme;
 use crate::session::Session;
 
-/// A session and its panes. Several of them do not know of each other.
+/// A session and its panes. Readers share nothing, so several can be shown side by side.
 pub struct Reader {
     /// The session.
     pub session: Session,
-    /// The window onto its text.
+    /// The transcript pane.
     pub text: TextPane,
-    /// What is wrong with the session, or may be.
+    /// What is wrong with the session.
     pub checks: Checks,
     /// The outline.
     pub outline: Outline,
-    /// All about the focused item.
+    /// The inspector of the focused item.
     pub inspector: Inspector,
-    /// Pages over the transcript.
+    /// The views, which lie over the transcript.
     pub views: Views,
-    /// Alarms that the reader set.
+    /// Alarms set with `:watch` or in the settings.
     pub alarms: Alarms,
     /// Which panes are shown, how wide, and which has the keys.
     pub panes: Panes,
-    /// The part of the screen that they have, and how it looks.
+    /// Size, theme and time.
     pub screen: Screen,
-    /// How things were before a digit opened a view that may be a count.
-    before_view: Option<BeforeView>,
-    /// What panes ask of the viewer, until it answers.
+    /// The state to restore if the digit that opened a view turns out to be a count.
+    saved_view: Option<ViewSnapshot>,
+    /// Requests of panes that concern the whole viewer; [`dispatch::answer`](super::dispatch::answer) takes them.
     pub(crate) asks: Vec<Ask>,
 }
 
-/// How things were before a digit opened a view.
-struct BeforeView {
+/// The state before a digit opened a view.
+struct ViewSnapshot {
     views: views::Standing,
     panes: Panes,
-    /// The places that were jumped from, and where the text was; nothing if the session has changed since.
-    place: Option<(Trail, Viewport)>,
+    /// The jump list and the window; `None` if the session has changed since.
+    place: Option<(JumpList, Viewport)>,
 }
 
-/// The panes, each to be changed by itself, while the session is only read.
-pub(crate) struct Lent<'a> {
+/// The panes, borrowed one by one, so that one can change while the [`Scene`] reads the session.
+pub(crate) struct PanesMut<'a> {
     pub(crate) text: &'a mut TextPane,
     pub(crate) outline: &'a mut Outline,
     pub(crate) inspector: &'a mut Inspector,
@@ -72,7 +72,7 @@ pub(crate) struct Lent<'a> {
 }
 
 impl Reader {
-    /// Nothing read yet.
+    /// A reader without a session.
     pub fn new(theme: Theme, level: Level, colours: Arc<Colours>, now: Timestamp) -> Self {
         Self {
             session: Session::default(),
@@ -84,22 +84,22 @@ impl Reader {
             alarms: Alarms::default(),
             panes: Panes::default(),
             screen: Screen::new(theme, colours, now),
-            before_view: None,
+            saved_view: None,
             asks: Vec::new(),
         }
     }
 
-    /// Where the parts of the screen are.
+    /// The areas of the screen.
     pub fn frame(&self) -> Frame {
-        self.wishes().divide()
+        self.layout_input().divide()
     }
 
     /// The pane that has the keys.
     pub fn focused(&self) -> Pane {
-        self.wishes().focused()
+        self.layout_input().focused()
     }
 
-    fn wishes(&self) -> Wishes<'_> {
+    fn layout_input(&self) -> LayoutInput<'_> {
         let Self {
             session,
             screen,
@@ -109,7 +109,7 @@ impl Reader {
             ..
         } = self;
         let margin = text.margin(&session.transcript);
-        Wishes {
+        LayoutInput {
             screen,
             panes,
             view: views.open(),
@@ -127,21 +127,24 @@ impl Reader {
         call.is_some_and(|call| self.session.runs(place.entry, call, self.screen.now))
     }
 
-    /// Whether what is shown changes with every second: a second hand, or a message that goes away. The
-    /// clocks of calls run only while the agent is at work.
+    /// Whether the screen changes every second: clocks of calls, which run only while the agent is at work, a message
+    /// that expires, or an alarm on time.
     pub fn ticks(&self) -> bool {
         let is_at_work = self.session.is_at_work(self.screen.now);
         is_at_work || self.screen.message.is_some() || self.alarms.needs_clock()
     }
 
-    /// Whether the next frame would show more, though nothing has happened.
+    /// Whether work is left for the next frame although no event has come.
     pub fn is_unfinished(&self) -> bool {
-        let seeks_runs = self.session.file.is_caught_up && runs::are_sought(&self.text);
+        let seeks_runs = self.session.file.is_caught_up && runs::is_scanning(&self.text);
         seeks_runs || self.session.indexes.is_behind() || self.outline.is_behind()
     }
 
-    /// Lends the panes with what stands around them, and answers what they ask for.
-    pub(crate) fn lend<T>(&mut self, work: impl FnOnce(Lent<'_>, &mut Scene<'_>) -> T) -> T {
+    /// Runs `work` on the panes with a scene, then carries out the requests that it pushed.
+    pub(crate) fn with_panes<T>(
+        &mut self,
+        work: impl FnOnce(PanesMut<'_>, &mut Scene<'_>) -> T,
+    ) -> T {
         let Self {
             session,
             text,
@@ -163,7 +166,7 @@ impl Reader {
             asks: Vec::new(),
         };
         let done = work(
-            Lent {
+            PanesMut {
                 text,
                 outline,
                 inspector,
@@ -178,9 +181,9 @@ impl Reader {
         done
     }
 
-    /// Lends the text alone.
+    /// Runs `work` on the transcript pane.
     pub fn with_text<T>(&mut self, work: impl FnOnce(&mut TextPane, &mut Scene<'_>) -> T) -> T {
-        self.lend(|lent, scene| work(lent.text, scene))
+        self.with_panes(|panes, scene| work(panes.text, scene))
     }
 
     fn answer(&mut self, ask: Ask) {
@@ -189,29 +192,29 @@ impl Reader {
             Ask::Focus(pane) => self.panes.focus = pane,
             Ask::ShowText => self.panes.is_pushed = false,
             Ask::Jump(focus) => self.with_text(|text, scene| jump(text, scene, focus)),
-            Ask::Motion(motion) => self.text.view.ask(motion),
+            Ask::Motion(motion) => self.text.view.push_motion(motion),
             Ask::ShowInspector(is_shown) => {
                 self.panes.show_inspector(&self.screen, is_shown);
-                self.text.look_changed();
+                self.text.invalidate_rows();
             }
             Ask::Follow => self.follow(),
             Ask::Enter(_) | Ask::Keep(..) | Ask::Act(_) | Ask::Order(_) => self.asks.push(ask),
         }
     }
 
-    /// Looks whether what is watched has come about.
-    pub(crate) fn look_out(&mut self) -> Vec<Effect> {
-        alarms::actions::look(&mut self.alarms, &mut self.session, &mut self.screen)
+    /// Judges the alarms on the session as it is now.
+    pub(crate) fn check_alarms(&mut self) -> Vec<Effect> {
+        alarms::actions::check(&mut self.alarms, &mut self.session, &mut self.screen)
     }
 
-    /// What the pane that has the keys does with an action, if that is its own.
+    /// Offers an action to the pane that has the keys; `None` if it does not handle it.
     pub(crate) fn act_in_pane(&mut self, action: Action, times: usize) -> Option<Vec<Effect>> {
         let pane = match self.focused() {
-            // The page below it is what was opened last.
+            // From the transcript beside a view `q` closes the view, which was opened last.
             Pane::Transcript if action == Action::Quit => Pane::View,
             pane => pane,
         };
-        // Beside the text there is nothing to fold with it.
+        // Only the transcript toggles; in the other panes enter opens.
         let action = match (pane, action) {
             (Pane::Outline | Pane::View | Pane::Inspector, Action::Unfold) => Action::Expand,
             (_, action) => action,
@@ -220,21 +223,21 @@ impl Reader {
             .or_else(|| self.leave(pane, action))
     }
 
-    /// What a pane does with an action, if that is its own.
+    /// Offers an action to a pane; `None` if it does not handle it.
     pub(crate) fn act_in(
         &mut self,
         pane: Pane,
         action: Action,
         times: usize,
     ) -> Option<Vec<Effect>> {
-        self.lend(|lent, scene| {
-            let Lent {
+        self.with_panes(|panes, scene| {
+            let PanesMut {
                 text,
                 outline,
                 views,
                 inspector,
                 ..
-            } = lent;
+            } = panes;
             let pane: &mut dyn SidePane = match pane {
                 Pane::Transcript => return None,
                 Pane::Outline => outline,
@@ -245,7 +248,7 @@ impl Reader {
         })
     }
 
-    /// From a pane beside it back to the transcript.
+    /// Moves the keys from a side pane back to the transcript.
     fn leave(&mut self, pane: Pane, action: Action) -> Option<Vec<Effect>> {
         let is_left = matches!(pane, Pane::Outline | Pane::Inspector);
         (is_left && matches!(action, Action::Cancel | Action::Quit))
@@ -253,12 +256,12 @@ impl Reader {
         Some(Vec::new())
     }
 
-    /// Carries out an action on the session so many times.
+    /// Carries out an action on the session `times` times.
     pub fn act(&mut self, action: Action, times: usize) -> Vec<Effect> {
         match action {
             Action::Top => {
                 self.text.remember_place(&self.session);
-                // As far up as there is something now, and further as soon as it is read.
+                // To the top of what is read so far, and to the beginning as soon as that is read.
                 self.text.places.wants_beginning = self.session.is_read_beside();
                 scroll(&mut self.text, Motion::Top);
                 Vec::new()
@@ -295,8 +298,8 @@ impl Reader {
                     .collect()
             }
             Action::Inspect(tab) => {
-                self.lend(|lent, scene| {
-                    inspector::actions::choose(lent.inspector, lent.text, scene, tab);
+                self.with_panes(|panes, scene| {
+                    inspector::actions::choose(panes.inspector, panes.text, scene, tab);
                 });
                 Vec::new()
             }
@@ -328,44 +331,46 @@ impl Reader {
             let frame = self.frame();
             self.panes.fit(&frame, pane);
         }
-        self.text.look_changed();
+        self.text.invalidate_rows();
     }
 
     /// Opens a view, or leaves it if it is open.
     fn open(&mut self, view: View) {
-        self.lend(|lent, scene| views::actions::open(lent.views, lent.text, scene, view));
+        self.with_panes(|panes, scene| views::actions::open(panes.views, panes.text, scene, view));
     }
 
-    /// Keeps how things are, before a digit opens a view that may turn out to be a count.
-    pub(crate) fn try_view(&mut self) {
-        self.before_view = Some(BeforeView {
+    /// Saves the state before a digit opens a view, for the case that it begins a count.
+    pub(crate) fn save_view(&mut self) {
+        self.saved_view = Some(ViewSnapshot {
             views: self.views.standing(),
             panes: self.panes,
-            place: Some((self.text.places.trail().clone(), self.text.view.clone())),
+            place: Some((self.text.places.jumps().clone(), self.text.view.clone())),
         });
     }
 
-    /// The digit that opened a view was a count: all is as it was.
-    pub(crate) fn take_view_back(&mut self) {
-        if let Some(BeforeView {
+    /// Restores the saved state: the digit that opened a view began a count.
+    pub(crate) fn restore_view(&mut self) {
+        if let Some(ViewSnapshot {
             views,
             panes,
             place,
-        }) = self.before_view.take()
+        }) = self.saved_view.take()
         {
             self.panes = panes;
-            if let Some((trail, view)) = place {
-                self.text.places.go_by(trail);
+            if let Some((jumps, view)) = place {
+                self.text.places.set_jumps(jumps);
                 self.text.view = view;
             }
-            self.lend(|lent, scene| views::actions::stand(lent.views, lent.text, scene, views));
+            self.with_panes(|panes, scene| {
+                views::actions::stand(panes.views, panes.text, scene, views)
+            });
         }
     }
 
-    /// To the end, and on with it.
+    /// Goes to the end and follows it.
     fn follow(&mut self) {
         self.text.unseen = 0;
-        self.text.view.ask(Motion::Tail);
+        self.text.view.push_motion(Motion::Tail);
     }
 
     fn focused_origins(&self) -> Vec<crate::model::record::Origin> {

@@ -1,20 +1,20 @@
-//! What a pane sees beside itself, and what it asks for.
+//! The context of a pane: what it may read besides its own state, and the requests that it may push.
 //!
-//! Invariant: the session is read by all panes and changed by none. What a pane wants of others it asks for, so that
-//! several readers can be looked at side by side, and a pane be read without the rest.
+//! Invariant: panes read the session and do not change it, nor each other. So each can be understood and tested by
+//! itself, and readers can stand side by side.
 
 use super::checks::Checks;
 use super::effect::Effect;
 use super::input::action::{Action, View};
-use super::input::history::Kind;
-use super::layout::{Frame, Margin, Wishes};
+use super::input::history::HistoryKind;
+use super::layout::{Frame, LayoutInput, Margin};
 use super::mode::Mode;
 use super::panes::{Pane, Panes};
 use super::screen::Screen;
 use super::text::viewport::{Focus, Motion};
 use crate::session::Session;
 
-/// What stands around a pane.
+/// What a pane may read, with the requests it pushes.
 pub struct Scene<'a> {
     /// The session.
     pub session: &'a Session,
@@ -24,62 +24,62 @@ pub struct Scene<'a> {
     pub panes: &'a Panes,
     /// What is wrong with the session.
     pub checks: &'a Checks,
-    /// The page that is open.
+    /// The open view.
     pub view: Option<View>,
-    /// What the pane asks for.
+    /// Requests, carried out when the pane is done.
     pub asks: Vec<Ask>,
 }
 
-/// What a pane asks the viewer for.
+/// A request of a pane to the reader or the viewer.
 #[derive(Clone, Debug)]
 pub enum Ask {
-    /// A message for the reader.
+    /// Show a message.
     Say(String),
-    /// Keys mean something else from now on: a line is typed, or something is shown over the panes.
+    /// Enter a mode: a typed line or a pop-up.
     Enter(Box<Mode>),
-    /// A line that is worth being called back.
-    Keep(Kind, String),
-    /// An action, as if its key were pressed.
+    /// Add a line to a history.
+    Keep(HistoryKind, String),
+    /// Run an action, as its key would.
     Act(Action),
-    /// To go to an item, and to remember where from.
+    /// Jump to an item; the jump list remembers the position before.
     Jump(Focus),
-    /// A motion of the text.
+    /// Move the window of the text.
     Motion(Motion),
-    /// The keys for a pane.
+    /// Give the keys to a pane.
     Focus(Pane),
-    /// To go to the end, and on with it.
+    /// Go to the end and follow it.
     Follow,
-    /// Something of the world outside.
+    /// Perform an effect.
     Order(Effect),
-    /// That the inspector no longer lies over the text.
+    /// Hide the inspector where it covers the text.
     ShowText,
-    /// To show the inspector, or to hide it.
+    /// Show or hide the inspector.
     ShowInspector(bool),
 }
 
 impl Scene<'_> {
-    /// Says something to the reader.
+    /// Shows a message.
     pub(crate) fn say(&mut self, words: impl Into<String>) {
         self.asks.push(Ask::Say(words.into()));
     }
 
-    /// Asks for a mode.
+    /// Requests a mode.
     pub(crate) fn enter(&mut self, mode: Mode) {
         self.asks.push(Ask::Enter(Box::new(mode)));
     }
 
-    /// Where the parts of the screen are, with this beside the text.
+    /// The areas of the screen.
     pub(crate) fn divide(&self, margin: Margin) -> Frame {
-        self.wishes(margin).divide()
+        self.layout_input(margin).divide()
     }
 
-    /// The pane that has the keys, with this beside the text.
+    /// The pane that has the keys.
     pub(crate) fn focused(&self, margin: Margin) -> Pane {
-        self.wishes(margin).focused()
+        self.layout_input(margin).focused()
     }
 
-    fn wishes(&self, margin: Margin) -> Wishes<'_> {
-        Wishes {
+    fn layout_input(&self, margin: Margin) -> LayoutInput<'_> {
+        LayoutInput {
             screen: self.screen,
             panes: self.panes,
             view: self.view,

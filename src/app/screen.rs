@@ -1,4 +1,4 @@
-//! The screen: its size, its colours, the time, and a message at its foot.
+//! The screen: size, theme, time, and the message in the status line.
 
 use std::sync::Arc;
 
@@ -10,30 +10,30 @@ use crate::render::theme::Theme;
 /// How long a message stays, in ms.
 const MESSAGE_MS: i64 = 4_000;
 
-/// The screen, and how it looks.
+/// Size, theme and time, which all panes read.
 #[derive(Debug)]
 pub struct Screen {
-    /// Column and line of the terminal at which it begins.
+    /// Column and line of its top left corner in the terminal.
     pub at: (u16, u16),
     /// Columns and lines.
     pub size: (u16, u16),
     /// Colours and glyphs.
     pub theme: Theme,
-    /// Highlights made in the background.
+    /// Syntax highlights, which a worker makes.
     pub colours: Arc<Colours>,
-    /// Images, where they are made.
+    /// Drawn images, which a worker makes.
     pub pictures: Arc<Pictures>,
-    /// The time, as the runtime gives it.
+    /// The time of the last tick; the app reads no clock.
     pub now: Timestamp,
     /// Whether the line of hints is shown.
     pub(crate) shows_hints: bool,
     /// A message in the status line.
-    pub message: Option<Message>,
+    pub message: Option<StatusMessage>,
 }
 
 /// A message in the status line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct StatusMessage {
     /// The words.
     pub text: String,
     /// When it goes away.
@@ -41,7 +41,7 @@ pub struct Message {
 }
 
 impl Screen {
-    /// A screen of the usual size.
+    /// A screen of 80 by 24 until the first resize.
     pub fn new(theme: Theme, colours: Arc<Colours>, now: Timestamp) -> Self {
         Self {
             at: (0, 0),
@@ -57,13 +57,13 @@ impl Screen {
 
     /// Shows a message for a few seconds.
     pub fn say(&mut self, text: impl Into<String>) {
-        self.message = Some(Message {
+        self.message = Some(StatusMessage {
             text: text.into(),
             until: Timestamp(self.now.0 + MESSAGE_MS),
         });
     }
 
-    /// It is now. A message that was there long enough goes away.
+    /// Sets the time, and drops a message that has expired.
     pub fn tick(&mut self, now: Timestamp) {
         self.now = now;
         if self

@@ -1,4 +1,4 @@
-//! What a pane beside the text is.
+//! The trait of the panes beside the text: outline, views, inspector.
 
 use crate::app::effect::Effect;
 use crate::app::input::action::Action;
@@ -7,15 +7,15 @@ use crate::app::scene::Scene;
 use crate::app::text::TextPane;
 use crate::session::indexes::Needs;
 
-/// A pane beside the text. It shows the session in its own way, and follows the reader's place in the text.
+/// A pane beside the text, which follows the focus of the text.
 pub(crate) trait SidePane {
-    /// What must be known of the session while it is in sight.
+    /// The indexes that it needs while it is shown.
     fn needs(&self, frame: &Frame) -> Needs;
 
-    /// Makes what is in sight of it. Says what must be read for it.
+    /// Lays out its rows in sight. Returns effects that read what is missing.
     fn arrange(&mut self, text: &mut TextPane, scene: &Scene<'_>, frame: &Frame) -> Vec<Effect>;
 
-    /// Carries out an action so many times, if it is its own.
+    /// Carries out an action `times` times; `None` if it does not handle it.
     fn act(
         &mut self,
         text: &mut TextPane,

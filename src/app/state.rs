@@ -1,12 +1,11 @@
-//! The viewer: the session on the screen, and what is one for all sessions: keys, the mouse, the sessions to choose
-//! from.
+//! The state of the whole viewer: the open session, and what all sessions share: keys, mouse, picker, wall, ledger.
 
 use std::sync::Arc;
 
-use super::copying::clipboard::Copying;
+use super::copying::clipboard::CopyOptions;
 use super::effect::Effect;
-use super::input::chord::Keys;
 use super::input::history::Histories;
+use super::input::key_state::KeyState;
 use super::input::mouse::Mouse;
 use super::ledger::LedgerView;
 use super::mode::Mode;
@@ -22,29 +21,29 @@ use crate::render::theme::Theme;
 pub struct App {
     /// The session that is shown, with its panes.
     pub reader: Reader,
-    /// What keys mean, and those of an unfinished chord.
-    pub keys: Keys,
+    /// The keymap, and the keys of an unfinished chord.
+    pub keys: KeyState,
     /// The mouse.
     pub mouse: Mouse,
-    /// What keys mean just now.
+    /// The mode, which decides what keys do.
     pub mode: Mode,
-    /// Lines that were typed.
+    /// Lines that were typed before.
     pub history: Histories,
-    /// What becomes of copies.
-    pub copying: Copying,
+    /// How text is prepared for the clipboard.
+    pub copying: CopyOptions,
     /// The sessions to choose from.
     pub picker: Picker,
     /// All sessions of the last hours.
     pub wall: Wall,
     /// What all sessions came to.
     pub ledger: LedgerView,
-    /// Where the session was chosen, so that leaving it leads back.
+    /// The screen on which the session was chosen; `q` goes back to it.
     pub came_from: CameFrom,
-    /// Whether a session lies below, over which the one that is shown was chosen: the last list leads back to it.
+    /// Whether another session stays open behind this one; leaving the last list shows it again.
     pub is_over_session: bool,
 }
 
-/// Where a session was chosen.
+/// The screen on which a session was chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CameFrom {
     /// On the command line.
@@ -59,15 +58,15 @@ pub enum CameFrom {
 }
 
 impl App {
-    /// Nothing read yet.
+    /// A viewer without a session.
     pub fn new(theme: Theme, level: Level, colours: Arc<Colours>, now: Timestamp) -> Self {
         Self {
             reader: Reader::new(theme, level, colours, now),
-            keys: Keys::default(),
+            keys: KeyState::default(),
             mouse: Mouse::default(),
             mode: Mode::Normal,
             history: Histories::default(),
-            copying: Copying::default(),
+            copying: CopyOptions::default(),
             picker: Picker::default(),
             wall: Wall::default(),
             ledger: LedgerView::default(),
@@ -82,17 +81,17 @@ impl App {
         vec![Effect::Mouse(is_on)]
     }
 
-    /// Whether what is shown changes with every second.
+    /// Whether the screen changes every second without an event.
     pub fn ticks(&self) -> bool {
         self.reader.ticks() || self.mode.is_wall() && self.wall.ticks(self.reader.screen.now)
     }
 
-    /// In how many ms the next frame would show more, because the cursor rests.
+    /// Milliseconds until the inspector follows the cursor, if it is about to.
     pub fn rests_for(&self) -> Option<u64> {
         self.reader.inspector.rests_for(self.reader.screen.now)
     }
 
-    /// Whether the next frame would show more, though nothing has happened.
+    /// Whether work is left for the next frame although no event has come.
     pub fn is_unfinished(&self) -> bool {
         match self.mode {
             Mode::Picker => self.picker.is_at_work(),

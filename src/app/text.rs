@@ -1,8 +1,8 @@
-//! The window onto the text of a session: what of it is shown, how, and where the reader is.
+//! The transcript pane: which entries are shown, how they are laid out, and the position in them.
 
 pub(crate) mod actions;
 pub mod as_of;
-pub(crate) mod attending;
+pub(crate) mod auto_open;
 pub(crate) mod branches;
 pub mod details;
 pub mod find;
@@ -12,8 +12,8 @@ pub(crate) mod goto;
 pub mod gutter;
 pub(crate) mod heights;
 pub mod items;
+pub mod jumps;
 pub mod landmarks;
-pub mod moving;
 pub mod paging;
 pub mod places;
 pub(crate) mod portions;
@@ -32,17 +32,17 @@ use super::copying::clipboard::PendingCopy;
 use super::layout::{Frame, Margin};
 use super::panes::Pane;
 use super::scene::Scene;
-use super::text::as_of::AsOf;
-use super::text::attending::Attending;
+use super::text::as_of::AsOfCursor;
+use super::text::auto_open::AutoOpened;
 use super::text::find::Find;
-use super::text::find::opened::Hiding;
+use super::text::find::opened::FoldState;
 use super::text::folds::Folds;
-use super::text::gutter::Gutter;
+use super::text::gutter::LaneGutter;
 use super::text::heights::Heights;
 use super::text::items::RowCache;
 use super::text::places::saved_position::SavedPosition;
-use super::text::places::{Places, Tail};
-use super::text::sequence::{Sequence, Wanted, starter_of};
+use super::text::places::{Places, TailState};
+use super::text::sequence::{Sequence, Visibility, starter_of};
 use super::text::spine::Spine;
 use super::text::viewport::Viewport;
 use super::text::wrapping::Wrapping;
@@ -57,7 +57,7 @@ use crate::session::filter::Filter;
 use crate::session::indexes::Needs;
 use crate::session::paging::Asked;
 
-/// The text of a session, as far as it is in sight.
+/// The transcript pane.
 #[derive(Debug)]
 pub struct TextPane {
     /// The window.
@@ -70,64 +70,64 @@ pub struct TextPane {
     pub folds: Folds,
     /// Sub-agents whose entries are shown.
     pub(crate) open_lanes: HashSet<Name>,
-    /// The sub-agent among them that opened by itself.
-    pub(crate) attending: Attending,
+    /// The sub-agent that was opened automatically.
+    pub(crate) auto_opened: AutoOpened,
     /// Level of detail.
     pub level: Level,
-    /// What of entries is shown besides.
-    pub shows: Shows,
-    /// What becomes of long lines, and what stands beside the text.
+    /// Parts of entries that are shown at any level.
+    pub shows: ShownParts,
+    /// Long lines, and what is shown beside the text.
     pub wrapping: Wrapping,
     /// Calls in flight beside the window.
-    pub gutter: Gutter,
-    /// The last column.
+    pub gutter: LaneGutter,
+    /// Marks in the last column.
     pub spine: Spine,
     /// What the model did not see at the cursor.
-    pub as_of: AsOf,
+    pub as_of: AsOfCursor,
     /// Entries that arrived below since the reader paused.
     pub unseen: usize,
-    /// Bodies that were asked for.
+    /// Bodies that are being read.
     pub asked: Asked,
-    /// What records hold that no block shows, as far as it was in sight.
+    /// Fields of records that no block shows, of the entries that were in sight at level 4 or 5.
     pub details: KnownDetails,
-    /// Rows that are still valid.
+    /// The cache of laid out rows.
     pub cache: RowCache,
-    /// What is searched for, and what a filter hides.
+    /// The search and the filter.
     pub find: Find,
-    /// Places that the reader marked, came from, or has not seen.
+    /// Marks, jump list, and positions that wait for their entries.
     pub places: Places,
-    /// A copy that waits for texts to be read.
+    /// A copy that waits for bodies to be read.
     pub pending_copy: Option<PendingCopy>,
-    /// What must be made anew before the next frame.
+    /// What must be rebuilt before the next frame.
     pub stale: Stale,
 }
 
-/// What of entries is shown, whatever the level.
+/// Parts of entries that are shown or hidden at any level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shows {
+pub struct ShownParts {
     /// Thinking.
     pub thinking: bool,
     /// What calls are for, before what they do.
     pub intents: bool,
 }
 
-/// What must be made anew before the next frame.
+/// What must be rebuilt before the next frame, and the generations that caches were built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stale {
     /// The sequence of visible entries.
     pub sequence: bool,
     /// Marks of the spine.
     pub spine: bool,
-    /// How often the look has changed: other panes hold their rows against it.
+    /// Generation of theme, level and width, by which other panes invalidate their rows.
     pub(crate) look: u32,
-    /// State of the highlights when rows were last made.
+    /// Generation of highlights and drawings for which rows were last laid out.
     pub(crate) colours_seen: u64,
-    /// Which state of the branches the rows were made for.
+    /// Generation of the branches for which rows were last laid out.
     pub(crate) branches_seen: u32,
 }
 
 impl TextPane {
-    /// Nothing shown yet.
+    /// An empty pane.
     pub fn new(level: Level) -> Self {
         Self {
             view: Viewport::default(),
@@ -135,16 +135,16 @@ impl TextPane {
             heights: Heights::default(),
             folds: Folds::default(),
             open_lanes: HashSet::new(),
-            attending: Attending::default(),
+            auto_opened: AutoOpened::default(),
             level,
-            shows: Shows {
+            shows: ShownParts {
                 thinking: true,
                 intents: true,
             },
             wrapping: Wrapping::default(),
-            gutter: Gutter::default(),
+            gutter: LaneGutter::default(),
             spine: Spine::default(),
-            as_of: AsOf::default(),
+            as_of: AsOfCursor::default(),
             unseen: 0,
             asked: Asked::default(),
             details: KnownDetails::default(),
@@ -162,14 +162,14 @@ impl TextPane {
         }
     }
 
-    /// Forgets all rows, because the look changed.
-    pub fn look_changed(&mut self) {
+    /// Drops all cached rows, because the level, the theme or a setting changed.
+    pub fn invalidate_rows(&mut self) {
         self.cache.clear();
         self.stale.spine = true;
         self.stale.look = self.stale.look.wrapping_add(1);
     }
 
-    /// What stands beside it, and below it.
+    /// What is shown beside and below the text.
     pub(crate) fn margin(&self, transcript: &Transcript) -> Margin {
         Margin {
             numbers: self.wrapping.numbers.width(transcript),
@@ -178,7 +178,7 @@ impl TextPane {
         }
     }
 
-    /// Where the parts of the screen are around it.
+    /// The areas of the screen.
     pub(crate) fn frame(&self, scene: &Scene<'_>) -> Frame {
         scene.divide(self.margin(&scene.session.transcript))
     }
@@ -188,7 +188,7 @@ impl TextPane {
         scene.focused(self.margin(&scene.session.transcript))
     }
 
-    /// What must be known of the session for what stands beside the text.
+    /// The indexes that gutter and dimming need.
     pub(crate) fn needs(&self) -> Needs {
         let flights = self.level > Level::Prompts && self.wrapping.lanes;
         Needs {
@@ -211,8 +211,8 @@ impl TextPane {
         }
     }
 
-    /// What hides items of it.
-    pub(crate) fn hiding(&mut self) -> Hiding<'_> {
+    /// What hides items: folds, closed sub-agents, hidden thinking, the level.
+    pub(crate) fn fold_state(&mut self) -> FoldState<'_> {
         let Self {
             folds,
             open_lanes,
@@ -220,7 +220,7 @@ impl TextPane {
             level,
             ..
         } = self;
-        Hiding {
+        FoldState {
             folds,
             lanes: open_lanes,
             thinking: &mut shows.thinking,
@@ -228,7 +228,7 @@ impl TextPane {
         }
     }
 
-    /// Where the reader is now.
+    /// The position, to go back to.
     pub(crate) fn position(&self) -> SavedPosition {
         SavedPosition {
             anchor: self.view.anchor,
@@ -238,7 +238,7 @@ impl TextPane {
         }
     }
 
-    /// Goes back to where the reader was.
+    /// Goes back to a saved position.
     pub(crate) fn go_back(&mut self, to: &SavedPosition) {
         self.view.anchor = to.anchor;
         self.view.focus = to.focus;
@@ -250,16 +250,15 @@ impl TextPane {
         self.cache.clear();
     }
 
-    /// Remembers where a jump starts.
+    /// Pushes the position onto the jump list.
     pub(crate) fn remember_place(&mut self, session: &Session) {
         self.places.remember(&session.transcript, self.view.focus);
     }
 
-    /// Forgets rows that are no longer true: of changed entries, of the prompts whose turns changed, and of
-    /// the calls whose sub-agents went on.
+    /// Drops cached rows of changed entries, and of the calls whose sub-agents have new entries.
     pub(crate) fn forget_touched(&mut self, transcript: &Transcript, touched: &Touched) {
         self.forget_details(transcript, touched);
-        // Bodies that were asked for where they stood before may not come.
+        // Bodies that were requested at the old offsets may not come.
         touched.moved.iter().for_each(|id| self.asked.forget(*id));
         if touched.reordered {
             self.cache.clear();
@@ -267,16 +266,16 @@ impl TextPane {
         }
         let mut lanes = HashSet::new();
         for id in touched.added.iter().chain(&touched.changed) {
-            self.cache.forget(*id);
+            self.cache.remove(*id);
             self.asked.forget(*id);
             lanes.extend(transcript.get(*id).and_then(|entry| entry.lane.clone()));
         }
         for starter in lanes.iter().filter_map(|lane| starter_of(transcript, lane)) {
-            self.cache.forget(starter);
+            self.cache.remove(starter);
         }
     }
 
-    /// Forgets what is known of records that may be others by now.
+    /// Drops the details of records whose offsets may have changed.
     pub(crate) fn forget_details(&mut self, transcript: &Transcript, touched: &Touched) {
         if touched.reordered || !touched.moved.is_empty() {
             let anew = touched
@@ -289,7 +288,7 @@ impl TextPane {
         }
     }
 
-    /// Adds what is new to the sequence, or has it made anew.
+    /// Appends new entries to the sequence, or marks it for a rebuild.
     pub fn grow(&mut self, transcript: &Transcript, touched: &Touched) {
         let filter = self.find.filter.as_ref();
         // A lane may have been attached to its call; a changed entry may have become a prompt.
@@ -304,7 +303,7 @@ impl TextPane {
             if !self.sequence.append(
                 transcript,
                 *id,
-                &Wanted {
+                &Visibility {
                     open_lanes,
                     level,
                     folded,
@@ -324,11 +323,11 @@ impl TextPane {
         }
         let touched = touched.added.iter().chain(&touched.changed);
         for (id, place) in touched.filter_map(|id| Some((*id, self.sequence.place_of(*id)?))) {
-            self.spine.note(transcript, id, place);
+            self.spine.update(transcript, id, place);
         }
     }
 
-    /// Counts what came below while the reader is elsewhere.
+    /// Counts new entries below while the window does not follow.
     pub(crate) fn count_unseen(&mut self, transcript: &Transcript, touched: &Touched) {
         let has_grown = self.has_tail_grown(transcript);
         let filter = self.find.filter.as_ref();
@@ -336,7 +335,7 @@ impl TextPane {
             return;
         }
         let will_be_shown = |id: EntryId| {
-            // What came and was taken back at once is no news.
+            // An entry that came and was removed at once is not new.
             let entry = transcript
                 .get(id)
                 .filter(|entry| transcript.find(&entry.key) == Some(id));
@@ -348,14 +347,14 @@ impl TextPane {
             self.sequence.place_of(**id).is_some() || (self.stale.sequence && will_be_shown(**id))
         };
         self.unseen += touched.added.iter().filter(is_shown).count();
-        // What joins an entry that is new already is no more than that.
+        // More text of an entry that was counted already is not counted again.
         if has_grown && self.unseen == 0 {
             self.unseen = 1;
             self.places.tail.grown = self.places.tail.last.map(|(id, _)| id);
         }
     }
 
-    /// Whether more has joined the last entry since the last look.
+    /// Whether the last entry has grown since the last call.
     fn has_tail_grown(&mut self, transcript: &Transcript) -> bool {
         let size = self.tail_size(transcript);
         let before = std::mem::replace(&mut self.places.tail.last, size);
@@ -364,8 +363,8 @@ impl TextPane {
             .is_some_and(|((known, before), (id, now))| known == id && before < now)
     }
 
-    /// Looks at the last entry, if it is not known yet how much it holds: another transcript has others.
-    pub(crate) fn note_tail(&mut self, transcript: &Transcript) {
+    /// Records the size of the last entry, if that is another one than before.
+    pub(crate) fn update_tail(&mut self, transcript: &Transcript) {
         let known = self.places.tail.last.map(|(id, _)| id);
         if known != self.sequence.order().last().copied() {
             self.places.tail.last = self.tail_size(transcript);
@@ -373,7 +372,7 @@ impl TextPane {
     }
 
     fn tail_size(&self, transcript: &Transcript) -> Option<(EntryId, u32)> {
-        // A sequence that is to be made anew may be of another transcript.
+        // A stale sequence may be that of another transcript.
         let known = self.places.tail.last.map(|(id, _)| id);
         let id = if self.stale.sequence {
             known
@@ -384,13 +383,13 @@ impl TextPane {
         Some((id, glance.long.saturating_add(u32::from(glance.blocks))))
     }
 
-    /// Another transcript of the session is shown: all places are looked up there.
-    pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
-        self.view.look_up(lookup);
-        self.find.look_up(lookup);
-        self.folds.look_up(lookup);
-        let Tail { last, grown } = self.places.tail;
-        self.places.tail = Tail {
+    /// Maps all positions to another transcript of the session.
+    pub(crate) fn remap(&mut self, lookup: &Lookup<'_>) {
+        self.view.remap(lookup);
+        self.find.remap(lookup);
+        self.folds.remap(lookup);
+        let TailState { last, grown } = self.places.tail;
+        self.places.tail = TailState {
             last: last.and_then(|(id, size)| Some((lookup.entry(id)?, size))),
             grown: grown.and_then(|id| lookup.entry(id)),
         };
@@ -403,7 +402,7 @@ impl TextPane {
     }
 }
 
-/// Rows of an entry, roughly: for the scrollbar only.
+/// Estimated rows of an entry, for the scrollbar only.
 pub(crate) fn rows_of(transcript: &Transcript, id: EntryId, level: Level) -> u32 {
     let Some(glance) = transcript.glance(id) else {
         return 1;

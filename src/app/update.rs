@@ -1,11 +1,11 @@
-//! Events and actions to changes of the state. All meaning is here; no I/O, no clock.
+//! Events change the state and give effects. No I/O, no clock.
 
 use super::copying::clipboard;
-use super::dispatch::{self, answer, pointing, typing};
+use super::dispatch::{self, answer, mouse, typing};
 use super::effect::Effect;
 use super::input::keys::Press;
 use super::input::mouse::Pointer;
-use super::inspector::Records;
+use super::inspector::InspectedRecords;
 use super::mode::Mode;
 use super::pop_ups::help;
 use super::pop_ups::raw::RawView;
@@ -26,7 +26,7 @@ use crate::model::record::Origin;
 use crate::model::timestamp::Timestamp;
 use crate::session::search::progress::Hit;
 
-/// What can happen.
+/// An event of the terminal, of a worker or of the session.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// A key was pressed.
@@ -37,84 +37,84 @@ pub enum Event {
     Paste(String),
     /// The screen has this many columns and lines.
     Resize(u16, u16),
-    /// The session says something.
+    /// A message of the thread that reads the session.
     Feed(Box<Feed>),
-    /// Time has passed.
+    /// The clock.
     Tick {
-        /// It is now.
+        /// The time.
         now: Timestamp,
     },
     /// The file was changed at this time.
     Written(Timestamp),
     /// Bodies that were asked for.
     Paged {
-        /// The entries that wait for them.
+        /// The entries that wait for the bodies.
         entries: Vec<EntryId>,
         /// Contents by record.
         contents: Vec<(Origin, Vec<Held>)>,
     },
-    /// What records hold that no block shows.
+    /// Fields of records that no block shows.
     Detailed {
-        /// Whether all that the records hold was wanted.
+        /// Whether all fields were read.
         is_whole: bool,
         /// What was found.
         found: Vec<(Origin, Details)>,
     },
-    /// Results of the search on the thread.
+    /// Hits of the search worker.
     Searched {
-        /// For which search.
+        /// Generation of the search.
         generation: u32,
         /// Which portion was searched.
         number: u32,
         /// Its hits.
         hits: Vec<Hit>,
     },
-    /// How far the thread is that reads texts for a filter.
+    /// Progress of the filter worker.
     Filtered {
-        /// For which filter.
+        /// Generation of the filter.
         generation: u32,
         /// How much has been read.
         percent: u8,
         /// At the end, the blocks that match, with the state of their entries.
         matched: Option<Vec<(Focus, u32)>>,
     },
-    /// Records that were asked for, as trees.
+    /// Records for the raw pop-up, as trees.
     Records {
         /// What they are.
         title: String,
         /// A title and the value of each.
         trees: Vec<(String, Tree)>,
     },
-    /// Records that the inspector asked for.
-    Inspected(Records),
-    /// Sessions that were looked for.
+    /// Records for the inspector.
+    Inspected(InspectedRecords),
+    /// A result of the search for sessions.
     Seen(Sighting),
-    /// What a session is about.
+    /// The preview of a session.
     Previewed(Place, Preview),
-    /// A session whose text has what is looked for.
+    /// A session whose text matches, with the generation of the search.
     TextHit(u32, Box<TextHit>),
-    /// The texts of sessions were looked through.
+    /// The search through texts ended.
     TextsSearched {
-        /// For which search.
+        /// Generation of the search.
         generation: u32,
-        /// Whether all of them were; else there were hits enough before.
+        /// Whether all sessions were searched; else the limit of hits was reached.
         is_all: bool,
         /// How many sessions could not be read.
         failures: usize,
     },
-    /// Something of all sessions that are followed.
+    /// News of a followed session, for the wall.
     News(Box<News>),
-    /// What all sessions came to, as far as it is counted.
+    /// Sums for the ledger, as far as they are counted.
     Counted(Box<Counted>),
-    /// Colours that were asked for are ready.
+    /// Syntax highlights or drawings are ready.
     Coloured,
-    /// The terminal has said whether its background is light.
+    /// The terminal reported whether its background is light.
     Background(bool),
     /// A message for the reader.
     Say(String),
 }
 
-/// Fills what is in sight, before a frame. Says what must be read for it.
+/// Lays out the current screen before a frame, and returns what must be read for it.
 pub fn arrange(app: &mut App) -> Vec<Effect> {
     match app.mode {
         Mode::Picker => picker::actions::arrange(&mut app.picker, &app.reader.screen),
@@ -130,11 +130,11 @@ pub fn arrange(app: &mut App) -> Vec<Effect> {
     }
 }
 
-/// Carries out an event.
+/// Applies an event.
 pub fn update(app: &mut App, event: Event) -> Vec<Effect> {
     let mut effects = happen(app, event);
     effects.extend(answer(app));
-    // Records and pages may take the place of the line while a search is typed.
+    // A pop-up may have replaced the line in which a search was typed.
     if !matches!(app.mode, Mode::Search { .. }) {
         app.reader.text.find.typing = None;
     }
@@ -148,38 +148,40 @@ fn happen(app: &mut App, event: Event) -> Vec<Effect> {
         Event::Paste(text) => typing::paste(app, &text),
         Event::Resize(columns, lines) => {
             app.reader.screen.size = (columns, lines);
-            app.reader.text.look_changed();
+            app.reader.text.invalidate_rows();
             help::fit_page(&mut app.mode, &app.reader.screen);
             if app.reader.text.view.selection.is_some() {
-                app.reader.text.view.ask(Motion::Select);
+                app.reader.text.view.push_motion(Motion::Select);
             }
         }
-        Event::Feed(feed) => return app.reader.take(*feed),
+        Event::Feed(feed) => return app.reader.apply_feed(*feed),
         Event::Tick { now } => {
             app.reader.screen.tick(now);
-            return app.reader.look_out();
+            return app.reader.check_alarms();
         }
         Event::Written(at) => app.reader.session.file.last_write = Some(LastWrite::seen(at)),
         Event::Paged { entries, contents } => {
             app.reader.fill(&entries, &contents);
             return app.reader.with_text(clipboard::actions::resume);
         }
-        Event::Detailed { is_whole, found } => details::take(&mut app.reader.text, is_whole, found),
+        Event::Detailed { is_whole, found } => {
+            details::apply(&mut app.reader.text, is_whole, found)
+        }
         Event::Searched {
             generation,
             number,
             hits,
         } => {
-            return app
-                .reader
-                .with_text(|text, scene| search::found(text, scene, generation, number, hits));
+            return app.reader.with_text(|text, scene| {
+                search::apply_hits(text, scene, generation, number, hits)
+            });
         }
         Event::Filtered {
             generation,
             percent,
             matched,
         } => {
-            filter::answered(
+            filter::apply_results(
                 &mut app.reader.text,
                 generation,
                 percent,
@@ -198,7 +200,7 @@ fn happen(app: &mut App, event: Event) -> Vec<Effect> {
         }
         Event::News(news) => return wall::actions::take(app, *news),
         Event::Counted(counted) => app.ledger.take(*counted),
-        Event::Inspected(records) => app.reader.inspector.take(records),
+        Event::Inspected(records) => app.reader.inspector.set_records(records),
         Event::Records { title, trees } => {
             app.mode = Mode::Raw(RawView::of_trees(title, &trees, &app.reader.screen));
         }
@@ -207,23 +209,23 @@ fn happen(app: &mut App, event: Event) -> Vec<Effect> {
                 if is_light { "light" } else { "dark" }.to_owned(),
             )];
         }
-        // The next arrangement sees that the colours have changed.
+        // The next arrangement compares the generation of the highlights.
         Event::Coloured | Event::Background(_) | Event::Mouse(_) => {}
         Event::Say(text) => app.reader.screen.say(text),
     }
     Vec::new()
 }
 
-/// Carries out what the mouse did.
+/// Applies a gesture of the mouse.
 fn point(app: &mut App, pointer: Pointer) -> Vec<Effect> {
     app.reader.text.places.wants_beginning = false;
-    match (&app.mode, pointing::wheel_of(pointer.gesture)) {
+    match (&app.mode, mouse::wheel_of(pointer.gesture)) {
         (Mode::Help { .. } | Mode::Raw(_), Some(by)) => dispatch::scroll_pop_up(app, by),
         (Mode::Picker | Mode::Palette(_) | Mode::Wall | Mode::Ledger, Some(by)) => {
             dispatch::scroll_pop_up(app, by.signum());
         }
-        (_, Some(by)) => return pointing::turn_wheel(&mut app.reader, pointer, by),
-        (Mode::Normal, None) => pointing::touch(&mut app.mouse, &mut app.reader, pointer),
+        (_, Some(by)) => return mouse::turn_wheel(&mut app.reader, pointer, by),
+        (Mode::Normal, None) => mouse::touch(&mut app.mouse, &mut app.reader, pointer),
         (_, None) => {}
     }
     Vec::new()

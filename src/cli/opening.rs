@@ -3,7 +3,7 @@
 use super::{DEFAULT_LEVEL, LookArgs, Surroundings, watch};
 use crate::analysis::calls::lifecycle;
 use crate::analysis::money::prices;
-use crate::app::copying::clipboard::Copying;
+use crate::app::copying::clipboard::CopyOptions;
 use crate::app::input::keymap::Keymap;
 use crate::app::text::wrapping::Wrapping;
 use crate::ingest::Target;
@@ -86,7 +86,7 @@ pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) ->
         defaults: defaults(look, &settings.view),
         mouse: settings.mouse.unwrap_or(false),
         entry: None,
-        copying: Copying {
+        copying: CopyOptions {
             is_clean: settings.clean.unwrap_or(false),
             is_redacted: settings.redact.unwrap_or(false),
         },

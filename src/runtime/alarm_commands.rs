@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::app::alarms::Notice;
+use crate::app::alarms::AlarmNotice;
 
 /// Least time between two starts of a command.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -26,7 +26,7 @@ struct PendingAlarm {
 
 #[derive(Default)]
 struct Pending {
-    alarm: Option<(Notice, u64)>,
+    alarm: Option<(AlarmNotice, u64)>,
     /// A notice was popped, and its command has not been started yet.
     is_starting: bool,
 }
@@ -36,14 +36,14 @@ impl PendingAlarm {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&self, notice: Notice) {
+    fn push(&self, notice: AlarmNotice) {
         let mut pending = self.lock();
         let missed = pending.alarm.take().map_or(0, |(_, missed)| missed + 1);
         pending.alarm = Some((notice, missed));
         self.changed.notify_all();
     }
 
-    fn pop(&self) -> (Notice, u64) {
+    fn pop(&self) -> (AlarmNotice, u64) {
         let mut pending = self.lock();
         loop {
             match pending.alarm.take() {
@@ -85,8 +85,8 @@ impl AlarmCommands {
     pub(crate) fn push<W: FnOnce()>(
         &mut self,
         command: &str,
-        notice: &Notice,
-        start: impl FnMut(&Notice, u64) -> Result<W, String> + Send + 'static,
+        notice: &AlarmNotice,
+        start: impl FnMut(&AlarmNotice, u64) -> Result<W, String> + Send + 'static,
         say: impl Fn(String) + Send + 'static,
     ) {
         let queue = self.0.entry(command.to_owned()).or_insert_with(|| {
@@ -101,7 +101,7 @@ impl AlarmCommands {
 
 fn work<W: FnOnce()>(
     queue: &PendingAlarm,
-    mut start: impl FnMut(&Notice, u64) -> Result<W, String>,
+    mut start: impl FnMut(&AlarmNotice, u64) -> Result<W, String>,
     say: impl Fn(String),
 ) {
     loop {
@@ -124,17 +124,17 @@ mod tests {
     use crossbeam_channel::unbounded;
 
     use super::{AlarmCommands, PAUSE};
-    use crate::app::alarms::{Notice, Ring};
+    use crate::app::alarms::{AlarmNotice, NotifyMeans};
 
-    fn notice(words: &str) -> Notice {
-        Notice {
+    fn notice(words: &str) -> AlarmNotice {
+        AlarmNotice {
             session: String::new(),
             words: words.to_owned(),
             expression: "err".to_owned(),
             address: None,
             activity: "model",
             command: Some("x".to_owned()),
-            means: Ring::Off,
+            means: NotifyMeans::Off,
         }
     }
 
@@ -142,7 +142,7 @@ mod tests {
     fn a_flood_of_alarms_is_few_runs_one_after_the_other_and_none_is_forgotten() {
         let (begins, begun) = unbounded();
         let (go_on, may_go_on) = unbounded();
-        let run = move |notice: &Notice, missed: u64| {
+        let run = move |notice: &AlarmNotice, missed: u64| {
             begins
                 .send((notice.words.clone(), missed, Instant::now()))
                 .unwrap();
@@ -183,7 +183,7 @@ mod tests {
         let mut commands = AlarmCommands::default();
         for command in ["a", "b"] {
             let begins = begins.clone();
-            let stays = move |_: &Notice, _: u64| {
+            let stays = move |_: &AlarmNotice, _: u64| {
                 begins.send(command).unwrap();
                 Ok(stay)
             };
@@ -198,7 +198,7 @@ mod tests {
     fn who_ends_the_program_waits_until_a_command_is_started() {
         let (begins, begun) = unbounded();
         let mut commands = AlarmCommands::default();
-        let slow = move |_: &Notice, _: u64| {
+        let slow = move |_: &AlarmNotice, _: u64| {
             std::thread::sleep(PAUSE / 20);
             begins.send(()).unwrap();
             Ok(|| ())

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use super::clipboard::Clipboard;
 use super::graphics::GraphicsSetup;
-use crate::app::alarms::{Alarms, Ring, Wish};
-use crate::app::copying::clipboard::Copying;
+use crate::app::alarms::{AlarmSpec, Alarms, NotifyMeans};
+use crate::app::copying::clipboard::CopyOptions;
 use crate::app::input::keymap::Keymap;
 use crate::app::reader::Reader;
 use crate::app::state::App;
@@ -42,11 +42,11 @@ pub struct ViewConfig {
     /// Initial settings of a session's view.
     pub(crate) defaults: ViewDefaults,
     /// How copied text is changed.
-    pub copying: Copying,
+    pub copying: CopyOptions,
     /// Alarms of every session.
-    pub watched: Vec<Wish>,
+    pub watched: Vec<AlarmSpec>,
     /// How alarms are announced.
-    pub notify: Ring,
+    pub notify: NotifyMeans,
     /// The key bindings.
     pub keymap: Keymap,
     /// The state folder; `None` if no state is saved.

@@ -17,7 +17,7 @@ use crate::app::effect::{Effect, Instead};
 use crate::app::input::action::Action;
 use crate::app::mode::Mode;
 use crate::app::state::CameFrom;
-use crate::app::text::moving;
+use crate::app::text::jumps;
 use crate::fleet::{self, Fleet};
 use crate::ingest::find::{Search, locate};
 use crate::ingest::{self, Session, Target};
@@ -228,7 +228,7 @@ impl Viewer {
         }
         let places = &mut self.app.reader.text.places;
         (places.wanted, places.sought) = (Some(entry), Some(text));
-        let effects = self.app.reader.with_text(moving::go_to_wanted);
+        let effects = self.app.reader.with_text(jumps::go_to_wanted);
         effects
             .into_iter()
             .try_for_each(|effect| self.run_effect(effect).map(drop))

@@ -112,7 +112,7 @@ impl Viewer {
             .canvas(&self.answers, Screen::cell());
         if canvas != self.app.reader.screen.theme.terminal.canvas {
             self.app.reader.screen.theme.terminal.canvas = canvas;
-            self.app.reader.text.look_changed();
+            self.app.reader.text.invalidate_rows();
         }
     }
 

@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 
 use super::child::ChildExit;
 use super::{Flow, Viewer, editor, notify, pipe};
-use crate::app::alarms::Notice;
+use crate::app::alarms::AlarmNotice;
 use crate::app::copying::excerpt;
 use crate::app::update::Event;
 use crate::formats::json;
@@ -24,7 +24,7 @@ impl Viewer {
     }
 
     /// Announces an alarm: by the terminal, and by the command of the alarm if it has one.
-    pub(super) fn notify(&mut self, notice: &Notice) -> anyhow::Result<()> {
+    pub(super) fn notify(&mut self, notice: &AlarmNotice) -> anyhow::Result<()> {
         let multiplexer = self.config.terminal.clipboard.multiplexer;
         self.screen.send(&notify::sequence(
             notice,

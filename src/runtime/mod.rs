@@ -43,7 +43,7 @@ use crate::app::dispatch::act;
 use crate::app::input::action::Action;
 use crate::app::mode::Mode;
 use crate::app::state::App;
-use crate::app::text::moving;
+use crate::app::text::jumps;
 use crate::app::update::{Event, update};
 use crate::demo::Demo;
 use crate::fleet::Fleet;
@@ -110,7 +110,7 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
                 .places
                 .wanted
                 .clone_from(&config.entry);
-            for effect in viewer.app.reader.with_text(moving::go_to_wanted) {
+            for effect in viewer.app.reader.with_text(jumps::go_to_wanted) {
                 viewer.run_effect(effect)?;
             }
         }

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use super::clipboard::Multiplexer;
 use super::graphics::TerminalEnvironment;
-use crate::app::alarms::{Notice, Ring};
+use crate::app::alarms::{AlarmNotice, NotifyMeans};
 use crate::model::text::harmless;
 
 /// Limit of a notification in characters.
@@ -47,12 +47,12 @@ fn kind(environment: &TerminalEnvironment) -> NotificationKind {
 
 /// The sequence to be written to the terminal.
 pub(crate) fn sequence(
-    notice: &Notice,
+    notice: &AlarmNotice,
     multiplexer: Multiplexer,
     environment: &TerminalEnvironment,
 ) -> String {
-    let bell = matches!(notice.means, Ring::Bell | Ring::Both);
-    let osc = matches!(notice.means, Ring::Osc | Ring::Both);
+    let bell = matches!(notice.means, NotifyMeans::Bell | NotifyMeans::Both);
+    let osc = matches!(notice.means, NotifyMeans::Osc | NotifyMeans::Both);
     let (title, text) = (plain(&notice.session), plain(&notice.words));
     let title = if title.is_empty() {
         "tv".to_owned()
@@ -93,7 +93,7 @@ fn plain(text: &str) -> String {
 /// variables.
 pub(crate) fn start(
     command: &str,
-    notice: &Notice,
+    notice: &AlarmNotice,
     missed: u64,
 ) -> Result<impl FnOnce() + use<>, String> {
     let started = Command::new("sh")
@@ -115,12 +115,12 @@ pub(crate) fn start(
 #[cfg(test)]
 mod tests {
     use super::sequence;
-    use crate::app::alarms::{Notice, Ring};
+    use crate::app::alarms::{AlarmNotice, NotifyMeans};
     use crate::runtime::clipboard::Multiplexer;
     use crate::runtime::graphics::TerminalEnvironment;
 
-    fn notice(means: Ring, session: &str, words: &str) -> Notice {
-        Notice {
+    fn notice(means: NotifyMeans, session: &str, words: &str) -> AlarmNotice {
+        AlarmNotice {
             session: session.to_owned(),
             words: words.to_owned(),
             expression: "waiting".to_owned(),
@@ -150,22 +150,22 @@ mod tests {
         };
         let (plain, tmux) = (Multiplexer::None, Multiplexer::Tmux);
         assert_eq!(
-            written(Ring::Both, "xterm-kitty", "", plain),
+            written(NotifyMeans::Both, "xterm-kitty", "", plain),
             "\u{1b}]9;tv: fix; it: waits\u{7}\u{7}"
         );
         assert_eq!(
-            written(Ring::Osc, "xterm-256color", "iTerm.app", plain),
+            written(NotifyMeans::Osc, "xterm-256color", "iTerm.app", plain),
             "\u{1b}]9;tv: fix; it: waits\u{7}"
         );
         assert_eq!(
-            written(Ring::Osc, "foot", "", plain),
+            written(NotifyMeans::Osc, "foot", "", plain),
             "\u{1b}]777;notify;tv: fix, it;waits\u{7}"
         );
-        assert_eq!(written(Ring::Bell, "foot", "", plain), "\u{7}");
-        assert_eq!(written(Ring::Both, "linux", "", plain), "\u{7}");
-        assert_eq!(written(Ring::Off, "foot", "", plain), "");
+        assert_eq!(written(NotifyMeans::Bell, "foot", "", plain), "\u{7}");
+        assert_eq!(written(NotifyMeans::Both, "linux", "", plain), "\u{7}");
+        assert_eq!(written(NotifyMeans::Off, "foot", "", plain), "");
         assert_eq!(
-            written(Ring::Both, "tmux-256color", "tmux", tmux),
+            written(NotifyMeans::Both, "tmux-256color", "tmux", tmux),
             "\u{1b}Ptmux;\u{1b}\u{1b}]9;tv: fix; it: waits\u{7}\u{1b}\\\u{7}",
             "the notification goes on to the terminal, the bell is for tmux"
         );
@@ -175,7 +175,7 @@ mod tests {
     fn nothing_of_a_session_is_an_order() {
         let hostile = "a\u{1b}]52;c;eA==\u{7}\u{9c}b\u{202e}\n\u{90}c";
         let written = sequence(
-            &notice(Ring::Osc, hostile, hostile),
+            &notice(NotifyMeans::Osc, hostile, hostile),
             Multiplexer::None,
             &environment("foot", ""),
         );
@@ -185,7 +185,7 @@ mod tests {
         );
         let long = "x".repeat(10_000);
         let written = sequence(
-            &notice(Ring::Osc, &long, &long),
+            &notice(NotifyMeans::Osc, &long, &long),
             Multiplexer::None,
             &environment("foot", ""),
         );

@@ -20,7 +20,7 @@ use crate::app::reader::Reader;
 use crate::app::screen::Screen;
 use crate::app::state::{App, CameFrom};
 use crate::app::text::folds::Folds;
-use crate::app::text::places::{Left, Marks};
+use crate::app::text::places::{KeyedPosition, Marks};
 use crate::app::update::{Event, update};
 use crate::app::views::Views;
 use crate::ingest::{self, Session, Target};
@@ -175,7 +175,7 @@ impl ParkedSession {
             pictures,
             ..clear(app, config).screen
         };
-        reader.text.look_changed();
+        reader.text.invalidate_rows();
         app.reader = reader;
         app.came_from = came_from;
         (opened, key)
@@ -186,7 +186,7 @@ impl ParkedSession {
 #[derive(Default)]
 pub struct ReaderState {
     marks: Marks,
-    left: Option<Left>,
+    left: Option<KeyedPosition>,
     folds: Folds,
     seen: Option<Seen>,
     filter: Option<Filter>,
@@ -199,8 +199,8 @@ impl ReaderState {
     /// Moves the state out of the reader.
     pub fn take_from(reader: &mut Reader) -> Self {
         Self {
-            left: Left::of(&reader.text.view, &reader.session.transcript),
-            folds: std::mem::take(&mut reader.text.folds).again(),
+            left: KeyedPosition::of(&reader.text.view, &reader.session.transcript),
+            folds: std::mem::take(&mut reader.text.folds).without_runs(),
             marks: std::mem::take(&mut reader.text.places.marks),
             seen: reader.text.places.seen.take(),
             filter: reader
@@ -209,7 +209,7 @@ impl ReaderState {
                 .next_filter
                 .take()
                 .or_else(|| reader.text.find.filter.take()),
-            alarms: Some(std::mem::take(&mut reader.alarms).again()),
+            alarms: Some(std::mem::take(&mut reader.alarms).restarted()),
             views: std::mem::take(&mut reader.views),
         }
     }
@@ -242,7 +242,7 @@ impl ReaderState {
     /// arrive.
     fn restore(self, reader: &mut Reader) {
         reader.text.places.marks = self.marks;
-        reader.text.places.left = self.left;
+        reader.text.places.return_to = self.left;
         reader.text.folds = self.folds;
         reader.text.places.seen = self.seen;
         reader.text.find.filter = self.filter.map(Filter::emptied);

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use self::folder::{HABITS, SESSIONS, StateFolder, StateRoot};
 use super::clock::now;
-use crate::app::input::history::{Histories, History};
+use crate::app::input::history::{Histories, LineHistory};
 use crate::app::reader::Reader;
 use crate::app::screen::Screen;
 use crate::app::state::App;
@@ -55,8 +55,8 @@ impl StateStore {
     pub(crate) fn restore_history(&mut self, history: &mut Histories, reader: &mut Reader) {
         match self.habits() {
             Ok(habits) => {
-                history.searches = History::of(habits.searches);
-                history.filters = History::of(habits.filters);
+                history.searches = LineHistory::of(habits.searches);
+                history.filters = LineHistory::of(habits.filters);
                 reader.panes.outline_width = habits.widths.outline;
                 reader.panes.inspector_width = habits.widths.inspector;
                 let shows = &mut reader.text.shows;
@@ -174,7 +174,7 @@ impl StateStore {
     /// Saves typed searches and filters, and the widths of the panes.
     pub(crate) fn save_habits(
         &mut self,
-        typed: (&History, &History),
+        typed: (&LineHistory, &LineHistory),
         widths: PaneWidths,
     ) -> Result<(), String> {
         let has_typed = !typed.0.fresh().is_empty() || !typed.1.fresh().is_empty();
@@ -295,7 +295,7 @@ mod tests {
     use std::time::Duration;
 
     use super::{MOST_SESSIONS, OLDEST, StateStore};
-    use crate::app::input::history::History;
+    use crate::app::input::history::LineHistory;
     use crate::model::text::Text;
     use crate::model::timestamp::Timestamp;
     use crate::session::news::Seen;
@@ -369,7 +369,7 @@ mod tests {
         let (reader, notes) = (tv.join("reader.json"), tv.join("notes.txt"));
         first
             .save_habits(
-                (&History::default(), &History::default()),
+                (&LineHistory::default(), &LineHistory::default()),
                 PaneWidths {
                     outline: Some(7),
                     inspector: None,
@@ -437,7 +437,7 @@ mod tests {
         assert!(state.save(memory).is_err() && state.habits().is_err());
         assert!(
             state
-                .save_habits((&History::default(), &History::default()), WIDTHS)
+                .save_habits((&LineHistory::default(), &LineHistory::default()), WIDTHS)
                 .is_err()
         );
         assert_eq!(
@@ -455,7 +455,7 @@ mod tests {
         wrong.extend(state.save(memory).err());
         wrong.extend(
             state
-                .save_habits((&History::default(), &History::default()), WIDTHS)
+                .save_habits((&LineHistory::default(), &LineHistory::default()), WIDTHS)
                 .err(),
         );
         wrong
@@ -651,16 +651,16 @@ mod tests {
     fn typed_lines_of_several_programs_are_joined() {
         let dir = tempfile::tempdir().unwrap();
         let mut state = StateStore::new(Some(dir.path().join("tv")), None);
-        let (mut one, mut two) = (History::default(), History::default());
-        one.keep("herring");
-        two.keep("lantern");
+        let (mut one, mut two) = (LineHistory::default(), LineHistory::default());
+        one.add("herring");
+        two.add("lantern");
         let widths = PaneWidths {
             outline: Some(40),
             inspector: None,
             intents: None,
         };
         state
-            .save_habits((&one, &History::default()), widths)
+            .save_habits((&one, &LineHistory::default()), widths)
             .unwrap();
         state
             .save_habits((&two, &one), PaneWidths::default())

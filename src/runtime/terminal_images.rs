@@ -14,7 +14,7 @@ use ratatui::layout::Rect;
 
 use crate::render::picture::drawing::Drawing;
 use crate::render::picture::kitty;
-use crate::ui::pictures::Placed;
+use crate::ui::pictures::PlacedRow;
 
 /// Limit of stored images, besides the visible ones.
 const MOST_STORED: usize = 24;
@@ -84,7 +84,7 @@ impl TerminalImages {
 
     /// Sequences to be written after a frame. Cells that were below a row that went away are
     /// marked to be written again.
-    pub(crate) fn overlay(&mut self, placed: &[Placed], buffer: &mut Buffer) -> String {
+    pub(crate) fn overlay(&mut self, placed: &[PlacedRow], buffer: &mut Buffer) -> String {
         if self.screen != buffer.area {
             // A resized terminal was cleared.
             self.screen = buffer.area;
@@ -180,7 +180,7 @@ mod tests {
     use super::{MOST_STORED, TerminalImages};
     use crate::render::picture::canvas::{Canvas, Means};
     use crate::render::picture::drawing::{Drawing, Shape};
-    use crate::ui::pictures::Placed;
+    use crate::ui::pictures::PlacedRow;
 
     fn shape(means: Means) -> Shape {
         Shape {
@@ -258,7 +258,7 @@ mod tests {
 
     /// What is written over a screen of 10 by 6 with a row of a drawing in these columns, and how many cells
     /// must be written again.
-    fn overlay(images: &mut TerminalImages, placed: &[Placed]) -> (String, usize) {
+    fn overlay(images: &mut TerminalImages, placed: &[PlacedRow]) -> (String, usize) {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 10, 6));
         let out = images.overlay(placed, &mut buffer);
         let again =
@@ -266,14 +266,14 @@ mod tests {
         (out, buffer.content.iter().filter(again).count())
     }
 
-    fn placed(drawing: &Arc<Drawing>, row: u16, x: u16, y: u16, width: u16) -> Placed {
+    fn placed(drawing: &Arc<Drawing>, row: u16, x: u16, y: u16, width: u16) -> PlacedRow {
         let area = Rect {
             x,
             y,
             width,
             height: 1,
         };
-        Placed {
+        PlacedRow {
             drawing: Arc::clone(drawing),
             row,
             area,

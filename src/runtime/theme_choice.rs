@@ -65,7 +65,7 @@ pub fn set(name: &str, config: &ViewConfig, reader: &mut Reader) {
             reader.screen.theme = theme
                 .with_canvas(reader.screen.theme.terminal.canvas)
                 .with_marks(reader.screen.theme.has_marks);
-            reader.text.look_changed();
+            reader.text.invalidate_rows();
         }
         Err(why) => reader.screen.say(why),
     }

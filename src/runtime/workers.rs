@@ -181,7 +181,7 @@ fn page(mut pager: Pager, work: &Receiver<ReadJob>, say: &Sender<Event>) {
             }
             ReadJob::Inspect(origins) => {
                 let trees = records(&mut pager, &origins);
-                Event::Inspected(inspector::Records { origins, trees })
+                Event::Inspected(inspector::InspectedRecords { origins, trees })
             }
             ReadJob::View(image) => match images::open(&mut pager, &image) {
                 Ok(()) => Event::Say("opened outside".to_owned()),

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
-use crate::app::input::history::History;
+use crate::app::input::history::LineHistory;
 use crate::app::panes::Panes;
 use crate::app::text::Shows;
 use crate::app::text::places::Marks;
@@ -118,14 +118,14 @@ impl Habits {
     #[must_use]
     pub(crate) fn and(
         self,
-        (searches, filters): (&History, &History),
+        (searches, filters): (&LineHistory, &LineHistory),
         before: PaneWidths,
         now: PaneWidths,
     ) -> Self {
         let joined = |before: Vec<String>, fresh: &[String]| {
-            let mut history = History::of(before);
+            let mut history = LineHistory::of(before);
             for line in fresh {
-                history.keep(line);
+                history.add(line);
             }
             history.lines().to_vec()
         };
@@ -285,7 +285,7 @@ mod tests {
         Habits, PaneWidths, SessionKey, SessionState, habits_text, is_file_name, parse_habits,
         parse_session, session_text,
     };
-    use crate::app::input::history::History;
+    use crate::app::input::history::LineHistory;
     use crate::app::text::places::Marks;
     use crate::model::text::Text;
     use crate::model::timestamp::Timestamp;
@@ -423,8 +423,8 @@ mod tests {
             later,
             "this one looked last"
         );
-        let mut history = History::of(vec!["old".to_owned()]);
-        history.keep("new");
+        let mut history = LineHistory::of(vec!["old".to_owned()]);
+        history.add("new");
         let widths = |outline, inspector| PaneWidths {
             outline,
             inspector,
@@ -436,13 +436,13 @@ mod tests {
             filters: Vec::new(),
             widths: widths(Some(30), Some(50)),
         };
-        let typed = (&history, &History::default());
+        let typed = (&history, &LineHistory::default());
         let both = theirs.and(typed, widths(Some(20), None), widths(Some(20), Some(60)));
         let first = |intents| PaneWidths {
             intents: Some(intents),
             ..PaneWidths::default()
         };
-        let nothing = History::default();
+        let nothing = LineHistory::default();
         let kept = |now| {
             Habits::default()
                 .and((&nothing, &nothing), first(true), first(now))

@@ -1,4 +1,4 @@
-//! Pill, status line and hints.
+//! Pill, status line, typed line and hints.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -8,9 +8,9 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::analysis::expression::parse::{Mistake, parse, parse_for_sessions};
 use crate::analysis::ledger::By;
-use crate::app::alarms::Wish;
+use crate::app::alarms::AlarmSpec;
 use crate::app::input::action::View;
-use crate::app::input::action::{Action, Change, Kind, Way};
+use crate::app::input::action::{Action, LandmarkKind, PaneChange, Way};
 use crate::app::mode::{Mode, WallLine};
 use crate::app::panes::Pane;
 use crate::app::picker::texts::Progress;
@@ -24,7 +24,7 @@ use crate::model::figures;
 /// Characters of a filter in the status line.
 const FILTER_COLUMNS: usize = 32;
 
-/// Between the transcript and the status line while paused: what arrived below.
+/// The pill under the transcript: the number of new entries below.
 pub(crate) fn paint_pill(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let words = format!(
         " {} new below {} G to follow ",
@@ -41,7 +41,7 @@ pub(crate) fn paint_pill(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     buffer.set_line(area.x, area.y, &line, area.width);
 }
 
-/// Mode, search and level at the left; place and completeness at the right.
+/// The status line: mode, search and level at the left, position and counts at the right.
 pub(crate) fn paint_status(app: &App, area: Rect, buffer: &mut Buffer) {
     let theme = &app.reader.screen.theme;
     if let Some((sign, input, tail)) = typed(app) {
@@ -70,7 +70,7 @@ pub(crate) fn paint_status(app: &App, area: Rect, buffer: &mut Buffer) {
     );
 }
 
-/// The line that is being typed, with the sign before it and the words after it.
+/// The line that is being typed, with its prefix and the words after it.
 fn typed(app: &App) -> Option<(&'static str, &Input, String)> {
     let (sign, input, tail) = line(app)?;
     let tail = match &app.reader.screen.message {
@@ -146,7 +146,7 @@ fn line(app: &App) -> Option<(&'static str, &Input, String)> {
     }
 }
 
-/// What cannot be read of a filter.
+/// The mistake in a filter.
 fn mistake_in(typed: &str) -> Option<Mistake> {
     if typed.trim().is_empty() {
         None
@@ -155,18 +155,18 @@ fn mistake_in(typed: &str) -> Option<Mistake> {
     }
 }
 
-/// What cannot be read of a line about all sessions.
+/// The mistake in a line typed on the wall.
 fn mistake_on_wall(line: WallLine, typed: &str) -> Option<Mistake> {
     let typed = typed.trim();
     match line {
         _ if typed.is_empty() => None,
         WallLine::Filter => parse_for_sessions(typed).err(),
-        WallLine::Watch => typed.parse::<Wish>().err(),
+        WallLine::Watch => typed.parse::<AlarmSpec>().err(),
         WallLine::Command => None,
     }
 }
 
-/// The typed line, scrolled so that the cursor is in sight. What cannot be read is red from its mistake on.
+/// The typed line, scrolled so that the cursor is in sight, and red from a mistake on.
 fn paint_typing(
     app: &App,
     (sign, input, tail): (&str, &Input, &str),
@@ -221,7 +221,7 @@ fn paint_typing(
     buffer.set_stringn(x, area.y, tail, usize::from(area.right() - x), theme.dim);
 }
 
-/// Where the terminal's cursor stands while something is typed.
+/// Position of the terminal's cursor in the typed line.
 pub fn cursor(app: &App, area: Rect) -> Option<(u16, u16)> {
     let (_, input, tail) = typed(app)?;
     let room = usize::from(area.width)
@@ -237,7 +237,7 @@ pub fn cursor(app: &App, area: Rect) -> Option<(u16, u16)> {
 fn left_words(reader: &Reader) -> String {
     let mut parts = Vec::new();
     let following = match (&reader.session.file.link, reader.text.view.follows()) {
-        // Nothing comes any more: a pipe that ended, or a compressed file, which is read once.
+        // A pipe that ended, or a compressed file, which is read once: nothing is followed.
         (LinkState::Closed, _) => " CLOSED",
         (_, true) => " FOLLOW",
         (_, false) => " PAUSED",
@@ -295,7 +295,7 @@ fn left_words(reader: &Reader) -> String {
     parts.join("  ")
 }
 
-/// `12 of 1234, 5 by text`, or just how many sessions there are.
+/// How many sessions match in the picker: `12 of 1234, 5 by text`, or how many there are.
 fn fitting(app: &App) -> String {
     let (fitting, all) = app.picker.counts();
     let own = if fitting == all {
@@ -354,7 +354,7 @@ fn hits(reader: &Reader) -> String {
     }
 }
 
-/// A filter in the status line must leave room for what it hides.
+/// A filter, shortened for the status line.
 fn shortened(typed: &str, cut: &str) -> String {
     let short: String = typed.chars().take(FILTER_COLUMNS).collect();
     if short.len() < typed.len() {
@@ -364,8 +364,7 @@ fn shortened(typed: &str, cut: &str) -> String {
     }
 }
 
-/// `line 4812 · 96% · 0 bad · 75 records`, and what to say where there is no room for that, the longest
-/// first.
+/// The right side: `line 4812 · 96% · 0 bad · 75 records`, and shorter forms for narrow screens, the longest first.
 fn right_words(reader: &Reader) -> Vec<String> {
     let tally = reader.session.transcript.tally();
     let origin = reader.text.view.focus.and_then(|focus| {
@@ -380,7 +379,7 @@ fn right_words(reader: &Reader) -> Vec<String> {
     let line = origin
         .filter(|origin| origin.line > 0)
         .map(|origin| format!("line {}", origin.line));
-    // How far down the end of the session is, nobody knows yet.
+    // The length of the session is not known yet.
     let share = (!reader.session.is_part()).then(|| format!("{}%", percent(&reader.text)));
     let (mut bad, mut records) = (None, None);
     if reader.session.file.progress.is_none() {
@@ -406,7 +405,7 @@ fn right_words(reader: &Reader) -> Vec<String> {
     ]
 }
 
-/// The keys that help most here, whole or not at all. The last one, which lists all others, always stays.
+/// The hints that fit. The last one, for the help, is always shown.
 pub(crate) fn paint_hints(app: &App, area: Rect, buffer: &mut Buffer) {
     let mut hints = general(app);
     let width = |hints: &[(String, &str)]| {
@@ -435,7 +434,7 @@ pub fn hint(reader: &Reader, key: &str, doc: &str) -> [Span<'static>; 2] {
     ]
 }
 
-/// Keys and what they do; those of actions as this reader has bound them.
+/// Hints of the current mode, with the user's keys.
 fn general(app: &App) -> Vec<(String, &'static str)> {
     let fixed = |keys: &[(&str, &'static str)]| {
         keys.iter()
@@ -511,7 +510,7 @@ fn general(app: &App) -> Vec<(String, &'static str)> {
     }
 }
 
-/// What helps most in the pane that has the keys, as the reader has bound it.
+/// Hints of the pane that has the keys.
 fn of_pane(app: &App) -> Vec<(String, &'static str)> {
     let actions = match app.reader.focused() {
         Pane::Outline => OUTLINE,
@@ -527,10 +526,10 @@ fn has_session_below(app: &App) -> bool {
     app.reader.session.file.opened.is_some() || app.is_over_session
 }
 
-/// So many of the keys of the wall help most.
+/// Hints of the wall that are shown.
 const HINTS_ON_WALL: usize = 8;
 
-/// On the wall: what giving up leads to depends on what is behind it.
+/// Hints on the wall. Where `q` leads depends on whether a session is open.
 fn on_wall(app: &App) -> Vec<(String, &'static str)> {
     let back = if has_session_below(app) {
         "back"
@@ -577,7 +576,7 @@ fn in_ledger(app: &App) -> Vec<(String, &'static str)> {
     hints
 }
 
-/// Keys as this reader has bound them.
+/// The user's keys of actions.
 fn bound(app: &App, actions: &[(&'static [Action], &'static str)]) -> Vec<(String, &'static str)> {
     let keys = |actions: &[Action]| {
         let keys = actions
@@ -591,7 +590,7 @@ fn bound(app: &App, actions: &[(&'static [Action], &'static str)]) -> Vec<(Strin
     all.filter(|(keys, _)| !keys.is_empty()).collect()
 }
 
-/// Keys that are the same for every reader, and what they do.
+/// Keys that cannot be bound, and what they do.
 type Hints = &'static [(&'static str, &'static str)];
 
 /// While a search is typed.
@@ -619,7 +618,7 @@ const TYPING_FILTER: Hints = &[
     ("ctrl-u", "clear"),
 ];
 
-/// While it is typed which sessions are shown.
+/// While a filter of the wall is typed.
 const TYPING_WHICH: Hints = &[
     ("enter", "filter; nothing shows all"),
     ("esc", "give up"),
@@ -630,7 +629,7 @@ const TYPING_WHICH: Hints = &[
     ("ctrl-u", "clear"),
 ];
 
-/// While it is typed what is watched for in all sessions.
+/// While an alarm for all sessions is typed.
 const TYPING_ALARM: Hints = &[
     ("enter", "watch; nothing ends it"),
     ("esc", "give up"),
@@ -652,7 +651,7 @@ const TYPING_FOR_ALL: Hints = &[
     ("ctrl-u", "clear"),
 ];
 
-/// While a command is typed that a copy is handed to.
+/// While a shell command for records is typed.
 const TYPING_COMMAND: Hints = &[
     ("enter", "run"),
     ("esc", "give up"),
@@ -697,67 +696,67 @@ const SELECTING: Hints = &[
     ("esc", "leave"),
 ];
 
-/// What helps most while reading.
+/// Hints in the transcript.
 const READING: &[(&[Action], &str)] = &[
     (&[Action::Next, Action::Previous], "move"),
     (
         &[
-            Action::Seek(Kind::Prompt, Way::Previous),
-            Action::Seek(Kind::Prompt, Way::Next),
+            Action::Seek(LandmarkKind::Prompt, Way::Previous),
+            Action::Seek(LandmarkKind::Prompt, Way::Next),
         ],
         "prompt",
     ),
-    (&[Action::Seek(Kind::Error, Way::Next)], "error"),
+    (&[Action::Seek(LandmarkKind::Error, Way::Next)], "error"),
     (&[Action::Unfold], "open"),
     (&[Action::LevelUp, Action::LevelDown], "detail"),
     (&[Action::Search], "search"),
     (&[Action::Raw], "raw"),
-    (&[Action::Panes(Change::Inspector)], "inspect"),
-    (&[Action::Panes(Change::Focus(Way::Next))], "panes"),
+    (&[Action::Panes(PaneChange::Inspector)], "inspect"),
+    (&[Action::Panes(PaneChange::Focus(Way::Next))], "panes"),
     (&[Action::ToggleFollow], "follow"),
     (&[Action::Palette], "commands"),
     (&[Action::Help], "all keys"),
 ];
 
-/// What helps most in the outline.
+/// Hints in the outline.
 const OUTLINE: &[(&[Action], &str)] = &[
     (&[Action::Next, Action::Previous], "move"),
     (
         &[
-            Action::Seek(Kind::Prompt, Way::Previous),
-            Action::Seek(Kind::Prompt, Way::Next),
+            Action::Seek(LandmarkKind::Prompt, Way::Previous),
+            Action::Seek(LandmarkKind::Prompt, Way::Next),
         ],
         "section",
     ),
     (&[Action::Unfold], "go there"),
     (&[Action::Cancel], "back"),
-    (&[Action::Panes(Change::Focus(Way::Next))], "next pane"),
+    (&[Action::Panes(PaneChange::Focus(Way::Next))], "next pane"),
     (
         &[
-            Action::Panes(Change::DividerLeft),
-            Action::Panes(Change::DividerRight),
+            Action::Panes(PaneChange::DividerLeft),
+            Action::Panes(PaneChange::DividerRight),
         ],
         "width",
     ),
-    (&[Action::Panes(Change::Outline)], "hide"),
+    (&[Action::Panes(PaneChange::Outline)], "hide"),
     (&[Action::Help], "all keys"),
 ];
 
-/// What helps most in the page of a view.
+/// Hints in views.
 const PAGE: &[(&[Action], &str)] = &[
     (&[Action::Next, Action::Previous], "choose"),
     (&[Action::Unfold], "go there"),
 ];
 
-/// And what works in all of them.
+/// Hints in all views.
 const AFTER_PAGE: &[(&[Action], &str)] = &[
-    (&[Action::Panes(Change::Inspector)], "inspect"),
+    (&[Action::Panes(PaneChange::Inspector)], "inspect"),
     (&[Action::View(View::Transcript)], "text"),
     (&[Action::Quit], "back"),
     (&[Action::Help], "all keys"),
 ];
 
-/// What helps most while something is searched for.
+/// Hints while a search is set.
 const SEARCHING: &[(&[Action], &str)] = &[
     (&[Action::NextHit, Action::PreviousHit], "hit"),
     (&[Action::Cancel], "end search"),

@@ -1,4 +1,4 @@
-//! The header: where the reader is at the left, how the agent fares at the right.
+//! The header: folder and title at the left, agent, activity, context and cost at the right.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -15,47 +15,47 @@ use crate::render::wrap;
 
 /// Columns of the context gauge.
 const BAR: usize = 4;
-/// Columns that the left part keeps: what the agent is made of gives way to the title.
+/// Columns that the left part keeps before agent and model are dropped.
 const LEFT: u16 = 40;
-/// Narrower screens leave the context out, so that the title can be read.
+/// Columns of the screen from which the context is shown.
 const NARROW: u16 = 60;
-/// Screens from this width on have room for a word more about each thing.
+/// Columns of the screen from which phrases are longer.
 const WIDE: u16 = 100;
 /// Columns of the title, at least, and of the folder, at most.
 const TITLE: usize = 20;
 const FOLDER_MOST: usize = 24;
-/// Longer ago, in ms, the day is shown.
+/// Age in ms from which the day is shown.
 const DAY: u64 = 24 * 3_600_000;
 
-/// Paints the header line: the title stands out, the rest is quiet. What the agent is made of gives way to the title.
+/// Paints the header. Agent and model give way to the title.
 pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let is_wide = area.width >= WIDE;
     let ways = [
-        About {
+        AgentFacts {
             agent: true,
             model: true,
             date: true,
             gauge: true,
         },
-        About {
+        AgentFacts {
             agent: false,
             model: true,
             date: true,
             gauge: true,
         },
-        About {
+        AgentFacts {
             agent: false,
             model: false,
             date: true,
             gauge: true,
         },
-        About {
+        AgentFacts {
             agent: false,
             model: false,
             date: is_wide,
             gauge: false,
         },
-        About {
+        AgentFacts {
             agent: false,
             model: false,
             date: false,
@@ -66,7 +66,7 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
         right(
             reader,
             area.width,
-            About {
+            AgentFacts {
                 agent: false,
                 model: false,
                 date: false,
@@ -117,7 +117,7 @@ fn left(reader: &Reader, room: usize) -> Vec<Span<'static>> {
     )
 }
 
-/// The name of the folder that the session works in; of an agent of several its name.
+/// The name of the session's folder, else that of its format.
 fn folder(reader: &Reader) -> Option<String> {
     let meta = reader.session.transcript.meta();
     let name = |path: &str| {
@@ -140,9 +140,9 @@ fn file_name(reader: &Reader) -> Option<String> {
     Some(crate::model::text::Text::clean(&path.file_name()?.to_string_lossy()).to_string())
 }
 
-/// What is said of the agent besides its state.
+/// What is shown of the agent besides its activity.
 #[derive(Clone, Copy)]
-struct About {
+struct AgentFacts {
     agent: bool,
     model: bool,
     date: bool,
@@ -150,7 +150,7 @@ struct About {
 }
 
 /// `Thu 29 Jan 2026 UTC   claude-code   opus-4-5   ○ idle since 21:46   ctx ▮▮▯▯ 53%   $1.84 `
-fn right(reader: &Reader, width: u16, about: About) -> Line<'static> {
+fn right(reader: &Reader, width: u16, about: AgentFacts) -> Line<'static> {
     let theme = &reader.screen.theme;
     let mut parts: Vec<Span<'static>> = Vec::new();
     let mut say = |words: Option<String>, style: Style| {
@@ -230,7 +230,7 @@ fn right(reader: &Reader, width: u16, about: About) -> Line<'static> {
     Line::from(spans)
 }
 
-/// When what is being read was written; of what has no time, when the session was written last.
+/// The time of the focused entry, else that of the last write.
 fn day(reader: &Reader) -> Option<Timestamp> {
     let idle = match reader.session.status.activity {
         Activity::Idle { since } | Activity::Waiting { since, .. } => since,
@@ -255,7 +255,7 @@ fn gauge(percent: u64, ascii: bool) -> String {
     format!("{}{} ", full.repeat(filled), empty.repeat(BAR - filled))
 }
 
-/// What is wrong just now: a session of several that cannot be read on, a loop, or silence at work that lasts.
+/// A present problem: a joined session that cannot be read, a loop, or a long silence at work.
 fn problem(reader: &Reader) -> Option<String> {
     let times = reader.screen.theme.glyphs().times;
     let loops = reader.session.current_loop();
@@ -271,7 +271,7 @@ fn problem(reader: &Reader) -> Option<String> {
     lost.or(run).or_else(silence)
 }
 
-/// Only what is at work, waits, or went wrong has a colour.
+/// The style of the activity: coloured only if the agent works, waits or failed.
 fn state_style(reader: &Reader) -> Style {
     let theme = &reader.screen.theme;
     if reader.session.file.problem().is_some() {
@@ -285,8 +285,8 @@ fn state_style(reader: &Reader) -> Style {
     }
 }
 
-/// What the agent does, with the time it has been doing so. Colour never says it alone. Of the day beside it is said
-/// only what differs.
+/// The activity and its duration, in words, since colour must not be the only sign. The day is left out if it is that of
+/// `day`.
 fn state_words(reader: &Reader, day: Option<Timestamp>, is_wide: bool) -> String {
     if let Some(words) = reader.session.file.problem() {
         return words;

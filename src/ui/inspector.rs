@@ -1,4 +1,4 @@
-//! The pane of the focused item: its tabs, and the rows in sight.
+//! Paints the inspector: its tabs, and the rows in sight.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,7 +11,7 @@ use crate::app::reader::Reader;
 /// Columns that the tabs need with their words.
 const WORDY: u16 = 56;
 
-/// Paints the tabs and what is known of the focused item.
+/// Paints the tabs and the rows of the current one.
 pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     if area.width < 2 {
         return;
@@ -69,7 +69,7 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// `[1 call+result] 2 raw  3 diff …`, or only the numbers of those that are not shown.
+/// `[1 call+result] 2 raw  3 diff …`; on a narrow pane the other tabs show only their numbers.
 fn tabs(reader: &Reader, width: u16) -> Line<'static> {
     let mut spans = Vec::new();
     for tab in Tab::ALL {

@@ -1,4 +1,4 @@
-//! The state as cells: one small painter for each part of the screen.
+//! Paints the state: one painter for each part of the screen.
 //!
 //! ```text
 //! header      session › turn            state · context · cost
@@ -8,7 +8,7 @@
 //! hints
 //! ```
 //!
-//! Invariant: painters get the state read-only; nothing is laid out or decided here.
+//! Invariant: painters only read the state; layout and decisions are made in the app.
 
 pub mod chrome;
 pub mod header;
@@ -35,7 +35,7 @@ use crate::app::panes::Pane;
 use crate::app::reader::Reader;
 use crate::app::state::App;
 
-/// A character may have so many that join it: the longest emoji have ten.
+/// Combining characters kept in a cell: the longest emoji have ten.
 const MOST_JOINED: usize = 12;
 
 /// Paints the whole screen.
@@ -55,8 +55,8 @@ pub fn view(app: &App, frame: &mut Frame<'_>) {
     }
 }
 
-/// Puts a sign in the place of all that is not ASCII: where a terminal knows nothing else, such bytes may be orders.
-/// The text of entries was turned into ASCII before it was laid out; what is left are names and titles.
+/// Replaces everything that is not ASCII, for terminals that may take such bytes as control codes. Text of entries was
+/// converted before layout; this catches names and titles.
 fn leave_ascii(buffer: &mut Buffer) {
     for cell in buffer
         .content
@@ -76,11 +76,11 @@ fn leave_ascii(buffer: &mut Buffer) {
     }
 }
 
-/// Leaves marks out that are heaped upon one character by the hundred: terminals draw them over the rows around.
+/// Drops combining characters beyond [`MOST_JOINED`] in a cell, since terminals draw them over the rows around.
 fn thin_out(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         let symbol = cell.symbol();
-        // Where a link leads stands in its cells.
+        // The cells of a link contain its target.
         let is_heap = symbol.len() > MOST_JOINED && !symbol.contains('\u{1b}');
         if let Some((end, _)) = symbol.char_indices().nth(MOST_JOINED).filter(|_| is_heap) {
             let kept = symbol.get(..end).unwrap_or_default().to_owned();
@@ -89,7 +89,7 @@ fn thin_out(buffer: &mut Buffer) {
     }
 }
 
-/// Paints the panes of a session into its part of the screen: all but the lines at its foot, which are the viewer's.
+/// Paints the panes of a session: everything but the status line and the hints.
 pub fn paint_reader(reader: &Reader, buffer: &mut Buffer) {
     let parts = reader.frame();
     let painters: [(Rect, Painter); 8] = [
@@ -159,7 +159,7 @@ fn paint_inspector_divider(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     paint_divider(reader, Pane::Inspector, area, buffer);
 }
 
-/// The edge of the pane that has the keys stands out.
+/// Paints a divider; that of the pane with the keys is highlighted.
 fn paint_divider(reader: &Reader, of: Pane, area: Rect, buffer: &mut Buffer) {
     let style = if reader.focused() == of {
         reader.screen.theme.focus

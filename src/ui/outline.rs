@@ -1,4 +1,4 @@
-//! The pane beside the transcript: turns, branches, checks, files, sub-agents.
+//! Paints the outline.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -6,14 +6,14 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 use unicode_width::UnicodeWidthStr;
 
-use crate::app::checks::Sign;
-use crate::app::outline::Section;
+use crate::app::checks::StatusSign;
+use crate::app::outline::OutlineSection;
 use crate::app::outline::row::OutlineRow;
 use crate::app::panes::Pane;
 use crate::app::reader::Reader;
 use crate::render::wrap;
 
-/// Columns of mark, number, sign and title. With fewer of them a title says too little: figures give way.
+/// Columns of mark, number, sign and title at least; figures give way to them.
 const TITLE: usize = 28;
 
 /// Paints the pane: sections below each other, with a blank line between.
@@ -35,7 +35,7 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
                 return;
             };
             let is_chosen = section.cursor == Some(place);
-            // Whoever has chosen a row wants its whole title.
+            // The row of the cursor shows its whole title instead of figures.
             let columns = if is_chosen { &[][..] } else { &columns };
             paint_row(reader, row, columns, line, buffer);
             if is_chosen {
@@ -57,7 +57,7 @@ fn line_at(area: Rect, y: u16) -> Option<Rect> {
 
 fn paint_heading(
     reader: &Reader,
-    section: &Section,
+    section: &OutlineSection,
     columns: &[usize],
     line: Rect,
     buffer: &mut Buffer,
@@ -85,9 +85,9 @@ fn paint_heading(
     paint_figures(reader, &figures, line, buffer);
 }
 
-/// Columns of each figure of a section, with the blank before it. Those without a figure give way to titles, then the
-/// first ones.
-fn columns(section: &Section, width: usize) -> Vec<usize> {
+/// Columns of each figure of a section, with a blank before it. Empty columns give way to titles first, then the first
+/// ones.
+fn columns(section: &OutlineSection, width: usize) -> Vec<usize> {
     let (_, names) = section.part.heading();
     let widest = |place: usize, name: &str| {
         let figures = section.rows.iter().filter_map(|row| row.figures.get(place));
@@ -207,16 +207,16 @@ fn paint_row(
     paint_figures(reader, &figures, line, buffer);
 }
 
-fn sign(reader: &Reader, sign: Sign) -> (String, Style) {
+fn sign(reader: &Reader, sign: StatusSign) -> (String, Style) {
     let (theme, glyphs) = (&reader.screen.theme, reader.screen.theme.glyphs());
     let (glyph, style) = match sign {
-        Sign::None => return (String::new(), theme.text),
-        Sign::Good => (glyphs.outcome.done, theme.good),
-        Sign::Warn => ("!", theme.warn),
-        Sign::Bad => (glyphs.outcome.failed, theme.bad),
-        Sign::Refused => (glyphs.outcome.refused, theme.warn),
-        Sign::Open(place) if reader.is_running(place) => (glyphs.outcome.running, theme.warn),
-        Sign::Open(_) => (glyphs.outcome.lost, theme.dim),
+        StatusSign::None => return (String::new(), theme.text),
+        StatusSign::Good => (glyphs.outcome.done, theme.good),
+        StatusSign::Warn => ("!", theme.warn),
+        StatusSign::Bad => (glyphs.outcome.failed, theme.bad),
+        StatusSign::Refused => (glyphs.outcome.refused, theme.warn),
+        StatusSign::Open(place) if reader.is_running(place) => (glyphs.outcome.running, theme.warn),
+        StatusSign::Open(_) => (glyphs.outcome.lost, theme.dim),
     };
     (format!("{glyph} "), style)
 }

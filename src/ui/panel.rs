@@ -1,5 +1,4 @@
-//! Panels that grow upwards from the foot of the screen: what an unfinished chord can become, and what
-//! a typed command can mean.
+//! Panels above the last line: completions of an unfinished chord, and matching commands of the palette.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -9,18 +8,17 @@ use unicode_width::UnicodeWidthStr;
 
 use super::chrome::hint;
 use crate::app::input::action::Action;
-use crate::app::pop_ups::palette::{Choice, Palette};
+use crate::app::pop_ups::palette::{CommandChoice, Palette};
 use crate::app::reader::Reader;
 use crate::app::state::App;
 use crate::app::text::places::marks;
 
-/// Characters of what a mark stands at.
+/// Characters of the title of a mark.
 const MARK_COLUMNS: usize = 60;
 /// Choices shown at once.
 const CHOICES: usize = 12;
 
-/// What an unfinished chord or a count can become: a panel that grows upwards from the last line of the
-/// screen and goes away with the next key.
+/// The completions of an unfinished chord or count, until the next key.
 pub(crate) fn paint_chord(app: &App, screen: Rect, buffer: &mut Buffer) {
     let count = app
         .keys
@@ -80,7 +78,7 @@ pub(crate) fn paint_chord(app: &App, screen: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Keys that can follow, and what they do; in place of "a letter" the marks that there are.
+/// Keys that can follow, and what they do; for the letter of a mark all marks.
 fn continuations(app: &App) -> Vec<(String, String)> {
     if app.keys.pressed.is_empty() {
         return Vec::new();
@@ -103,7 +101,7 @@ fn continuations(app: &App) -> Vec<(String, String)> {
     keys.chain(marks).collect()
 }
 
-/// What the typed command can mean, above the line in which it is typed.
+/// The matching commands, above the typed line.
 pub(crate) fn paint_choices(reader: &Reader, palette: &Palette, above: Rect, buffer: &mut Buffer) {
     let lines = palette
         .choices
@@ -155,7 +153,7 @@ pub(crate) fn paint_choices(reader: &Reader, palette: &Palette, above: Rect, buf
     }
 }
 
-fn choice_line(reader: &Reader, choice: &Choice, is_selected: bool) -> Line<'static> {
+fn choice_line(reader: &Reader, choice: &CommandChoice, is_selected: bool) -> Line<'static> {
     let theme = &reader.screen.theme;
     let mark = if is_selected {
         theme.glyphs().closed

@@ -1,9 +1,8 @@
-//! Drawings over the half blocks of a frame, when all else is painted.
+//! Places images over the half blocks of a painted frame.
 //!
-//! The painter of the transcript leaves a mark in each cell of a drawing that is ready: which drawing, row
-//! and column, as the colour of an underline that is not drawn. Whatever is painted over the cell takes
-//! the mark away. What is left is placed at the end: cells that name their image, or rows that are
-//! written over the half blocks when the frame is out.
+//! The painter of the transcript marks each cell of an image that is ready with its image, row and column, encoded as the
+//! colour of an underline that is not drawn. Whatever is painted over the cell removes the mark. At the end the cells
+//! that are left become cells that name their image (kitty), or rows that are written after the frame.
 //!
 //! Invariant: no mark is left in a buffer that went through [`place`].
 
@@ -22,14 +21,14 @@ use crate::render::picture::{Tile, kitty};
 
 /// A row of a drawing that is to be written over its half blocks.
 #[derive(Clone, Debug)]
-pub struct Placed {
+pub struct PlacedRow {
     /// The drawing.
     pub drawing: Arc<Drawing>,
-    /// Which row of it.
+    /// The row of the drawing.
     pub row: u16,
-    /// The cells of the drawing that are in sight, in one line.
+    /// The cells of the row that are in sight.
     pub area: Rect,
-    /// Whether those are all cells of the row.
+    /// Whether all cells of the row are in sight.
     pub is_whole: bool,
 }
 
@@ -79,9 +78,9 @@ pub fn mark(tile: &Tile, drawings: &[Arc<Drawing>], line: Rect, buffer: &mut Buf
     }
 }
 
-/// Places the drawings of a painted frame: makes cells of those that are shown by cells, gives the others.
-pub fn place(drawings: &[Arc<Drawing>], buffer: &mut Buffer) -> Vec<Placed> {
-    let mut placed: Vec<Placed> = Vec::new();
+/// Places the drawings of a painted frame: as cells if the protocol has them, else as the returned rows.
+pub fn place(drawings: &[Arc<Drawing>], buffer: &mut Buffer) -> Vec<PlacedRow> {
+    let mut placed: Vec<PlacedRow> = Vec::new();
     if drawings.is_empty() {
         return placed;
     }
@@ -102,13 +101,13 @@ pub fn place(drawings: &[Arc<Drawing>], buffer: &mut Buffer) -> Vec<Placed> {
             name(drawing.id, row.into(), column.into(), cell);
             continue;
         }
-        let is_next = |last: &Placed| {
+        let is_next = |last: &PlacedRow| {
             (last.drawing.id, last.row, last.area.y) == (drawing.id, row.into(), y)
                 && last.area.right() == x
         };
         match placed.last_mut().filter(|last| is_next(last)) {
             Some(last) => last.area.width += 1,
-            None => placed.push(Placed {
+            None => placed.push(PlacedRow {
                 drawing: Arc::clone(drawing),
                 row: row.into(),
                 area: Rect {

@@ -1,4 +1,4 @@
-//! What lies over the transcript: the help, and raw records.
+//! Paints pop-ups: help, records, resume commands.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::app::below::Below;
 use crate::app::mode::Mode;
 use crate::app::pop_ups::help::{self, HelpLine};
-use crate::app::pop_ups::resuming::{Choice, Resuming};
+use crate::app::pop_ups::resume::{ResumeCommand, ResumeDialog};
 use crate::app::reader::Reader;
 use crate::app::state::App;
 use crate::model::text::Text;
@@ -123,7 +123,7 @@ pub fn paint(app: &App, screen: Rect, buffer: &mut Buffer) {
     );
 }
 
-/// The status line is covered: what there is to say, as after copying, takes the line of the hints.
+/// A message, in the line of the hints, since the pop-up covers the status line.
 fn paint_message(reader: &Reader, foot: Rect, buffer: &mut Buffer) {
     let Some(message) = reader.screen.message.as_ref().filter(|_| foot.height > 0) else {
         return;
@@ -138,10 +138,10 @@ fn paint_message(reader: &Reader, foot: Rect, buffer: &mut Buffer) {
     );
 }
 
-/// The commands, and what the reader ought to know of them.
-fn resuming(app: &App, view: &Resuming) -> Vec<Line<'static>> {
+/// The resume commands, and how to get back to the entry.
+fn resuming(app: &App, view: &ResumeDialog) -> Vec<Line<'static>> {
     let theme = &app.reader.screen.theme;
-    let command = |choice: &Choice| {
+    let command = |choice: &ResumeCommand| {
         let does = Span::styled(format!(" {:<10}", choice.does), theme.accent);
         Line::from(vec![does, Span::styled(choice.command.clone(), theme.text)])
     };
@@ -160,7 +160,7 @@ fn resuming(app: &App, view: &Resuming) -> Vec<Line<'static>> {
     lines
 }
 
-/// All bindings under their headings, as far as they are wanted.
+/// The bindings by group that match the typed words.
 fn help(app: &App, wanted: &str, below: Below) -> Vec<Line<'static>> {
     let lines = help::lines(&app.keys.keymap, wanted, below);
     let keys_of = |line: &HelpLine| match line {

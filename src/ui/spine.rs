@@ -1,16 +1,16 @@
-//! The last column: landmarks of the whole session and the part that is in the window.
+//! Paints the spine: marks of the whole session, and the part that is in the window.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::app::reader::Reader;
-use crate::app::text::spine::Mark;
+use crate::app::text::spine::SpineMark;
 use crate::app::text::window::window_on_spine;
 
-/// Prompts are marked if no more than one cell in so many has one.
+/// Prompts are marked only if at most one cell in this many has one.
 const CROWD: usize = 3;
 
-/// Paints the spine: nothing where there is nothing to see.
+/// Paints the spine, if the session is longer than the window.
 pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     if area.width == 0 {
         return;
@@ -18,35 +18,38 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let theme = &reader.screen.theme;
     let cells = &reader.text.spine.cells;
     let view = &reader.text.view;
-    // Where all is in sight there is nothing to say of where that is.
+    // The whole session is in sight.
     let is_part = !view.is_at_end
         || view
             .lines
             .first()
             .is_some_and(|line| (line.place, line.row) != (0, 0));
     let window = window_on_spine(&reader.text, usize::from(area.height)).filter(|_| is_part);
-    // Where prompts are everywhere their marks lead nowhere.
-    let prompts = cells.iter().filter(|mark| **mark == Mark::Prompt).count();
+    // Marks of prompts say nothing if they are everywhere.
+    let prompts = cells
+        .iter()
+        .filter(|mark| **mark == SpineMark::Prompt)
+        .count();
     let has_prompts = prompts * CROWD <= usize::from(area.height);
     for (cell, y) in (area.y..area.bottom()).enumerate() {
         let mark = cells.get(cell).copied().unwrap_or_default();
-        let mark = if mark == Mark::Prompt && !has_prompts {
-            Mark::None
+        let mark = if mark == SpineMark::Prompt && !has_prompts {
+            SpineMark::None
         } else {
             mark
         };
         let is_in_window = window.is_some_and(|(first, last)| (first..=last).contains(&cell));
         let (glyph, style) = match (mark, is_in_window) {
-            (Mark::Error, _) => ("E", theme.bad),
-            (Mark::Alarm, _) => ("!", theme.bad),
-            (Mark::Loop, _) => ("!", theme.warn),
-            (Mark::Hit, _) => (theme.glyphs().hit, theme.warn),
-            (Mark::Marked, _) => (if theme.ascii { "'" } else { "◆" }, theme.focus),
-            (Mark::Compaction, _) => (theme.glyphs().compacted, theme.accent),
-            (Mark::Prompt, false) => (if theme.ascii { "+" } else { "╴" }, theme.voice.user),
-            (Mark::Prompt, true) => (if theme.ascii { "#" } else { "▐" }, theme.voice.user),
-            (Mark::None, true) => (if theme.ascii { "#" } else { "▐" }, theme.dim),
-            (Mark::None, false) => continue,
+            (SpineMark::Error, _) => ("E", theme.bad),
+            (SpineMark::Alarm, _) => ("!", theme.bad),
+            (SpineMark::Loop, _) => ("!", theme.warn),
+            (SpineMark::Hit, _) => (theme.glyphs().hit, theme.warn),
+            (SpineMark::Marked, _) => (if theme.ascii { "'" } else { "◆" }, theme.focus),
+            (SpineMark::Compaction, _) => (theme.glyphs().compacted, theme.accent),
+            (SpineMark::Prompt, false) => (if theme.ascii { "+" } else { "╴" }, theme.voice.user),
+            (SpineMark::Prompt, true) => (if theme.ascii { "#" } else { "▐" }, theme.voice.user),
+            (SpineMark::None, true) => (if theme.ascii { "#" } else { "▐" }, theme.dim),
+            (SpineMark::None, false) => continue,
         };
         buffer.set_stringn(area.x, y, glyph, 1, style);
     }

@@ -1,4 +1,4 @@
-//! The transcript: focus mark, lane gutter, rows, right-aligned facts, search hits.
+//! Paints the transcript: focus mark, lane gutter, rows, right-aligned facts, search hits.
 
 use std::num::NonZeroU16;
 
@@ -11,8 +11,8 @@ use regex::Regex;
 use super::pictures;
 use crate::app::panes::Pane;
 use crate::app::reader::Reader;
-use crate::app::text::gutter::{Cell, Stroke};
-use crate::app::text::viewport::{Line as Shown, focus_of};
+use crate::app::text::gutter::{GutterCell, Stroke};
+use crate::app::text::viewport::{WindowLine as Shown, focus_of};
 use crate::model::edit::LinkState;
 use crate::model::entry::Piece;
 use crate::model::figures;
@@ -156,7 +156,7 @@ fn paint_empty(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     );
 }
 
-/// Where the record of an item is in its file, beside the first row of the item.
+/// The line or offset of an item's record, beside its first row.
 fn paint_number(
     reader: &Reader,
     shown: &Shown,
@@ -206,7 +206,7 @@ fn paint_margin(
         .first()
         .is_some_and(|first| (first.place, first.row) == (shown.place, shown.row));
     if is_focused {
-        // Within a tree the mark stands at the node.
+        // Within a tree the mark is at the current node.
         let is_here = match reader.text.view.node() {
             Some(_) => reader.text.view.is_at_node(shown),
             None => is_head || is_first_in_sight,
@@ -228,7 +228,7 @@ fn paint_margin(
     }
 }
 
-/// Whether a row has the hit at which the reader is.
+/// Whether a row has the current hit.
 fn is_current_hit(reader: &Reader, shown: &Shown, row: &Row) -> bool {
     let at = reader
         .text
@@ -243,8 +243,8 @@ fn is_current_hit(reader: &Reader, shown: &Shown, row: &Row) -> bool {
     at.is_some_and(|at| at.row == above.count())
 }
 
-/// Calls in flight, from the second column on: dim, but for those of sub-agents and that of the focused call.
-fn paint_lanes(cells: &[Cell], theme: &Theme, line: Rect, buffer: &mut Buffer) {
+/// The lane gutter, from the second column on: dim, but for lines of sub-agents and of the focused call.
+fn paint_lanes(cells: &[GutterCell], theme: &Theme, line: Rect, buffer: &mut Buffer) {
     let glyphs = theme.glyphs();
     for (cell, x) in cells.iter().zip(line.x + 1..line.right()) {
         let glyph = match cell.part {
@@ -257,18 +257,17 @@ fn paint_lanes(cells: &[Cell], theme: &Theme, line: Rect, buffer: &mut Buffer) {
             Stroke::More => glyphs.lane.more,
         };
         let style = match cell {
-            Cell {
+            GutterCell {
                 is_focused: true, ..
             } => theme.focus,
-            Cell { is_agent: true, .. } => theme.tool,
-            Cell { .. } => theme.dim,
+            GutterCell { is_agent: true, .. } => theme.tool,
+            GutterCell { .. } => theme.dim,
         };
         buffer.set_stringn(x, line.y, glyph, 1, style);
     }
 }
 
-/// The sign of what the model did not see at the cursor, in the column of the focus mark: colour alone says
-/// too little.
+/// The sign of an entry that the model did not see at the cursor, since dimming alone is a colour.
 fn paint_lost(reader: &Reader, row: &Row, line: Rect, buffer: &mut Buffer) {
     if !row.kind.is_between() && line.width > 0 {
         buffer.set_stringn(
@@ -317,8 +316,8 @@ fn paint_row(
     }
 }
 
-/// Makes links of the cells that lead somewhere. Each cell opens and closes its link (OSC 8) by itself,
-/// because any of them may be written alone; the number makes one link of them for the terminal.
+/// Makes cells of links. Each cell opens and closes its link (OSC 8), because any of them may be written alone; the id
+/// joins them for the terminal.
 fn paint_links(links: &Links, has_links: bool, area: Rect, buffer: &mut Buffer) {
     for x in area.x..area.right() {
         let Some(cell) = buffer.cell_mut((x, area.y)) else {
@@ -342,8 +341,7 @@ fn paint_links(links: &Links, has_links: bool, area: Rect, buffer: &mut Buffer) 
     }
 }
 
-/// Facts at the right edge. The clock of a call ticks while it is worked on; a call that was left without
-/// a result does not look as if it ran.
+/// Facts at the right edge, with a ticking clock for a call that runs; a call that was left without a result has none.
 fn right_of(
     row: &Row,
     is_worked_on: bool,

@@ -3,7 +3,7 @@
 use std::fs;
 
 use tv::analysis::activity::{Activity, LastWrite, judge};
-use tv::app::alarms::{Alarms, Notice, Ring, Wish};
+use tv::app::alarms::{AlarmNotice, AlarmSpec, Alarms, NotifyMeans};
 use tv::app::effect::Effect;
 use tv::app::update::Event;
 use tv::formats::decoder::{Format, Place, feed};
@@ -41,7 +41,7 @@ fn command(stage: &mut Stage, typed: &str) {
 }
 
 /// What rang since the last time.
-fn rung(stage: &mut Stage) -> Vec<Notice> {
+fn rung(stage: &mut Stage) -> Vec<AlarmNotice> {
     let asked = std::mem::take(&mut stage.asked).into_iter();
     asked
         .filter_map(|effect| {
@@ -85,7 +85,7 @@ fn an_alarm_rings_for_what_comes_and_marks_its_place() {
     assert_eq!(notices[0].words, "err: bash make new");
     assert_eq!(
         (notices[0].expression.as_str(), notices[0].means),
-        ("err", Ring::Both)
+        ("err", NotifyMeans::Both)
     );
     assert!(
         stage.status().contains("! err: bash make new"),
@@ -191,8 +191,8 @@ fn a_slip_is_no_alarm() {
 #[test]
 fn alarms_of_the_settings_wait_until_the_session_is_read() {
     let mut stage = Stage::made((120, 40));
-    let wish: Wish = "err or loop".parse().unwrap();
-    stage.app.reader.alarms = Alarms::of(&[wish], Ring::Bell);
+    let wish: AlarmSpec = "err or loop".parse().unwrap();
+    stage.app.reader.alarms = Alarms::of(&[wish], NotifyMeans::Bell);
     stage.add([prompt("p", "fix the boat")]);
     for key in ["a", "b", "c"] {
         stage.add(failing(key, "make"));
@@ -210,7 +210,7 @@ fn alarms_of_the_settings_wait_until_the_session_is_read() {
             .collect::<Vec<_>>(),
         ["err: bash make install"]
     );
-    assert_eq!(notices[0].means, Ring::Bell);
+    assert_eq!(notices[0].means, NotifyMeans::Bell);
 }
 
 #[test]

@@ -730,7 +730,7 @@ fn keys_of_the_table_are_the_ones_tried_here() {
     for keys in ["V", "y t", "y l", "y q", "|", "F12"] {
         let keys = parse_keys(keys).expect("keys");
         assert!(matches!(
-            tv::app::input::keymap::Keymap::default().look_up(&keys),
+            tv::app::input::keymap::Keymap::default().find(&keys),
             tv::app::input::keymap::Match::Action(_)
         ));
     }

@@ -7,8 +7,8 @@ use proptest::sample::select;
 use tv::app::effect::Effect;
 use tv::app::input::keys::{Code, Press};
 use tv::app::mode::Mode as KeyMode;
-use tv::app::text::moving;
-use tv::app::text::viewport::{Focus, Line};
+use tv::app::text::jumps;
+use tv::app::text::viewport::{Focus, WindowLine};
 use tv::app::update::Event;
 use tv::model::edit::{Edit, Feed, Mode, Stage as Stretch};
 use tv::model::entry::{EntryId, Role};
@@ -549,7 +549,7 @@ fn a_search_goes_outward_from_the_reader() {
     stage.add((0..6_000).map(|n| says(&format!("e{n}"), n, Role::Assistant, words(n))));
     stage.press("g");
     stage.app.reader.with_text(|text, scene| {
-        moving::go(
+        jumps::go(
             text,
             scene,
             Focus {
@@ -622,7 +622,7 @@ fn records_that_come_during_a_search_do_not_complete_it() {
     stage
         .app
         .reader
-        .with_text(|text, scene| moving::go(text, scene, focus));
+        .with_text(|text, scene| jumps::go(text, scene, focus));
     stage.arrange();
     stage.is_slow = true;
     stage.press("/").type_in("keel").press("enter");
@@ -688,7 +688,7 @@ fn lead_to_what_is_sure(
     stage
         .app
         .reader
-        .with_text(|text, scene| moving::go(text, scene, focus));
+        .with_text(|text, scene| jumps::go(text, scene, focus));
     stage.arrange();
     stage.is_slow = true;
     stage.press(key);
@@ -1099,7 +1099,7 @@ fn check(steps: &[String]) {
         }
         assert_eq!(app.reader.text.view.focus, Some(focus), "{place}");
         let lines = &app.reader.text.view.lines;
-        let place_of = |line: &Line| app.reader.text.sequence.place_of(line.entry);
+        let place_of = |line: &WindowLine| app.reader.text.sequence.place_of(line.entry);
         let is_at_start = lines
             .first()
             .is_some_and(|line| line.row == 0 && place_of(line) == Some(0));

@@ -13,7 +13,7 @@ use tv::render::picture::canvas::{Canvas, Means};
 use tv::render::picture::kitty;
 use tv::render::theme::Theme;
 use tv::ui;
-use tv::ui::pictures::Placed;
+use tv::ui::pictures::PlacedRow;
 
 use crate::pty::Console;
 use crate::stage::Stage;
@@ -79,7 +79,7 @@ fn stage(means: Means) -> Stage {
 }
 
 /// The screen, and what is to be written over it.
-fn painted(stage: &Stage) -> (Buffer, Vec<Placed>) {
+fn painted(stage: &Stage) -> (Buffer, Vec<PlacedRow>) {
     let mut placed = Vec::new();
     let (columns, lines) = stage.app.reader.screen.size;
     let mut terminal = Terminal::new(TestBackend::new(columns, lines)).expect("a test backend");

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tv::app::dispatch::act;
 use tv::app::effect::Effect;
 use tv::app::input::action::Tab;
-use tv::app::input::action::{Action, What};
+use tv::app::input::action::{Action, CopyTarget};
 use tv::app::panes::Pane;
 use tv::ingest::{self, Target};
 use tv::model::body::Tree;
@@ -387,7 +387,7 @@ fn what_is_copied_is_the_whole_value() {
     assert_eq!(copy("verdict"), "verdict   ✓ done");
     // The transcript's own key is as it was.
     stage.press("esc");
-    let effects = act(&mut stage.app, Action::Copy(What::Command), 1);
+    let effects = act(&mut stage.app, Action::Copy(CopyTarget::Command), 1);
     assert!(matches!(effects.first(), Some(Effect::Copy(text)) if *text == command));
 }
 
@@ -555,7 +555,7 @@ fn a_call_names_the_step_of_the_plan_that_was_in_work() {
 fn the_inspector_draws_in_ascii() {
     let mut stage = looping(WIDE);
     stage.app.reader.screen.theme = Theme::mono().with_ascii(true);
-    stage.app.reader.text.look_changed();
+    stage.app.reader.text.invalidate_rows();
     on_call(&mut stage, 3);
     stage.press("tab");
     for tab in ["1", "2", "3", "4", "5", "6"] {

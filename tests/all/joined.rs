@@ -15,7 +15,7 @@ use tv::analysis::ledger::{By, Ledger};
 use tv::analysis::money;
 use tv::analysis::money::spending::amount::Amount;
 use tv::analysis::money::spending::statement::Statement;
-use tv::app::outline::Section;
+use tv::app::outline::OutlineSection;
 use tv::app::outline::row::SectionKind;
 use tv::ingest::{self, Target, WatchMode};
 use tv::model::body::Held;
@@ -160,7 +160,7 @@ pub(crate) fn answers(message: &str, text: &str, at: &str) -> String {
     )
 }
 
-fn section(stage: &Stage, part: SectionKind) -> &Section {
+fn section(stage: &Stage, part: SectionKind) -> &OutlineSection {
     let found = stage
         .app
         .reader

@@ -11,7 +11,7 @@ use tv::app::below::Below;
 use tv::app::effect::Effect;
 use tv::app::input::action::{Action, View};
 use tv::app::input::bindings::BINDINGS;
-use tv::app::input::keymap::{Keymap, Match, Preset};
+use tv::app::input::keymap::{KeyMatch, Keymap, Preset};
 use tv::app::input::keys::parse_keys;
 use tv::app::mode::Mode;
 use tv::app::pop_ups::help::{self, HelpLine};
@@ -851,8 +851,8 @@ fn help_and_listing_show_the_keys_in_force() {
             for keys in &keys {
                 let presses = parse_keys(&keys.replace("a-z", "a")).unwrap();
                 assert_eq!(
-                    keymap.look_up(&presses),
-                    Match::Action(binding.action),
+                    keymap.find(&presses),
+                    KeyMatch::Action(binding.action),
                     "{preset:?} {keys}"
                 );
             }

@@ -121,7 +121,7 @@ fn more_calls_than_columns_are_shown_by_the_last_one() {
         stage.picture()
     );
     stage.app.reader.screen.theme = Theme::mono().with_ascii(true);
-    stage.app.reader.text.look_changed();
+    stage.app.reader.text.invalidate_rows();
     stage.arrange();
     assert_eq!(
         gutter(&stage)[..4],

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::Value;
-use tv::app::input::command::FORMS;
+use tv::app::input::command::COMMANDS;
 use tv::app::mode::Mode;
 use tv::render::manual::PAGES;
 use tv::render::theme::Theme;
@@ -291,7 +291,7 @@ fn the_manual_has_the_commands() {
         );
     }
     let page = source("reading");
-    for form in FORMS {
+    for form in COMMANDS {
         let name = match form.name {
             "goto" => continue,
             "set" => form

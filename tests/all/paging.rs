@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use ratatui::buffer::CellWidth as _;
 use ratatui::style::Style;
-use tv::app::text::viewport::Line;
+use tv::app::text::viewport::WindowLine;
 use tv::app::text::window::percent;
 use tv::ingest::{self, Target};
 use tv::render::theme::Theme;
@@ -131,7 +131,9 @@ fn check(stage: &Stage, path: &Path, width: u16) -> usize {
     let path = path.display();
     let room = usize::from(stage.app.reader.frame().text());
     for line in &stage.app.reader.text.view.lines {
-        let Some(row) = Line::row(line) else { continue };
+        let Some(row) = WindowLine::row(line) else {
+            continue;
+        };
         let right: usize = row.right.iter().map(ratatui::text::Span::width).sum();
         let taken = row.line.width() + right;
         assert!(

@@ -79,7 +79,7 @@ fn sessions_of_all_formats() {
             for theme in [Theme::dark(), Theme::light(), Theme::mono()] {
                 let place = format!("{name} at {size:?} in {}", theme.name);
                 stage.app.reader.screen.theme = theme.clone();
-                stage.app.reader.text.look_changed();
+                stage.app.reader.text.invalidate_rows();
                 stage.arrange();
                 assert_eq!(stage.picture(), picture, "{place}");
                 assert_colours(&buffer, &stage.buffer(), &theme, (&fixture(path), &place));
@@ -310,7 +310,7 @@ fn hits_and_bars_have_their_roles() {
     insta::assert_snapshot!("roles-of-hits", roles(&buffer));
     for theme in [Theme::dark(), Theme::light(), Theme::mono()] {
         stage.app.reader.screen.theme = theme.clone();
-        stage.app.reader.text.look_changed();
+        stage.app.reader.text.invalidate_rows();
         stage.arrange();
         assert_colours(&buffer, &stage.buffer(), &theme, (&demo(), &theme.name));
     }

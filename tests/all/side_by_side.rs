@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use tv::app::arrange::arrange;
-use tv::app::input::action::{Action, Kind, Way};
+use tv::app::input::action::{Action, LandmarkKind, Way};
 use tv::app::reader::Reader;
 use tv::ingest::{self, Target};
 use tv::model::timestamp::Timestamp;
@@ -35,7 +35,7 @@ fn open(path: &std::path::Path, column: u16) -> Reader {
     let mut feeds = Vec::new();
     session.read_whole(false, &mut |feed| feeds.push(feed));
     for feed in feeds {
-        reader.take(feed);
+        reader.apply_feed(feed);
     }
     arrange(&mut reader);
     reader
@@ -81,7 +81,7 @@ fn two_sessions_are_read_side_by_side() {
     assert!(!half(&both, HALF.0).concat().trim().is_empty());
 
     // What is done in one moves nothing in the other.
-    left.act(Action::Seek(Kind::Prompt, Way::Previous), 1);
+    left.act(Action::Seek(LandmarkKind::Prompt, Way::Previous), 1);
     left.act(Action::Level(1), 1);
     arrange(&mut left);
     let after = paint(&[&left, &right]);

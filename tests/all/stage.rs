@@ -9,9 +9,9 @@ use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
 use tv::app::effect::Effect;
 use tv::app::input::keys::{Code, Press, parse_keys};
-use tv::app::inspector::Records;
+use tv::app::inspector::InspectedRecords;
 use tv::app::state::App;
-use tv::app::text::viewport::{Line, focus_of};
+use tv::app::text::viewport::{WindowLine, focus_of};
 use tv::app::update::arrange;
 use tv::app::update::{Event, update};
 use tv::ingest::{self, Pager, Target};
@@ -253,7 +253,7 @@ impl Stage {
                     )
                 };
                 let trees = origins.iter().map(read).collect();
-                self.happen(Event::Inspected(Records { origins, trees }));
+                self.happen(Event::Inspected(InspectedRecords { origins, trees }));
             }
             other => self.asked.push(other),
         }
@@ -391,7 +391,7 @@ impl Stage {
 
     /// What the window shows, row by row: entry, row and text.
     pub fn window(&self) -> Vec<(u32, usize, String)> {
-        let row = |line: &Line| {
+        let row = |line: &WindowLine| {
             line.row()
                 .map(|row| row.line.to_string())
                 .unwrap_or_default()

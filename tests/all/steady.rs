@@ -23,10 +23,10 @@ use std::collections::HashSet;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest};
 use proptest::sample::select;
 use tv::app::input::action::Action;
-use tv::app::input::bindings::{BINDINGS, Binding, Group};
+use tv::app::input::bindings::{BINDINGS, Binding, BindingGroup};
 use tv::app::mode::Mode as KeyMode;
 use tv::app::panes::Pane;
-use tv::app::text::viewport::{Focus, Line, Rows, focus_of};
+use tv::app::text::viewport::{Focus, RowSource, WindowLine, focus_of};
 use tv::app::text::window::with_layouts;
 use tv::model::edit::{Edit, Feed, Mode, Opened, Stage as Stretch};
 use tv::model::entry::{BlockKind, Break, EntryId, Role};
@@ -260,7 +260,7 @@ fn is_motion(binding: &Binding) -> bool {
     match binding.action {
         Action::SetMark => false,
         Action::Search | Action::NextHit | Action::PreviousHit | Action::Mention(_) => true,
-        _ => matches!(binding.group, Group::Move | Group::Jump),
+        _ => matches!(binding.group, BindingGroup::Move | BindingGroup::Jump),
     }
 }
 
@@ -387,7 +387,7 @@ fn laid_out(stage: &mut Stage) -> Vec<(EntryId, Vec<usize>)> {
     let frame = stage.app.reader.frame();
     let portions: Vec<(EntryId, Vec<usize>)> = stage.app.reader.with_text(|text, scene| {
         with_layouts(text, scene, frame, |layouts, _| {
-            let of = |place: usize, layouts: &mut dyn Rows| {
+            let of = |place: usize, layouts: &mut dyn RowSource| {
                 let blocks = layouts.rows(place).iter().map(|row| row.block).collect();
                 layouts.start(place).map(|start| (start.entry, blocks))
             };
@@ -702,7 +702,7 @@ fn check_window(
 ) {
     let app = &stage.app;
     let total: usize = all.iter().map(|(_, rows)| rows.len()).sum();
-    let lines: &[Line] = &app.reader.text.view.lines;
+    let lines: &[WindowLine] = &app.reader.text.view.lines;
     assert_eq!(
         lines.len(),
         total.min(height),

@@ -1,6 +1,6 @@
-//! Alarms are set, looked at and listed.
+//! Sets, removes, lists and checks alarms.
 
-use super::{Alarms, Notice, Watch, Wish};
+use super::{ActiveAlarm, AlarmNotice, AlarmSpec, Alarms};
 use crate::analysis::alarm::Rung;
 use crate::app::effect::Effect;
 use crate::app::mode::Mode;
@@ -11,12 +11,16 @@ use crate::model::body::Tree;
 use crate::model::text::Text;
 use crate::session::Session;
 
-/// Sets an alarm.
-pub(crate) fn watch(alarms: &mut Alarms, session: &mut Session, screen: &mut Screen, wish: Wish) {
+pub(crate) fn watch(
+    alarms: &mut Alarms,
+    session: &mut Session,
+    screen: &mut Screen,
+    wish: AlarmSpec,
+) {
     let words = format!("watching {wish}");
     let last = session.transcript.newest();
     alarms.list.retain(|watch| watch.wish != wish);
-    let mut watch = Watch::new(wish, last);
+    let mut watch = ActiveAlarm::new(wish, last);
     if alarms.has_begun {
         session.with_status(screen.now, None, |status| watch.alarm.begin(status, false));
     }
@@ -29,7 +33,7 @@ pub(crate) fn watch(alarms: &mut Alarms, session: &mut Session, screen: &mut Scr
     screen.say(words);
 }
 
-/// Ends an alarm, by its number from 1 or its expression; without a name all.
+/// Removes an alarm by its number from 1 or its expression; without a name all.
 pub(crate) fn unwatch(alarms: &mut Alarms, screen: &mut Screen, name: &str) {
     let list = &mut alarms.list;
     let before = list.len();
@@ -51,7 +55,7 @@ pub(crate) fn unwatch(alarms: &mut Alarms, screen: &mut Screen, name: &str) {
     });
 }
 
-/// Shows what is watched, and what came of it.
+/// Lists the alarms, with how often and when they rang.
 pub(crate) fn list(alarms: &Alarms, scene: &mut Scene<'_>) {
     if alarms.list.is_empty() {
         return scene
@@ -82,7 +86,7 @@ pub(crate) fn list(alarms: &Alarms, scene: &mut Scene<'_>) {
     )));
 }
 
-/// The session is read to its end: from here on things are news.
+/// Called when the session is read to its end: from here on alarms may ring.
 pub(crate) fn begin(alarms: &mut Alarms, session: &mut Session, screen: &Screen) {
     if !alarms.list.is_empty() {
         session.with_status(screen.now, None, |status| {
@@ -98,8 +102,12 @@ pub(crate) fn begin(alarms: &mut Alarms, session: &mut Session, screen: &Screen)
     alarms.has_begun = true;
 }
 
-/// Looks at the session as it is now.
-pub(crate) fn look(alarms: &mut Alarms, session: &mut Session, screen: &mut Screen) -> Vec<Effect> {
+/// Checks all alarms against the session as it is now.
+pub(crate) fn check(
+    alarms: &mut Alarms,
+    session: &mut Session,
+    screen: &mut Screen,
+) -> Vec<Effect> {
     if !alarms.needs_clock() {
         return Vec::new();
     }
@@ -146,7 +154,7 @@ fn ring(
         let path = &session.file.opened.as_ref()?.path;
         Some(Text::clean(&path.file_name()?.to_string_lossy()).to_string())
     };
-    Some(Effect::Notify(Notice {
+    Some(Effect::Notify(AlarmNotice {
         session: name.or_else(file).unwrap_or_default(),
         words: rung.words,
         expression: watch.wish.expr.to_string(),

@@ -1,11 +1,11 @@
-//! What can be taken out of the session: items, their records and places, selected rows, whole turns.
+//! What can be copied: items, their records, paths and links, selected rows, whole turns.
 //!
-//! Texts that are on disk are asked for first; what was wished for is done when they have come.
+//! Bodies on disk are read first; the copy is pending until they have come.
 
 pub mod actions;
 
-use super::excerpt::Excerpt;
-use crate::app::input::action::What;
+use super::excerpt::CopyResult;
+use crate::app::input::action::CopyTarget;
 use crate::app::text::viewport::Focus;
 use crate::model::figures;
 use crate::model::record::Origin;
@@ -13,17 +13,17 @@ use crate::model::text::harmless;
 use crate::model::text::secrets::Mask;
 use crate::session::Session;
 
-/// What becomes of copies before they leave.
+/// How text is prepared before it is copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Copying {
-    /// They have no control characters, none that are not seen, and no marks of such.
+pub struct CopyOptions {
+    /// Control and invisible characters are left out.
     pub(crate) is_clean: bool,
     /// Keys and tokens are masked.
     pub(crate) is_redacted: bool,
 }
 
-impl Copying {
-    /// The text as it leaves, and what is to be said of it.
+impl CopyOptions {
+    /// The text to copy, and words for the message about it.
     pub fn prepare(self, text: &str) -> (String, String) {
         let mut mask = Mask::default();
         let masked = self.is_redacted.then(|| mask.apply(text)).flatten();
@@ -53,37 +53,37 @@ impl Copying {
     }
 }
 
-/// A copy that was wished for.
+/// A copy that waits for bodies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingCopy {
-    /// The items.
-    pub pieces: Vec<Piece>,
-    /// What of them.
-    pub form: Form,
+    /// The items to copy.
+    pub pieces: Vec<CopyItem>,
+    /// What to copy of them.
+    pub form: CopyFormat,
     tries: u8,
 }
 
 /// An item, or rows of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct CopyItem {
     /// The item.
     pub focus: Focus,
     /// First and last row of the block; `None` for all of it.
     pub rows: Option<(usize, usize)>,
 }
 
-/// What is to be taken of items.
+/// What to copy of items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum CopyFormat {
     /// This of each.
-    Each(What),
-    /// What was selected.
+    Each(CopyTarget),
+    /// The selected rows.
     Selected,
     /// Their entries as Markdown.
     Markdown,
 }
 
-/// The records of items, each of them once.
+/// The records of items, each once.
 pub(crate) fn origins_of(session: &Session, items: &[Focus]) -> Vec<Origin> {
     let mut origins: Vec<Origin> = Vec::new();
     for focus in items {
@@ -108,20 +108,20 @@ pub(crate) fn origins_of(session: &Session, items: &[Focus]) -> Vec<Origin> {
     origins
 }
 
-/// What there is; why there is nothing, if there is nothing at all.
-fn joined(parts: Vec<Excerpt>, between: &str) -> Excerpt {
+/// Joins the parts that have text; without any, the reason why there is none.
+fn joined(parts: Vec<CopyResult>, between: &str) -> CopyResult {
     let mut texts = Vec::new();
     let mut nothing = "there is no text in this";
     for part in parts {
         match part {
-            Excerpt::Text(text) => texts.push(text.trim_end_matches('\n').to_owned()),
-            Excerpt::Nothing(why) => nothing = why,
-            Excerpt::Away => return Excerpt::Away,
+            CopyResult::Text(text) => texts.push(text.trim_end_matches('\n').to_owned()),
+            CopyResult::Nothing(why) => nothing = why,
+            CopyResult::Away => return CopyResult::Away,
         }
     }
     if texts.is_empty() {
-        Excerpt::Nothing(nothing)
+        CopyResult::Nothing(nothing)
     } else {
-        Excerpt::Text(texts.join(between))
+        CopyResult::Text(texts.join(between))
     }
 }

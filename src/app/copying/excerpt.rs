@@ -1,6 +1,6 @@
-//! What the copy keys take out of an item, as plain text without colours.
+//! The plain text that the copy keys copy of an item, without colours.
 
-use crate::app::input::action::What;
+use crate::app::input::action::CopyTarget;
 use crate::model::body::{Body, Tree};
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::text::without_sgr;
@@ -10,91 +10,96 @@ use crate::render::row::Row;
 use crate::render::source::{Of, Source};
 use crate::render::tool::{change_text, command_of};
 
-/// What came of a request to copy.
+/// The text to copy, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Excerpt {
-    /// This text.
+pub enum CopyResult {
+    /// The text.
     Text(String),
-    /// The item has no such thing.
+    /// The item has no such text, for this reason.
     Nothing(&'static str),
-    /// It is being read from disk; ask again.
+    /// The body is on disk, and is being read.
     Away,
 }
 
-/// Takes an excerpt of a block. What is not a part of it, such as its record, is not known here.
-pub fn of(entry: &Entry, block: usize, what: What) -> Excerpt {
+/// The text of a block for a copy key. Paths, links and records are not made here.
+pub fn of(entry: &Entry, block: usize, what: CopyTarget) -> CopyResult {
     let Some(block) = entry.blocks.get(block) else {
-        return Excerpt::Nothing("nothing is focused");
+        return CopyResult::Nothing("nothing is focused");
     };
     match (what, &block.kind) {
-        (What::Text, BlockKind::Text(body) | BlockKind::Thinking(body)) => whole(body),
-        (What::Text, BlockKind::Raw(raw) | BlockKind::Aside(_, raw)) => whole(&raw.body),
-        (What::Text, BlockKind::Break(what)) => Excerpt::Text(what.words().to_string()),
-        (What::Text, BlockKind::Image(image)) => image
-            .source
-            .as_ref()
-            .map_or(Excerpt::Nothing("the image is inside the file"), |source| {
-                Excerpt::Text(source.to_string())
-            }),
-        (What::Text | What::Result, BlockKind::Result(stray)) => whole(&stray.result.body),
-        (What::Text | What::Result, BlockKind::Call(call)) => match call.state.result() {
+        (CopyTarget::Text, BlockKind::Text(body) | BlockKind::Thinking(body)) => whole(body),
+        (CopyTarget::Text, BlockKind::Raw(raw) | BlockKind::Aside(_, raw)) => whole(&raw.body),
+        (CopyTarget::Text, BlockKind::Break(what)) => CopyResult::Text(what.words().to_string()),
+        (CopyTarget::Text, BlockKind::Image(image)) => image.source.as_ref().map_or(
+            CopyResult::Nothing("the image is inside the file"),
+            |source| CopyResult::Text(source.to_string()),
+        ),
+        (CopyTarget::Text | CopyTarget::Result, BlockKind::Result(stray)) => {
+            whole(&stray.result.body)
+        }
+        (CopyTarget::Text | CopyTarget::Result, BlockKind::Call(call)) => match call.state.result()
+        {
             Some(result) => whole(&result.body),
-            None if what == What::Text => command(call),
-            None => Excerpt::Nothing("the call has no result"),
+            None if what == CopyTarget::Text => command(call),
+            None => CopyResult::Nothing("the call has no result"),
         },
-        (What::Command, BlockKind::Call(call)) => command(call),
-        (What::Id, BlockKind::Call(call)) if !call.key.is_empty() => {
-            Excerpt::Text(call.key.to_string())
+        (CopyTarget::Command, BlockKind::Call(call)) => command(call),
+        (CopyTarget::Id, BlockKind::Call(call)) if !call.key.is_empty() => {
+            CopyResult::Text(call.key.to_string())
         }
-        (What::Id, _) => Excerpt::Text(entry.key.to_string()),
-        (What::Result, _) => Excerpt::Nothing("only tool calls have results"),
-        (What::Command, _) => Excerpt::Nothing("only tool calls have a command"),
-        (What::Json | What::Path | What::Turn | What::Link | What::Query, _) => {
-            Excerpt::Nothing("that is no part of an item")
-        }
+        (CopyTarget::Id, _) => CopyResult::Text(entry.key.to_string()),
+        (CopyTarget::Result, _) => CopyResult::Nothing("only tool calls have results"),
+        (CopyTarget::Command, _) => CopyResult::Nothing("only tool calls have a command"),
+        (
+            CopyTarget::Json
+            | CopyTarget::Path
+            | CopyTarget::Turn
+            | CopyTarget::Link
+            | CopyTarget::Query,
+            _,
+        ) => CopyResult::Nothing("that is no part of an item"),
     }
 }
 
-/// Takes a value out of the input of a call, by its place.
-pub(crate) fn value(entry: &Entry, block: usize, number: usize) -> Excerpt {
+/// A value of the input of a call, by its index.
+pub(crate) fn value(entry: &Entry, block: usize, number: usize) -> CopyResult {
     let Some(BlockKind::Call(call)) = entry.blocks.get(block).map(|block| &block.kind) else {
-        return Excerpt::Nothing("only tool calls have an input");
+        return CopyResult::Nothing("only tool calls have an input");
     };
     match call.input.tree() {
         Some(Tree::Map(members)) => match members.get(number) {
-            Some((_, Tree::Text(text))) => Excerpt::Text(text.to_string()),
-            Some((_, value)) => Excerpt::Text(json(value)),
-            None => Excerpt::Nothing("the input has no such value"),
+            Some((_, Tree::Text(text))) => CopyResult::Text(text.to_string()),
+            Some((_, value)) => CopyResult::Text(json(value)),
+            None => CopyResult::Nothing("the input has no such value"),
         },
         _ => whole(&call.input),
     }
 }
 
-/// All of a block as its author wrote it, with what is folded away: of a call what it did, and what came of
-/// it.
-pub(crate) fn of_block(entry: &Entry, block: usize) -> Excerpt {
+/// The whole text of a block, folded parts included; of a call its command or headline, and its change or result.
+pub(crate) fn of_block(entry: &Entry, block: usize) -> CopyResult {
     let Some(BlockKind::Call(call)) = entry.blocks.get(block).map(|block| &block.kind) else {
-        return of(entry, block, What::Text);
+        return of(entry, block, CopyTarget::Text);
     };
     if call.input.is_away() {
-        return Excerpt::Away;
+        return CopyResult::Away;
     }
     let head = command_of(call).unwrap_or(&call.headline);
     let below = match (change_text(call), call.state.result()) {
-        (Some(change), _) => Excerpt::Text(change.to_string()),
+        (Some(change), _) => CopyResult::Text(change.to_string()),
         (None, Some(result)) => whole(&result.body),
         (None, None) => call
             .state
             .live()
-            .map_or(Excerpt::Nothing("no result"), whole),
+            .map_or(CopyResult::Nothing("no result"), whole),
     };
     match below {
-        Excerpt::Text(text) if call.kind == ToolKind::Read => {
-            Excerpt::Text(joined(head, &output::without_numbers(&text)))
+        CopyResult::Text(text) if call.kind == ToolKind::Read => {
+            CopyResult::Text(joined(head, &output::without_numbers(&text)))
         }
-        Excerpt::Text(text) => Excerpt::Text(joined(head, &text)),
-        Excerpt::Nothing(_) => Excerpt::Text(head.to_string()),
-        Excerpt::Away => Excerpt::Away,
+        CopyResult::Text(text) => CopyResult::Text(joined(head, &text)),
+        CopyResult::Nothing(_) => CopyResult::Text(head.to_string()),
+        CopyResult::Away => CopyResult::Away,
     }
 }
 
@@ -108,13 +113,13 @@ fn joined(head: &str, below: &str) -> String {
         .join("\n")
 }
 
-/// The lines that rows of a block come from, each of them once. What stands between two lines and has no
-/// row, such as an empty line or the fence of a code block, comes with them.
-pub(crate) fn of_rows(entry: &Entry, block: usize, rows: &[Row]) -> Excerpt {
+/// The source lines of rows of a block, each once. Lines in between without a row, such as an empty line or the fence of
+/// a code block, are included.
+pub(crate) fn of_rows(entry: &Entry, block: usize, rows: &[Row]) -> CopyResult {
     let Some(kind) = entry.blocks.get(block).map(|block| &block.kind) else {
-        return Excerpt::Nothing("nothing is selected");
+        return CopyResult::Nothing("nothing is selected");
     };
-    let mut groups: Vec<(&Of, Lines)> = Vec::new();
+    let mut groups: Vec<(&Of, LineRanges)> = Vec::new();
     let mut is_hidden = false;
     for row in rows {
         let source = &row.source;
@@ -125,7 +130,7 @@ pub(crate) fn of_rows(entry: &Entry, block: usize, rows: &[Row]) -> Excerpt {
         match groups.last_mut() {
             Some((of, lines)) if **of == source.of => lines.add(source, !is_hidden),
             _ => {
-                let mut lines = Lines::default();
+                let mut lines = LineRanges::default();
                 lines.add(source, false);
                 groups.push((&source.of, lines));
             }
@@ -140,29 +145,30 @@ pub(crate) fn of_rows(entry: &Entry, block: usize, rows: &[Row]) -> Excerpt {
             Of::Nothing => continue,
             Of::Own(text) => without_sgr(text).into_owned(),
             Of::Body(at) => match bodies.get(*at).map(|body| whole(body)) {
-                Some(Excerpt::Text(text)) if is_read && *at > 0 => output::without_numbers(&text),
-                Some(Excerpt::Text(text)) => text,
-                Some(Excerpt::Away) => return Excerpt::Away,
-                Some(Excerpt::Nothing(_)) | None => continue,
+                Some(CopyResult::Text(text)) if is_read && *at > 0 => {
+                    output::without_numbers(&text)
+                }
+                Some(CopyResult::Text(text)) => text,
+                Some(CopyResult::Away) => return CopyResult::Away,
+                Some(CopyResult::Nothing(_)) | None => continue,
             },
         };
         out.extend(lines.of(&text).map(str::to_owned));
     }
     if out.is_empty() {
-        Excerpt::Nothing("there is no text in these rows")
+        CopyResult::Nothing("there is no text in these rows")
     } else {
-        Excerpt::Text(out.join("\n"))
+        CopyResult::Text(out.join("\n"))
     }
 }
 
-/// Numbers of lines.
 #[derive(Default)]
-struct Lines {
+struct LineRanges {
     ranges: Vec<(u32, u32)>,
 }
 
-impl Lines {
-    /// `joins`: nothing that was written stands between these and the ones before.
+impl LineRanges {
+    /// Adds the lines of a row; `joins` if they follow the lines before without hidden rows between.
     fn add(&mut self, source: &Source, joins: bool) {
         let (from, to) = (source.lines.start, source.lines.end);
         match self.ranges.last_mut() {
@@ -195,24 +201,24 @@ impl Lines {
 }
 
 /// All of a body, without colours.
-pub fn whole(body: &Body) -> Excerpt {
+pub fn whole(body: &Body) -> CopyResult {
     if body.is_away() {
-        return Excerpt::Away;
+        return CopyResult::Away;
     }
     match (body.text(), body.tree()) {
-        (Some(text), _) => Excerpt::Text(without_sgr(text).into_owned()),
-        (None, Some(tree)) => Excerpt::Text(json(tree)),
-        (None, None) => Excerpt::Away,
+        (Some(text), _) => CopyResult::Text(without_sgr(text).into_owned()),
+        (None, Some(tree)) => CopyResult::Text(json(tree)),
+        (None, None) => CopyResult::Away,
     }
 }
 
-fn command(call: &ToolCall) -> Excerpt {
+fn command(call: &ToolCall) -> CopyResult {
     let Some(tree) = call.input.tree() else {
         return whole(&call.input);
     };
     command_of(call).map_or_else(
-        || Excerpt::Text(json(tree)),
-        |text| Excerpt::Text(text.to_string()),
+        || CopyResult::Text(json(tree)),
+        |text| CopyResult::Text(text.to_string()),
     )
 }
 

@@ -1,18 +1,18 @@
-//! Typing a shell command that gets the records of items on its standard input.
+//! Pipes the records of items to a typed shell command.
 
 use tui_input::Input;
 
 use super::clipboard::actions::items_from;
 use super::clipboard::origins_of;
 use crate::app::effect::Effect;
-use crate::app::input::history::Kind;
+use crate::app::input::history::HistoryKind;
 use crate::app::mode::Mode;
 use crate::app::scene::{Ask, Scene};
 use crate::app::text::TextPane;
 use crate::app::text::viewport::Focus;
 use crate::model::record::Origin;
 
-/// Begins to type a command for the focused item and, with a count, for those behind it.
+/// Starts typing a command for the focused item and, with a count, the items after it.
 pub fn begin(text: &TextPane, scene: &mut Scene<'_>, times: usize) {
     if let Some(focus) = text.view.focus {
         let items = items_from(text, scene, focus, times);
@@ -20,7 +20,7 @@ pub fn begin(text: &TextPane, scene: &mut Scene<'_>, times: usize) {
     }
 }
 
-/// Begins to type a command for items.
+/// Starts typing a command for items.
 pub fn open(scene: &mut Scene<'_>, items: &[Focus]) {
     let origins = origins_of(scene.session, items);
     if origins.is_empty() {
@@ -32,7 +32,7 @@ pub fn open(scene: &mut Scene<'_>, items: &[Focus]) {
     });
 }
 
-/// Pipes the focused item to a command that was typed elsewhere.
+/// Pipes the focused item to a command given with `:pipe`.
 pub(crate) fn run_on_focus(text: &TextPane, scene: &mut Scene<'_>, command: &str) -> Vec<Effect> {
     let origins = text
         .view
@@ -42,14 +42,14 @@ pub(crate) fn run_on_focus(text: &TextPane, scene: &mut Scene<'_>, command: &str
     run(scene, command, origins)
 }
 
-/// Pipes records to a command; without one nothing happens.
+/// Pipes records to a command, if it is not empty.
 pub(crate) fn run(scene: &mut Scene<'_>, command: &str, origins: Vec<Origin>) -> Vec<Effect> {
     if command.is_empty() || origins.is_empty() {
         return Vec::new();
     }
     scene
         .asks
-        .push(Ask::Keep(Kind::Command, command.to_owned()));
+        .push(Ask::Keep(HistoryKind::Command, command.to_owned()));
     vec![Effect::Pipe {
         command: command.to_owned(),
         origins,

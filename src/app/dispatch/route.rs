@@ -2,16 +2,16 @@
 
 use tui_input::InputRequest;
 
-use crate::app::input::action::{Action, Tab, Way, What};
-use crate::app::input::chord::Keys;
-use crate::app::input::keymap::Match;
+use crate::app::input::action::{Action, CopyTarget, Tab, Way};
+use crate::app::input::key_state::KeyState;
+use crate::app::input::keymap::KeyMatch;
 use crate::app::input::keys::{Code, Press};
 use crate::app::mode::Mode;
 use crate::app::panes::Pane;
 use crate::app::picker;
 use crate::app::state::App;
 
-/// More is no sensible count.
+/// Greatest count that can be typed.
 const MAX_COUNT: usize = 99_999;
 
 /// What a key does in the mode, and how many times; nothing while a chord or a count is unfinished, which stays in
@@ -74,21 +74,21 @@ fn normal(app: &mut App, press: Press) -> Option<(Action, usize)> {
             }
         };
     }
-    // What is selected can only be copied as it is: no second key says what of it.
+    // Selected rows are copied as they are: `y` needs no second key.
     if is_selecting && keys.pressed.is_empty() && press.typed() == Some('y') {
         keys.count = None;
-        return Some((Action::Copy(What::Text), 1));
+        return Some((Action::Copy(CopyTarget::Text), 1));
     }
     let cancels = press.code == Code::Esc && (!keys.pressed.is_empty() || keys.count.is_some());
     keys.pressed.push(press);
-    match keys.keymap.look_up(&keys.pressed) {
-        Match::Action(action) if !cancels => {
+    match keys.keymap.find(&keys.pressed) {
+        KeyMatch::Action(action) if !cancels => {
             keys.letter = press.typed();
             keys.pressed.clear();
             Some((action, keys.count.take().unwrap_or(1).max(1)))
         }
-        Match::Prefix if !cancels => None,
-        Match::Action(_) | Match::Prefix | Match::None => {
+        KeyMatch::Prefix if !cancels => None,
+        KeyMatch::Action(_) | KeyMatch::Prefix | KeyMatch::None => {
             keys.pressed.clear();
             keys.count = None;
             None
@@ -96,32 +96,32 @@ fn normal(app: &mut App, press: Press) -> Option<(Action, usize)> {
     }
 }
 
-/// What a key means that no other one has followed.
-fn own_meaning(keys: &Keys, press: Press) -> Option<Action> {
-    match keys.keymap.look_up(&[press]) {
-        Match::Action(action) => Some(action),
-        Match::Prefix | Match::None => None,
+/// The action of a key that is bound by itself, not as part of a chord.
+fn own_meaning(keys: &KeyState, press: Press) -> Option<Action> {
+    match keys.keymap.find(&[press]) {
+        KeyMatch::Action(action) => Some(action),
+        KeyMatch::Prefix | KeyMatch::None => None,
     }
 }
 
-/// While the inspector has the keys, digits choose its tabs, and what folds and unfolds elsewhere chooses
-/// the one beside; `enter` goes to what a row names.
-fn tab_of(keys: &Keys, here: Option<Tab>, press: Press) -> Option<Tab> {
+/// While the inspector has the keys, digits choose its tabs, and the keys of collapse and expand the tab beside;
+/// `enter` goes to the item that a row names.
+fn tab_of(keys: &KeyState, here: Option<Tab>, press: Press) -> Option<Tab> {
     let here = here.filter(|_| keys.pressed.is_empty())?;
     if let Some(digit) = press.typed().and_then(|typed| typed.to_digit(10)) {
         return Tab::of(usize::try_from(digit).ok()?);
     }
-    match keys.keymap.look_up(&[press]) {
-        Match::Action(Action::Expand) if press.code != Code::Enter => {
+    match keys.keymap.find(&[press]) {
+        KeyMatch::Action(Action::Expand) if press.code != Code::Enter => {
             here.beside(Way::Next).or(Some(here))
         }
-        Match::Action(Action::Collapse) => here.beside(Way::Previous).or(Some(here)),
+        KeyMatch::Action(Action::Collapse) => here.beside(Way::Previous).or(Some(here)),
         _ => None,
     }
 }
 
-/// Digits count only at the start of a key sequence, and 0 only after another digit.
-fn digit_of_count(keys: &Keys, press: Press) -> Option<usize> {
+/// The digit of a key, if it belongs to a count: at the start of a key sequence, and 0 only after another digit.
+fn digit_of_count(keys: &KeyState, press: Press) -> Option<usize> {
     if !keys.pressed.is_empty() {
         return None;
     }
@@ -153,7 +153,7 @@ fn typing(press: Press) -> Option<Action> {
     }
 }
 
-/// Lines that were typed before can be called back.
+/// A typed line with a history.
 fn recalling(press: Press) -> Option<Action> {
     match (press.code, press.ctrl) {
         (Code::Up, _) | (Code::Char('p'), true) => Some(Action::Recall(true)),
@@ -162,7 +162,7 @@ fn recalling(press: Press) -> Option<Action> {
     }
 }
 
-/// While a command is typed, what could be meant can be chosen.
+/// A typed line with a list of choices.
 fn choosing(press: Press) -> Option<Action> {
     match (press.code, press.ctrl) {
         (Code::Up, _) | (Code::Char('p' | 'k'), true) => Some(Action::Scroll(-1)),
@@ -174,7 +174,7 @@ fn choosing(press: Press) -> Option<Action> {
     }
 }
 
-/// While a session is chosen, what is typed narrows the list, and the list moves.
+/// The picker: typing narrows the list, the rest moves in it.
 fn picking(lines: u16, press: Press) -> Option<Action> {
     let page = isize::try_from(lines.saturating_sub(1))
         .unwrap_or(10)
@@ -185,7 +185,7 @@ fn picking(lines: u16, press: Press) -> Option<Action> {
         (Code::Home, _) => Some(Action::Scroll(isize::MIN / 2)),
         (Code::End, _) => Some(Action::Scroll(isize::MAX / 2)),
         (Code::F(1), _) => Some(Action::Help),
-        // As in a session, where it is the money of that.
+        // In a session F4 shows its money, here that of all sessions.
         (Code::F(4), _) => Some(Action::Usage),
         (Code::Char('c'), true) => Some(Action::QuitNow),
         (Code::Char('z'), true) => Some(Action::Suspend),
@@ -194,13 +194,13 @@ fn picking(lines: u16, press: Press) -> Option<Action> {
     }
 }
 
-/// While a command is chosen by which the agent goes on.
+/// The dialog of resume commands.
 fn resuming(press: Press) -> Option<Action> {
     match (press.code, press.ctrl) {
         (Code::Enter, _) => Some(Action::Accept),
         (Code::Char('j'), false) | (Code::Down | Code::Tab, _) => Some(Action::Scroll(1)),
         (Code::Char('k'), false) | (Code::Up | Code::BackTab, _) => Some(Action::Scroll(-1)),
-        (Code::Char('y'), false) => Some(Action::Copy(What::Command)),
+        (Code::Char('y'), false) => Some(Action::Copy(CopyTarget::Command)),
         (Code::Char('Q'), false) | (Code::Char('c'), true) => Some(Action::QuitNow),
         (Code::Char('z'), true) => Some(Action::Suspend),
         (Code::Char('l'), true) => Some(Action::Redraw),
@@ -209,18 +209,18 @@ fn resuming(press: Press) -> Option<Action> {
     }
 }
 
-/// In the raw record `y` waits for what is to be copied.
-fn raw(keys: &mut Keys, is_list: bool, height: u16, press: Press) -> Option<Action> {
+/// The raw pop-up: `y` waits for a second key that says what to copy.
+fn raw(keys: &mut KeyState, is_list: bool, height: u16, press: Press) -> Option<Action> {
     let is_copying = !std::mem::take(&mut keys.pressed).is_empty();
     match (is_copying, press.typed()) {
-        (false, Some('y')) if is_list => Some(Action::Copy(What::Json)),
+        (false, Some('y')) if is_list => Some(Action::Copy(CopyTarget::Json)),
         (false, Some('y')) => {
             keys.pressed.push(press);
             None
         }
         (false, _) => pop_up(height, press),
-        (true, Some('y' | 'j')) => Some(Action::Copy(What::Json)),
-        (true, Some('q')) => Some(Action::Copy(What::Query)),
+        (true, Some('y' | 'j')) => Some(Action::Copy(CopyTarget::Json)),
+        (true, Some('q')) => Some(Action::Copy(CopyTarget::Query)),
         (true, _) => None,
     }
 }

@@ -1,11 +1,11 @@
-//! Lines that are typed: a search, a filter, a command, what the help is narrowed to.
+//! The line that is being typed: a search, a filter, a command, words that narrow the help or the picker.
 
 use tui_input::{Input, InputRequest};
 
 use crate::app::below::Below;
 use crate::app::copying::piping;
 use crate::app::effect::Effect;
-use crate::app::input::history::Kind;
+use crate::app::input::history::HistoryKind;
 use crate::app::mode::Mode;
 use crate::app::picker::actions::toggle_preview;
 use crate::app::pop_ups::raw::RawView;
@@ -14,7 +14,7 @@ use crate::app::text::find::{filter, search};
 use crate::app::wall;
 use crate::model::text::Text;
 
-/// A longer paste was meant for something else.
+/// Characters of a paste that are taken; a longer one was meant for something else.
 const LONGEST_PASTE: usize = 1_000;
 
 /// Changes the line that is being typed.
@@ -43,7 +43,8 @@ pub(crate) fn type_on(app: &mut App, request: InputRequest) {
     }
 }
 
-/// Pasted text becomes part of what is typed, on one line. What it means is looked at when all of it is there.
+/// Inserts pasted text into the typed line. Only the last character runs what typing runs, so that a long paste
+/// searches once.
 pub(crate) fn paste(app: &mut App, text: &str) {
     let text = Text::clean(text);
     let mut typed = text.chars().filter(|c| *c != '\n' && *c != '\t');
@@ -70,12 +71,12 @@ pub(crate) fn paste(app: &mut App, text: &str) {
     type_on(app, InputRequest::InsertChar(last));
 }
 
-/// What lines like the one that is being typed are kept as.
-pub(crate) fn kind_of(mode: &Mode) -> Option<Kind> {
+/// The history of the line that is being typed.
+pub(crate) fn kind_of(mode: &Mode) -> Option<HistoryKind> {
     match mode {
-        Mode::Search { .. } => Some(Kind::Search),
-        Mode::Filter { .. } => Some(Kind::Filter),
-        Mode::Pipe { .. } => Some(Kind::Command),
+        Mode::Search { .. } => Some(HistoryKind::Search),
+        Mode::Filter { .. } => Some(HistoryKind::Filter),
+        Mode::Pipe { .. } => Some(HistoryKind::Command),
         Mode::Palette(_)
         | Mode::Picker
         | Mode::Wall
@@ -88,7 +89,7 @@ pub(crate) fn kind_of(mode: &Mode) -> Option<Kind> {
     }
 }
 
-/// Another line that was typed before takes the place of this one.
+/// Replaces the typed line by an older or newer one of its history.
 pub(crate) fn recall(app: &mut App, is_older: bool) -> Vec<Effect> {
     let Some(kind) = kind_of(&app.mode) else {
         return Vec::new();
@@ -101,21 +102,21 @@ pub(crate) fn recall(app: &mut App, is_older: bool) -> Vec<Effect> {
     if let Some(line) = app.history.of(kind).recall(is_older, input.value()) {
         *input = Input::new(line);
     }
-    if kind != Kind::Search {
+    if kind != HistoryKind::Search {
         return Vec::new();
     }
     search::type_on(&mut app.reader.text, input.value());
-    app.reader.with_text(search::catch_up)
+    app.reader.with_text(search::run_typed)
 }
 
-/// The line is finished.
+/// Finishes the typed line, or opens what is chosen.
 pub(crate) fn accept(app: &mut App) -> Vec<Effect> {
     match &mut app.mode {
         Mode::Search { input } => {
             let typed = input.value().to_owned();
             app.mode = Mode::Normal;
-            app.history.of(Kind::Search).keep(&typed);
-            let last = app.history.of(Kind::Search).lines().last().cloned();
+            app.history.of(HistoryKind::Search).add(&typed);
+            let last = app.history.of(HistoryKind::Search).lines().last().cloned();
             app.reader
                 .with_text(|text, scene| search::accept(text, scene, &typed, last))
         }
@@ -162,7 +163,7 @@ pub(crate) fn accept(app: &mut App) -> Vec<Effect> {
     }
 }
 
-/// Tab: completes the line, or shows more of what is chosen.
+/// Tab: completes the command, or shows or hides the preview of the picker.
 pub(crate) fn complete(app: &mut App) {
     match &mut app.mode {
         Mode::Palette(palette) => palette.complete(&app.keys.keymap),
@@ -180,9 +181,9 @@ pub(crate) fn complete(app: &mut App) {
     }
 }
 
-/// Leaves a pop-up, the typing, or the search, one at a time.
+/// Leaves the pop-up, the typed line or the search, one level at a time.
 pub(crate) fn cancel(app: &mut App) -> Vec<Effect> {
-    let give_up = |app: &mut App| app.reader.with_text(|text, _| filter::cancel(text));
+    let cancel = |app: &mut App| app.reader.with_text(|text, _| filter::cancel(text));
     match std::mem::take(&mut app.mode) {
         Mode::Help {
             wanted,
@@ -230,7 +231,7 @@ pub(crate) fn cancel(app: &mut App) -> Vec<Effect> {
         | Mode::Palette(_)
         | Mode::Filter { .. }
         | Mode::Pipe { .. } => Vec::new(),
-        Mode::Search { .. } => app.reader.with_text(|text, _| search::give_up(text)),
+        Mode::Search { .. } => app.reader.with_text(|text, _| search::cancel(text)),
         Mode::Picker => {
             let has_session = app.reader.session.file.opened.is_some();
             app.mode = if app.picker.is_left(has_session) {
@@ -240,7 +241,7 @@ pub(crate) fn cancel(app: &mut App) -> Vec<Effect> {
             };
             app.picker.cancel(has_session)
         }
-        Mode::Normal if app.reader.text.find.next_filter.is_some() => give_up(app),
+        Mode::Normal if app.reader.text.find.next_filter.is_some() => cancel(app),
         Mode::Normal => app.reader.with_text(|text, _| search::end(text)),
     }
 }

@@ -24,21 +24,21 @@ pub enum Action {
     HalfUp,
     /// To the beginning.
     Top,
-    /// To the end, and follow.
+    /// To the end, and follow it.
     Bottom,
     /// Follow on or off.
     ToggleFollow,
     /// To another item of a kind.
-    Seek(Kind, Way),
+    Seek(LandmarkKind, Way),
     /// To the branch of this number.
     Branch,
     /// From a call to its result or back.
     Pair,
-    /// Collapse the item, or go to what holds it.
+    /// Collapse the item, or go to its parent.
     Collapse,
     /// Expand the item: fold, hidden lines, sub-agent.
     Expand,
-    /// The same; what is expanded already is collapsed again.
+    /// Expand the item, or collapse it again if it is expanded.
     Unfold,
     /// Toggle the fold of the item.
     ToggleFold,
@@ -56,9 +56,9 @@ pub enum Action {
     Level(u8),
     /// Thinking on or off.
     ToggleThinking,
-    /// What the model did not see at the cursor dimmed, or not.
+    /// Dim what the model did not see at the cursor, or stop dimming.
     ToggleAsOf,
-    /// What calls are for before what they do, or only that.
+    /// Show what calls are for before what they do, or only what they do.
     ToggleIntents,
     /// Tool bodies between preview and full.
     ToggleTools,
@@ -68,65 +68,65 @@ pub enum Action {
     NextHit,
     /// To the previous hit.
     PreviousHit,
-    /// To another entry that mentions what the item is about.
+    /// To another mention of the path, id or word of the item.
     Mention(Way),
     /// To another entry with the same id.
     SameId(Way),
     /// Type a filter.
     Filter,
     /// A filter by what is focused.
-    Quick(Quick),
-    /// Remember the item under a letter.
+    Quick(QuickFilter),
+    /// Mark the item with a letter.
     SetMark,
-    /// To the item under a letter.
+    /// To the item marked with a letter.
     ToMark,
     /// Copy something of the item.
-    Copy(What),
-    /// Select rows, or no longer.
+    Copy(CopyTarget),
+    /// Start or end the selection of rows.
     Select,
-    /// Type a command that gets the item's record.
+    /// Type a shell command that gets the item's record.
     Pipe,
-    /// The mouse on or off.
+    /// Mouse reporting on or off.
     ToggleMouse,
     /// The raw JSON of the item's entry.
     Raw,
     /// Open the file in the editor at the item's line.
     Edit,
-    /// Go on with the session in its own agent.
+    /// Resume the session in its own agent.
     Resume,
     /// Back to where the last jump came from.
     Back,
     /// Forward again.
     Forward,
-    /// Another division of the screen, or the keys to another pane.
-    Panes(Change),
+    /// Show, hide or resize a pane, or give the keys to another one.
+    Panes(PaneChange),
     /// Wrap long lines, or cut them.
     ToggleWrap,
     /// Scroll long lines sideways.
     Sideways(Way),
     /// Numbers beside the text: lines, bytes, none.
     ToggleGutter,
-    /// Show the session in another way.
+    /// Open a view.
     View(View),
-    /// In a view: to the column beside, by which its rows are sorted; or pan.
+    /// In a view: sort by the next or previous column; or pan.
     Shift(Way),
-    /// In a view: sort the other way round.
+    /// In a view: reverse the order.
     Reverse,
-    /// A tab of the inspector.
+    /// Show a tab of the inspector.
     Inspect(Tab),
-    /// Choose a session.
+    /// Open the picker.
     Sessions,
-    /// All sessions of the last hours.
+    /// Open the wall: all sessions of the last hours.
     Wall,
-    /// What all sessions came to.
+    /// Open the ledger: usage and cost of all sessions.
     Usage,
     /// Type a command.
     Palette,
-    /// All keys.
+    /// Open the help.
     Help,
-    /// Read the session anew.
+    /// Read the session again from its start.
     Reload,
-    /// Draw the screen anew.
+    /// Repaint the screen.
     Redraw,
     /// Stop the process until `fg`.
     Suspend,
@@ -152,9 +152,9 @@ pub enum Action {
     Scroll(isize),
 }
 
-/// What can be sought.
+/// A kind of landmark that a key jumps to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum LandmarkKind {
     /// A prompt.
     Prompt,
     /// An error.
@@ -179,13 +179,13 @@ pub enum Kind {
     Costly,
     /// A pause.
     Gap,
-    /// What is new since the last time.
+    /// The first entry that is new since the last visit.
     News,
 }
 
-/// Filters that need no typing.
+/// A filter that needs no typing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Quick {
+pub enum QuickFilter {
     /// Errors.
     Errors,
     /// Tool calls.
@@ -202,9 +202,9 @@ pub enum Quick {
     Clear,
 }
 
-/// What can be changed of the panes.
+/// A change of the panes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Change {
+pub enum PaneChange {
     /// The outline on or off.
     Outline,
     /// The inspector on or off.
@@ -217,7 +217,7 @@ pub enum Change {
     DividerRight,
 }
 
-/// Where to.
+/// Direction in the order of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Way {
     /// Towards the end.
@@ -227,7 +227,7 @@ pub enum Way {
 }
 
 impl Way {
-    /// What stands beside one of these; beyond the last one is the first.
+    /// The neighbour of `here` in a list; it wraps at the ends.
     pub(crate) fn beside<T: Copy + PartialEq>(self, all: &[T], here: T) -> T {
         let at = all.iter().position(|one| *one == here).unwrap_or(0);
         let there = match self {
@@ -239,7 +239,8 @@ impl Way {
 }
 
 impl Action {
-    /// How many rows further down this goes in a list of which so many are in sight, `times` over; less than none is up.
+    /// By how many rows this motion moves the cursor of a list with `page` rows in sight; negative is up. `None` if it
+    /// is no motion.
     pub(crate) fn steps(self, page: usize, times: usize) -> Option<isize> {
         let times = isize::try_from(times).unwrap_or(isize::MAX);
         let page = isize::try_from(page).unwrap_or(1).max(1);
@@ -260,7 +261,7 @@ impl Action {
 
 /// What can be copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum What {
+pub enum CopyTarget {
     /// The item's text.
     Text,
     /// The record's JSON.
@@ -281,13 +282,13 @@ pub enum What {
     Query,
 }
 
-/// On screens with so many lines the text stays in sight above the timeline.
+/// Lines of the screen from which the timeline leaves the text in sight above it.
 const BELOW_FROM: u16 = 50;
 
-/// What can be shown of a session.
+/// A view of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum View {
-    /// The text; it is under all others.
+    /// The text, below all other views.
     Transcript,
     /// What was asked, done and answered.
     Brief,
@@ -297,7 +298,7 @@ pub enum View {
     Money,
     /// Every call in a table, and tools against each other.
     Tools,
-    /// What filled the model's window.
+    /// What filled the context window.
     Context,
     /// Branches and sub-agents.
     Tree,
@@ -324,7 +325,7 @@ impl View {
         Self::Checks,
     ];
 
-    /// Lines that its page has below the text on a screen of so many lines; none if it lies over the text.
+    /// Lines that it has below the text on a screen of so many lines; 0 if it covers the text.
     pub(crate) fn lines_below(self, lines: u16) -> u16 {
         if self == Self::Timeline && lines >= BELOW_FROM {
             lines * 2 / 5
@@ -334,7 +335,7 @@ impl View {
     }
 }
 
-/// What is shown of the item.
+/// A tab of the inspector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Tab {
     /// The call with its result, or the entry.
@@ -344,9 +345,9 @@ pub enum Tab {
     Raw,
     /// What it changes.
     Diff,
-    /// What the model had before it.
+    /// The context of its request.
     Context,
-    /// Whose time it took.
+    /// When it was, how long it took, whose time it was.
     Timing,
     /// Why tv shows it as it does.
     Why,
@@ -363,7 +364,7 @@ impl Tab {
         Self::Why,
     ];
 
-    /// From 1.
+    /// The number of its key, from 1.
     pub fn number(self) -> usize {
         Self::ALL
             .iter()

@@ -1,6 +1,6 @@
-//! What can be typed after `:`: every action by its name, and commands that take an argument.
+//! Commands typed after `:`: every action by its name, and commands that take an argument.
 //!
-//! Invariant: a command prints as it is parsed.
+//! Invariant: a command prints as it is parsed, so tests, messages and the history agree.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,34 +8,31 @@ use std::str::FromStr;
 use super::action::Action;
 use crate::analysis::expression::parse::Mistake;
 use crate::analysis::expression::{Expr, parse};
-use crate::app::alarms::{Ring, Wish};
+use crate::app::alarms::{AlarmSpec, NotifyMeans};
 use crate::app::text::wrapping::Numbers;
 use crate::model::timestamp::{Clock, Timestamp};
 use crate::render::manual::{self, Page};
 use crate::render::picture::canvas::Choice;
 
-/// Something to do.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Command {
-    /// An action.
+pub(crate) enum TypedCommand {
     Act(Action),
-    /// To a place in the session.
-    Goto(Place),
-    /// Another look.
+    /// Go to a position in the session.
+    Goto(GotoTarget),
     Set(Setting),
     /// Show only what fits.
     Filter(Expr),
     /// Pipe the item's record to a shell command.
     Pipe(String),
-    /// Read the session at this path as one with what is shown.
+    /// Join the session at this path to the open one.
     Join(String),
-    /// Ring when this comes about.
-    Watch(Wish),
-    /// Show what is watched.
+    /// Set an alarm.
+    Watch(AlarmSpec),
+    /// List the alarms.
     Watched,
-    /// Watch this no longer, by its number or expression; without a name nothing.
+    /// Remove an alarm by its number or expression; without a name all.
     Unwatch(String),
-    /// Delete what is kept of the session.
+    /// Delete the saved state of the session.
     Forget,
     /// List what the model saw at the cursor.
     Context,
@@ -43,16 +40,16 @@ pub(crate) enum Command {
     Help(&'static Page),
 }
 
-/// A place in the session.
+/// A position in the session.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Place {
+pub enum GotoTarget {
     /// The entry with this number, from 1.
     Entry(usize),
-    /// The entry of this line (1-based) of the file, or the next one.
+    /// The entry of this line of the file, from 1, or the next one.
     Line(u32),
-    /// So far down, in percent.
+    /// This far down, in percent.
     Percent(u8),
-    /// The first entry at or after this time of the day at which the reader is.
+    /// The first entry at or after this time, on the day of the focused entry.
     Clock(Clock),
     /// The first entry at or after this time.
     Timestamp(Timestamp),
@@ -68,7 +65,7 @@ pub enum Setting {
     /// How images are shown.
     Images(Choice),
     /// How the reader is notified of alarms.
-    Notify(Ring),
+    Notify(NotifyMeans),
     /// What is on or off.
     Switch(Switch, bool),
 }
@@ -124,176 +121,175 @@ const SWITCHES: [(&str, Switch); 14] = [
     ("redact", Switch::Redact),
 ];
 
-/// A command that takes an argument: its name, what can follow, and what it does.
-pub struct Form {
+/// How a command with an argument is written, for palette and manual.
+pub struct CommandUsage {
     /// The name.
     pub name: &'static str,
     /// What follows the name.
     pub argument: &'static str,
-    /// In plain words.
     pub(crate) doc: &'static str,
 }
 
-/// All commands that take an argument.
-pub const FORMS: &[Form] = &[
-    Form {
+/// All commands that are not actions.
+pub const COMMANDS: &[CommandUsage] = &[
+    CommandUsage {
         name: "goto",
         argument: "LINE",
         doc: "to the entry of this line of the file; a bare number does the same",
     },
-    Form {
+    CommandUsage {
         name: "goto",
         argument: "#ENTRY",
         doc: "to the entry with this number",
     },
-    Form {
+    CommandUsage {
         name: "goto",
         argument: "NN%",
         doc: "so far down",
     },
-    Form {
+    CommandUsage {
         name: "goto",
         argument: "HH:MM[:SS]",
         doc: "to the first entry from this time of the day on",
     },
-    Form {
+    CommandUsage {
         name: "goto",
         argument: "YYYY-MM-DD [HH:MM]",
         doc: "to the first entry from this time on",
     },
-    Form {
+    CommandUsage {
         name: "filter",
         argument: "EXPRESSION",
         doc: "show only what fits, as & does",
     },
-    Form {
+    CommandUsage {
         name: "pipe",
         argument: "COMMAND",
         doc: "give the record's JSON to a shell command, as | does",
     },
-    Form {
+    CommandUsage {
         name: "join",
         argument: "PATH",
         doc: "read this session as one with what is shown, by time",
     },
-    Form {
+    CommandUsage {
         name: "watch",
         argument: "EXPRESSION [| COMMAND]",
         doc: "ring when this comes about: waiting, err, silent>90s, cost>2 \u{2026}; alone: what is watched",
     },
-    Form {
+    CommandUsage {
         name: "unwatch",
         argument: "",
         doc: "watch nothing any more",
     },
-    Form {
+    CommandUsage {
         name: "unwatch",
         argument: "NUMBER",
         doc: "end this alarm",
     },
-    Form {
+    CommandUsage {
         name: "forget",
         argument: "",
         doc: "delete the marks and all else that is kept of this session",
     },
-    Form {
+    CommandUsage {
         name: "context",
         argument: "",
         doc: "list what the model saw at the cursor; y copies the list",
     },
-    Form {
+    CommandUsage {
         name: "set",
         argument: "theme=dark|light|mono",
         doc: "other colours",
     },
-    Form {
+    CommandUsage {
         name: "set",
         argument: "[no]mouse",
         doc: "wheel, clicks, dividers",
     },
-    Form {
+    CommandUsage {
         name: "set",
         argument: "[no]wrap",
         doc: "long lines wrapped, or cut",
     },
-    Form {
+    CommandUsage {
         name: "set",
         argument: "gutter=none|lines|bytes",
         doc: "numbers beside the text",
     },
-    Form {
+    CommandUsage {
         name: "set",
         argument: "[no]hints",
         doc: "the line of hints",
     },
-    Form {
+    CommandUsage {
         name: "set",
         argument: "[no]thinking",
         doc: "thinking",
     },
-    Form {
+    CommandUsage {
         name: "set",
         argument: "[no]intents",
         doc: "what calls are for, before their commands",
     },
-    Form {
+    CommandUsage {
         name: "set",
         argument: "[no]utc",
         doc: "times in UTC, or in your own time zone",
     },
-    Form {
+    CommandUsage {
         name: "set",
         argument: "[no]outline",
         doc: "the outline",
     },
-    Form {
+    CommandUsage {
         name: "set",
         argument: "[no]inspector",
         doc: "the inspector",
     },
-    Form {
+    CommandUsage {
         name: "set",
         argument: "asof=on|off",
         doc: "dim what the model did not see at the cursor",
     },
-    Form {
+    CommandUsage {
         name: "set",
         argument: "lanes=on|off",
         doc: "lanes of calls in flight beside the text",
     },
-    Form {
+    CommandUsage {
         name: "set",
         argument: "rulers=on|off",
         doc: "long times between entries",
     },
-    Form {
+    CommandUsage {
         name: "set",
         argument: "images=HOW",
         doc: "how images are shown: auto, kitty, iterm2, sixel, blocks or off",
     },
-    Form {
+    CommandUsage {
         name: "set",
         argument: "notify=bell|osc|both|off",
         doc: "how alarms are told",
     },
-    Form {
+    CommandUsage {
         name: "set",
         argument: "marks=on|off",
         doc: "marks in the text for characters that are not seen",
     },
-    Form {
+    CommandUsage {
         name: "set",
         argument: "[no]clean",
         doc: "copy without control characters and such as are not seen",
     },
-    Form {
+    CommandUsage {
         name: "set",
         argument: "[no]redact",
         doc: "copy with keys and tokens masked",
     },
 ];
 
-impl FromStr for Command {
+impl FromStr for TypedCommand {
     type Err = String;
 
     fn from_str(typed: &str) -> Result<Self, String> {
@@ -343,7 +339,7 @@ impl FromStr for Command {
     }
 }
 
-impl fmt::Display for Command {
+impl fmt::Display for TypedCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Act(action) => write!(f, "{action}"),
@@ -363,7 +359,7 @@ impl fmt::Display for Command {
     }
 }
 
-impl FromStr for Place {
+impl FromStr for GotoTarget {
     type Err = String;
 
     fn from_str(typed: &str) -> Result<Self, String> {
@@ -390,7 +386,7 @@ impl FromStr for Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for GotoTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Entry(number) => write!(f, "#{number}"),
@@ -433,10 +429,10 @@ impl FromStr for Setting {
     }
 }
 
-/// What can be set, or how.
+/// The error for a setting that cannot be parsed.
 fn unknown_setting(typed: &str) -> String {
     let settings = || {
-        FORMS
+        COMMANDS
             .iter()
             .filter(|form| form.name == "set")
             .map(|form| form.argument)
@@ -471,7 +467,7 @@ impl fmt::Display for Setting {
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, Place, Setting, Switch};
+    use super::{GotoTarget, Setting, Switch, TypedCommand};
 
     #[test]
     fn commands_print_as_they_are_parsed() {
@@ -509,7 +505,7 @@ mod tests {
             "set clean",
             "set noredact",
         ] {
-            let command: Command = typed
+            let command: TypedCommand = typed
                 .parse()
                 .unwrap_or_else(|error| panic!("{typed}: {error}"));
             assert_eq!(command.to_string(), typed);
@@ -521,22 +517,28 @@ mod tests {
         for typed in ["set lanes=off", "set lanes off", "set nolanes"] {
             assert_eq!(
                 typed.parse(),
-                Ok(Command::Set(Setting::Switch(Switch::Lanes, false))),
+                Ok(TypedCommand::Set(Setting::Switch(Switch::Lanes, false))),
                 "{typed}"
             );
         }
         assert_eq!(
             "set rulers=on".parse(),
-            Ok(Command::Set(Setting::Switch(Switch::Rulers, true)))
+            Ok(TypedCommand::Set(Setting::Switch(Switch::Rulers, true)))
         );
-        assert!("set lanes=maybe".parse::<Command>().is_err());
+        assert!("set lanes=maybe".parse::<TypedCommand>().is_err());
     }
 
     #[test]
     fn a_bare_place_is_gone_to() {
-        assert_eq!("4812".parse(), Ok(Command::Goto(Place::Line(4812))));
-        assert_eq!(" 7% ".parse(), Ok(Command::Goto(Place::Percent(7))));
-        assert!("10:42".parse::<Command>().is_ok());
+        assert_eq!(
+            "4812".parse(),
+            Ok(TypedCommand::Goto(GotoTarget::Line(4812)))
+        );
+        assert_eq!(
+            " 7% ".parse(),
+            Ok(TypedCommand::Goto(GotoTarget::Percent(7)))
+        );
+        assert!("10:42".parse::<TypedCommand>().is_ok());
         for typed in [
             "",
             "fly",
@@ -547,7 +549,7 @@ mod tests {
             "set images=warp",
             "25:99",
         ] {
-            assert!(typed.parse::<Command>().is_err(), "{typed}");
+            assert!(typed.parse::<TypedCommand>().is_err(), "{typed}");
         }
     }
 }

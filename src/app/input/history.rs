@@ -1,21 +1,21 @@
-//! Lines that were typed before, to be called back with up and down.
+//! Histories of typed lines, recalled with up and down.
 
-/// More are not kept.
-const KEPT: usize = 100;
+/// Lines that a history keeps.
+const MAX_LINES: usize = 100;
 
 /// Lines of one kind, the newest last.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct History {
+pub(crate) struct LineHistory {
     lines: Vec<String>,
-    /// Those that were typed since the program began.
+    /// Those typed since the program started, which are saved at the end.
     fresh: Vec<String>,
     at: Option<usize>,
     draft: String,
 }
 
-/// What lines are typed for.
+/// The purpose of a typed line; each has a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum HistoryKind {
     /// To search.
     Search,
     /// To filter.
@@ -27,37 +27,35 @@ pub enum Kind {
 /// Lines of all kinds.
 #[derive(Clone, Debug, Default)]
 pub struct Histories {
-    /// Searches.
-    pub(crate) searches: History,
-    /// Filters.
-    pub(crate) filters: History,
+    pub(crate) searches: LineHistory,
+    pub(crate) filters: LineHistory,
     /// Commands that records were piped to.
-    pub(crate) commands: History,
+    pub(crate) commands: LineHistory,
 }
 
 impl Histories {
-    /// The lines that were typed for one thing.
-    pub(crate) fn of(&mut self, kind: Kind) -> &mut History {
+    /// The history of a kind.
+    pub(crate) fn of(&mut self, kind: HistoryKind) -> &mut LineHistory {
         match kind {
-            Kind::Search => &mut self.searches,
-            Kind::Filter => &mut self.filters,
-            Kind::Command => &mut self.commands,
+            HistoryKind::Search => &mut self.searches,
+            HistoryKind::Filter => &mut self.filters,
+            HistoryKind::Command => &mut self.commands,
         }
     }
 }
 
-impl History {
-    /// What was typed in earlier runs of the program, the newest last.
+impl LineHistory {
+    /// A history that was saved by earlier runs, the newest last.
     pub(crate) fn of(lines: Vec<String>) -> Self {
-        let superfluous = lines.len().saturating_sub(KEPT);
+        let superfluous = lines.len().saturating_sub(MAX_LINES);
         Self {
             lines: lines.into_iter().skip(superfluous).collect(),
             ..Self::default()
         }
     }
 
-    /// Keeps a line that was finished.
-    pub(crate) fn keep(&mut self, line: &str) {
+    /// Adds a finished line as the newest.
+    pub(crate) fn add(&mut self, line: &str) {
         self.at = None;
         if line.is_empty() {
             return;
@@ -65,7 +63,7 @@ impl History {
         for lines in [&mut self.lines, &mut self.fresh] {
             lines.retain(|known| known != line);
             lines.push(line.to_owned());
-            if lines.len() > KEPT {
+            if lines.len() > MAX_LINES {
                 lines.remove(0);
             }
         }
@@ -76,13 +74,12 @@ impl History {
         &self.lines
     }
 
-    /// The lines that were typed since the program began, the newest last.
+    /// The lines typed since the program started, the newest last.
     pub(crate) fn fresh(&self) -> &[String] {
         &self.fresh
     }
 
-    /// The line before (`older`) or after the one called back last. What was being typed comes after the
-    /// newest one.
+    /// The line before or after the one recalled last. The unfinished line comes after the newest one.
     pub(crate) fn recall(&mut self, is_older: bool, typed: &str) -> Option<String> {
         let at = match (self.at, is_older) {
             (None, true) => {
@@ -97,19 +94,19 @@ impl History {
         Some(self.lines.get(at).unwrap_or(&self.draft).clone())
     }
 
-    /// Nothing is called back any more.
-    pub(crate) fn rest(&mut self) {
+    /// Forgets the position of the last recall.
+    pub(crate) fn reset(&mut self) {
         self.at = None;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::History;
+    use super::LineHistory;
 
     #[test]
     fn what_was_typed_earlier_is_older_and_not_fresh() {
-        let mut history = History::of((0..150).map(|n| n.to_string()).collect());
+        let mut history = LineHistory::of((0..150).map(|n| n.to_string()).collect());
         assert_eq!(
             (
                 history.lines().len(),
@@ -117,8 +114,8 @@ mod tests {
             ),
             (100, Some("50"))
         );
-        history.keep("70");
-        history.keep("new");
+        history.add("70");
+        history.add("new");
         assert_eq!(history.fresh(), ["70", "new"]);
         assert_eq!(
             history.lines().iter().filter(|line| *line == "70").count(),
@@ -131,9 +128,9 @@ mod tests {
 
     #[test]
     fn lines_come_back_newest_first() {
-        let mut history = History::default();
+        let mut history = LineHistory::default();
         for line in ["a", "b", "a", "", "c"] {
-            history.keep(line);
+            history.add(line);
         }
         let mut back = |is_older| history.recall(is_older, "draft").unwrap_or_default();
         assert_eq!(

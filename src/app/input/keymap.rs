@@ -1,15 +1,14 @@
-//! Which keys do what for this reader: the table of bindings, changed by a preset and by the reader's
-//! own wishes.
+//! The keymap: the table of bindings, changed by a preset and by the user's settings.
 //!
-//! **A digit opens its view at once, and is a count if a key follows at once.** Views have digits, and so have counts.
-//! Who switches views looks at the next one before the next key, who types a count does not: so in the text a digit
-//! opens its view without a wait, and the next key, if it comes within a fifth of a second, takes the view back and has
-//! a count. Two digits, and 8 and 9, which name no view, wait for their key as long as it takes. In a view counts make
-//! no sense. A digit that the reader binds to something else is no count.
+//! **A digit opens its view at once, and becomes a count if another key follows at once.** Digits name views and begin
+//! counts. Users look at a view before they press the next key, but type a count without a pause. So in the text a
+//! digit opens its view without waiting, and a key within 200 ms takes the view back and uses the digit as a count. Two
+//! digits, and 8 and 9, which name no view, wait for the next key. Views have no counts. A digit that the user binds to
+//! something else does not begin a count.
 //!
-//! Invariant: no sequence of keys hides another; who binds keys last gets them.
+//! Invariant: no sequence of keys is a prefix of another; the last binding of a sequence wins.
 
-use super::action::{Action, Quick};
+use super::action::{Action, QuickFilter};
 use super::bindings::{BINDINGS, Binding};
 use super::keys::{Press, parse_keys};
 
@@ -20,10 +19,10 @@ pub struct Keymap {
     sequences: Vec<(Vec<Press>, Action)>,
 }
 
-/// Keys that readers know from elsewhere.
+/// A set of bindings known from another program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preset {
-    /// The table as it is.
+    /// The table of bindings as it is.
     #[default]
     Default,
     /// As in less.
@@ -43,7 +42,7 @@ impl Preset {
         }
     }
 
-    /// What it binds otherwise.
+    /// The actions that it binds to other keys.
     fn changes(self) -> &'static [(Action, &'static [&'static str])] {
         match self {
             Self::Default => &[],
@@ -64,13 +63,13 @@ impl Preset {
                 (Action::Help, &["h", "H", "?", "F1"]),
                 (Action::Collapse, &["left"]),
                 (Action::Quit, &["q"]),
-                (Action::Quick(Quick::Errors), &[", e"]),
-                (Action::Quick(Quick::Tools), &[", t"]),
-                (Action::Quick(Quick::Prompts), &[", u"]),
-                (Action::Quick(Quick::Name), &[", n"]),
-                (Action::Quick(Quick::Lane), &[", s"]),
-                (Action::Quick(Quick::Id), &[", i"]),
-                (Action::Quick(Quick::Clear), &[", f"]),
+                (Action::Quick(QuickFilter::Errors), &[", e"]),
+                (Action::Quick(QuickFilter::Tools), &[", t"]),
+                (Action::Quick(QuickFilter::Prompts), &[", u"]),
+                (Action::Quick(QuickFilter::Name), &[", n"]),
+                (Action::Quick(QuickFilter::Lane), &[", s"]),
+                (Action::Quick(QuickFilter::Id), &[", i"]),
+                (Action::Quick(QuickFilter::Clear), &[", f"]),
                 (Action::ToggleGutter, &["z n"]),
             ],
             Self::Vim => &[
@@ -85,12 +84,12 @@ impl Preset {
     }
 }
 
-/// What a sequence of keys means.
+/// The result of looking up a sequence of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Match {
-    /// An action.
+pub enum KeyMatch {
+    /// It is bound to this action.
     Action(Action),
-    /// More keys must follow.
+    /// It is the beginning of a bound sequence.
     Prefix,
     /// Nothing.
     None,
@@ -103,8 +102,8 @@ impl Default for Keymap {
 }
 
 impl Keymap {
-    /// The keys of a preset with a reader's own ones, and a sentence for each binding that lost its keys
-    /// to one of the reader's.
+    /// The keymap of a preset with the user's own bindings, and a sentence for each binding that lost keys to one of
+    /// the user's.
     pub fn new(preset: Preset, own: &[(Action, Vec<Vec<Press>>)]) -> (Self, Vec<String>) {
         let mut sequences = Vec::new();
         for binding in BINDINGS {
@@ -127,7 +126,7 @@ impl Keymap {
         (keymap, lost)
     }
 
-    /// Gives an action these keys and no others; returns what other actions lost by it.
+    /// Binds an action to these keys and no others; returns the bindings that other actions lose.
     fn rebind(&mut self, action: Action, keys: Vec<Vec<Press>>) -> Vec<(Vec<Press>, Action)> {
         self.sequences.retain(|(_, of)| *of != action);
         let hides = |bound: &[Press]| {
@@ -144,13 +143,13 @@ impl Keymap {
         lost
     }
 
-    /// Looks a sequence of keys up.
-    pub fn look_up(&self, pressed: &[Press]) -> Match {
+    /// Looks up a sequence of keys.
+    pub fn find(&self, pressed: &[Press]) -> KeyMatch {
         let mut is_prefix = false;
         let mut by_letter = None;
         for (sequence, action) in &self.sequences {
             if sequence == pressed {
-                return Match::Action(*action);
+                return KeyMatch::Action(*action);
             }
             let covers = sequence
                 .iter()
@@ -162,13 +161,13 @@ impl Keymap {
             is_prefix |= covers && sequence.len() > pressed.len();
         }
         match by_letter {
-            Some(action) => Match::Action(action),
-            None if is_prefix => Match::Prefix,
-            None => Match::None,
+            Some(action) => KeyMatch::Action(action),
+            None if is_prefix => KeyMatch::Prefix,
+            None => KeyMatch::None,
         }
     }
 
-    /// The bindings that an unfinished sequence can still become, with the keys that are missing.
+    /// The bindings that an unfinished sequence can complete to, with the missing keys.
     pub(crate) fn continuations(&self, pressed: &[Press]) -> Vec<(String, &'static Binding)> {
         let rest = |binding: &'static Binding| {
             let mut sequences = self
@@ -185,7 +184,7 @@ impl Keymap {
         BINDINGS.iter().filter_map(rest).collect()
     }
 
-    /// The keys of an action, as they are written.
+    /// The key sequences of an action, as they are written.
     pub fn keys_of(&self, action: Action) -> impl Iterator<Item = String> {
         self.sequences
             .iter()
@@ -203,7 +202,7 @@ impl Keymap {
     }
 }
 
-/// Keys as they are typed one after the other.
+/// A key sequence as it is written.
 fn shown(keys: &[Press]) -> String {
     keys.iter()
         .map(ToString::to_string)
@@ -215,8 +214,8 @@ fn shown(keys: &[Press]) -> String {
 mod tests {
     use std::collections::HashSet;
 
-    use super::{Keymap, Match, Preset};
-    use crate::app::input::action::{Action, Kind, Way};
+    use super::{KeyMatch, Keymap, Preset};
+    use crate::app::input::action::{Action, LandmarkKind, Way};
     use crate::app::input::bindings::BINDINGS;
     use crate::app::input::keys::{Press, parse_keys};
 
@@ -227,7 +226,7 @@ mod tests {
             let mut seen = HashSet::new();
             for (keys, action) in &keymap.sequences {
                 assert!(seen.insert(keys.clone()), "{keys:?} is bound twice");
-                assert_eq!(keymap.look_up(keys), Match::Action(*action), "{keys:?}");
+                assert_eq!(keymap.find(keys), KeyMatch::Action(*action), "{keys:?}");
                 let hidden =
                     |(other, _): &&(Vec<Press>, Action)| other != keys && other.starts_with(keys);
                 assert!(
@@ -258,32 +257,32 @@ mod tests {
     #[test]
     fn chords_wait_for_more() {
         let keymap = Keymap::default();
-        assert_eq!(keymap.look_up(&[Press::parse("y").unwrap()]), Match::Prefix);
-        assert_eq!(keymap.look_up(&[Press::parse("€").unwrap()]), Match::None);
+        assert_eq!(keymap.find(&[Press::parse("y").unwrap()]), KeyMatch::Prefix);
+        assert_eq!(keymap.find(&[Press::parse("€").unwrap()]), KeyMatch::None);
         assert_eq!(
-            keymap.look_up(&parse_keys("m q").unwrap()),
-            Match::Action(Action::SetMark)
+            keymap.find(&parse_keys("m q").unwrap()),
+            KeyMatch::Action(Action::SetMark)
         );
         assert_eq!(
-            keymap.look_up(&parse_keys("' '").unwrap()),
-            Match::Action(Action::Back)
+            keymap.find(&parse_keys("' '").unwrap()),
+            KeyMatch::Action(Action::Back)
         );
-        assert_eq!(keymap.look_up(&parse_keys("' esc").unwrap()), Match::None);
+        assert_eq!(keymap.find(&parse_keys("' esc").unwrap()), KeyMatch::None);
     }
 
     #[test]
     fn who_binds_last_gets_the_keys() {
-        let error = Action::Seek(Kind::Error, Way::Next);
+        let error = Action::Seek(LandmarkKind::Error, Way::Next);
         let own = [(
             error,
             vec![parse_keys("x").unwrap(), parse_keys("j").unwrap()],
         )];
         let (keymap, lost) = Keymap::new(Preset::Default, &own);
         assert_eq!(
-            keymap.look_up(&parse_keys("x").unwrap()),
-            Match::Action(error)
+            keymap.find(&parse_keys("x").unwrap()),
+            KeyMatch::Action(error)
         );
-        assert_eq!(keymap.look_up(&parse_keys("e").unwrap()), Match::None);
+        assert_eq!(keymap.find(&parse_keys("e").unwrap()), KeyMatch::None);
         assert_eq!(keymap.keys_of(Action::Next).collect::<Vec<_>>(), ["down"]);
         assert_eq!(lost, ["j is next-error now, no longer next"]);
     }

@@ -1,6 +1,6 @@
 //! Key presses as the bindings name them: `j`, `ctrl-d`, `pgdn`, `esc`.
 //!
-//! Invariant: no terminal library; the runtime translates its events into these.
+//! Invariant: no terminal library is named here; the runtime translates its events.
 
 use std::fmt;
 
@@ -54,7 +54,7 @@ pub enum Code {
     Letter,
 }
 
-/// Names of keys that are no characters.
+/// Names of keys that are not characters.
 const NAMED: [(&str, Code); 16] = [
     ("enter", Code::Enter),
     ("esc", Code::Esc),
@@ -84,7 +84,7 @@ impl Press {
         }
     }
 
-    /// Reads a name such as `ctrl-d`.
+    /// Parses a name such as `ctrl-d`.
     pub fn parse(name: &str) -> Option<Self> {
         if let Some(rest) = name.strip_prefix("ctrl-") {
             return Self::parse(rest).map(|press| Self {
@@ -112,14 +112,14 @@ impl Press {
             .then(|| Self::plain(Code::Char(first)))
     }
 
-    /// Whether a bound key is this one: the key itself, or any letter.
+    /// Whether this binding matches a pressed key; [`Code::Letter`] matches any letter or digit.
     pub(crate) fn covers(self, pressed: Self) -> bool {
         let is_letter =
             self.code == Code::Letter && pressed.typed().is_some_and(char::is_alphanumeric);
         self == pressed || is_letter
     }
 
-    /// The typed character, if the key types one.
+    /// The character that the key types, if it types one.
     pub(crate) fn typed(self) -> Option<char> {
         match self.code {
             Code::Char(c) if !self.ctrl && !self.alt => Some(c),
@@ -128,7 +128,7 @@ impl Press {
     }
 }
 
-/// Reads keys that are pressed one after the other: `g g`, `y j`, `ctrl-d`.
+/// Parses a sequence of keys: `g g`, `y j`, `ctrl-d`.
 pub fn parse_keys(names: &str) -> Option<Vec<Press>> {
     names.split(' ').map(Press::parse).collect()
 }

@@ -1,12 +1,12 @@
-//! The mouse: what it did, and what it drags.
+//! Gestures of the mouse, and what it drags.
 
 use crate::app::panes::Pane;
-use crate::app::text::viewport::Mark;
+use crate::app::text::viewport::RowRef;
 
-/// Something that the mouse did at a cell.
+/// A gesture at a cell of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pointer {
-    /// What.
+    /// The gesture.
     pub gesture: Gesture,
     /// Column of the screen, from 0.
     pub column: u16,
@@ -14,14 +14,14 @@ pub struct Pointer {
     pub line: u16,
 }
 
-/// What the mouse did; buttons are the left one.
+/// A gesture; the button is the left one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gesture {
     /// The button went down.
     Press,
-    /// It went down again at the same place, soon after.
+    /// The button went down again at the same cell, soon after.
     Double,
-    /// It moved while the button was down.
+    /// The mouse moved while the button was down.
     Drag,
     /// The button went up.
     Release,
@@ -36,12 +36,11 @@ pub enum Gesture {
 pub struct Mouse {
     /// Whether the terminal reports it.
     pub is_on: bool,
-    /// What it drags.
     pub(crate) dragged: Option<Dragged>,
 }
 
 impl Mouse {
-    /// Turns it on or off. Says what that means.
+    /// Turns reporting on or off. Returns the message to show.
     pub(crate) fn switch(&mut self, is_on: bool) -> &'static str {
         *self = Self {
             is_on,
@@ -60,6 +59,6 @@ impl Mouse {
 pub(crate) enum Dragged {
     /// The divider of a pane.
     Divider(Pane),
-    /// Rows are selected from this one on.
-    Rows(Mark),
+    /// The end of a selection that began at this row.
+    Rows(RowRef),
 }

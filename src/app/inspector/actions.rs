@@ -1,12 +1,14 @@
-//! The inspector as a pane: what it is made of before a frame, and what actions do to it.
+//! The inspector as a side pane: layout and actions.
 
-use super::page::{Page, Take};
-use super::subject::Subject;
-use super::{Inspector, Made, call, context, item, raw, seek_item, subject, timing, why, words};
+use super::inspected::InspectedItem;
+use super::page::{PageBuilder, RowCopy};
+use super::{
+    Inspector, RowsKey, call, context, inspected, item, raw, seek_item, timing, why, words,
+};
 use crate::app::copying::clipboard;
-use crate::app::copying::excerpt::{self, Excerpt};
+use crate::app::copying::excerpt::{self, CopyResult};
 use crate::app::effect::Effect;
-use crate::app::input::action::{Action, Tab, What};
+use crate::app::input::action::{Action, CopyTarget, Tab};
 use crate::app::layout::Frame;
 use crate::app::panes::Pane;
 use crate::app::scene::{Ask, Scene};
@@ -20,13 +22,13 @@ use crate::render::row::{Look, Times};
 use crate::session::indexes::Needs;
 use crate::session::paging::{BLOCKS, Paging};
 
-/// The inspector follows the cursor when that has rested for so long, in ms.
+/// Milliseconds for which the cursor must rest before the inspector follows it.
 const REST_MS: i64 = 40;
 
-/// Rows of records among which the first is looked for that the item shows.
+/// Rows of records that are searched for the first value that the item shows.
 const RECORD_ROWS: usize = 1_000;
 
-/// Rows of an item at most; what is beyond them is in the file, one key (`v`) away.
+/// Rows of an item at most; `v` opens the file for the rest.
 const MOST_ROWS: usize = 20_000;
 
 /// Earlier calls with the same arguments that are looked for.
@@ -41,7 +43,7 @@ impl SidePane for Inspector {
         }
     }
 
-    /// Collects what is known of the focused item, as far as it is in sight.
+    /// Makes the rows of the focused item, as far as they are in sight.
     fn arrange(&mut self, text: &mut TextPane, scene: &Scene<'_>, frame: &Frame) -> Vec<Effect> {
         let is_shown = frame.inspector.width > 1 && frame.inspector.height > 1;
         if !is_shown {
@@ -55,13 +57,13 @@ impl SidePane for Inspector {
         let seen = if self.tab == Tab::Raw { RECORD_ROWS } else { 0 };
         let wanted = self.top.saturating_add(height + 1).max(seen);
         let known = self.made.map_or(0, |made| made.limit);
-        // Twice as many each time, so that scrolling to the end costs no more than what is seen on the way.
+        // Twice as many each time, so that scrolling to the end costs O(n).
         let limit = if wanted > known {
             wanted.saturating_mul(2).min(MOST_ROWS)
         } else {
             known
         };
-        let made = Made {
+        let made = RowsKey {
             focus,
             tab: self.tab,
             width: frame.inspector.width.saturating_sub(2),
@@ -107,14 +109,14 @@ impl SidePane for Inspector {
             Action::Top => step(self, text, scene, isize::MIN / 2),
             Action::Bottom => step(self, text, scene, isize::MAX / 2),
             Action::Expand => return Some(enter(self, scene)),
-            Action::Copy(What::Text) => return Some(copy(self, scene)),
+            Action::Copy(CopyTarget::Text) => return Some(copy(self, scene)),
             _ => return None,
         }
         Some(Vec::new())
     }
 }
 
-/// The item to show: the focused one, once the cursor rests; until then the one before.
+/// The item to show: the focused one once the cursor rests, until then the one before.
 fn next_item(
     inspector: &mut Inspector,
     text: &mut TextPane,
@@ -156,7 +158,7 @@ fn make(
     inspector: &mut Inspector,
     text: &mut TextPane,
     scene: &Scene<'_>,
-    made: Made,
+    made: RowsKey,
 ) -> Vec<Effect> {
     let earlier = scene.session.indexes.calls.earlier(made.focus, EARLIER);
     let turn = scene
@@ -165,7 +167,7 @@ fn make(
         .account
         .turn_of(&scene.session.transcript, made.focus.entry);
     let turn = turn.and_then(|turn| {
-        subject::Turn::of(
+        inspected::TurnSummary::of(
             &scene.session.transcript,
             &scene.session.indexes.account,
             turn,
@@ -175,7 +177,7 @@ fn make(
     let Some(entry) = scene.session.transcript.get(made.focus.entry) else {
         return effects;
     };
-    let subject = Subject {
+    let subject = InspectedItem {
         session: scene.session,
         screen: scene.screen,
         focus: made.focus,
@@ -187,7 +189,7 @@ fn make(
         times: Times::None,
         ..Look::full(made.width, &scene.screen.theme, &scene.screen.colours)
     };
-    let mut page = Page::new(look, made.limit);
+    let mut page = PageBuilder::new(look, made.limit);
     match (made.tab, subject.call()) {
         (Tab::Item, Some(call)) => call::lay_out(&subject, call, &mut page),
         (Tab::Item, None) => item::lay_out(&subject, &mut page),
@@ -206,12 +208,12 @@ fn make(
     effects
 }
 
-/// Asks for what is on disk: bodies of the item, arguments of calls that look the same, its records.
+/// Requests what is on disk: bodies of the item, arguments of calls that look the same, its records.
 fn ask(
     inspector: &mut Inspector,
     text: &mut TextPane,
     scene: &Scene<'_>,
-    made: Made,
+    made: RowsKey,
     unread: &[EntryId],
 ) -> Vec<Effect> {
     let mut paging = Paging::default();
@@ -234,7 +236,7 @@ fn ask(
     effects
 }
 
-/// Shows a tab, and the inspector with it.
+/// Shows a tab, and the inspector if it is hidden.
 pub fn choose(inspector: &mut Inspector, text: &mut TextPane, scene: &mut Scene<'_>, tab: Tab) {
     if text.frame(scene).inspector.width == 0 {
         scene.asks.push(Ask::ShowInspector(true));
@@ -244,7 +246,7 @@ pub fn choose(inspector: &mut Inspector, text: &mut TextPane, scene: &mut Scene<
     (inspector.top, inspector.at) = (0, 0);
 }
 
-/// Moves the row that the keys are on, and the rows in sight with it.
+/// Moves the cursor, and scrolls to keep it in sight.
 fn step(inspector: &mut Inspector, text: &mut TextPane, scene: &mut Scene<'_>, by: isize) {
     let height = usize::from(text.frame(scene).inspector.height)
         .saturating_sub(1)
@@ -263,8 +265,8 @@ fn step(inspector: &mut Inspector, text: &mut TextPane, scene: &mut Scene<'_>, b
     show_spot(inspector, text, scene);
 }
 
-/// Brings the text into sight that shows what the keys are on. Another item than the shown one is left where it
-/// is: the inspector would follow it.
+/// Scrolls the text to the value of the cursor's row. Only within the inspected item, since the inspector would follow
+/// another one.
 fn show_spot(inspector: &mut Inspector, text: &mut TextPane, scene: &mut Scene<'_>) {
     let shown = inspector.shown();
     let Some(spot) = inspector
@@ -282,7 +284,7 @@ fn show_spot(inspector: &mut Inspector, text: &mut TextPane, scene: &mut Scene<'
     }
 }
 
-/// Goes to what the row names.
+/// Jumps to the item that the row names.
 fn enter(inspector: &mut Inspector, scene: &mut Scene<'_>) -> Vec<Effect> {
     match inspector
         .rows
@@ -301,7 +303,7 @@ fn enter(inspector: &mut Inspector, scene: &mut Scene<'_>) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Copies what the row is a part of: a value of the input, the output, or the row itself.
+/// Copies the value of the row: one of the input, the output, or the row itself.
 fn copy(inspector: &mut Inspector, scene: &mut Scene<'_>) -> Vec<Effect> {
     let Some(fact) = inspector.rows.get(inspector.at) else {
         return Vec::new();
@@ -313,18 +315,18 @@ fn copy(inspector: &mut Inspector, scene: &mut Scene<'_>) -> Vec<Effect> {
         return Vec::new();
     };
     let excerpt = match fact.take {
-        Take::Row => Excerpt::Text(words(&fact.line)),
-        Take::Value(number) => excerpt::value(entry, focus.block, number),
-        Take::Output => excerpt::of(entry, focus.block, What::Result),
-        Take::Text => excerpt::of(entry, focus.block, What::Text),
+        RowCopy::Row => CopyResult::Text(words(&fact.line)),
+        RowCopy::Value(number) => excerpt::value(entry, focus.block, number),
+        RowCopy::Output => excerpt::of(entry, focus.block, CopyTarget::Result),
+        RowCopy::Text => excerpt::of(entry, focus.block, CopyTarget::Text),
     };
     match excerpt {
-        Excerpt::Text(text) => vec![Effect::Copy(text)],
-        Excerpt::Nothing(why) => {
+        CopyResult::Text(text) => vec![Effect::Copy(text)],
+        CopyResult::Nothing(why) => {
             scene.say(why);
             Vec::new()
         }
-        Excerpt::Away => {
+        CopyResult::Away => {
             scene.say("still being read; try again");
             Vec::new()
         }

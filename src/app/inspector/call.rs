@@ -1,9 +1,9 @@
-//! A call with its result: pairing, input, output, the same call before, context, cost, source.
+//! The item tab of a call: pairing, input, output, equal calls before, context, cost, source.
 
 use ratatui::text::{Line, Span};
 
-use super::page::{Page, Take};
-use super::subject::Subject;
+use super::inspected::InspectedItem;
+use super::page::{PageBuilder, RowCopy};
 use super::{context, facts, timing};
 use crate::analysis::calls::lifecycle::Lifecycle;
 use crate::analysis::plans;
@@ -16,14 +16,14 @@ use crate::render::excerpt::Extent;
 use crate::render::wrap::{self, Frame, Piece};
 use crate::render::{ansi, code, diff, tree};
 
-/// Calls that ran meanwhile and earlier ones, of which each has a row.
+/// Rows of overlapping calls, and of equal calls before.
 const OVERLAPS: usize = 4;
 const EARLIER: usize = 6;
-/// Columns between a number of a line and the line.
+/// Columns between a line number and the line.
 const AFTER_NUMBER: usize = 2;
 
 /// All about a call.
-pub fn lay_out(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
+pub fn lay_out(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'_>) {
     pair(subject, call, page);
     input(subject, call, page);
     output(subject, call, page);
@@ -33,8 +33,8 @@ pub fn lay_out(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     facts::source(subject, page);
 }
 
-/// When work that went on after the result ended, when the model was told, and when it saw that.
-fn course(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
+/// Background work of the call: when it ended, when the end was reported, and when the model saw that.
+fn lifecycle(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'_>) {
     let (transcript, id) = (&subject.session.transcript, subject.focus.entry);
     let is_over = !subject.session.is_at_work(subject.screen.now);
     let life = Lifecycle::of(transcript, (id, &subject.entry.key), call, is_over);
@@ -72,7 +72,7 @@ fn course(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     }
 }
 
-fn pair(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
+fn pair(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'_>) {
     let theme = &subject.screen.theme;
     let dot = theme.glyphs().dot;
     let calls = &subject.session.indexes.calls;
@@ -101,7 +101,7 @@ fn pair(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
         };
         page.fact("result", timing::time_words(result.at, &place));
     }
-    course(subject, call, page);
+    lifecycle(subject, call, page);
     if let Some(words) = timing::took(subject, call) {
         page.fact("took", words);
     }
@@ -131,8 +131,8 @@ fn pair(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     }
 }
 
-/// What was in work by the agent's plan, if the call itself does not say what it is for.
-fn step(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
+/// The step of the agent's plan in progress, if the call does not say what it is for.
+fn step(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'_>) {
     let step = plans::step_at(&subject.session.transcript, subject.focus);
     if let Some(step) = step.filter(|_| call.intent().is_none()) {
         let theme = &subject.screen.theme;
@@ -145,7 +145,7 @@ fn step(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     }
 }
 
-fn input(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
+fn input(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'_>) {
     page.heading("INPUT", &figures::bytes(u64::from(call.input.bytes)));
     if call.input.is_away() {
         return page.say("being read from the file", subject.screen.theme.dim);
@@ -158,15 +158,15 @@ fn input(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
         }
         Some(value) => {
             let rows = tree::rows(value, page.width(), page.left() + 1, &page.look);
-            page.rows(rows, 0, Take::Row);
+            page.rows(rows, 0, RowCopy::Row);
         }
-        None => lines(&call.input, None, Take::Text, page),
+        None => lines(&call.input, None, RowCopy::Text, page),
     }
 }
 
-/// A value of the input: scalars as they are, all else as a tree.
-fn member(number: usize, name: &Text, value: &Tree, page: &mut Page<'_>) {
-    let take = Take::Value(number);
+/// A value of the input: scalars as text, the rest as a tree.
+fn member(number: usize, name: &Text, value: &Tree, page: &mut PageBuilder<'_>) {
+    let take = RowCopy::Value(number);
     let style = page.look.theme.text;
     match value {
         Tree::Text(text) if text.contains('\n') || wrap::width(text) > page.width() * 2 => {
@@ -212,7 +212,7 @@ fn member(number: usize, name: &Text, value: &Tree, page: &mut Page<'_>) {
     }
 }
 
-fn indented(page: &Page<'_>, by: usize) -> Frame {
+fn indented(page: &PageBuilder<'_>, by: usize) -> Frame {
     let blank = vec![Span::raw(" ".repeat(by))];
     Frame {
         width: page.width(),
@@ -224,7 +224,7 @@ fn indented(page: &Page<'_>, by: usize) -> Frame {
     }
 }
 
-fn output(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
+fn output(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'_>) {
     let theme = &subject.screen.theme;
     let dot = theme.glyphs().dot;
     let size = |body: &Body| {
@@ -238,7 +238,7 @@ fn output(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
         }
         (None, Some(body)) => {
             page.heading("OUTPUT SO FAR", &size(body));
-            lines(body, Some(1), Take::Row, page);
+            lines(body, Some(1), RowCopy::Row, page);
         }
         (None, None) => {
             page.heading("OUTPUT", "");
@@ -248,7 +248,7 @@ fn output(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
 }
 
 /// The whole of a result.
-pub fn whole(result: &ToolResult, page: &mut Page<'_>) {
+pub fn whole(result: &ToolResult, page: &mut PageBuilder<'_>) {
     let theme = page.look.theme;
     for image in &result.images {
         let size = image.bytes.map(figures::bytes).unwrap_or_default();
@@ -269,13 +269,13 @@ pub fn whole(result: &ToolResult, page: &mut Page<'_>) {
     }
     if let Some(value) = result.body.tree() {
         let rows = tree::rows(value, page.width(), page.left() + 1, &page.look);
-        return page.rows(rows, 0, Take::Output);
+        return page.rows(rows, 0, RowCopy::Output);
     }
-    lines(&result.body, Some(1), Take::Output, page);
+    lines(&result.body, Some(1), RowCopy::Output, page);
 }
 
 /// The lines of a text, with their numbers from `first` on.
-pub fn lines(body: &Body, first: Option<usize>, take: Take, page: &mut Page<'_>) {
+pub fn lines(body: &Body, first: Option<usize>, take: RowCopy, page: &mut PageBuilder<'_>) {
     if body.is_away() {
         return page.say("being read from the file", page.look.theme.dim);
     }
@@ -300,7 +300,7 @@ pub fn lines(body: &Body, first: Option<usize>, take: Take, page: &mut Page<'_>)
     page.left_out(left_out);
 }
 
-fn earlier(subject: &Subject<'_>, page: &mut Page<'_>) {
+fn earlier(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     let theme = &subject.screen.theme;
     let earlier = &subject.earlier;
     if earlier.calls.is_empty() && earlier.unread.is_empty() {
@@ -335,7 +335,7 @@ fn earlier(subject: &Subject<'_>, page: &mut Page<'_>) {
 }
 
 /// What a call changes in a file.
-pub fn diff(subject: &Subject<'_>, page: &mut Page<'_>) {
+pub fn diff(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     let theme = page.look.theme;
     let Some(call) = subject.call() else {
         return page.say("not a call, so it changes no file", theme.dim);
@@ -368,5 +368,5 @@ pub fn diff(subject: &Subject<'_>, page: &mut Page<'_>) {
         page.width(),
         &page.look,
     );
-    page.rows(rows, 0, Take::Row);
+    page.rows(rows, 0, RowCopy::Row);
 }

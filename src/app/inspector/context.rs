@@ -1,10 +1,10 @@
-//! What the model had before it when it wrote the item, as far as requests record it.
+//! The context tab: the context window of the item's request, as far as usage records it.
 
 use ratatui::text::Span;
 
 use super::facts::classes;
-use super::page::{Page, bar};
-use super::subject::Subject;
+use super::inspected::InspectedItem;
+use super::page::{PageBuilder, bar};
 use crate::analysis::context::{LOOKED_AT, before, is_request, window_at};
 use crate::app::text::viewport::Focus;
 use crate::model::entry::{BlockKind, Break, Entry, EntryId};
@@ -14,15 +14,15 @@ use crate::model::usage::Usage;
 /// Columns of bars.
 const BAR: usize = 24;
 
-/// The request that an item belongs to: its own, else the one before it.
-struct Request<'a> {
+/// The request of an item: its own, else the one before it.
+struct InspectedRequest<'a> {
     id: EntryId,
     entry: &'a Entry,
     usage: &'a Usage,
     is_own: bool,
 }
 
-fn request<'a>(subject: &Subject<'a>) -> Option<Request<'a>> {
+fn request<'a>(subject: &InspectedItem<'a>) -> Option<InspectedRequest<'a>> {
     let transcript = &subject.session.transcript;
     let is_own = is_request(subject.entry);
     let id = if is_own {
@@ -36,7 +36,7 @@ fn request<'a>(subject: &Subject<'a>) -> Option<Request<'a>> {
         .0?
     };
     let entry = transcript.get(id)?;
-    Some(Request {
+    Some(InspectedRequest {
         id,
         entry,
         usage: entry.usage.as_deref()?,
@@ -45,7 +45,7 @@ fn request<'a>(subject: &Subject<'a>) -> Option<Request<'a>> {
 }
 
 /// The context in two rows.
-pub fn brief(subject: &Subject<'_>, page: &mut Page<'_>) {
+pub fn brief(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     let Some(request) = request(subject) else {
         return;
     };
@@ -76,7 +76,7 @@ pub fn brief(subject: &Subject<'_>, page: &mut Page<'_>) {
 }
 
 /// The context in full.
-pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
+pub fn lay_out(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     let theme = page.look.theme;
     let Some(request) = request(subject) else {
         return page.say(
@@ -104,7 +104,7 @@ pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
     growth(subject, &request, page);
 }
 
-fn window(subject: &Subject<'_>, request: &Request<'_>, page: &mut Page<'_>) {
+fn window(subject: &InspectedItem<'_>, request: &InspectedRequest<'_>, page: &mut PageBuilder<'_>) {
     let seen = request.usage.seen();
     let tokens = seen.prompt();
     let ascii = page.look.theme.ascii;
@@ -133,7 +133,7 @@ fn window(subject: &Subject<'_>, request: &Request<'_>, page: &mut Page<'_>) {
     }
 }
 
-fn prompt(usage: &Usage, page: &mut Page<'_>) {
+fn prompt(usage: &Usage, page: &mut PageBuilder<'_>) {
     page.heading(
         "TOKENS",
         &format!("{} in the prompt", figures::tokens(usage.prompt())),
@@ -153,8 +153,8 @@ fn prompt(usage: &Usage, page: &mut Page<'_>) {
     }
 }
 
-/// How this request compares with the one before it.
-fn growth(subject: &Subject<'_>, request: &Request<'_>, page: &mut Page<'_>) {
+/// The difference to the request before.
+fn growth(subject: &InspectedItem<'_>, request: &InspectedRequest<'_>, page: &mut PageBuilder<'_>) {
     let (theme, transcript) = (page.look.theme, &subject.session.transcript);
     let Some(place) = transcript.place_of(request.id) else {
         return;

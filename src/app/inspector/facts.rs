@@ -1,14 +1,14 @@
-//! What is shown of every item: its tokens, what it cost, its records.
+//! Sections of every item: tokens, cost, records.
 
-use super::page::Page;
-use super::subject::Subject;
+use super::inspected::InspectedItem;
+use super::page::PageBuilder;
 use crate::analysis::money::cost;
 use crate::analysis::phrases;
 use crate::model::figures;
 use crate::model::usage::{Scope, Usage};
 
 /// Tokens by class, as the agent recorded them.
-pub fn usage(subject: &Subject<'_>, page: &mut Page<'_>) {
+pub fn usage(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     let Some(usage) = subject.entry.usage.as_deref() else {
         return;
     };
@@ -49,7 +49,7 @@ pub fn classes(usage: &Usage) -> [(&'static str, Option<u64>); 6] {
 }
 
 /// What the request, the turn and the session cost.
-pub fn cost(subject: &Subject<'_>, page: &mut Page<'_>) {
+pub fn cost(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     let entry = subject.entry;
     let request = entry
         .usage
@@ -72,7 +72,7 @@ pub fn cost(subject: &Subject<'_>, page: &mut Page<'_>) {
 }
 
 /// The records of the item.
-pub fn source(subject: &Subject<'_>, page: &mut Page<'_>) {
+pub fn source(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     let origins = crate::app::copying::clipboard::origins_of(subject.session, &[subject.focus]);
     let first = origins
         .first()

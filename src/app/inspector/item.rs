@@ -1,17 +1,16 @@
-//! An item that is no call: a prompt, an answer, thinking, a break, a stray result; and what all items
-//! have: their cost and the place of their records.
+//! The item tab of everything but calls: prompts, answers, thinking, breaks, stray results.
 
 use ratatui::text::Span;
 
-use super::page::{Page, Take};
-use super::subject::Subject;
+use super::inspected::InspectedItem;
+use super::page::{PageBuilder, RowCopy};
 use super::{call, context, facts, timing};
 use crate::model::entry::sender::Sender;
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures;
 
-/// All about an entry and its focused block.
-pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
+/// Lays out an entry and its focused block.
+pub fn lay_out(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     let (theme, entry) = (&subject.screen.theme, subject.entry);
     let dot = theme.glyphs().dot;
     let block = entry
@@ -54,7 +53,7 @@ pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
     facts::source(subject, page);
 }
 
-/// What an item is, in a word.
+/// The kind of an item, as its heading.
 fn word_of(entry: &Entry, block: Option<&BlockKind>) -> String {
     let word = match block {
         Some(BlockKind::Text(_)) if entry.marks.prompt => "prompt",
@@ -99,7 +98,7 @@ fn role_words(entry: &Entry) -> String {
         .join(", ")
 }
 
-fn content(subject: &Subject<'_>, block: &BlockKind, page: &mut Page<'_>) {
+fn content(subject: &InspectedItem<'_>, block: &BlockKind, page: &mut PageBuilder<'_>) {
     let dot = page.look.theme.glyphs().dot;
     let (title, body) = match block {
         BlockKind::Text(body) => ("TEXT", body),
@@ -147,9 +146,9 @@ fn content(subject: &Subject<'_>, block: &BlockKind, page: &mut Page<'_>) {
     }
     if let Some(tree) = body.tree() {
         let rows = crate::render::tree::rows(tree, page.width(), page.left() + 1, &page.look);
-        return page.rows(rows, 0, Take::Text);
+        return page.rows(rows, 0, RowCopy::Text);
     }
-    call::lines(body, None, Take::Text, page);
+    call::lines(body, None, RowCopy::Text, page);
 }
 
 fn shown(text: &str) -> String {

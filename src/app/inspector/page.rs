@@ -1,9 +1,9 @@
-//! Facts as rows: headings, named values, whole texts. Nothing is made beyond the rows that are wanted.
+//! Builds the rows of the inspector: headings, named values, texts. It stops at a limit of rows.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::xray::Spot;
+use super::locate::ValueLocation;
 use crate::app::text::viewport::Focus;
 use crate::model::figures;
 use crate::render::row::{Look, Row};
@@ -11,28 +11,28 @@ use crate::render::wrap::{self, Frame, Piece};
 
 /// Columns of names, with the blank behind them.
 pub(crate) const NAME: usize = 10;
-/// Text that takes more bytes for a column is not written by people.
+/// Bytes of text that a column may take; more only with combining marks.
 const BYTES_PER_COLUMN: usize = 8;
 
 /// A row of the inspector.
 #[derive(Clone, Debug)]
-pub struct Fact {
+pub struct InspectorRow {
     /// The text.
     pub line: Line<'static>,
-    /// The item that it names.
+    /// The item that enter jumps to.
     pub(crate) target: Option<Focus>,
-    /// What is copied of it.
-    pub(crate) take: Take,
-    /// Where the transcript shows the same.
-    pub spot: Option<Spot>,
+    /// What `y y` copies.
+    pub(crate) take: RowCopy,
+    /// Where the transcript shows the same value.
+    pub spot: Option<ValueLocation>,
 }
 
 /// What is copied of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Take {
-    /// The row.
+pub enum RowCopy {
+    /// The row itself.
     Row,
-    /// A value of the input, by its place.
+    /// A value of the input, by its index.
     Value(usize),
     /// The result of the call.
     Output,
@@ -41,15 +41,15 @@ pub enum Take {
 }
 
 /// Rows while they are made.
-pub struct Page<'a> {
+pub struct PageBuilder<'a> {
     /// The outer conditions.
     pub(crate) look: Look<'a>,
     limit: usize,
-    facts: Vec<Fact>,
+    facts: Vec<InspectorRow>,
 }
 
-impl<'a> Page<'a> {
-    /// Nothing yet; so many rows are wanted.
+impl<'a> PageBuilder<'a> {
+    /// A builder for at most `limit` rows.
     pub(crate) fn new(look: Look<'a>, limit: usize) -> Self {
         Self {
             look,
@@ -68,14 +68,14 @@ impl<'a> Page<'a> {
         self.limit.saturating_sub(self.facts.len())
     }
 
-    /// The rows, and whether more would come.
-    pub(crate) fn finish(mut self) -> (Vec<Fact>, bool) {
+    /// The rows, and whether there are more.
+    pub(crate) fn finish(mut self) -> (Vec<InspectorRow>, bool) {
         let is_cut = self.facts.len() > self.limit;
         self.facts.truncate(self.limit);
         (self.facts, is_cut)
     }
 
-    /// As much of a text as the rows that are wanted may show, and how many bytes that leaves out.
+    /// As much of a text as the rows left may show, and the number of bytes left out.
     pub(crate) fn part<'t>(&self, text: &'t str) -> (&'t str, usize) {
         let lines = self.left() + 1;
         let end = text
@@ -89,7 +89,7 @@ impl<'a> Page<'a> {
         (part, text.len() - part.len())
     }
 
-    /// Says how much of a text was left out, unless there is no room for more rows anyway.
+    /// A row that says how much of a text was left out.
     pub(crate) fn left_out(&mut self, bytes: usize) {
         if bytes > 0 && self.left() > 0 {
             let size = figures::bytes(u64::try_from(bytes).unwrap_or(u64::MAX));
@@ -105,17 +105,16 @@ impl<'a> Page<'a> {
 
     /// A row, wrapped.
     pub fn text(&mut self, spans: &[Piece]) {
-        self.wrapped(spans, &[], Take::Row, None);
+        self.wrapped(spans, &[], RowCopy::Row, None);
     }
 
-    /// Words in one style.
+    /// A wrapped row in one style.
     pub(crate) fn say(&mut self, words: impl Into<String>, style: Style) {
         self.text(&[Span::styled(words.into(), style)]);
     }
 
-    /// An empty row.
     pub(crate) fn gap(&mut self) {
-        self.push(Line::default(), None, Take::Row);
+        self.push(Line::default(), None, RowCopy::Row);
     }
 
     /// An empty row, a title, a rule, and facts at its right end.
@@ -145,12 +144,11 @@ impl<'a> Page<'a> {
         }
         spans.push(Span::styled(right, theme.dim));
         let spans = wrap::fit(&spans, self.width(), theme.glyphs().cut);
-        self.push(spans.into(), None, Take::Row);
+        self.push(spans.into(), None, RowCopy::Row);
     }
 
-    /// A named value.
     pub(crate) fn field(&mut self, name: &str, value: &[Piece]) {
-        self.named(name, value, Take::Row, None);
+        self.named(name, value, RowCopy::Row, None);
     }
 
     /// A named value in the style of text.
@@ -160,11 +158,17 @@ impl<'a> Page<'a> {
 
     /// A named value that leads to an item.
     pub(crate) fn link(&mut self, name: &str, value: &[Piece], target: Option<Focus>) {
-        self.named(name, value, Take::Row, target);
+        self.named(name, value, RowCopy::Row, target);
     }
 
-    /// A named value with what is copied of it and where it leads.
-    pub(crate) fn named(&mut self, name: &str, value: &[Piece], take: Take, target: Option<Focus>) {
+    /// A named value with what is copied of it and the item it leads to.
+    pub(crate) fn named(
+        &mut self,
+        name: &str,
+        value: &[Piece],
+        take: RowCopy,
+        target: Option<Focus>,
+    ) {
         let name = wrap::fit(
             &[Span::styled(name.to_owned(), self.look.theme.dim)],
             NAME * 2,
@@ -176,7 +180,7 @@ impl<'a> Page<'a> {
         self.wrapped(value, &first, take, target);
     }
 
-    fn wrapped(&mut self, spans: &[Piece], first: &[Piece], take: Take, target: Option<Focus>) {
+    fn wrapped(&mut self, spans: &[Piece], first: &[Piece], take: RowCopy, target: Option<Focus>) {
         let rest = if first.is_empty() {
             Vec::new()
         } else {
@@ -197,8 +201,8 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Rows that were laid out elsewhere, for a narrower page, with blanks in front.
-    pub(crate) fn rows(&mut self, rows: Vec<Row>, indent: usize, take: Take) {
+    /// Rows from the renderer, indented.
+    pub(crate) fn rows(&mut self, rows: Vec<Row>, indent: usize, take: RowCopy) {
         for row in rows {
             let mut spans = vec![Span::raw(" ".repeat(indent))];
             spans.extend(row.line.spans);
@@ -214,10 +218,10 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// A row as it is; it must fit.
-    pub(crate) fn push(&mut self, line: Line<'static>, target: Option<Focus>, take: Take) {
+    /// A row that fits the width.
+    pub(crate) fn push(&mut self, line: Line<'static>, target: Option<Focus>, take: RowCopy) {
         if self.facts.len() <= self.limit {
-            self.facts.push(Fact {
+            self.facts.push(InspectorRow {
                 line,
                 target,
                 take,
@@ -226,20 +230,25 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// A row of something that the transcript shows, too.
-    pub(crate) fn shown(&mut self, line: Line<'static>, target: Option<Focus>, spot: Option<Spot>) {
+    /// A row of a record, with where the transcript shows its value.
+    pub(crate) fn shown(
+        &mut self,
+        line: Line<'static>,
+        target: Option<Focus>,
+        spot: Option<ValueLocation>,
+    ) {
         if self.facts.len() <= self.limit {
-            self.facts.push(Fact {
+            self.facts.push(InspectorRow {
                 line,
                 target,
-                take: Take::Row,
+                take: RowCopy::Row,
                 spot,
             });
         }
     }
 }
 
-/// A share as blocks, at least one for what is not nothing.
+/// A bar for a share; at least one block if the share is not 0.
 pub(crate) fn bar(part: u64, whole: u64, most: usize, ascii: bool) -> String {
     let most_u64 = u64::try_from(most).unwrap_or(0);
     let blocks = if part == 0 || whole == 0 {

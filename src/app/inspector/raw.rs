@@ -1,37 +1,40 @@
-//! The records of an item as they are in the file, with a mark at the values that tv took for it. The row under the
-//! cursor is marked in the transcript, too.
+//! The raw tab: the records of an item as they are in the file, with marks at the values that the transcript shows.
 
 use std::collections::HashSet;
 
 use ratatui::text::Span;
 
-use super::page::Page;
-use super::subject::Subject;
-use super::xray::Texts;
+use super::inspected::InspectedItem;
+use super::locate::EntryTexts;
+use super::page::PageBuilder;
 use crate::model::body::Tree;
 use crate::model::entry::Entry;
 use crate::model::record::Origin;
 use crate::model::timestamp::Timestamp;
 use crate::render::tree;
 
-/// Records that were asked for.
+/// Records read for the raw tab.
 #[derive(Clone, Debug)]
-pub struct Records {
-    /// Which ones.
+pub struct InspectedRecords {
+    /// Where they are.
     pub origins: Vec<Origin>,
     /// A title and the value of each.
     pub trees: Vec<(String, Tree)>,
 }
 
-/// The records, or that they are being read.
-pub fn lay_out(subject: &Subject<'_>, records: Option<&Records>, page: &mut Page<'_>) {
+/// Lays out the records, or that they are being read.
+pub fn lay_out(
+    subject: &InspectedItem<'_>,
+    records: Option<&InspectedRecords>,
+    page: &mut PageBuilder<'_>,
+) {
     let theme = page.look.theme;
     let wanted = crate::app::copying::clipboard::origins_of(subject.session, &[subject.focus]);
     let Some(records) = records.filter(|records| records.origins == wanted) else {
         return page.say("being read from the file", theme.dim);
     };
-    let taken = Taken::of(subject);
-    let mut texts = Texts::of(subject.entry, subject.focus);
+    let taken = UsedValues::of(subject);
+    let mut texts = EntryTexts::of(subject.entry, subject.focus);
     let [mark, other] = if theme.ascii {
         ["*", "."]
     } else {
@@ -67,18 +70,18 @@ pub fn lay_out(subject: &Subject<'_>, records: Option<&Records>, page: &mut Page
     }
 }
 
-/// Scalars of the item as they are written in records.
-struct Taken {
+/// Scalars of the item, to find the values of the record that were used.
+struct UsedValues {
     words: HashSet<String>,
     times: HashSet<Timestamp>,
 }
 
-impl Taken {
-    fn of(subject: &Subject<'_>) -> Self {
+impl UsedValues {
+    fn of(subject: &InspectedItem<'_>) -> Self {
         let entry: &Entry = subject.entry;
         let mut words: HashSet<String> = HashSet::new();
         let mut add = |word: &str| {
-            // Short numbers stand everywhere.
+            // Numbers of one digit are everywhere.
             if word.len() > 1 {
                 words.insert(word.to_owned());
             }
@@ -121,7 +124,7 @@ impl Taken {
         Self { words, times }
     }
 
-    /// Whether a value is one of them.
+    /// Whether a value of the record was used.
     fn has(&self, value: &str) -> bool {
         let is_time = || Timestamp::parse(value).is_some_and(|at| self.times.contains(&at));
         let is_number = || {

@@ -1,9 +1,9 @@
-//! When an item happened, how long it took against others of its tool, and whose time its turn was.
+//! The timing tab: when, how long compared with other calls of the tool, and time of the turn by class.
 
 use ratatui::text::Span;
 
-use super::page::{Page, bar};
-use super::subject::Subject;
+use super::inspected::InspectedItem;
+use super::page::{PageBuilder, bar};
 use crate::analysis::account::{Class, Sums};
 use crate::analysis::calls::Tool;
 use crate::model::figures::{self, duration, percent};
@@ -12,9 +12,9 @@ use crate::model::tool::{Clocked, ToolCall, ToolState};
 
 /// Columns of bars.
 const BAR: usize = 24;
-/// Calls that ran meanwhile, each in its row.
+/// Rows of overlapping calls.
 const OVERLAPS: usize = 40;
-/// Of fewer durations no quantiles are shown.
+/// Durations from which quantiles are shown.
 const FEW: u32 = 4;
 
 /// `10:41:14.081  entry 598`
@@ -26,7 +26,7 @@ pub fn time_words(at: Option<Timestamp>, place: &str) -> String {
 }
 
 /// `41.2s   p50 1.1s  p95 12.4s  max 41.2s of 38 bash calls`
-pub fn took(subject: &Subject<'_>, call: &ToolCall) -> Option<String> {
+pub fn took(subject: &InspectedItem<'_>, call: &ToolCall) -> Option<String> {
     let took = subject.took(call.took(subject.entry.said(call))?);
     let among = subject
         .session
@@ -40,7 +40,7 @@ pub fn took(subject: &Subject<'_>, call: &ToolCall) -> Option<String> {
     Some(format!("{took}{among}"))
 }
 
-fn spread_words(subject: &Subject<'_>, tool: &Tool) -> Option<String> {
+fn spread_words(subject: &InspectedItem<'_>, tool: &Tool) -> Option<String> {
     let spread = tool
         .durations()
         .spread()
@@ -58,8 +58,8 @@ fn spread_words(subject: &Subject<'_>, tool: &Tool) -> Option<String> {
     ))
 }
 
-/// All of it.
-pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
+/// Lays out the tab.
+pub fn lay_out(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     match subject.call() {
         Some(call) => of_call(subject, call, page),
         None => {
@@ -87,7 +87,7 @@ pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
     }
 }
 
-fn of_call(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
+fn of_call(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'_>) {
     let theme = page.look.theme;
     page.fact("called", time_words(call.started, ""));
     if call.started.is_none() {
@@ -189,7 +189,7 @@ fn of_call(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
 }
 
 /// Calls that ran meanwhile.
-fn overlapping(subject: &Subject<'_>, page: &mut Page<'_>) {
+fn overlapping(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     let overlaps = subject
         .session
         .indexes
@@ -210,8 +210,7 @@ fn overlapping(subject: &Subject<'_>, page: &mut Page<'_>) {
     }
 }
 
-/// Time by class.
-fn time(title: &str, sums: &Sums, page: &mut Page<'_>) {
+fn time(title: &str, sums: &Sums, page: &mut PageBuilder<'_>) {
     let total = sums.total();
     if total == 0 {
         return;

@@ -1,17 +1,17 @@
-//! Why an item is shown as it is: which ids met, which rule joined them, what speaks for the verdict.
+//! The why tab: how call and result were paired, what the verdict is based on, where the entry is placed.
 
 use ratatui::text::Span;
 
-use super::page::Page;
-use super::subject::Subject;
+use super::inspected::InspectedItem;
+use super::page::PageBuilder;
 use crate::analysis::calls::awaited::Awaited;
 use crate::model::entry::{BlockKind, StrayResult};
 use crate::model::tool::{
     Clocked, ToolCall, ToolResult, ToolState, Verdict, identifies, is_textual,
 };
 
-/// All reasons.
-pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
+/// Lays out the tab.
+pub fn lay_out(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     let stray = match subject
         .entry
         .blocks
@@ -29,8 +29,8 @@ pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
     of_entry(subject, page);
 }
 
-/// A reason: well, or worth a look.
-fn reason(page: &mut Page<'_>, name: &str, is_well: bool, words: impl Into<String>) {
+/// A row with a reason, and a sign whether it is as it should be.
+fn reason(page: &mut PageBuilder<'_>, name: &str, is_well: bool, words: impl Into<String>) {
     let theme = page.look.theme;
     let glyphs = theme.glyphs();
     let (glyph, style) = if is_well {
@@ -47,7 +47,7 @@ fn reason(page: &mut Page<'_>, name: &str, is_well: bool, words: impl Into<Strin
     );
 }
 
-fn of_call(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
+fn of_call(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'_>) {
     page.field("verdict", &subject.verdict(call, subject.focus.entry));
     page.heading("PAIRING", "");
     id(subject, call, page);
@@ -87,7 +87,7 @@ fn of_call(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     }
 }
 
-fn id(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
+fn id(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'_>) {
     if is_textual(&call.key) {
         return reason(
             page,
@@ -136,7 +136,12 @@ fn id(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     }
 }
 
-fn order(subject: &Subject<'_>, call: &ToolCall, result: &ToolResult, page: &mut Page<'_>) {
+fn order(
+    subject: &InspectedItem<'_>,
+    call: &ToolCall,
+    result: &ToolResult,
+    page: &mut PageBuilder<'_>,
+) {
     let (called, answered) = (call.input.from, result.body.from);
     if called.file == answered.file && called != answered && called.len > 0 && answered.len > 0 {
         let is_after = called.at < answered.at;
@@ -154,7 +159,7 @@ fn order(subject: &Subject<'_>, call: &ToolCall, result: &ToolResult, page: &mut
     }
 }
 
-fn verdict(result: &ToolResult, page: &mut Page<'_>) {
+fn verdict(result: &ToolResult, page: &mut PageBuilder<'_>) {
     let words = match result.verdict {
         Verdict::Done => "the agent recorded no error",
         Verdict::Failed => "the agent recorded an error",
@@ -170,7 +175,7 @@ fn verdict(result: &ToolResult, page: &mut Page<'_>) {
     }
 }
 
-fn missing(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
+fn missing(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'_>) {
     let transcript = &subject.session.transcript;
     let words = match &call.state {
         ToolState::Lost => "the agent says that the call was interrupted; there will be none",
@@ -202,7 +207,7 @@ fn missing(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     reason(page, "result", false, words);
 }
 
-fn of_stray(subject: &Subject<'_>, stray: &StrayResult, page: &mut Page<'_>) {
+fn of_stray(subject: &InspectedItem<'_>, stray: &StrayResult, page: &mut PageBuilder<'_>) {
     page.heading("PAIRING", "");
     let entries = subject.session.transcript.entries_with_call(&stray.call);
     let target = entries.first().map(|id| crate::app::text::viewport::Focus {
@@ -225,8 +230,8 @@ fn of_stray(subject: &Subject<'_>, stray: &StrayResult, page: &mut Page<'_>) {
     verdict(&stray.result, page);
 }
 
-/// What stands behind the entry's own place.
-fn of_entry(subject: &Subject<'_>, page: &mut Page<'_>) {
+/// Key, parent, branch and marks of the entry.
+fn of_entry(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     let transcript = &subject.session.transcript;
     let recorded = |key| transcript.recorded_key(key);
     page.heading("PLACE", "");

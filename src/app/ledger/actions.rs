@@ -5,7 +5,7 @@ use super::{LedgerView, Sort};
 use crate::analysis::ledger::By;
 use crate::app::below::Below;
 use crate::app::effect::{Effect, Instead};
-use crate::app::input::action::{Action, Change, View, Way, What};
+use crate::app::input::action::{Action, CopyTarget, PaneChange, View, Way};
 use crate::app::mode::Mode;
 use crate::app::screen::Screen;
 use crate::app::state::App;
@@ -47,10 +47,10 @@ pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Eff
     }
     match action {
         Action::Unfold | Action::Expand => return Some(enter(ledger)),
-        Action::LevelUp | Action::Panes(Change::Focus(Way::Next)) => {
+        Action::LevelUp | Action::Panes(PaneChange::Focus(Way::Next)) => {
             return Some(group(ledger, beside(ledger, Way::Next)));
         }
-        Action::LevelDown | Action::Panes(Change::Focus(Way::Previous)) => {
+        Action::LevelDown | Action::Panes(PaneChange::Focus(Way::Previous)) => {
             return Some(group(ledger, beside(ledger, Way::Previous)));
         }
         Action::View(view) => {
@@ -68,10 +68,10 @@ pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Eff
             ledger.is_reversed = !ledger.is_reversed;
             ledger.arrange_rows();
         }
-        Action::Copy(what @ (What::Path | What::Id)) => {
+        Action::Copy(what @ (CopyTarget::Path | CopyTarget::Id)) => {
             let found = ledger.chosen().and_then(|(_, found)| found.as_ref());
             let words = found.map(|found| {
-                if what == What::Id {
+                if what == CopyTarget::Id {
                     found.id.to_string()
                 } else {
                     found.place().address()

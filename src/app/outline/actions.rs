@@ -1,8 +1,8 @@
-//! The outline as a pane: what it is made of before a frame, and what actions do to it.
+//! The outline as a side pane: layout and actions.
 
-use super::{Outline, Wanted};
+use super::{Outline, OutlineInput};
 use crate::app::effect::Effect;
-use crate::app::input::action::{Action, Kind, Way};
+use crate::app::input::action::{Action, LandmarkKind, Way};
 use crate::app::layout::Frame;
 use crate::app::panes::Pane;
 use crate::app::scene::{Ask, Scene};
@@ -25,7 +25,7 @@ impl SidePane for Outline {
             self.hide();
             return Vec::new();
         }
-        self.bring_up_to_date(&Wanted {
+        self.bring_up_to_date(&OutlineInput {
             transcript: &scene.session.transcript,
             files: &scene.session.indexes.files,
             running: &scene.session.status.running,
@@ -55,7 +55,7 @@ impl SidePane for Outline {
             return Some(Vec::new());
         }
         match action {
-            Action::Seek(Kind::Prompt, way) => self.step_section(way == Way::Next),
+            Action::Seek(LandmarkKind::Prompt, way) => self.step_section(way == Way::Next),
             Action::Expand => match self.target(scene) {
                 Some(focus) => scene
                     .asks
@@ -68,7 +68,7 @@ impl SidePane for Outline {
     }
 }
 
-/// Goes to what the row in a line of the pane names.
+/// Jumps to the item of the row in a line of the pane.
 pub(crate) fn press(outline: &mut Outline, scene: &mut Scene<'_>, line: usize) {
     let target = outline.click(line, scene);
     scene.asks.extend(target.map(Ask::Jump));

@@ -1,8 +1,8 @@
-//! What all rows of the outline are, section by section.
+//! The keys of all rows of the outline, by section.
 
 use std::cmp::Reverse;
 
-use super::row::{Key, PARTS, SectionKind};
+use super::row::{OutlineKey, PARTS, SectionKind};
 use crate::analysis::calls::Place;
 use crate::analysis::files::{File, Files};
 use crate::app::checks::Checks;
@@ -10,13 +10,13 @@ use crate::model::meta::LaneFacts;
 use crate::model::text::Text;
 use crate::model::transcript::Transcript;
 
-/// Names of all rows.
+/// Keys of all rows.
 #[derive(Clone, Debug, Default)]
-pub struct Keys {
-    parts: [Vec<Key>; PARTS],
+pub struct OutlineKeys {
+    parts: [Vec<OutlineKey>; PARTS],
 }
 
-impl Keys {
+impl OutlineKeys {
     /// Finds all rows of a session.
     pub(crate) fn new(
         transcript: &Transcript,
@@ -35,16 +35,17 @@ impl Keys {
         let of_lanes = |lanes: Vec<(usize, &LaneFacts)>| {
             lanes
                 .into_iter()
-                .map(|(number, _)| Key::Agent(number))
+                .map(|(number, _)| OutlineKey::Agent(number))
                 .collect()
         };
         Self {
             parts: [
                 turns(transcript, checks),
-                running.iter().copied().map(Key::Work).collect(),
+                running.iter().copied().map(OutlineKey::Work).collect(),
                 of_lanes(sessions),
-                left.map(|branch| Key::Branch(branch.number)).collect(),
-                (0..checks.list().len()).map(Key::Check).collect(),
+                left.map(|branch| OutlineKey::Branch(branch.number))
+                    .collect(),
+                (0..checks.list().len()).map(OutlineKey::Check).collect(),
                 of_files(files),
                 of_lanes(agents),
             ],
@@ -52,33 +53,37 @@ impl Keys {
     }
 
     /// The rows of a section.
-    pub(crate) fn of(&self, part: SectionKind) -> &[Key] {
+    pub(crate) fn of(&self, part: SectionKind) -> &[OutlineKey] {
         self.parts.get(part as usize).map_or(&[], Vec::as_slice)
     }
 }
 
 /// Turns, each with its sub-agents and compactions; those before the first turn come first.
-fn turns(transcript: &Transcript, checks: &Checks) -> Vec<Key> {
-    let mut below: Vec<(Option<usize>, usize, Key)> = Vec::new();
+fn turns(transcript: &Transcript, checks: &Checks) -> Vec<OutlineKey> {
+    let mut below: Vec<(Option<usize>, usize, OutlineKey)> = Vec::new();
     for (number, lane) in transcript.lanes().iter().enumerate() {
         let place = transcript
             .root_caller(lane)
             .and_then(|id| transcript.place_of(id));
         if let Some(place) = place {
-            below.push((transcript.turn_at(place), place, Key::Lane(number, false)));
+            below.push((
+                transcript.turn_at(place),
+                place,
+                OutlineKey::Lane(number, false),
+            ));
         }
     }
     for id in checks.compactions() {
         let Some(place) = transcript.place_of(id) else {
             continue;
         };
-        below.push((transcript.turn_at(place), place, Key::Compaction(id)));
+        below.push((transcript.turn_at(place), place, OutlineKey::Compaction(id)));
     }
     below.sort_by_key(|(turn, place, _)| (*turn, *place));
     let mut below = below.into_iter().peekable();
     let mut rows = Vec::new();
     for turn in std::iter::once(None).chain((0..transcript.turns().len()).map(Some)) {
-        rows.extend(turn.map(Key::Turn));
+        rows.extend(turn.map(OutlineKey::Turn));
         let first = rows.len();
         while let Some((_, _, key)) = below.next_if(|(of, ..)| *of == turn) {
             rows.push(key);
@@ -86,8 +91,8 @@ fn turns(transcript: &Transcript, checks: &Checks) -> Vec<Key> {
         let last = rows
             .iter_mut()
             .skip(first)
-            .rfind(|key| matches!(key, Key::Lane(..)));
-        if let Some(Key::Lane(_, is_last)) = last {
+            .rfind(|key| matches!(key, OutlineKey::Lane(..)));
+        if let Some(OutlineKey::Lane(_, is_last)) = last {
             *is_last = true;
         }
     }
@@ -95,7 +100,7 @@ fn turns(transcript: &Transcript, checks: &Checks) -> Vec<Key> {
 }
 
 /// Changed files first, then those that were used most.
-fn of_files(files: &Files) -> Vec<Key> {
+fn of_files(files: &Files) -> Vec<OutlineKey> {
     let mut files: Vec<(&Text, &File)> = files.list().collect();
     files.sort_by_key(|(path, file)| {
         (
@@ -106,6 +111,6 @@ fn of_files(files: &Files) -> Vec<Key> {
     });
     files
         .into_iter()
-        .map(|(path, _)| Key::File(path.clone()))
+        .map(|(path, _)| OutlineKey::File(path.clone()))
         .collect()
 }

@@ -1,4 +1,4 @@
-//! Rows of the outline: what they say, and where they lead.
+//! Rows of the outline: their texts, and the items they lead to.
 
 use crate::analysis::account::{Account, Figures};
 use crate::analysis::agents::has_failed_in_the_end;
@@ -7,9 +7,9 @@ use crate::analysis::files::File;
 use crate::analysis::money::cost::{self, Cost};
 use crate::analysis::phrases;
 use crate::analysis::phrases::{is_headline, title_of};
-use crate::app::checks::Sign;
-use crate::app::checks::notes::{block_of, is_compaction};
-use crate::app::text::as_of::Then;
+use crate::app::checks::StatusSign;
+use crate::app::checks::counts::{block_of, is_compaction};
+use crate::app::text::as_of::SessionAtCursor;
 use crate::app::text::sequence::depth_of;
 use crate::app::text::viewport::Focus;
 use crate::model::branches::{Branch, Why};
@@ -23,19 +23,19 @@ use crate::model::totals::Totals;
 use crate::model::transcript::Transcript;
 use crate::model::turn::{Turn, TurnFacts};
 
-/// How many parts the pane has.
+/// Number of sections.
 pub(crate) const PARTS: usize = 7;
 
-/// The parts of the pane, from top to bottom.
+/// A section, from top to bottom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SectionKind {
     /// Turns with their sub-agents and compactions.
     Turns,
-    /// What goes on in the background.
+    /// Background work.
     Running,
-    /// Sessions that are read as one.
+    /// Joined sessions.
     Sessions,
-    /// Branches that the session left.
+    /// Abandoned branches.
     Branches,
     /// What is wrong.
     Checks,
@@ -57,7 +57,7 @@ impl SectionKind {
         Self::Agents,
     ];
 
-    /// The heading, and what stands above the figures at the right.
+    /// The heading, and the headings of the figures at the right.
     pub(crate) fn heading(self) -> (&'static str, &'static [&'static str]) {
         match self {
             Self::Turns => ("TURNS", &["$", "t"]),
@@ -71,16 +71,15 @@ impl SectionKind {
     }
 }
 
-/// Names a row, whatever stands above it.
+/// The key of a row, which does not depend on the rows above.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Key {
+pub(crate) enum OutlineKey {
     /// The turn of this number, from 0.
     Turn(usize),
-    /// The sub-agent of this number, under its turn; whether it is the last one there.
+    /// A sub-agent by its index, under its turn; whether it is the last one there.
     Lane(usize, bool),
-    /// The call whose work goes on in the background.
+    /// A call with background work.
     Work(Place),
-    /// A compaction.
     Compaction(EntryId),
     /// The branch of this number, from 1.
     Branch(usize),
@@ -88,7 +87,7 @@ pub(crate) enum Key {
     Check(usize),
     /// The file with this path.
     File(Text),
-    /// The sub-agent of this number, or the session if several are read as one.
+    /// A sub-agent by its index, or a joined session.
     Agent(usize),
 }
 
@@ -99,19 +98,18 @@ pub struct OutlineRow {
     pub(crate) indent: usize,
     /// The number before the title.
     pub(crate) number: String,
-    /// Which of several sessions it belongs to.
+    /// The index of the joined session that it belongs to.
     pub session: Option<usize>,
-    /// Whether a line of a tree leads to it, and whether that ends here.
+    /// Whether it is drawn as a branch of a tree, and whether it is the last one.
     pub(crate) tree: Option<bool>,
-    /// How it fares.
-    pub(crate) sign: Sign,
+    pub(crate) sign: StatusSign,
     /// What it is.
     pub title: String,
-    /// Whether the end of the title says more than its beginning.
+    /// Whether the title is a path, which is cut at its beginning.
     pub(crate) is_path: bool,
     /// Figures at the right.
     pub(crate) figures: Vec<String>,
-    /// How long a turn took so far, in ms, if that is known.
+    /// Duration of a turn so far, in ms.
     pub(crate) took: Option<u64>,
     /// Whether it is secondary.
     pub(crate) is_dim: bool,
@@ -119,7 +117,6 @@ pub struct OutlineRow {
     pub is_current: bool,
 }
 
-/// A turn.
 pub(crate) fn of_turn(
     transcript: &Transcript,
     account: &Account,
@@ -129,7 +126,7 @@ pub(crate) fn of_turn(
         prompt, session, ..
     } = *transcript.turns().get(turn)?;
     let session = Some(session).filter(|_| transcript.is_joined());
-    // The prompt first: its page stays open then, for the entries of this turn and of those around it.
+    // The prompt first: its page is then unpacked for the entries of this turn and its neighbours.
     let title = title_of(transcript.get(prompt)?).to_string();
     let figures = account.turn(transcript, turn);
     let is_known = account.knows(transcript, turn);
@@ -143,9 +140,9 @@ pub(crate) fn of_turn(
         ),
         session,
         sign: if figures.facts.errors > 0 {
-            Sign::Bad
+            StatusSign::Bad
         } else {
-            Sign::None
+            StatusSign::None
         },
         title,
         figures: spent(&figures, is_known),
@@ -168,9 +165,9 @@ pub(crate) fn of_lane(
         indent: 3 + 2 * caller.map_or(0, |entry| usize::from(depth_of(transcript, entry))),
         tree: Some(is_last),
         sign: if figures.facts.errors > 0 {
-            Sign::Bad
+            StatusSign::Bad
         } else {
-            Sign::None
+            StatusSign::None
         },
         title: lane.label.to_string(),
         figures: spent(&figures, account.is_whole(transcript)),
@@ -179,12 +176,12 @@ pub(crate) fn of_lane(
     }
 }
 
-/// What stands for one of several sessions, as in the names of their lanes.
+/// The prefix of a joined session, as in the names of its lanes.
 fn sign_of(session: usize) -> String {
     format!("{}:", session + 1)
 }
 
-/// A sub-agent in the list of all, or one of several sessions.
+/// A sub-agent in the list of all, or a joined session.
 pub(crate) fn of_agent(
     transcript: &Transcript,
     account: &Account,
@@ -198,7 +195,7 @@ pub(crate) fn of_agent(
         sign: if is_here {
             state_of(transcript, lane)
         } else {
-            Sign::None
+            StatusSign::None
         },
         title: if is_here {
             lane.label.to_string()
@@ -211,7 +208,7 @@ pub(crate) fn of_agent(
     }
 }
 
-/// What something cost and how long it took, as soon as that is known: `0:21`, `57:41`, `2h05m`, as clocks show it.
+/// Cost and duration, as soon as they are known; durations as `0:21`, `57:41`, `2h05m`.
 fn spent(spent: &Figures, is_known: bool) -> Vec<String> {
     if !is_known {
         return vec![String::new(); 2];
@@ -224,7 +221,7 @@ fn spent(spent: &Figures, is_known: bool) -> Vec<String> {
     vec![cost_words(&spent.cost()), took]
 }
 
-/// The row of a turn that has been going on for so many ms since its last sign: its time does not wait for the next one.
+/// The row of the running turn, with the time since its last entry added.
 pub(crate) fn going_on(mut row: OutlineRow, ms: u64) -> OutlineRow {
     if let (Some(took), Some(words)) = (row.took, row.figures.last_mut()) {
         *words = figures::elapsed(took.saturating_add(ms));
@@ -232,54 +229,62 @@ pub(crate) fn going_on(mut row: OutlineRow, ms: u64) -> OutlineRow {
     row
 }
 
-/// The row of a turn or a sub-agent with what it had come to at the cursor; one that was still to come is dim.
+/// The row of a turn or sub-agent with its figures up to the cursor; a later one is dim.
 pub(crate) fn as_of(
     row: OutlineRow,
     transcript: &Transcript,
     account: &Account,
-    then: &Then,
-    key: &Key,
+    then: &SessionAtCursor,
+    key: &OutlineKey,
 ) -> OutlineRow {
     let lane = |lane: &usize| {
         let lane = transcript.lanes().get(*lane)?;
         Some(account.lane_as_of(transcript, &then.reach, &lane.name))
     };
     let figures = match (key, then.reach.turn()) {
-        (Key::Turn(turn), Some(now)) if *turn == now => then.turn.clone().unwrap_or_default(),
+        (OutlineKey::Turn(turn), Some(now)) if *turn == now => {
+            then.turn.clone().unwrap_or_default()
+        }
         // Turns of several sessions go on side by side.
-        (Key::Turn(turn), Some(now)) if !transcript.is_joined() => {
+        (OutlineKey::Turn(turn), Some(now)) if !transcript.is_joined() => {
             if *turn < now {
                 return row;
             }
             Figures::default()
         }
-        (Key::Turn(turn), _) => account.turn_as_of(transcript, &then.reach, *turn),
-        (Key::Lane(number, _) | Key::Agent(number), _) => lane(number).unwrap_or_default(),
+        (OutlineKey::Turn(turn), _) => account.turn_as_of(transcript, &then.reach, *turn),
+        (OutlineKey::Lane(number, _) | OutlineKey::Agent(number), _) => {
+            lane(number).unwrap_or_default()
+        }
         _ => return row,
     };
     let is_to_come = figures.facts.started.is_none() && figures.facts.totals == Totals::default();
     OutlineRow {
-        sign: if is_to_come { Sign::None } else { row.sign },
+        sign: if is_to_come {
+            StatusSign::None
+        } else {
+            row.sign
+        },
         figures: spent(&figures, !is_to_come),
         is_dim: row.is_dim || is_to_come,
         ..row
     }
 }
 
-/// What goes on in the background.
+/// A call with background work.
 pub(crate) fn of_work(transcript: &Transcript, place: Place) -> Option<OutlineRow> {
     let call = call_at(transcript.get(place.entry)?, place.block)?;
     let intent = call.intent().map(|intent| without_sgr(intent).into_owned());
     let about = intent.unwrap_or_else(|| call.about(transcript.meta().root.as_deref()));
     let title = format!("{} {}", without_sgr(&call.name).to_lowercase(), about);
     Some(OutlineRow {
-        sign: Sign::Open(place),
+        sign: StatusSign::Open(place),
         title,
         ..OutlineRow::default()
     })
 }
 
-/// The row of what goes on in the background, with its clock.
+/// The row of background work with its clock.
 pub(crate) fn with_clock(
     row: OutlineRow,
     transcript: &Transcript,
@@ -299,7 +304,7 @@ pub(crate) fn with_clock(
     }
 }
 
-/// A compaction with what it left of the context.
+/// A compaction with the tokens before and after.
 pub(crate) fn of_compaction(
     transcript: &Transcript,
     id: EntryId,
@@ -366,7 +371,7 @@ pub(crate) fn of_branch(
     }
 }
 
-/// A file with how often it was read, changed and written.
+/// A file with its numbers of reads, edits and writes.
 pub(crate) fn of_file(path: &str, file: &File) -> OutlineRow {
     let figure = |n: usize| {
         if n == 0 {
@@ -377,9 +382,9 @@ pub(crate) fn of_file(path: &str, file: &File) -> OutlineRow {
     };
     OutlineRow {
         sign: if file.flags > 0 {
-            Sign::Warn
+            StatusSign::Warn
         } else {
-            Sign::None
+            StatusSign::None
         },
         title: path.to_owned(),
         is_path: true,
@@ -422,10 +427,10 @@ pub(crate) fn start_of_lane(transcript: &Transcript, lane: &LaneFacts) -> Option
     })
 }
 
-/// How a sub-agent fares, by the call that started it.
-fn state_of(transcript: &Transcript, lane: &LaneFacts) -> Sign {
+/// The status of a sub-agent, by the call that started it.
+fn state_of(transcript: &Transcript, lane: &LaneFacts) -> StatusSign {
     let Some(caller) = transcript.caller(lane) else {
-        return Sign::None;
+        return StatusSign::None;
     };
     let calls = transcript
         .get(caller)
@@ -433,26 +438,26 @@ fn state_of(transcript: &Transcript, lane: &LaneFacts) -> Sign {
         .flat_map(|entry| entry.blocks.iter().enumerate());
     let mut own = calls.filter_map(|(block, one)| Some((block, one.call()?)));
     let Some((block, call)) = own.rfind(|(_, call)| Some(&call.key) == lane.call.as_ref()) else {
-        return Sign::None;
+        return StatusSign::None;
     };
     match &call.state {
-        state if state.is_unrecorded() => Sign::None,
-        ToolState::Done(_) if has_failed_in_the_end(transcript, lane) => Sign::Bad,
-        ToolState::Done(_) => Sign::Good,
-        ToolState::Failed(_) => Sign::Bad,
-        ToolState::Refused(_) | ToolState::Stopped(_) => Sign::Refused,
+        state if state.is_unrecorded() => StatusSign::None,
+        ToolState::Done(_) if has_failed_in_the_end(transcript, lane) => StatusSign::Bad,
+        ToolState::Done(_) => StatusSign::Good,
+        ToolState::Failed(_) => StatusSign::Bad,
+        ToolState::Refused(_) | ToolState::Stopped(_) => StatusSign::Refused,
         ToolState::Pending
         | ToolState::Running
         | ToolState::Streaming(_)
         | ToolState::Acknowledged(_)
-        | ToolState::Lost => Sign::Open(Place {
+        | ToolState::Lost => StatusSign::Open(Place {
             entry: caller,
             block,
         }),
     }
 }
 
-/// A cost in cents, without what the heading and the header say: `.21`, `~12.05`, `<.01`.
+/// A cost without its dollar sign, which the heading has: `.21`, `~12.05`, `<.01`.
 fn cost_words(cost: &Cost) -> String {
     let Some(usd) = cost.usd else {
         return String::new();

@@ -1,10 +1,9 @@
-//! What was spent on branches, for their rows.
+//! Sums of abandoned branches, for their rows.
 //!
-//! The row of a branch is kept with its sum: what it shows lies in entries that are packed by then, and changes
-//! when the sum does.
+//! The row of a branch is cached with its sum, since its entries are packed by then and it changes only with the sum.
 //!
-//! Invariant: what a branch holds is gone over when branches change, some of it for each frame. So a long session that
-//! grows costs no more than a short one.
+//! Invariant: entries of branches are summed up when branches change, a limited number for each frame, so a long session
+//! that grows costs no more than a short one.
 
 use std::collections::HashMap;
 
@@ -15,40 +14,38 @@ use crate::model::entry::EntryId;
 use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
 
-/// Entries that are taken in for one frame: to unpack as many takes a few milliseconds, and with fewer the sums of a
-/// long session would be long in coming.
+/// Entries summed up for each frame: to unpack as many takes a few milliseconds.
 const A_FRAME: usize = 512;
 
 /// The sums so far.
 #[derive(Clone, Debug, Default)]
-pub struct Sums {
-    /// By number.
-    branches: HashMap<usize, Left>,
-    /// How often branches had changed.
+pub struct BranchSums {
+    branches: HashMap<usize, LeftBranch>,
+    /// Generation of the branches.
     branches_seen: u32,
-    /// Entries that may still be taken in for this frame.
+    /// Entries that may still be summed up for this frame.
     left: usize,
-    /// Sums that were asked for in this frame and are not whole.
+    /// Sums requested in this frame that are incomplete.
     lacking: usize,
 }
 
-/// What some entries come to, of which so many are taken in.
+/// A sum of entries, and how many are in it.
 #[derive(Clone, Debug, Default)]
-struct Sum {
+struct BranchSum {
     known: usize,
     facts: TurnFacts,
 }
 
 /// A branch that was left.
 #[derive(Clone, Debug, Default)]
-struct Left {
-    sum: Sum,
-    /// Made when the sum was whole.
+struct LeftBranch {
+    sum: BranchSum,
+    /// The row, once the sum is complete.
     row: Option<OutlineRow>,
 }
 
-impl Sum {
-    /// Takes in as many more as may be.
+impl BranchSum {
+    /// Adds as many entries as the frame allows.
     fn take(
         &mut self,
         transcript: &Transcript,
@@ -61,31 +58,30 @@ impl Sum {
     }
 }
 
-impl Sums {
+impl BranchSums {
     /// A new frame begins.
     pub(crate) fn begin_frame(&mut self) {
         self.left = A_FRAME;
         self.lacking = 0;
     }
 
-    /// How many sums that were asked for in this frame need more entries.
+    /// Number of sums requested in this frame that are incomplete.
     pub(crate) fn lacking(&self) -> usize {
         self.lacking
     }
 
-    /// An entry that was there before is another one now.
+    /// Drops the sum of the branch of a changed entry.
     pub(crate) fn change(&mut self, transcript: &Transcript, id: EntryId) {
         if let Some(branch) = transcript.branches().of(id) {
             self.branches.remove(&branch.number);
         }
     }
 
-    /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// The row of a branch, without its sum until all of it is taken in.
+    /// The row of a branch, without its sum until that is complete.
     pub(crate) fn row_of(
         &mut self,
         transcript: &Transcript,
@@ -96,7 +92,7 @@ impl Sums {
             self.branches_seen = transcript.branches_changed();
             self.branches.clear();
         }
-        let Left { sum, row } = self.branches.entry(branch.number).or_default();
+        let LeftBranch { sum, row } = self.branches.entry(branch.number).or_default();
         if let Some(row) = row {
             return row.clone();
         }

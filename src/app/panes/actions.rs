@@ -1,42 +1,41 @@
-//! What actions do to the panes: which are shown, how wide they are, which has the keys.
+//! Actions on the panes: show and hide, move dividers, pass the keys on.
 
 use super::{Pane, Panes, STEP};
-use crate::app::input::action::{Change, Way};
+use crate::app::input::action::{PaneChange, Way};
 use crate::app::layout::{Frame, INSPECTOR_FROM, OUTLINE_LEAST_SCREEN};
 use crate::app::screen::Screen;
 
 impl Panes {
-    /// Changes what is shown, how wide it is, or which pane has the keys (it is `here`). Answers whose divider was
-    /// moved.
+    /// Applies a change; `here` is the pane that has the keys. Returns the pane whose divider was moved.
     pub(crate) fn change(
         &mut self,
         frame: &Frame,
         here: Pane,
         screen: &mut Screen,
-        change: Change,
+        change: PaneChange,
         times: usize,
     ) -> Option<Pane> {
         match change {
-            Change::Outline if screen.size.0 < OUTLINE_LEAST_SCREEN => {
+            PaneChange::Outline if screen.size.0 < OUTLINE_LEAST_SCREEN => {
                 screen.say(format!(
                     "the outline has room from {OUTLINE_LEAST_SCREEN} columns on"
                 ));
             }
-            Change::Outline => self.wants_outline = Some(frame.outline.width == 0),
-            Change::Inspector => self.show_inspector(screen, frame.inspector.width == 0),
-            Change::Focus(Way::Next) => self.cycle(frame, here, screen, times),
-            // All the way round but for so many steps.
-            Change::Focus(Way::Previous) => {
+            PaneChange::Outline => self.wants_outline = Some(frame.outline.width == 0),
+            PaneChange::Inspector => self.show_inspector(screen, frame.inspector.width == 0),
+            PaneChange::Focus(Way::Next) => self.cycle(frame, here, screen, times),
+            // As many steps forward as lead around to the one before.
+            PaneChange::Focus(Way::Previous) => {
                 let steps = frame.panes().count().saturating_sub(1) * times;
                 self.cycle(frame, here, screen, steps);
             }
-            Change::DividerLeft => return self.move_divider(frame, here, screen, -step(times)),
-            Change::DividerRight => return self.move_divider(frame, here, screen, step(times)),
+            PaneChange::DividerLeft => return self.move_divider(frame, here, screen, -step(times)),
+            PaneChange::DividerRight => return self.move_divider(frame, here, screen, step(times)),
         }
         None
     }
 
-    /// From the pane that has the keys back to the transcript.
+    /// Moves the keys back to the transcript.
     pub(crate) fn leave(&mut self, here: Pane) {
         self.is_pushed &= self.focus != Pane::Inspector && here != Pane::Inspector;
         self.focus = Pane::Transcript;
@@ -55,7 +54,7 @@ impl Panes {
         self.focus = next;
     }
 
-    /// Shows the inspector beside the transcript, or over it where there is no room; or hides it.
+    /// Shows the inspector beside the transcript, or over it on a narrow screen; or hides it.
     pub(crate) fn show_inspector(&mut self, screen: &Screen, is_shown: bool) {
         if screen.size.0 >= INSPECTOR_FROM {
             self.wants_inspector = Some(is_shown);
@@ -69,8 +68,8 @@ impl Panes {
         }
     }
 
-    /// Moves the divider of the pane that has the keys; of the transcript the one at its right, else the one at
-    /// its left.
+    /// Moves the divider of the pane that has the keys; the transcript moves the one at its right, else the one at its
+    /// left.
     fn move_divider(
         &mut self,
         frame: &Frame,
@@ -110,7 +109,7 @@ impl Panes {
         }
     }
 
-    /// A divider goes as far as the panes beside it leave it room.
+    /// Clamps the stored width of a pane to the one that the layout gave it.
     pub(crate) fn fit(&mut self, frame: &Frame, pane: Pane) {
         match pane {
             Pane::Outline if frame.outline.width > 0 => {

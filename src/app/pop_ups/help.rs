@@ -1,9 +1,9 @@
-//! The help: all bindings under their headings, narrowed to what is typed, and the pages of the manual.
+//! The help: all bindings by group, narrowed by typed words, and the pages of the manual.
 
 use super::raw::RawView;
 use crate::app::below::Below;
-use crate::app::input::action::{Action, Change, Kind, Quick, Way, What};
-use crate::app::input::bindings::{BINDINGS, Binding, GROUPS, Group};
+use crate::app::input::action::{Action, CopyTarget, LandmarkKind, PaneChange, QuickFilter, Way};
+use crate::app::input::bindings::{BINDINGS, Binding, BindingGroup, GROUPS};
 use crate::app::input::keymap::Keymap;
 use crate::app::mode::Mode;
 use crate::app::screen::Screen;
@@ -22,14 +22,14 @@ pub enum HelpLine {
         keys: String,
         /// What they do.
         doc: &'static str,
-        /// Name of the action, as the palette and the settings know it.
+        /// Name of the action in palette and settings.
         action: String,
     },
     /// Between two groups.
     Gap,
 }
 
-/// What keys do where other things are on the screen than a session; as many of the first as there is room for are hints.
+/// What keys do on a screen that shows no session. The first ones are shown as hints, as many as fit.
 pub type Own = &'static [(&'static [Action], &'static str)];
 
 /// On the wall.
@@ -37,7 +37,7 @@ pub const ON_WALL: Own = &[
     (&[Action::Next, Action::Previous], "choose"),
     (&[Action::Unfold], "open"),
     (
-        &[Action::Seek(Kind::Error, Way::Next)],
+        &[Action::Seek(LandmarkKind::Error, Way::Next)],
         "next that needs you",
     ),
     (&[Action::Filter], "filter"),
@@ -47,16 +47,19 @@ pub const ON_WALL: Own = &[
     ),
     (&[Action::LevelUp, Action::LevelDown], "group"),
     (&[Action::ToggleWrap], "watch all"),
-    (&[Action::Panes(Change::Inspector)], "preview"),
+    (&[Action::Panes(PaneChange::Inspector)], "preview"),
     (
-        &[Action::Seek(Kind::Error, Way::Previous)],
+        &[Action::Seek(LandmarkKind::Error, Way::Previous)],
         "previous one that needs you",
     ),
     (&[Action::Reverse], "the other way round"),
-    (&[Action::Quick(Quick::Errors)], "only those with errors"),
-    (&[Action::Quick(Quick::Clear)], "show all again"),
-    (&[Action::Copy(What::Path)], "copy the path"),
-    (&[Action::Copy(What::Id)], "copy the id"),
+    (
+        &[Action::Quick(QuickFilter::Errors)],
+        "only those with errors",
+    ),
+    (&[Action::Quick(QuickFilter::Clear)], "show all again"),
+    (&[Action::Copy(CopyTarget::Path)], "copy the path"),
+    (&[Action::Copy(CopyTarget::Id)], "copy the id"),
     (&[Action::Palette], "type a command"),
     (&[Action::Cancel], "clear the filter, then back"),
     (&[Action::Quit], "back"),
@@ -75,13 +78,16 @@ pub const IN_LEDGER: Own = &[
         "sort",
     ),
     (&[Action::Reverse], "the other way round"),
-    (&[Action::Copy(What::Path)], "copy the path"),
-    (&[Action::Copy(What::Id)], "copy the id of the session"),
+    (&[Action::Copy(CopyTarget::Path)], "copy the path"),
+    (
+        &[Action::Copy(CopyTarget::Id)],
+        "copy the id of the session",
+    ),
     (&[Action::Reload], "count anew"),
     (&[Action::Cancel, Action::Quit], "back"),
 ];
 
-/// What the viewer does wherever it is.
+/// Actions that work on every screen.
 const ANYWHERE: [Action; 8] = [
     Action::Sessions,
     Action::Wall,
@@ -93,7 +99,7 @@ const ANYWHERE: [Action; 8] = [
     Action::QuitNow,
 ];
 
-/// In the list of sessions letters are typed: its keys are the same for everybody.
+/// Keys of the picker. Letters are typed there, so its keys cannot be bound.
 const IN_PICKER: &[(&str, &str)] = &[
     (
         "letters",
@@ -114,7 +120,7 @@ const IN_PICKER: &[(&str, &str)] = &[
     ("ctrl-c", "quit at once"),
 ];
 
-/// A page of the manual, over this.
+/// A page of the manual in a pop-up.
 pub(crate) fn page(screen: &Screen, page: &'static Page, below: Below) -> RawView {
     let title = format!("Help on {}", page.topic);
     let mut view = RawView::of_text(title, page_rows(screen, page), page.text(asked_for));
@@ -122,13 +128,13 @@ pub(crate) fn page(screen: &Screen, page: &'static Page, below: Below) -> RawVie
     view
 }
 
-/// Lays the open page out again, for a screen of another size; about the same part stays in sight.
+/// Lays out the open page again after a resize; about the same part stays in sight.
 pub(crate) fn fit_page(mode: &mut Mode, screen: &Screen) {
     let Mode::Raw(view) = mode else { return };
     let Some(page) = view.page else { return };
     let rows = page_rows(screen, page);
     let before = view.rows.len().max(1);
-    // The last row stays the last.
+    // A cursor on the last row stays there.
     let now = |row: usize| ((row + 1) * rows.len() / before).saturating_sub(1);
     (view.top, view.at) = (now(view.top), now(view.at));
     view.rows = rows;
@@ -137,7 +143,7 @@ pub(crate) fn fit_page(mode: &mut Mode, screen: &Screen) {
 
 fn page_rows(screen: &Screen, page: &Page) -> Vec<Row> {
     let width = screen.size.0.saturating_sub(2).max(1);
-    // The samples of code are few and short: nobody waits for their colours.
+    // Code samples are few and short, so they are not highlighted.
     manual::rows(
         &page.text(asked_for),
         &Look::full(width, &screen.theme, &Colours::never()),
@@ -148,10 +154,9 @@ fn asked_for(topic: &str) -> String {
     format!(":help {topic}")
 }
 
-/// The lines whose words begin with all that is wanted; groups without such a line are left out. What keys do depends on
-/// what the help lies over.
+/// The lines that match all wanted words; groups without one are left out. Keys are those of the screen below the help.
 pub fn lines(keymap: &Keymap, wanted: &str, below: Below) -> Vec<HelpLine> {
-    let of_group = |group: Group| {
+    let of_group = |group: BindingGroup| {
         let bindings = BINDINGS
             .iter()
             .filter(move |binding| binding.group == group);
@@ -174,12 +179,12 @@ pub fn lines(keymap: &Keymap, wanted: &str, below: Below) -> Vec<HelpLine> {
         Below::Picker => vec![("Sessions", IN_PICKER.iter().map(fixed_line).collect())],
         Below::Wall => vec![
             ("All sessions", own(ON_WALL).collect()),
-            (Group::Program.title(), anywhere),
+            (BindingGroup::Program.title(), anywhere),
         ],
         Below::Ledger => {
             vec![
                 ("What all sessions came to", own(IN_LEDGER).collect()),
-                (Group::Program.title(), anywhere),
+                (BindingGroup::Program.title(), anywhere),
             ]
         }
     };

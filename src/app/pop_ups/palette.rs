@@ -1,33 +1,33 @@
-//! The command line: what is typed after `:`, and what could be meant by it.
+//! The palette: the command line after `:`, with the commands that match.
 
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use tui_input::{Input, InputRequest};
 
 use crate::app::input::bindings::BINDINGS;
-use crate::app::input::command::{Command, FORMS};
+use crate::app::input::command::{COMMANDS, TypedCommand};
 use crate::app::input::keymap::Keymap;
 use crate::render::manual::PAGES;
 
-/// What is typed, and what it may become.
+/// The typed line, and the matching commands.
 #[derive(Clone, Debug, Default)]
 pub struct Palette {
     /// The line.
     pub input: Input,
-    /// What fits it, the best first.
-    pub choices: Vec<Choice>,
+    /// Commands that match, the best first.
+    pub choices: Vec<CommandChoice>,
     /// Which of them is chosen.
     pub selected: usize,
 }
 
-/// Something that could be meant.
+/// A command that matches.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Choice {
+pub struct CommandChoice {
     /// The name of the command.
     pub name: String,
     /// What must follow the name; empty if nothing.
     pub argument: &'static str,
-    /// Keys that do the same.
+    /// A key of the same action.
     pub keys: String,
     /// What it does.
     pub doc: &'static str,
@@ -42,13 +42,13 @@ impl Palette {
         }
     }
 
-    /// Changes the line; what could be meant follows.
+    /// Edits the line, and matches again.
     pub(crate) fn type_on(&mut self, keymap: &Keymap, request: InputRequest) {
         self.input.handle(request);
         self.choose_among(keymap);
     }
 
-    /// Completes the line to what is chosen.
+    /// Completes the line to the selected command.
     pub(crate) fn complete(&mut self, keymap: &Keymap) {
         let Some(choice) = self.choices.get(self.selected) else {
             return;
@@ -63,18 +63,19 @@ impl Palette {
         self.selected = 0;
     }
 
-    /// Chooses another of what could be meant.
+    /// Moves the selection.
     pub(crate) fn select(&mut self, by: isize) {
         let last = self.choices.len().saturating_sub(1);
         self.selected = self.selected.saturating_add_signed(by).min(last);
     }
 
-    /// The command of the line, else the chosen one; nothing while an argument of it is missing.
-    pub(crate) fn accept(&mut self, keymap: &Keymap) -> Option<Result<Command, String>> {
+    /// The command of the line, else the selected one; `None` while its argument is missing.
+    pub(crate) fn accept(&mut self, keymap: &Keymap) -> Option<Result<TypedCommand, String>> {
         let typed = self.input.value().trim().to_owned();
-        let is_meant = |choice: &&Choice| !typed.contains(' ') || choice.name.starts_with(&typed);
+        let is_meant =
+            |choice: &&CommandChoice| !typed.contains(' ') || choice.name.starts_with(&typed);
         match self.choices.get(self.selected).filter(is_meant) {
-            Some(choice) if typed.parse::<Command>().is_err() => {
+            Some(choice) if typed.parse::<TypedCommand>().is_err() => {
                 if choice.argument.is_empty() {
                     return Some(choice.name.parse());
                 }
@@ -86,16 +87,15 @@ impl Palette {
     }
 }
 
-/// All that can be meant by what is typed: of a command that is named, its forms; else whatever has the
-/// letters in its name or words.
-fn choices(keymap: &Keymap, typed: &str) -> Vec<Choice> {
+/// The commands that match the line: the usages of a command that is named in full, else a fuzzy match of names and docs.
+fn choices(keymap: &Keymap, typed: &str) -> Vec<CommandChoice> {
     let typed = typed.trim_start();
     if let Some((name, _)) = typed.split_once(' ') {
         return forms()
             .filter(|choice| choice.name == name || choice.name.starts_with(typed))
             .collect();
     }
-    let actions = BINDINGS.iter().map(|binding| Choice {
+    let actions = BINDINGS.iter().map(|binding| CommandChoice {
         name: binding.name.to_owned(),
         argument: "",
         keys: keymap
@@ -105,7 +105,7 @@ fn choices(keymap: &Keymap, typed: &str) -> Vec<Choice> {
             .replace(' ', ""),
         doc: binding.doc,
     });
-    let all: Vec<Choice> = actions.chain(forms()).collect();
+    let all: Vec<CommandChoice> = actions.chain(forms()).collect();
     if typed.is_empty() {
         return all;
     }
@@ -117,7 +117,7 @@ fn choices(keymap: &Keymap, typed: &str) -> Vec<Choice> {
             .score(Utf32Str::new(text, &mut buffer), &mut matcher)
             .unwrap_or(0)
     };
-    let mut scored: Vec<(u32, Choice)> = all
+    let mut scored: Vec<(u32, CommandChoice)> = all
         .into_iter()
         .map(|choice| (score(&choice.name).max(score(choice.doc) / 2), choice))
         .collect();
@@ -126,14 +126,14 @@ fn choices(keymap: &Keymap, typed: &str) -> Vec<Choice> {
     scored.into_iter().map(|(_, choice)| choice).collect()
 }
 
-fn forms() -> impl Iterator<Item = Choice> {
-    let named = FORMS
+fn forms() -> impl Iterator<Item = CommandChoice> {
+    let named = COMMANDS
         .iter()
         .map(|form| (form.name.to_owned(), form.argument, form.doc));
     let topics = PAGES
         .iter()
         .map(|page| (format!("help {}", page.topic), "", page.about()));
-    let choice = |(name, argument, doc)| Choice {
+    let choice = |(name, argument, doc)| CommandChoice {
         name,
         argument,
         keys: String::new(),

@@ -1,5 +1,5 @@
-//! Records as they were written, in a pop-up with a cursor: what is shown can be copied, and where the value
-//! under the cursor stands.
+//! A pop-up with a cursor over records, a list or a page of the manual. The text and the jq path of the cursor's row can
+//! be copied.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use ratatui::text::Line;
 
 use crate::app::below::Below;
 use crate::app::copying::excerpt;
-use crate::app::input::action::What;
+use crate::app::input::action::CopyTarget;
 use crate::app::screen::Screen;
 use crate::model::body::Tree;
 
@@ -15,13 +15,13 @@ use crate::render::manual::Page;
 use crate::render::row::{Level, Look, Row, Times};
 use crate::render::tree;
 
-/// Rows of a pop-up; what is beyond them is in the file, one key (`v`) away.
+/// Rows at most; `v` opens the file for the rest.
 const MOST_ROWS: usize = 20_000;
 
-/// Records in a pop-up.
+/// State of the pop-up.
 #[derive(Clone, Debug, Default)]
 pub struct RawView {
-    /// What they are.
+    /// The title.
     pub title: String,
     /// Their rows.
     pub rows: Vec<Row>,
@@ -29,20 +29,20 @@ pub struct RawView {
     pub top: usize,
     /// The row of the cursor.
     pub at: usize,
-    /// Where the value of each row stands in its record, as jq names it; nothing for titles.
+    /// The jq path of the value of each row; `None` for titles.
     paths: Vec<Option<Arc<str>>>,
-    /// The records, as JSON; or the text of a list.
+    /// What is copied: the records as JSON, or the text of a list.
     texts: Vec<String>,
-    /// Whether it is a list for reading: one key copies it.
+    /// Whether it is a list, which `y` alone copies.
     pub is_list: bool,
-    /// The page of the manual that it is.
+    /// The page of the manual that it shows.
     pub page: Option<&'static Page>,
-    /// What leaving it leads back to.
+    /// The screen below it.
     pub below: Below,
 }
 
 impl RawView {
-    /// A list for reading, which is copied as this text.
+    /// A list, which is copied as this text.
     pub(crate) fn of_text(title: String, rows: Vec<Row>, text: String) -> Self {
         let paths = vec![None; rows.len()];
         Self {
@@ -84,14 +84,14 @@ impl RawView {
             view.push(Row::default(), None);
             view.texts.push(excerpt::json(tree));
         }
-        // The first title says nothing that could be copied.
+        // The first row is a title, which has no path.
         view.at = usize::from(view.rows.len() > 1);
         view
     }
 
-    /// What is copied of it: the path of the row under the cursor, if there is one, or all of its text.
-    pub(crate) fn copy(&self, what: What, screen: &mut Screen) -> Option<String> {
-        if what != What::Query {
+    /// What to copy: the path of the cursor's row, or the whole text.
+    pub(crate) fn copy(&self, what: CopyTarget, screen: &mut Screen) -> Option<String> {
+        if what != CopyTarget::Query {
             return Some(self.texts.join("\n"));
         }
         let path = self.paths.get(self.at).cloned().flatten();
@@ -106,7 +106,7 @@ impl RawView {
         self.paths.push(path);
     }
 
-    /// Moves the cursor, and the window of so many rows with it; by pages both move.
+    /// Moves the cursor, and scrolls a window of `height` rows with it; pages move both.
     pub fn scroll(&mut self, by: isize, height: usize) {
         let last = self.rows.len().saturating_sub(1);
         self.at = self.at.saturating_add_signed(by).min(last);

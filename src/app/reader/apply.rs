@@ -1,4 +1,4 @@
-//! What changed in the session, brought to all that shows it.
+//! Applies messages of the session to the panes that show it.
 
 use super::Reader;
 use crate::analysis::calls::lookup::Lookup;
@@ -15,31 +15,31 @@ use crate::model::transcript::{Touched, Transcript};
 use crate::session::Change;
 
 impl Reader {
-    /// Takes one message of the feed; goes to where the reader was before, or to the entry that was asked for, as soon
-    /// as it has come.
-    pub fn take(&mut self, feed: Feed) -> Vec<Effect> {
+    /// Applies one message of the feed. Restores the saved position, or goes to the entry named on the command line, as
+    /// soon as it has been read.
+    pub fn apply_feed(&mut self, feed: Feed) -> Vec<Effect> {
         let mut effects = Vec::new();
         for change in self.session.take(feed) {
-            effects.extend(self.note(change));
+            effects.extend(self.apply(change));
         }
         if !self.session.is_read_beside() && std::mem::take(&mut self.text.places.wants_beginning) {
-            self.text.view.ask(Motion::Top);
+            self.text.view.push_motion(Motion::Top);
         }
-        effects.extend(self.look_out());
-        self.with_text(|text, scene| super::go_to_left(text, scene));
+        effects.extend(self.check_alarms());
+        self.with_text(|text, scene| super::restore_position(text, scene));
         effects.extend(self.with_text(super::go_to_wanted));
         effects
     }
 
-    fn note(&mut self, change: Change) -> Vec<Effect> {
-        if let Some(before) = &mut self.before_view {
+    fn apply(&mut self, change: Change) -> Vec<Effect> {
+        if let Some(before) = &mut self.saved_view {
             before.place = None;
         }
         match change {
-            Change::Touched(touched) => return self.note_touched(&touched),
-            Change::Replaced { before, touched } => return self.look_up(&before, &touched),
+            Change::Touched(touched) => return self.apply_touched(&touched),
+            Change::Replaced { before, touched } => return self.remap(&before, &touched),
             Change::CaughtUp => {
-                self.with_text(news::settle);
+                self.with_text(news::finish);
                 self.text.stale.sequence |= self.text.places.seen.is_some();
                 alarms::actions::begin(&mut self.alarms, &mut self.session, &self.screen);
             }
@@ -52,8 +52,8 @@ impl Reader {
         Vec::new()
     }
 
-    /// Entries of what is shown came, changed or went.
-    fn note_touched(&mut self, touched: &Touched) -> Vec<Effect> {
+    /// Entries were added, changed or removed.
+    fn apply_touched(&mut self, touched: &Touched) -> Vec<Effect> {
         let Self {
             session,
             text,
@@ -63,28 +63,28 @@ impl Reader {
             ..
         } = self;
         let transcript = &session.transcript;
-        alarms.note(touched);
-        outline.note(transcript, touched);
-        checks.note(transcript, touched);
+        alarms.update(touched);
+        outline.update(transcript, touched);
+        checks.update(transcript, touched);
         text.forget_touched(transcript, touched);
         let mut effects = filter::judge_new(text, session, touched);
-        // What is marked or was found may be an entry that comes only now.
+        // A mark or a hit may be on an entry that comes only now.
         let has_marks = !text.places.marks.is_empty() || !alarms.marks.is_empty();
         text.stale.spine |= text.find.search.is_some() || has_marks;
         text.grow(transcript, touched);
-        // What was there when the session was opened is not new, though it is read only now.
+        // Entries that were in the file when it was opened are not new.
         if session.is_at_its_end() {
             text.count_unseen(transcript, touched);
         }
-        effects.extend(self.with_text(|text, scene| search::note(text, scene, touched)));
+        effects.extend(self.with_text(|text, scene| search::update(text, scene, touched)));
         let shown: Vec<EntryId> = self.in_sight().collect();
         self.session.release(|id| shown.contains(&id));
         effects
     }
 
-    /// Another transcript of the session is shown: what is being read is looked up there and stays in its place. All that
-    /// panes know of entries is found out anew.
-    fn look_up(&mut self, before: &Transcript, touched: &Touched) -> Vec<Effect> {
+    /// The transcript was replaced by another one of the same session: positions are mapped to it by key, so that the
+    /// window does not move, and everything derived from entries is dropped.
+    fn remap(&mut self, before: &Transcript, touched: &Touched) -> Vec<Effect> {
         let lookup = Lookup {
             before,
             now: &self.session.transcript,
@@ -104,24 +104,24 @@ impl Reader {
             before,
             now: &session.transcript,
         };
-        text.look_up(&lookup);
+        text.remap(&lookup);
         text.forget_details(&session.transcript, touched);
-        inspector.look_up(&lookup);
-        alarms.look_up(&lookup);
-        alarms.note(touched);
+        inspector.remap(&lookup);
+        alarms.remap(&lookup);
+        alarms.update(touched);
         outline.clear();
         checks.clear();
         views.clear();
-        let mut effects = self.with_text(|text, scene| filter::again(text, scene, before));
+        let mut effects = self.with_text(|text, scene| filter::restart(text, scene, before));
         if self.session.file.is_caught_up {
             self.text.count_unseen(&self.session.transcript, touched);
         }
-        effects.extend(self.with_text(search::again));
+        effects.extend(self.with_text(search::restart));
         self.session.release(|id| shown.contains(&id));
         effects
     }
 
-    /// Entries of the window and of the inspector.
+    /// The entries of the window and of the inspector, whose bodies stay in memory.
     fn in_sight(&self) -> impl Iterator<Item = EntryId> {
         let inspected = self.inspector.shown().map(|focus| focus.entry);
         self.text
@@ -132,14 +132,14 @@ impl Reader {
             .chain(inspected)
     }
 
-    /// Puts bodies back that were read again.
+    /// Puts bodies back into entries that were read from disk.
     pub fn fill(&mut self, entries: &[EntryId], contents: &[(Origin, Vec<Held>)]) {
         for id in self.session.fill(entries, contents) {
             self.text.asked.forget(id);
         }
-        // Entries wait for the bodies of others, too.
+        // Some of them wait for bodies of other entries.
         for id in entries {
-            self.text.cache.forget(*id);
+            self.text.cache.remove(*id);
         }
         let shown: Vec<EntryId> = self.in_sight().chain(entries.iter().copied()).collect();
         self.session.release(|id| shown.contains(&id));

@@ -1,9 +1,9 @@
-//! What actions do to the text.
+//! Actions on the transcript pane.
 
 use super::folding::{collapse, expand, fold_all, set_level, toggle_fold, unfold};
 use super::folds::toggle_branch;
 use super::goto::go_down;
-use super::moving::{pair, same_id, scroll, seek_on, to_branch};
+use super::jumps::{pair, same_id, scroll, seek_on, to_branch};
 use super::viewport::Motion;
 use super::{TextPane, as_of, wrapping};
 use crate::app::copying::clipboard;
@@ -12,7 +12,7 @@ use crate::app::input::action::Action;
 use crate::app::scene::Scene;
 use crate::render::row::Level;
 
-/// Carries out an action so many times.
+/// Carries out an action `times` times.
 pub(crate) fn act(
     text: &mut TextPane,
     scene: &mut Scene<'_>,
@@ -24,7 +24,7 @@ pub(crate) fn act(
         action,
         Action::Unfold | Action::Expand | Action::Collapse | Action::ToggleFold
     ) {
-        text.attending.touch();
+        text.auto_opened.release();
     }
     match action {
         Action::Next => scroll(text, Motion::Items(n)),
@@ -36,12 +36,12 @@ pub(crate) fn act(
         Action::PageUp => scroll(text, Motion::HalfPages(n.saturating_mul(-2))),
         Action::HalfDown => (0..times.min(1_000)).for_each(|_| scroll(text, Motion::HalfPages(1))),
         Action::HalfUp => (0..times.min(1_000)).for_each(|_| scroll(text, Motion::HalfPages(-1))),
-        // To follow is for the reader: what is shown may be the beginning.
+        // The reader handles the other direction, since only a part of the session may be read.
         Action::ToggleFollow => scroll(text, Motion::Pause),
         Action::Seek(kind, way) => {
             (0..times.min(1_000)).for_each(|_| seek_on(text, scene, kind, way));
         }
-        // As in other pagers: half down is `50%`.
+        // As in other pagers, `50%` goes half way down.
         Action::Pair if times > 1 => go_down(text, scene, times.min(100) as u64, 100),
         Action::Pair => pair(text, scene),
         Action::Collapse => collapse(text, scene),
@@ -57,11 +57,11 @@ pub(crate) fn act(
         Action::Level(number) => set_level(text, number),
         Action::ToggleThinking => {
             text.shows.thinking = !text.shows.thinking;
-            text.look_changed();
+            text.invalidate_rows();
         }
         Action::ToggleIntents => {
             text.shows.intents = !text.shows.intents;
-            text.look_changed();
+            text.invalidate_rows();
             scene.say(if text.shows.intents {
                 "what calls are for, then what they do"
             } else {
@@ -75,9 +75,9 @@ pub(crate) fn act(
         Action::ToggleWrap | Action::Sideways(_) | Action::ToggleGutter => {
             wrapping::actions::act(text, scene, action, times);
         }
-        // Taken by the views.
+        // Views handle these.
         Action::Shift(_) | Action::Reverse => scene.say("this is for the views; 2 to 7 open them"),
-        // Taken by the selection, or by the viewer, whatever session is shown.
+        // The selection or the viewer handles these.
         _ => {}
     }
     Vec::new()

@@ -1,8 +1,7 @@
-//! The session as of the cursor: what the model no longer saw there is dimmed, and can be listed, and the header and
-//! the outline show what it had come to by then.
+//! The session as of the cursor: entries that the model no longer saw there are dimmed, its context can be listed, and
+//! header and outline show cost and time up to there.
 //!
-//! Invariant: nothing moves when the dimming goes on or off, or when the cursor does; only what is painted in
-//! the window is asked for.
+//! Invariant: dimming moves no row, and only entries in the window are judged.
 
 pub mod make;
 
@@ -24,53 +23,53 @@ use crate::render::wrap;
 
 /// Characters of a message that are copied.
 const WORDS: usize = 160;
-/// Columns for what a part is.
+/// Columns of the kind of a part.
 const KIND: usize = 18;
 
-/// The dimming.
+/// State of the dimming.
 #[derive(Clone, Debug, Default)]
-pub struct AsOf {
-    /// Whether the reader wants it.
+pub struct AsOfCursor {
+    /// Whether it is on.
     pub is_on: bool,
-    /// Whether the reader is still to be told what that comes to.
+    /// Whether a message is still to be shown that says what is dimmed.
     is_asked: bool,
     /// Entries in the window that the model did not see at the cursor.
     lost: HashSet<EntryId>,
-    /// What the session had come to.
-    then: Option<Then>,
+    /// Cost, time and context up to the cursor.
+    then: Option<SessionAtCursor>,
 }
 
-/// What the session had come to at the cursor.
+/// Cost, time and context of the session up to the cursor.
 #[derive(Clone, Debug)]
-pub struct Then {
-    /// The entry, and the revision of the account.
+pub struct SessionAtCursor {
+    /// The entry at the cursor and the generation of the account, by which it is cached.
     made_for: (EntryId, u64),
-    /// How far it had come.
+    /// The position in the account.
     pub reach: account::AsOf,
-    /// When that was.
+    /// The time of the entry.
     pub at: Option<Timestamp>,
-    /// What it had cost.
+    /// Cost up to there.
     pub cost: Cost,
-    /// What the turn had come to.
+    /// Figures of the turn up to there.
     pub turn: Option<Figures>,
     /// How full the context was.
     pub context: Option<ContextUse>,
 }
 
-impl AsOf {
+impl AsOfCursor {
     /// Whether an entry in the window is dimmed.
     pub fn has_lost(&self, id: EntryId) -> bool {
         self.lost.contains(&id)
     }
 
-    /// What the session had come to at the cursor, if the reader wants it and it is known.
-    pub fn then(&self) -> Option<&Then> {
+    /// Cost, time and context up to the cursor, if dimming is on and they are known.
+    pub fn then(&self) -> Option<&SessionAtCursor> {
         self.then.as_ref()
     }
 }
 
-/// One part of a message.
-struct Message {
+/// A block as a part of the model's context.
+struct ContextPart {
     number: usize,
     at: String,
     role: &'static str,
@@ -81,7 +80,7 @@ struct Message {
     words: Text,
 }
 
-impl Message {
+impl ContextPart {
     fn line(&self, cut: &'static str) -> String {
         let kind = wrap::fit(&[Span::raw(self.kind.clone())], KIND, cut);
         let kind: String = kind.iter().map(|span| span.content.as_ref()).collect();
@@ -102,7 +101,7 @@ fn messages(
     entries: &[EntryId],
     now: Option<Timestamp>,
     density: f64,
-) -> Vec<Message> {
+) -> Vec<ContextPart> {
     let mut messages = Vec::new();
     for id in entries {
         let (Some(entry), Some(place)) = (transcript.get(*id), transcript.place_of(*id)) else {
@@ -113,7 +112,7 @@ fn messages(
                 continue;
             };
             let (name, words) = words(block, class);
-            messages.push(Message {
+            messages.push(ContextPart {
                 number: place + 1,
                 at: entry.at.map(Timestamp::clock).unwrap_or_default(),
                 // Results go back to the model as a message of their own.
@@ -133,7 +132,7 @@ fn messages(
     messages
 }
 
-/// One of a class.
+/// The name of one part of a class.
 fn word(class: Class) -> &'static str {
     match class {
         Class::System => "system",
@@ -148,7 +147,7 @@ fn word(class: Class) -> &'static str {
     }
 }
 
-/// What a part is called if it has a name, and how it begins.
+/// The name of a part, if it has one, and the beginning of its text.
 fn words(block: &Block, class: Class) -> (Option<String>, String) {
     let instead = match &block.sent {
         Sent::As(words) => Some(words.to_string()),

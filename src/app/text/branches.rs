@@ -1,4 +1,4 @@
-//! Branches that the session left: where each begins, and what its fold hides.
+//! Abandoned branches: their heads, and the entries that their folds hide.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use crate::model::branches::Branch;
 use crate::model::entry::EntryId;
 use crate::model::transcript::Transcript;
 
-/// A branch and those within it.
+/// A branch with the branches within it.
 fn with_nested<'a>(transcript: &'a Transcript, branch: &'a Branch) -> Vec<&'a Branch> {
     let mut found = vec![branch];
     let mut next = 0;

@@ -1,4 +1,4 @@
-//! What records hold that no block shows is asked for, for what is in the window ([`crate::session::details`]).
+//! Reads the fields of records that no block shows, for the entries in the window ([`crate::session::details`]).
 
 use super::TextPane;
 use crate::app::effect::Effect;
@@ -7,8 +7,8 @@ use crate::model::entry::details::Details;
 use crate::model::record::Origin;
 use crate::render::row::Level;
 
-/// Asks for what is in sight and not known, each record once.
-pub fn ask(text: &mut TextPane, scene: &Scene<'_>) -> Option<Effect> {
+/// Requests the details of entries in sight, each record once.
+pub fn request(text: &mut TextPane, scene: &Scene<'_>) -> Option<Effect> {
     if text.level < Level::Full {
         text.view.keep_place();
         return None;
@@ -34,8 +34,8 @@ pub fn ask(text: &mut TextPane, scene: &Scene<'_>) -> Option<Effect> {
     (!origins.is_empty()).then_some(Effect::Details { origins, is_whole })
 }
 
-/// Takes what was asked for.
-pub fn take(text: &mut TextPane, is_whole: bool, found: Vec<(Origin, Details)>) {
+/// Applies details that were read.
+pub fn apply(text: &mut TextPane, is_whole: bool, found: Vec<(Origin, Details)>) {
     if text.details.take(is_whole, found) {
         text.cache.clear();
         text.view.restore_place();

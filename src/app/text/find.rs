@@ -1,4 +1,4 @@
-//! What the reader searches for, and the filter that hides the rest.
+//! The search and the filter of the transcript pane.
 
 pub mod filter;
 pub(crate) mod mention;
@@ -6,77 +6,73 @@ pub(crate) mod opened;
 pub(crate) mod reveal;
 pub mod search;
 
-use self::opened::Opened;
+use self::opened::OpenedFolds;
 use super::places::saved_position::SavedPosition;
 use super::viewport::Focus;
 use crate::analysis::calls::lookup::Lookup;
 use crate::session::filter::Filter;
 use crate::session::search::Search;
 
-/// Searches and filters of a session.
+/// State of the search and the filter.
 #[derive(Debug, Default)]
 pub struct Find {
     /// The search.
     pub search: Option<Search>,
-    /// A hit to be brought into view, as soon as its rows are known.
-    pub(crate) sought: Option<Sought>,
-    /// The hit that was brought into view last.
-    pub(crate) at_hit: Option<AtHit>,
-    /// What searches opened.
-    pub(crate) opened: Opened,
-    /// The id that is gone along, while the reader is where that led.
+    /// A hit to bring into view as soon as its rows are laid out.
+    pub(crate) sought: Option<PendingHit>,
+    /// The current hit.
+    pub(crate) at_hit: Option<CurrentHit>,
+    pub(crate) opened: OpenedFolds,
+    /// The id that `o` follows, and the item it led to; another focus ends that.
     pub(crate) same_id: Option<(Focus, String)>,
-    /// Whether searches take what is typed literally.
+    /// Whether typed searches are literal.
     pub is_literal: bool,
     /// A search that is being typed.
-    pub(crate) typing: Option<Box<Typing>>,
+    pub(crate) typing: Option<Box<TypedSearch>>,
     /// The filter in force.
     pub filter: Option<Filter>,
-    /// A filter that takes its place as soon as all texts are read.
+    /// The filter that replaces it as soon as all texts are read.
     pub next_filter: Option<Filter>,
-    /// Distinguishes answers for the current search, or filter, from earlier ones.
+    /// Generation of the current search or filter; answers of earlier ones are dropped.
     pub generation: u32,
 }
 
 /// A search that is being typed.
 #[derive(Debug)]
-pub(crate) struct Typing {
-    /// What is typed so far.
+pub(crate) struct TypedSearch {
+    /// The pattern typed so far.
     pub text: String,
-    /// Whether more was typed since the last search.
+    /// Whether it changed since it was last searched for.
     pub(crate) is_new: bool,
-    /// Where the reader was before.
+    /// The position before the typing, to go back to.
     pub from: SavedPosition,
-    /// What earlier searches had opened.
-    pub(crate) opened: Opened,
+    /// Folds that earlier searches had opened.
+    pub(crate) opened: OpenedFolds,
 }
 
-/// A hit that the view is going to, and how many to go on from there.
+/// A hit that the view is to go to, and steps from there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sought {
+pub(crate) struct PendingHit {
     /// A block with hits.
     pub(crate) block: Option<(Focus, Edge)>,
-    /// So many hits further; back if negative.
+    /// Hits to go on from there; back if negative.
     pub(crate) steps: isize,
 }
 
 /// Which of a block's hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Edge {
-    /// The first one.
     First,
-    /// The last one.
     Last,
 }
 
-/// The hit at which the reader is.
+/// The current hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct AtHit {
-    /// The block.
+pub(crate) struct CurrentHit {
     pub(crate) focus: Focus,
-    /// Row of the block.
+    /// The row within the block.
     pub(crate) row: usize,
-    /// Number of the row among those with hits, from 0.
+    /// The number of the row among the block's rows with hits, from 0.
     pub(crate) number: usize,
 }
 
@@ -88,7 +84,7 @@ impl Find {
             .is_none_or(|filter| filter.shows(focus))
     }
 
-    /// The number (from 1) of the hit at which the reader is, of those of the search.
+    /// The number of the current hit, from 1.
     pub fn number(&self, focus: Focus) -> Option<usize> {
         let at = self.at_hit.filter(|at| at.focus == focus);
         self.search
@@ -96,31 +92,31 @@ impl Find {
             .number_of(focus, at.map_or(0, |at| at.number))
     }
 
-    /// A number for the next search or filter.
+    /// The generation of the next search or filter.
     pub(crate) fn next_generation(&mut self) -> u32 {
         self.generation = self.generation.wrapping_add(1).max(1);
         self.generation
     }
 
-    /// The same places in another transcript of the session.
-    pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
-        self.sought = self.sought.map(|sought| Sought {
+    /// Maps all positions to another transcript of the session.
+    pub(crate) fn remap(&mut self, lookup: &Lookup<'_>) {
+        self.sought = self.sought.map(|sought| PendingHit {
             block: sought
                 .block
                 .and_then(|(focus, edge)| Some((lookup.block(focus)?, edge))),
             ..sought
         });
-        self.opened.look_up(lookup);
+        self.opened.remap(lookup);
         self.same_id = self
             .same_id
             .take()
             .and_then(|(focus, id)| Some((lookup.block(focus)?, id)));
         if let Some(typing) = &mut self.typing {
-            typing.from.look_up(lookup);
-            typing.opened.look_up(lookup);
+            typing.from.remap(lookup);
+            typing.opened.remap(lookup);
         }
         self.at_hit = self.at_hit.and_then(|at| {
-            Some(AtHit {
+            Some(CurrentHit {
                 focus: lookup.block(at.focus)?,
                 ..at
             })

@@ -1,12 +1,12 @@
-//! How much of what is shown: levels of detail, folds, and the sub-agents under their calls.
+//! Actions on folds: levels of detail, items, nodes of trees, sub-agents.
 
 use super::folds::{toggle_branch, unfold_branch};
-use super::moving::{jump, seek_on};
+use super::jumps::{jump, seek_on};
 use super::viewport::{Focus, Motion};
 use super::{landmarks, runs};
 use crate::analysis::reading::helper_headed_by;
 use crate::app::effect::Effect;
-use crate::app::input::action::{Kind, Way};
+use crate::app::input::action::{LandmarkKind, Way};
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;
 use crate::model::body::Image;
@@ -15,23 +15,23 @@ use crate::model::text::{Name, Text};
 use crate::render::nodes::Node;
 use crate::render::row::{Fold, Level};
 
-/// Another level of detail; folds by hand are forgotten.
+/// Sets the level of detail, and drops folds set by hand.
 pub(crate) fn set_level(text: &mut TextPane, number: u8) {
     let level = Level::of(number.clamp(1, 5));
     if level != text.level {
         text.level = level;
         text.folds.clear();
         text.stale.sequence = true;
-        text.look_changed();
+        text.invalidate_rows();
     }
 }
 
-/// Another level for everything.
+/// Opens or closes all folds, by the level.
 pub(crate) fn fold_all(text: &mut TextPane, level: Level) {
     text.folds.clear();
     text.stale.sequence = true;
     set_level(text, level.number());
-    text.look_changed();
+    text.invalidate_rows();
 }
 
 fn set_fold(text: &mut TextPane, scene: &Scene<'_>, focus: Focus, fold: Fold) {
@@ -44,7 +44,7 @@ fn set_fold(text: &mut TextPane, scene: &Scene<'_>, focus: Focus, fold: Fold) {
         return;
     };
     text.folds.set(&key, focus.block, fold);
-    text.cache.forget(focus.entry);
+    text.cache.remove(focus.entry);
 }
 
 fn fold_of(text: &TextPane, scene: &Scene<'_>, focus: Focus) -> Fold {
@@ -72,20 +72,20 @@ fn set_node(text: &mut TextPane, scene: &Scene<'_>, focus: Focus, node: Node, is
         return;
     };
     text.folds.set_node(&key, node.id, is_open);
-    text.view.ask(Motion::Pause);
-    text.cache.forget(focus.entry);
+    text.view.push_motion(Motion::Pause);
+    text.cache.remove(focus.entry);
 }
 
-/// Opens or closes the node of a tree at which the reader is. Answers whether there is one.
+/// Opens or closes the current node of a tree. Returns whether there is one.
 fn toggle_node(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
     let Some(node) = text.view.node() else {
         return false;
     };
     match (node.is_open, node.parent) {
         (Some(is_open), _) => set_node(text, scene, focus, node, !is_open),
-        // What cannot fold folds what holds it.
+        // A leaf closes its parent.
         (None, Some(parent)) => {
-            text.view.ask(Motion::ToNode(parent));
+            text.view.push_motion(Motion::ToNode(parent));
             let held_by = Node {
                 id: parent,
                 parent: None,
@@ -98,42 +98,42 @@ fn toggle_node(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
     true
 }
 
-/// Closes the node at which the reader is, or goes to what holds it. Answers whether there is one.
+/// Closes the current node, or goes to its parent. Returns whether there is a node.
 fn collapse_node(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
     let Some(node) = text.view.node() else {
         return false;
     };
     match (node.is_open, node.parent) {
         (Some(true), _) => set_node(text, scene, focus, node, false),
-        (_, Some(parent)) => text.view.ask(Motion::ToNode(parent)),
+        (_, Some(parent)) => text.view.push_motion(Motion::ToNode(parent)),
         (_, None) => {
             text.view.forget_node();
-            text.view.ask(Motion::Show(focus));
+            text.view.push_motion(Motion::Show(focus));
         }
     }
     true
 }
 
-/// Opens the node at which the reader is; goes into one that is open. Answers whether there is one.
+/// Opens the current node, or goes into one that is open. Returns whether there is a node.
 fn expand_node(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) -> bool {
     let Some(node) = text.view.node() else {
         return false;
     };
     match node.is_open {
         Some(false) => set_node(text, scene, focus, node, true),
-        Some(true) => text.view.ask(Motion::Items(1)),
+        Some(true) => text.view.push_motion(Motion::Items(1)),
         None => scene.say("nothing is folded here; h goes to what holds it"),
     }
     true
 }
 
-/// The next state of the focused item's fold.
+/// Toggles the fold of the focused item.
 pub(crate) fn toggle_fold(text: &mut TextPane, scene: &Scene<'_>) {
     let Some(focus) = text.view.focus else { return };
     if toggle_node(text, scene, focus) {
         return;
     }
-    text.view.hold();
+    text.view.pin();
     if unfold_branch(text, scene, focus)
         || unfold_helper(text, scene, focus)
         || runs::unfold(text, focus.entry)
@@ -149,13 +149,13 @@ pub(crate) fn toggle_fold(text: &mut TextPane, scene: &Scene<'_>) {
     set_fold(text, scene, focus, next);
 }
 
-/// First the sub-agent of a call, then its fold, then to what holds the item.
+/// Closes the sub-agent of a call, else the item's fold, else goes to the item's parent.
 pub fn collapse(text: &mut TextPane, scene: &mut Scene<'_>) {
     let Some(focus) = text.view.focus else { return };
     if collapse_node(text, scene, focus) {
         return;
     }
-    text.view.hold();
+    text.view.pin();
     if close_lane(text, scene, focus) {
         return;
     }
@@ -174,7 +174,7 @@ pub fn collapse(text: &mut TextPane, scene: &mut Scene<'_>) {
         (Fold::ByLevel, Some(starter)) if text.level <= Level::Outline => {
             jump(text, scene, starter);
         }
-        (Fold::Closed, None) => seek_on(text, scene, Kind::Prompt, Way::Previous),
+        (Fold::Closed, None) => seek_on(text, scene, LandmarkKind::Prompt, Way::Previous),
         (Fold::ByLevel, _) => set_fold(text, scene, focus, Fold::Closed),
     }
 }
@@ -187,7 +187,7 @@ pub fn expand(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     if expand_node(text, scene, focus) {
         return Vec::new();
     }
-    text.view.hold();
+    text.view.pin();
     if unfold_branch(text, scene, focus) || runs::unfold(text, focus.entry) {
         return Vec::new();
     }
@@ -197,7 +197,7 @@ pub fn expand(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     if !closed.is_empty() {
         text.open_lanes.extend(closed);
         text.stale.sequence = true;
-        text.cache.forget(focus.entry);
+        text.cache.remove(focus.entry);
         return Vec::new();
     }
     let (image, is_alone) = image_of(scene, focus);
@@ -213,7 +213,7 @@ pub fn expand(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Opens the item, as [`expand`] does; what is open is closed again, as it was before.
+/// Opens the item, as [`expand`] does, or closes it again if it is open.
 pub(crate) fn unfold(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     let Some(focus) = text.view.focus else {
         return Vec::new();
@@ -243,7 +243,7 @@ pub(crate) fn unfold(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> 
         text.folds.unfolded_branch = here;
         return expand(text, scene);
     }
-    text.view.hold();
+    text.view.pin();
     if runs::toggle(text, focus) {
         return Vec::new();
     }
@@ -265,7 +265,7 @@ pub(crate) fn unfold(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> 
     }
 }
 
-/// The session in which this one goes on, if the item says so.
+/// The id of the session that continues this one, if the item names it.
 fn continued_in(scene: &Scene<'_>, focus: Focus) -> Option<Text> {
     let block = scene
         .session
@@ -279,13 +279,13 @@ fn continued_in(scene: &Scene<'_>, focus: Focus) -> Option<Text> {
     }
 }
 
-/// Closes the sub-agents under an item. Answers whether one was open.
+/// Closes the sub-agents under an item. Returns whether one was open.
 fn close_lane(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
     let mut open = lanes_under(scene, focus);
     open.retain(|lane| text.open_lanes.remove(lane));
     if !open.is_empty() {
         text.stale.sequence = true;
-        text.cache.forget(focus.entry);
+        text.cache.remove(focus.entry);
     }
     !open.is_empty()
 }
@@ -310,7 +310,7 @@ fn image_of(scene: &Scene<'_>, focus: Focus) -> (Option<Image>, bool) {
     }
 }
 
-/// Unfolds the helper whose one row is focused. Answers whether it did.
+/// Unfolds the helper whose only row is focused. Returns whether there was one.
 fn unfold_helper(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
     let helper =
         helper_headed_by(&scene.session.transcript, focus.entry).map(|lane| lane.name.clone());

@@ -1,12 +1,12 @@
-//! What the reader folded or opened by hand: blocks, nodes of trees, branches that the session left, runs of equal calls; and how all that
-//! hides an item is opened. Keyed by the entry's key, so that folds survive when the session is read anew.
+//! Folds set by hand: blocks, nodes of trees, abandoned branches, runs of equal calls; and how everything that hides an
+//! item is opened. Keyed by the entry's key, so that folds survive a reload.
 //!
-//! Invariant: a folded branch shows one row; whatever leads into it opens it.
+//! Invariant: a folded branch shows one row; a jump into it opens it.
 
 use std::collections::{HashMap, HashSet};
 
 use super::TextPane;
-use super::runs::{self, Runs};
+use super::runs::{self, FoldedRuns};
 use super::sequence::starter_of;
 use super::viewport::Focus;
 use crate::analysis::calls::lookup::Lookup;
@@ -17,7 +17,7 @@ use crate::render::nodes::{NodeFolds, NodeId};
 use crate::render::row::{Fold, Level};
 use crate::session::Session;
 
-/// Folds by entry and place of the block.
+/// Folds by entry and block.
 #[derive(Clone, Debug, Default)]
 pub struct Folds {
     by_hand: HashMap<Key, Vec<Fold>>,
@@ -26,8 +26,8 @@ pub struct Folds {
     branches: HashSet<usize>,
     /// The branch that was unfolded last by the key that folds it again.
     pub(crate) unfolded_branch: Option<usize>,
-    /// Calls that are one row with others.
-    pub(crate) runs: Runs,
+    /// Runs of equal calls, folded into one row each.
+    pub(crate) runs: FoldedRuns,
 }
 
 impl Folds {
@@ -65,7 +65,7 @@ impl Folds {
             .set(node, is_open);
     }
 
-    /// Opens all nodes of a block. Answers whether that is news.
+    /// Opens all nodes of a block. Returns whether they were not all open.
     pub(crate) fn open_nodes(&mut self, entry: &Key, block: usize) -> bool {
         let nodes = self.nodes.entry(entry.clone()).or_default();
         let was_whole = nodes.is_whole(block);
@@ -73,7 +73,7 @@ impl Folds {
         !was_whole
     }
 
-    /// All nodes of a block are no longer open together; those that were opened one by one are.
+    /// Undoes [`Self::open_nodes`]; nodes that were opened one by one stay open.
     pub(crate) fn close_nodes(&mut self, entry: &Key, block: usize) {
         if let Some(nodes) = self.nodes.get_mut(entry) {
             nodes.close_all(block);
@@ -94,17 +94,17 @@ impl Folds {
         }
     }
 
-    /// The same for another reading of the session, in which entries may have other numbers.
+    /// The folds without those that are kept by the numbers of entries, for a reload.
     #[must_use]
-    pub(crate) fn again(self) -> Self {
+    pub(crate) fn without_runs(self) -> Self {
         Self {
-            runs: Runs::default(),
+            runs: FoldedRuns::default(),
             ..self
         }
     }
 
-    /// The same in another transcript of the session.
-    pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
+    /// Maps the folds to another transcript of the session.
+    pub(crate) fn remap(&mut self, lookup: &Lookup<'_>) {
         self.branches = self
             .branches
             .iter()
@@ -113,10 +113,10 @@ impl Folds {
         self.unfolded_branch = self
             .unfolded_branch
             .and_then(|number| lookup.branch(number));
-        self.runs.look_up(lookup);
+        self.runs.remap(lookup);
     }
 
-    /// The same for entries that have other keys; their branches have other numbers, too.
+    /// The folds for entries under other keys; folds of branches are dropped, since their numbers change.
     #[must_use]
     pub(crate) fn renamed(self, name: impl Fn(&Key) -> Key) -> Self {
         let by_hand = self
@@ -136,18 +136,17 @@ impl Folds {
         }
     }
 
-    /// Forgets all folds.
     pub(crate) fn clear(&mut self) {
         self.by_hand.clear();
         self.nodes.clear();
         self.branches.clear();
         self.unfolded_branch = None;
-        self.runs = Runs::default();
+        self.runs = FoldedRuns::default();
     }
 }
 
-/// Rows show which branch their entry lies on; they are made anew when that changes. Answers whether it did.
-pub(crate) fn notice_branches(text: &mut TextPane, session: &Session) -> bool {
+/// Drops cached rows when branches have changed, since rows show which branch an entry is on. Returns whether they had.
+pub(crate) fn update_branches(text: &mut TextPane, session: &Session) -> bool {
     let changed = session.transcript.branches_changed();
     if std::mem::replace(&mut text.stale.branches_seen, changed) != changed {
         text.cache.clear();
@@ -160,7 +159,7 @@ pub(crate) fn notice_branches(text: &mut TextPane, session: &Session) -> bool {
 /// Folds the branch of the focused item, or unfolds it.
 pub fn toggle_branch(text: &mut TextPane, scene: &mut Scene<'_>) {
     let Some(focus) = text.view.focus else { return };
-    text.view.hold();
+    text.view.pin();
     let Some(branch) = scene.session.transcript.branches().of(focus.entry) else {
         return scene.say("not on a branch that the session left");
     };
@@ -182,7 +181,7 @@ pub fn toggle_branch(text: &mut TextPane, scene: &mut Scene<'_>) {
     }
 }
 
-/// Unfolds the branch whose one row is focused. Answers whether it did.
+/// Unfolds the branch whose only row is focused. Returns whether there was one.
 pub(crate) fn unfold_branch(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
     let folded = scene
         .session
@@ -228,10 +227,10 @@ fn unfold_branches_above(text: &mut TextPane, scene: &Scene<'_>, id: EntryId) {
 fn set_branch(text: &mut TextPane, number: usize, is_folded: bool) {
     text.folds.set_branch(number, is_folded);
     text.stale.sequence = true;
-    text.look_changed();
+    text.invalidate_rows();
 }
 
-/// Opens all that hides an item, but for the filter and the bookkeeping's level.
+/// Opens everything that hides an item, but for the filter, and level 4 for traces.
 pub fn reach(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) {
     show_kind(text, scene, focus);
     unfold_branches_above(text, scene, focus.entry);
@@ -239,7 +238,7 @@ pub fn reach(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) {
     runs::reach(text, focus.entry);
 }
 
-/// Thinking and level, if they leave out the item's kind.
+/// Shows thinking, or leaves level 1, if they hide the item.
 fn show_kind(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) {
     let Some(entry) = scene.session.transcript.get(focus.entry) else {
         return;
@@ -251,12 +250,12 @@ fn show_kind(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) {
         && matches!(kind, Some(BlockKind::Text(_)));
     if is_thinking && !text.shows.thinking {
         text.shows.thinking = true;
-        text.look_changed();
+        text.invalidate_rows();
     }
     if text.level == Level::Prompts && !is_prompt {
         text.level = Level::Outline;
         text.stale.sequence = true;
-        text.look_changed();
+        text.invalidate_rows();
     }
 }
 
@@ -273,7 +272,7 @@ fn open_lanes_to(text: &mut TextPane, scene: &Scene<'_>, id: EntryId) {
         }
         text.stale.sequence = true;
         if let Some(starter) = starter {
-            text.cache.forget(starter);
+            text.cache.remove(starter);
         }
         lane = starter
             .and_then(|id| scene.session.transcript.get(id))

@@ -1,29 +1,29 @@
-//! To a place that was typed: the number of an entry, a line of the file, a share of the way, a time.
+//! `:goto`: the number of an entry, a line of the file, a percentage, a time.
 
 use super::TextPane;
-use super::moving::{has_rows, jump};
+use super::jumps::{has_rows, jump};
 use super::viewport::Focus;
-use crate::app::input::command::Place;
+use crate::app::input::command::GotoTarget;
 use crate::app::scene::Scene;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::record::FileId;
 
-/// Goes to a place, or says why not.
-pub(crate) fn go_to(text: &mut TextPane, scene: &mut Scene<'_>, place: Place) {
-    if let Place::Line(line) = place {
+/// Goes to a position, or says why it cannot.
+pub(crate) fn go_to(text: &mut TextPane, scene: &mut Scene<'_>, place: GotoTarget) {
+    if let GotoTarget::Line(line) = place {
         return match at_line(text, scene, line) {
             Some(focus) => jump(text, scene, focus),
             None => scene.say(format!("nothing is at {place}")),
         };
     }
     let entry = match place {
-        Place::Entry(number) => number.checked_sub(1).and_then(|at| {
+        GotoTarget::Entry(number) => number.checked_sub(1).and_then(|at| {
             let from = scene.session.transcript.order().get(at..)?;
             from.iter().copied().find(|id| has_rows(text, scene, *id))
         }),
-        Place::Line(_) => None,
-        Place::Percent(percent) => so_far_down(text, scene, u64::from(percent), 100),
-        Place::Clock(clock) => {
+        GotoTarget::Line(_) => None,
+        GotoTarget::Percent(percent) => so_far_down(text, scene, u64::from(percent), 100),
+        GotoTarget::Clock(clock) => {
             let focused = text
                 .view
                 .focus
@@ -32,7 +32,7 @@ pub(crate) fn go_to(text: &mut TextPane, scene: &mut Scene<'_>, place: Place) {
             let then = day.at(clock);
             first(text, scene, |entry| entry.at.is_some() && entry.at >= then)
         }
-        Place::Timestamp(then) => first(text, scene, |entry| entry.at >= Some(then)),
+        GotoTarget::Timestamp(then) => first(text, scene, |entry| entry.at >= Some(then)),
     };
     match entry {
         Some(entry) => jump(text, scene, Focus { entry, block: 0 }),
@@ -40,7 +40,7 @@ pub(crate) fn go_to(text: &mut TextPane, scene: &mut Scene<'_>, place: Place) {
     }
 }
 
-/// The item that a line of the session's file brought; of a line that brought none, the last one before it.
+/// The item from a line of the session's file; of a line without one, the last item before it.
 fn at_line(text: &TextPane, scene: &Scene<'_>, line: u32) -> Option<Focus> {
     let mut passing = scene.session.transcript.passing();
     let mut best: Option<(u32, Focus)> = None;
@@ -69,7 +69,7 @@ fn at_line(text: &TextPane, scene: &Scene<'_>, line: u32) -> Option<Focus> {
         }
         for (block, one) in entry.blocks.iter().enumerate() {
             let bodies = one.kind.bodies().into_iter().map(|body| body.from);
-            // What has no body came with the entry.
+            // A block without a body is from the record of the entry.
             for from in bodies
                 .chain([entry.origin])
                 .filter(|from| from.file == FileId(0))
@@ -82,13 +82,13 @@ fn at_line(text: &TextPane, scene: &Scene<'_>, line: u32) -> Option<Focus> {
             }
         }
     }
-    // Behind the last line is nothing.
+    // A line beyond the last one finds nothing.
     best.filter(|_| is_reached || next.is_some())
         .or(next)
         .map(|(_, focus)| focus)
 }
 
-/// Goes so far down.
+/// Goes down by a share of all rows.
 pub(crate) fn go_down(text: &mut TextPane, scene: &mut Scene<'_>, share: u64, of: u64) {
     if let Some(entry) = so_far_down(text, scene, share, of) {
         jump(text, scene, Focus { entry, block: 0 });
@@ -108,7 +108,7 @@ fn so_far_down(text: &TextPane, scene: &Scene<'_>, share: u64, of: u64) -> Optio
         .or_else(|| from.first().copied())
 }
 
-/// The first shown entry for which this holds.
+/// The first shown entry that satisfies a condition.
 fn first(text: &TextPane, scene: &Scene<'_>, holds: impl Fn(&Entry) -> bool) -> Option<EntryId> {
     let is_meant = |id: &EntryId| {
         has_rows(text, scene, *id) && scene.session.transcript.get(*id).is_some_and(&holds)

@@ -1,11 +1,11 @@
-//! The lane gutter: beside each row of the window the calls in flight there, in columns as of a graph.
+//! The lane gutter: calls in flight beside each row of the window, as lines in columns.
 //!
-//! A lane opens (`╭`) at the head of its call and closes (`╰`) at the last row of what was said before the
-//! result came; where several close at one item, they do so row by row in the order of their results. A
-//! call without a result is dashed. The lanes of a sub-agent stand right of those that are in flight where
-//! it was started. If there are more than columns, the oldest keep theirs, and the last column says so.
+//! A line opens (`╭`) at the head of its call and closes (`╰`) at the last row before the result came; several that
+//! close at one item close row by row in the order of their results. The line of a call without a result is dashed. The
+//! lines of a sub-agent are right of those in flight where it was started. If there are more lines than columns, the
+//! oldest keep theirs, and the last column shows a sign.
 //!
-//! Invariant: work depends on the rows and the entries of the window, and no row depends on it.
+//! Invariant: the cost depends on the rows and entries of the window, and no row depends on the gutter.
 
 use super::sequence::Sequence;
 use super::viewport::Focus;
@@ -20,11 +20,11 @@ use crate::session::filter::Filter;
 
 pub mod make;
 mod outer;
-mod passes;
+mod spans;
 
-use passes::{InSight, Pass, own};
+use spans::{LaneSpan, VisibleRows, own};
 
-/// What a cell of the gutter shows.
+/// What a cell shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stroke {
     /// Nothing.
@@ -32,13 +32,13 @@ pub enum Stroke {
     None,
     /// A call was made.
     Opens,
-    /// It is in flight.
+    /// The call is in flight.
     Within,
     /// Its result came.
     Closes,
     /// Both, on one row.
     Single,
-    /// It is in flight and was never answered.
+    /// The call is in flight and has no result.
     Waits,
     /// More calls than columns.
     More,
@@ -46,40 +46,40 @@ pub enum Stroke {
 
 /// A cell of the gutter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cell {
-    /// What it shows.
+pub struct GutterCell {
+    /// The line in it.
     pub part: Stroke,
-    /// Whether it is the lane of a sub-agent.
+    /// Whether it is of a call that started a sub-agent.
     pub is_agent: bool,
-    /// Whether it is the lane of the focused call.
+    /// Whether it is of the focused call.
     pub(crate) is_focused: bool,
 }
 
 /// The gutter of the window.
 #[derive(Clone, Debug, Default)]
-pub struct Gutter {
-    /// Cells from left to right, line by line; nothing if no lanes are shown.
-    pub lines: Vec<Vec<Cell>>,
+pub struct LaneGutter {
+    /// Cells from left to right, for each line of the window; empty if the gutter is hidden.
+    pub lines: Vec<Vec<GutterCell>>,
 }
 
-/// What lanes are found by.
-struct Scene<'a> {
+/// What the lines are computed from.
+struct GutterContext<'a> {
     transcript: &'a Transcript,
     flights: &'a Flights,
     sequence: &'a Sequence,
     filter: Option<&'a Filter>,
     /// Whether the entries of a sub-agent are shown.
     opens: &'a dyn Fn(&Name) -> bool,
-    /// What passes the entries of the sub-agent that was met last.
-    outer: Option<(Name, Vec<outer::Outer<'a>>)>,
+    /// The lines beside the entries of the sub-agent that was asked for last.
+    outer: Option<(Name, Vec<outer::OuterLane<'a>>)>,
 }
 
-/// Entries that are not shown, over which the next shown one is sought.
+/// Hidden entries that are skipped on the search for the next shown one.
 const PASSED_OVER: usize = 512;
 
-impl<'a> Scene<'a> {
-    /// All lanes beside those rows of an entry that are in sight.
-    fn passes(&mut self, id: EntryId, in_sight: &InSight<'_>) -> Vec<Pass> {
+impl<'a> GutterContext<'a> {
+    /// All lines beside the rows of an entry in sight.
+    fn passes(&mut self, id: EntryId, in_sight: &VisibleRows<'_>) -> Vec<LaneSpan> {
         let Some(entry) = self.transcript.get(id) else {
             return Vec::new();
         };
@@ -104,7 +104,7 @@ impl<'a> Scene<'a> {
         }
         let base = passes
             .iter()
-            .map(|pass: &Pass| pass.column + 1)
+            .map(|pass: &LaneSpan| pass.column + 1)
             .max()
             .unwrap_or(0);
         passes.extend(own(self, (id, entry), in_sight, base));
@@ -121,7 +121,7 @@ impl<'a> Scene<'a> {
             && self.filter.is_none_or(|filter| filter.shows(focus))
     }
 
-    /// Whether a flight goes on behind an entry, beside one that is shown.
+    /// Whether a flight is still open at the next shown entry.
     fn goes_beyond(&self, flight: &Flight, id: EntryId) -> bool {
         let (Some(until), Some((place, _))) = (flight.until, self.flights.spot(id, 0)) else {
             return true;
@@ -150,7 +150,7 @@ impl<'a> Scene<'a> {
         open.find(|lane| lane.entries.iter().any(is_shown))
     }
 
-    /// The column of a call among those of its lane: the one of its flight, else the first free one.
+    /// The column of a call: that of its flight, else the first free one.
     fn column(&self, call: Place) -> (usize, Option<&'a Flight>) {
         let beside: Vec<&Flight> = self.flights.beside(call.entry).collect();
         let known = beside.iter().find(|flight| flight.call == call);
@@ -160,7 +160,7 @@ impl<'a> Scene<'a> {
         )
     }
 
-    /// The first column that none of these flights has where a call stands.
+    /// The first column that none of these flights uses at a call.
     fn free_column(&self, call: Place, flights: &[&Flight]) -> usize {
         let Some(spot) = self.flights.spot(call.entry, call.block) else {
             return 0;
@@ -171,7 +171,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Whether air stands at this row.
+/// Whether a row is a gap.
 fn is_gap(rows: &[Row], row: usize) -> bool {
     rows.get(row).is_some_and(|row| row.kind == RowKind::Gap)
 }

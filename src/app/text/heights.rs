@@ -1,19 +1,19 @@
-//! Heights of entries in rows, for the scrollbar and for percentages only: estimated until an entry
-//! was laid out, exact from then on. A Fenwick tree, so that a sum costs the logarithm.
+//! Heights of entries in rows, for scrollbar and percentages: an estimate until an entry is laid out, exact from then
+//! on. A Fenwick tree over blocks of entries, so sums and updates cost O(log n).
 
-/// Heights by place in the sequence.
+/// Heights by index in the sequence.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Heights {
     rows: Vec<u32>,
-    /// Sums of blocks of rows.
+    /// Fenwick tree of the sums of blocks.
     sums: Vec<u64>,
 }
 
-/// Rows whose sum is kept as one.
+/// Entries summed up in one node of the tree.
 const BLOCK: usize = 32;
 
 impl Heights {
-    /// Starts anew with these heights.
+    /// Replaces all heights.
     pub(crate) fn reset(&mut self, rows: impl Iterator<Item = u32>) {
         self.rows.clear();
         self.sums.clear();
@@ -42,7 +42,6 @@ impl Heights {
         self.sums.push(sum);
     }
 
-    /// Corrects a height.
     pub(crate) fn set(&mut self, place: usize, rows: u32) {
         let Some(known) = self.rows.get_mut(place) else {
             return;
@@ -105,7 +104,6 @@ impl Heights {
         place.min(self.rows.len().saturating_sub(1))
     }
 
-    /// All rows.
     pub(crate) fn total(&self) -> u64 {
         self.before(self.rows.len())
     }

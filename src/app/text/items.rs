@@ -1,4 +1,4 @@
-//! Rows of entries, made when they are needed and kept while they are valid.
+//! Rows of entries: laid out on demand, and cached while their inputs are the same.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -7,18 +7,18 @@ use std::sync::Arc;
 use ratatui::text::Span;
 
 use super::folds::Folds;
-use super::portions::Portion;
+use super::portions::EntryPortion;
 use super::rulers::{self, Ruler};
 use super::runs;
 use super::sequence::{Sequence, depth_of};
-use super::viewport::{Focus, Rows};
+use super::viewport::{Focus, RowSource};
 use crate::analysis::account::Account;
 use crate::analysis::agents::{self, Fate};
 use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::calls::lifecycle;
 use crate::analysis::reading::helper_headed_by;
 use crate::analysis::{phrases, plans};
-use crate::app::text::places::news::{self, News};
+use crate::app::text::places::news::{self, NewsLine};
 use crate::model::body::Body;
 use crate::model::branches::Branch;
 use crate::model::entry::{Block, Entry, EntryId, Role};
@@ -35,120 +35,118 @@ use crate::render::wrap;
 use crate::session::details::KnownDetails;
 use crate::session::filter::Filter;
 
-/// More entries than this are not kept; what is in the window always is.
-const KEPT: usize = 600;
+/// Portions in the cache; beyond that only those of the window are kept.
+const MAX_CACHED: usize = 600;
 
-/// So many of the things that a sub-agent did last are listed while it is at work.
+/// Latest steps of a running sub-agent that are listed.
 const SIGNS: usize = 3;
 
-/// What is shown with an entry that is no part of it.
+/// Inputs of a layout besides the entry: cached rows are valid while they are equal.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Around {
-    /// What the turn came to that it opens.
+struct LayoutInputs {
+    /// Summary of the turn that the entry opens.
     turn: Option<String>,
-    /// State of the account in which the sub-agents were summed up that it started.
+    /// Generation of the account, if it shows figures of sub-agents.
     lanes: Option<u64>,
-    /// The long time before the next entry.
+    /// The ruler before the next entry.
     ruler: Option<Ruler>,
     /// The day that begins with the next entry.
     day: Option<String>,
     /// Whether its calls without a result may still get one.
     is_awaited: bool,
-    /// Whether it may still be written, if it is not finished.
+    /// Whether an unfinished entry may still grow.
     is_at_work: bool,
-    /// Whether work that its calls began may go on.
+    /// Whether background work of its calls may go on.
     goes_on: bool,
-    /// Ends of work in the background that it tells.
+    /// Ends of background work that it reports.
     ends: Vec<EndLine>,
-    /// Whether the helper is folded that it is the head of.
+    /// Whether the helper that it heads is folded.
     helper: Option<bool>,
-    /// The session whose entries begin with it, if there are several.
+    /// The joined session whose entries begin with it.
     session: Option<usize>,
-    /// How many equal calls or strays its row stands for, if for several.
+    /// Entries of the folded run that its row stands for.
     run: usize,
 }
 
-/// Rows, with what is shown beside them.
-type Laid = (Around, Arc<Vec<Row>>);
+/// Rows, with the inputs they were laid out for.
+type CachedRows = (LayoutInputs, Arc<Vec<Row>>);
 
-/// Rows that are still valid.
+/// The cache of laid out rows.
 #[derive(Clone, Debug, Default)]
 pub struct RowCache {
     /// By entry and number of the portion.
-    rows: BTreeMap<(EntryId, usize), Laid>,
-    /// Columns of the text, lines of the screen, and whether entries have times.
-    surroundings: (u16, u16, bool),
+    rows: BTreeMap<(EntryId, usize), CachedRows>,
+    /// Columns of the text, lines of the screen, and whether entries have times, for which the rows were laid out.
+    conditions: (u16, u16, bool),
     root: Option<Text>,
-    /// How many portions of entries were laid out since the last look: the tests hold it against the screen.
+    /// Portions laid out since it was last reset; tests check that it depends on the screen only.
     pub laid_out: usize,
-    /// Entries that are shown, each with a body of another one that its layout lacked.
+    /// Bodies that layouts lacked: the shown entry, the entry that holds the body, its record.
     pub(crate) wanted: Vec<(EntryId, EntryId, Origin)>,
 }
 
 impl RowCache {
-    /// Forgets the rows of an entry.
-    pub(crate) fn forget(&mut self, id: EntryId) {
+    /// Drops the rows of an entry.
+    pub(crate) fn remove(&mut self, id: EntryId) {
         while let Some((known, _)) = self.rows.range((id, 0)..=(id, usize::MAX)).next() {
             let known = *known;
             self.rows.remove(&known);
         }
     }
 
-    /// Forgets all rows.
+    /// Drops all rows.
     pub fn clear(&mut self) {
         self.rows.clear();
     }
 
-    /// Forgets rows of another width, or with files named from elsewhere: panes come and go, and the root is known,
-    /// with what the session says.
-    pub(crate) fn fit(&mut self, surroundings: (u16, u16, bool), root: Option<&Text>) {
-        if self.surroundings != surroundings || self.root.as_ref() != root {
-            (self.surroundings, self.root) = (surroundings, root.cloned());
+    /// Drops all rows if the width, the height, or the root from which paths are shown has changed.
+    pub(crate) fn invalidate_if_changed(
+        &mut self,
+        conditions: (u16, u16, bool),
+        root: Option<&Text>,
+    ) {
+        if self.conditions != conditions || self.root.as_ref() != root {
+            (self.conditions, self.root) = (conditions, root.cloned());
             self.rows.clear();
         }
     }
 
-    /// Keeps the cache small.
+    /// Drops all rows but those of some entries, if the cache is full.
     pub(crate) fn trim(&mut self, keeps: impl Fn(EntryId) -> bool) {
-        if self.rows.len() > KEPT {
+        if self.rows.len() > MAX_CACHED {
             self.rows.retain(|(id, _), _| keeps(*id));
         }
     }
 }
 
-/// Everything that a layout depends on, with the cache.
+/// Lays out entries, with the cache and everything that a layout depends on.
 pub struct Layouts<'a> {
-    /// The session.
     pub(crate) transcript: &'a Transcript,
     /// Which calls may still get their results.
     pub(crate) awaited: Awaited,
-    /// The visible entries.
     pub(crate) sequence: &'a Sequence,
-    /// Folds by hand.
     pub(crate) folds: &'a Folds,
     /// Sub-agents whose entries are shown.
     pub(crate) open_lanes: &'a HashSet<Name>,
-    /// The filter.
     pub(crate) filter: Option<&'a Filter>,
-    /// Where what is new since the last time begins.
-    pub(crate) news: Option<&'a News>,
-    /// What turns came to, and whose time it was between entries.
+    /// The line above the first new entry.
+    pub(crate) news: Option<&'a NewsLine>,
+    /// Figures of turns, and whose time passed between entries.
     pub(crate) account: &'a Account,
-    /// How long the newest turn has been going on since its last sign, in ms.
+    /// Milliseconds since the last entry of the running turn.
     pub(crate) goes_on_ms: u64,
     /// Whether the agent is at work.
     pub(crate) is_at_work: bool,
     /// Whether long times between entries are shown.
     pub(crate) has_rulers: bool,
-    /// The outer conditions.
+    /// Width, level, theme and settings.
     pub(crate) look: Look<'a>,
-    /// What records hold that no block shows.
+    /// Fields of records that no block shows.
     pub(crate) details: &'a KnownDetails,
-    /// Rows made before.
     pub(crate) cache: &'a mut RowCache,
 }
 
-impl Rows for Layouts<'_> {
+impl RowSource for Layouts<'_> {
     fn len(&self) -> usize {
         self.sequence.portions().count(self.sequence.len())
     }
@@ -185,7 +183,7 @@ impl Rows for Layouts<'_> {
                 .any(|call| matches!(call.state, ToolState::Acknowledged(_)))
         };
         let is_written = || self.transcript.marks(id).is_some_and(|marks| marks.open);
-        let around = Around {
+        let inputs = LayoutInputs {
             turn: self.turn_line(id).filter(|_| portion.number == 0),
             lanes: (self.has_lanes(id, portion) || self.helper(id).is_some())
                 .then(|| self.account.generation()),
@@ -207,14 +205,14 @@ impl Rows for Layouts<'_> {
         };
         let key = (id, portion.number);
         if let Some((known, rows)) = self.cache.rows.get(&key)
-            && *known == around
+            && *known == inputs
         {
             return Arc::clone(rows);
         }
         let transcript = self.transcript;
         let entry = transcript.get(id);
         let mut rows =
-            entry.map_or_else(Vec::new, |entry| self.lay_out(id, entry, portion, &around));
+            entry.map_or_else(Vec::new, |entry| self.lay_out(id, entry, portion, &inputs));
         if let Some((number, session)) = self.session_begins(portion, id) {
             let gaps = rows
                 .iter()
@@ -224,13 +222,13 @@ impl Rows for Layouts<'_> {
         }
         let rows = Arc::new(rows);
         self.cache.laid_out += 1;
-        self.cache.rows.insert(key, (around, Arc::clone(&rows)));
+        self.cache.rows.insert(key, (inputs, Arc::clone(&rows)));
         rows
     }
 }
 
 impl Layouts<'_> {
-    /// The ends of work in the background that an entry tells.
+    /// Ends of background work that an entry reports.
     fn ends(&self, id: EntryId) -> Vec<EndLine> {
         let has_some = self
             .transcript
@@ -245,7 +243,7 @@ impl Layouts<'_> {
             .collect()
     }
 
-    /// The ruler between an entry and the next one that is shown. A filter leaves out what led to it.
+    /// The ruler between an entry and the next shown one; none under a filter, which hides what took the time.
     fn ruler_below(&self, place: usize, id: EntryId) -> Option<Ruler> {
         let is_shown = self.look.level > Level::Prompts && self.filter.is_none();
         let below = self
@@ -255,8 +253,8 @@ impl Layouts<'_> {
         rulers::between(self.transcript, self.account, id, below)
     }
 
-    /// The session that an entry belongs to, if the one above it belongs to another.
-    fn session_begins(&self, portion: Portion, id: EntryId) -> Option<(usize, &LaneFacts)> {
+    /// The joined session of an entry, if the entry above is of another one.
+    fn session_begins(&self, portion: EntryPortion, id: EntryId) -> Option<(usize, &LaneFacts)> {
         let (number, session) = self
             .transcript
             .session_of(id)
@@ -271,13 +269,13 @@ impl Layouts<'_> {
             .then_some((number, session))
     }
 
-    /// The day that begins with the next entry that is shown.
+    /// The day that begins with the next shown entry.
     fn day_below(&self, place: usize, id: EntryId) -> Option<String> {
         rulers::new_day(self.transcript, id, self.sequence.at(place + 1)?)
     }
 
     /// Whether calls of a portion started sub-agents.
-    fn has_lanes(&self, id: EntryId, portion: Portion) -> bool {
+    fn has_lanes(&self, id: EntryId, portion: EntryPortion) -> bool {
         let Some(entry) = self
             .transcript
             .get(id)
@@ -292,7 +290,7 @@ impl Layouts<'_> {
             .any(|call| self.transcript.lanes_begun(id, &call.key).next().is_some())
     }
 
-    /// The entries of the equal calls or strays for which the row of an entry stands.
+    /// The entries of the folded run that the row of an entry stands for.
     fn run(&self, id: EntryId) -> &[EntryId] {
         let is_folded = runs::fold_at(self.look.level) && self.filter.is_none();
         self.folds
@@ -302,12 +300,12 @@ impl Layouts<'_> {
             .unwrap_or_default()
     }
 
-    /// The helper that an entry is the head of, unless a filter looks into it.
+    /// The helper that an entry heads; none under a filter, which shows its entries.
     fn helper(&self, id: EntryId) -> Option<&LaneFacts> {
         helper_headed_by(self.transcript, id).filter(|_| self.filter.is_none())
     }
 
-    /// What the turn came to that an entry opens.
+    /// Summary of the turn that an entry opens.
     fn turn_line(&self, id: EntryId) -> Option<String> {
         self.transcript.marks(id).filter(|marks| marks.prompt)?;
         let turn = self.account.turn_of(self.transcript, id)?;
@@ -329,7 +327,7 @@ impl Layouts<'_> {
             .filter(|line| !line.is_empty())
     }
 
-    /// Since when a sub-agent has been running; nothing if it came to its end, or if nobody works on its turn any more.
+    /// The start of a running sub-agent; `None` if it has ended or its turn is over.
     fn running_since(&self, id: EntryId, call: &ToolCall, lane: &LaneFacts) -> Option<Timestamp> {
         let turn = self.account.turn_of(self.transcript, id);
         let is_awaited = !self.awaited.has_ended() && self.transcript.is_newest_turn(turn);
@@ -376,10 +374,10 @@ impl Layouts<'_> {
         &mut self,
         id: EntryId,
         entry: &Entry,
-        portion: Portion,
-        around: &Around,
+        portion: EntryPortion,
+        inputs: &LayoutInputs,
     ) -> Vec<Row> {
-        let above = self.above(id, around);
+        let above = self.above(id, inputs);
         let is_folded = above.iter().any(|(_, is_folded)| *is_folded);
         if portion.number > 0 && is_folded {
             return Vec::new();
@@ -418,17 +416,17 @@ impl Layouts<'_> {
             folds: self.folds.of(&entry.key),
             nodes: self.folds.nodes(&entry.key),
             plans: &plans,
-            turn: around.turn.as_deref(),
+            turn: inputs.turn.as_deref(),
             spent: spent.as_deref().filter(|_| entry.role == Role::Assistant),
             dim: entry.marks.copy || self.transcript.branches().abandoned.contains(&id),
-            is_awaited: around.is_awaited,
-            goes_on: around.goes_on,
-            ends: &around.ends,
+            is_awaited: inputs.is_awaited,
+            goes_on: inputs.goes_on,
+            ends: &inputs.ends,
             lanes: &lanes,
             depth: depth_of(self.transcript, entry),
             is_spoken_to: self.transcript.is_spoken_to(entry.lane.as_ref()),
             is_joined: self.transcript.is_joined(),
-            is_at_work: around.is_at_work,
+            is_at_work: inputs.is_at_work,
             only: self.filter.map(|filter| filter.blocks(id)),
             blocks: (within.start, within.end),
             ..Item::of(entry)
@@ -445,11 +443,11 @@ impl Layouts<'_> {
                 .map(|(words, is_folded)| self.row_above(words, *is_folded));
             rows.splice(gaps..gaps, above);
         }
-        if around.ruler.is_some() || around.day.is_some() {
+        if inputs.ruler.is_some() || inputs.day.is_some() {
             let block = rows.last().map_or(within.start, |row| row.block);
             rows.push(rulers::row(
-                around.ruler.as_ref(),
-                around.day.as_deref(),
+                inputs.ruler.as_ref(),
+                inputs.day.as_deref(),
                 block,
                 &self.look,
             ));
@@ -466,8 +464,8 @@ impl Layouts<'_> {
 }
 
 impl Layouts<'_> {
-    /// What stands above an entry that others fold into, and whether it stands in their place.
-    fn above(&self, id: EntryId, around: &Around) -> Vec<(String, bool)> {
+    /// The rows above the head of a branch or helper, and whether that is folded into them.
+    fn above(&self, id: EntryId, inputs: &LayoutInputs) -> Vec<(String, bool)> {
         let is_folded = |branch: &Branch| {
             self.filter.is_none() && self.folds.branches().contains(&branch.number)
         };
@@ -477,13 +475,13 @@ impl Layouts<'_> {
         let facts = |lane: &LaneFacts| {
             phrases::lane(lane, self.transcript, self.account, self.look.theme.ascii)
         };
-        let helper = self.helper(id).zip(around.helper);
+        let helper = self.helper(id).zip(inputs.helper);
         let helper =
             helper.map(|(lane, is_folded)| (format!("{}  {}", lane.label, facts(lane)), is_folded));
         [branch, helper].into_iter().flatten().collect()
     }
 
-    /// The row above the first of some entries of one of several sessions.
+    /// The row that names a joined session, above its entries.
     fn session_row(&self, number: usize, session: &LaneFacts) -> Row {
         let theme = self.look.theme;
         let glyphs = theme.glyphs();

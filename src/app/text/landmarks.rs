@@ -1,5 +1,5 @@
-//! Where the next landmark is: an item of a kind, an expensive turn, a pause, another item with the same id, the other
-//! half of a pair. What the filter hides is passed over.
+//! Finds landmarks: the next item of a kind, expensive turn, pause, item with the same id, or other half of a pair. Items
+//! that the filter hides are skipped.
 
 use std::collections::HashSet;
 
@@ -9,20 +9,20 @@ use super::viewport::Focus;
 use crate::analysis::account::Account;
 use crate::analysis::expression::judge::ids_of;
 use crate::analysis::phrases::is_headline;
-use crate::app::input::action::{Kind, Way};
+use crate::app::input::action::{LandmarkKind, Way};
 use crate::app::scene::Scene;
 use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId, Role};
 use crate::model::text::Name;
 use crate::model::tool::ToolState;
 use crate::model::transcript::Transcript;
 
-/// Nothing was written for longer than this, in ms.
+/// Length of a pause, in ms.
 const PAUSE: u64 = 30_000;
-/// An expensive turn costs so many times the average.
+/// Cost of an expensive turn, as a multiple of the average.
 const EXPENSIVE: f64 = 2.0;
 
-/// The next item of a kind, seen from the focus, or from where it will be.
-pub fn next(text: &TextPane, scene: &Scene<'_>, kind: Kind, way: Way) -> Option<Focus> {
+/// The next landmark of a kind, from the focus, or from the end that a pending motion goes to.
+pub fn next(text: &TextPane, scene: &Scene<'_>, kind: LandmarkKind, way: Way) -> Option<Focus> {
     let order = text.sequence.order();
     let end = |id: &EntryId| Focus {
         entry: *id,
@@ -40,7 +40,7 @@ pub fn next(text: &TextPane, scene: &Scene<'_>, kind: Kind, way: Way) -> Option<
         .and_then(|focus| text.sequence.place_of(focus.entry))
         .unwrap_or(0);
     let from = (start, focus.map(|focus| focus.block));
-    let costly = if kind == Kind::Costly {
+    let costly = if kind == LandmarkKind::Costly {
         expensive_turns(&scene.session.transcript, &scene.session.indexes.account)
     } else {
         HashSet::new()
@@ -52,11 +52,13 @@ pub fn next(text: &TextPane, scene: &Scene<'_>, kind: Kind, way: Way) -> Option<
         way,
         |focus, entry| {
             let is_wanted = match kind {
-                Kind::Costly => costly.contains(&focus.entry) && is_headline(entry, focus.block),
-                Kind::Gap => {
+                LandmarkKind::Costly => {
+                    costly.contains(&focus.entry) && is_headline(entry, focus.block)
+                }
+                LandmarkKind::Gap => {
                     is_first_shown(text, focus) && follows_a_pause(text, scene, focus.entry, entry)
                 }
-                Kind::News => {
+                LandmarkKind::News => {
                     let first = text.places.news.as_ref().map(|news| news.first);
                     first == Some(focus.entry) && is_first_shown(text, focus)
                 }
@@ -89,7 +91,7 @@ fn is_first_shown(text: &TextPane, focus: Focus) -> bool {
     (0..focus.block).all(|block| !text.find.shows(Focus { block, ..focus }))
 }
 
-/// Whether nothing was written for a while before an entry, of all that is shown above it.
+/// Whether a pause lies between an entry and the shown one above.
 fn follows_a_pause(text: &TextPane, scene: &Scene<'_>, id: EntryId, entry: &Entry) -> bool {
     let above = text
         .sequence
@@ -124,8 +126,7 @@ pub(crate) fn same_id(
     )
 }
 
-/// The id by which an item hangs together with others: that of its call, of the call that started its
-/// sub-agent, or of its entry.
+/// The id that relates an item to others: that of its call, of the call that started its sub-agent, or of its entry.
 pub fn id_of(transcript: &Transcript, focus: Focus) -> Option<String> {
     let entry = transcript.get(focus.entry)?;
     let own = match &entry.blocks.get(focus.block)?.kind {
@@ -141,7 +142,7 @@ pub fn id_of(transcript: &Transcript, focus: Focus) -> Option<String> {
     Some(id.to_string())
 }
 
-/// The nearest block before or behind a place for which this holds, of the entries in this order.
+/// The nearest block after or before a position that satisfies `holds`, in this order of entries.
 pub(crate) fn nearest(
     transcript: &Transcript,
     order: &[EntryId],
@@ -177,8 +178,13 @@ pub(crate) fn nearest(
     None
 }
 
-/// Whether a block is of a kind that it is by itself; turns and pauses are not.
-pub(crate) fn is_kind(transcript: &Transcript, focus: Focus, entry: &Entry, kind: Kind) -> bool {
+/// Whether a block is a landmark of a kind by itself; costly turns, pauses and news are judged elsewhere.
+pub(crate) fn is_kind(
+    transcript: &Transcript,
+    focus: Focus,
+    entry: &Entry,
+    kind: LandmarkKind,
+) -> bool {
     let (id, place) = (focus.entry, focus.block);
     let Some(block) = entry.blocks.get(place) else {
         return false;
@@ -188,25 +194,27 @@ pub(crate) fn is_kind(transcript: &Transcript, focus: Focus, entry: &Entry, kind
         entry.blocks.iter().position(says) == Some(place)
     };
     match kind {
-        // What one agent asks of another is no prompt.
-        Kind::Prompt => {
+        // What one agent asks another is not a prompt.
+        LandmarkKind::Prompt => {
             entry.marks.prompt
                 && transcript.is_spoken_to(entry.lane.as_ref())
                 && is_headline(entry, place)
         }
-        Kind::Error => block.kind.is_error(),
-        Kind::Tool => matches!(block.kind, BlockKind::Call(_)),
-        Kind::Message => entry.role == Role::Assistant && is_first_text(),
-        Kind::Thinking => matches!(block.kind, BlockKind::Thinking(_)),
-        Kind::Lane => {
+        LandmarkKind::Error => block.kind.is_error(),
+        LandmarkKind::Tool => matches!(block.kind, BlockKind::Call(_)),
+        LandmarkKind::Message => entry.role == Role::Assistant && is_first_text(),
+        LandmarkKind::Thinking => matches!(block.kind, BlockKind::Thinking(_)),
+        LandmarkKind::Lane => {
             matches!(&block.kind, BlockKind::Call(call) if transcript.lane_of_call(&call.key).is_some())
         }
-        Kind::Compaction => matches!(block.kind, BlockKind::Break(Break::Compaction { .. })),
-        Kind::Branch => {
+        LandmarkKind::Compaction => {
+            matches!(block.kind, BlockKind::Break(Break::Compaction { .. }))
+        }
+        LandmarkKind::Branch => {
             let is_head = place == 0 && transcript.branches().headed_by(id).is_some();
             is_head || matches!(block.kind, BlockKind::Break(Break::Branch(_)))
         }
-        Kind::Image => match &block.kind {
+        LandmarkKind::Image => match &block.kind {
             BlockKind::Image(_) => true,
             BlockKind::Call(call) => call
                 .state
@@ -214,10 +222,10 @@ pub(crate) fn is_kind(transcript: &Transcript, focus: Focus, entry: &Entry, kind
                 .is_some_and(|result| !result.images.is_empty()),
             _ => false,
         },
-        Kind::Open => {
+        LandmarkKind::Open => {
             matches!(&block.kind, BlockKind::Call(call) if call.state.is_open() || call.state == ToolState::Lost)
         }
-        Kind::Costly | Kind::Gap | Kind::News => false,
+        LandmarkKind::Costly | LandmarkKind::Gap | LandmarkKind::News => false,
     }
 }
 
@@ -245,19 +253,22 @@ pub fn pair(transcript: &Transcript, focus: Focus) -> Option<Focus> {
     }
 }
 
-/// What a result without its call may have to do with.
-pub(crate) enum Nearest {
-    /// A call of the tool that gave the result, which has none.
+/// What a stray result may belong to.
+pub(crate) enum StrayNeighbour {
+    /// A call of the same tool without a result.
     Named(Name),
-    /// A call without a result; which tool gave the stray one is not recorded.
+    /// A call without a result; the stray one names no tool.
     Open,
-    /// Where the history was shortened.
+    /// A compaction, which dropped calls.
     Compaction,
 }
 
-/// What is nearest to a result without its call: before it a call of the same agent that fits and has no result, or the
-/// place where the history was shortened; behind it such a call.
-pub(crate) fn nearest_to_stray(transcript: &Transcript, stray: Focus) -> Option<(Focus, Nearest)> {
+/// What is nearest to a stray result: before it an unanswered call of the same lane that fits, or a compaction; else an
+/// unanswered call after it.
+pub(crate) fn nearest_to_stray(
+    transcript: &Transcript,
+    stray: Focus,
+) -> Option<(Focus, StrayNeighbour)> {
     let entry = transcript.get(stray.entry)?;
     let BlockKind::Result(result) = &entry.blocks.get(stray.block)?.kind else {
         return None;
@@ -284,9 +295,9 @@ pub(crate) fn nearest_to_stray(transcript: &Transcript, stray: Focus) -> Option<
         .get(target.block)
         .is_some_and(compacts);
     let nearest = match tool {
-        _ if is_compaction => Nearest::Compaction,
-        Some(tool) => Nearest::Named(tool.clone()),
-        None => Nearest::Open,
+        _ if is_compaction => StrayNeighbour::Compaction,
+        Some(tool) => StrayNeighbour::Named(tool.clone()),
+        None => StrayNeighbour::Open,
     };
     Some((target, nearest))
 }
@@ -302,7 +313,7 @@ pub(crate) fn starter(transcript: &Transcript, entry: &Entry) -> Option<Focus> {
     })
 }
 
-/// Where an entry has a call with this id.
+/// The block of a call with this id.
 pub(crate) fn block_of_call(entry: &Entry, call: &str) -> Option<usize> {
     entry.blocks.iter().position(
         |block| matches!(&block.kind, BlockKind::Call(known) if known.key.as_str() == call),

@@ -1,11 +1,11 @@
-//! Bodies are asked for, for what is in the window ([`crate::session::paging`]).
+//! Reads bodies from disk for the window ([`crate::session::paging`]).
 
 use super::TextPane;
 use crate::app::effect::Effect;
 use crate::app::scene::Scene;
 use crate::session::paging::Paging;
 
-/// Asks for the bodies in the window that are on disk, and for those that its layout lacked.
+/// Requests the bodies in the window that are on disk, and those that layouts lacked.
 pub fn page(text: &mut TextPane, scene: &Scene<'_>) -> Option<Effect> {
     let mut paging = Paging::default();
     let portions = text
@@ -27,7 +27,7 @@ pub fn page(text: &mut TextPane, scene: &Scene<'_>) -> Option<Effect> {
     effect(paging)
 }
 
-/// The effect that reads what is to be asked for, if that is anything.
+/// The effect that reads the collected bodies, if there are any.
 pub(crate) fn effect(paging: Paging) -> Option<Effect> {
     paging
         .wanted()

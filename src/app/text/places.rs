@@ -1,7 +1,6 @@
-//! Places in a session that the reader marked, came from, asked for, or has not seen.
+//! Positions in a session: marks, the jump list, the end of the last visit, and those that wait for their entries.
 //!
-//! Invariant: what outlives the transcript that is shown is kept by the entry's key: another transcript of the same
-//! session loses none of it.
+//! Invariant: what must survive a reload is kept by the entry's key.
 
 pub mod marks;
 pub mod news;
@@ -9,7 +8,7 @@ pub mod saved_position;
 
 use std::collections::HashMap;
 
-use self::news::News;
+use self::news::NewsLine;
 use super::viewport::{Anchor, Focus, Viewport};
 use crate::model::body::Key;
 use crate::model::entry::EntryId;
@@ -17,18 +16,18 @@ use crate::model::transcript::Transcript;
 use crate::render::nodes::NodeId;
 use crate::session::news::Seen;
 
-/// Jumps that can be taken back.
+/// Positions in the jump list.
 const JUMPS_KEPT: usize = 100;
 
-/// An entry, and the place of the block in it.
+/// An item: the key of its entry and the index of its block.
 pub type Item = (Key, usize);
 
 /// Marked items by letter.
 pub type Marks = HashMap<char, Item>;
 
-/// A row of an item at a line of the window, and the focused item: a place that outlives the transcript.
+/// Anchor and focus of the window by keys, so that they survive a reload.
 #[derive(Clone, Debug)]
-pub(crate) struct Left {
+pub(crate) struct KeyedPosition {
     item: Item,
     row: usize,
     node: Option<NodeId>,
@@ -36,8 +35,8 @@ pub(crate) struct Left {
     focus: Option<Item>,
 }
 
-impl Left {
-    /// Where the window is; nothing if it follows the session.
+impl KeyedPosition {
+    /// The position of the window; `None` if it follows the end.
     pub(crate) fn of(view: &Viewport, transcript: &Transcript) -> Option<Self> {
         let Anchor::Row {
             entry,
@@ -60,15 +59,15 @@ impl Left {
         })
     }
 
-    /// The entries have other keys from now on.
+    /// Renames the keys, for sessions that are joined.
     pub(crate) fn rename(&mut self, name: impl Fn(&Key) -> Key) {
         for (key, _) in self.focus.iter_mut().chain([&mut self.item]) {
             *key = name(key);
         }
     }
 
-    /// The same row and item, if they are there.
-    pub(crate) fn found(&self, transcript: &Transcript) -> Option<(Anchor, Option<Focus>)> {
+    /// Anchor and focus in a transcript, if it has the entry.
+    pub(crate) fn resolve(&self, transcript: &Transcript) -> Option<(Anchor, Option<Focus>)> {
         let here = |(key, block): &Item| {
             Some(Focus {
                 entry: transcript.find(key)?,
@@ -87,75 +86,74 @@ impl Left {
     }
 }
 
-/// The reader's places.
+/// Positions of one session.
 #[derive(Debug, Default)]
 pub struct Places {
-    /// Items that the reader marked.
+    /// Items marked with letters.
     pub marks: Marks,
-    /// The end of the session when the reader looked at it before; `None` if nothing is new since then.
+    /// The end of the session at the last visit; `None` if nothing is new since.
     pub seen: Option<Seen>,
-    /// Whether nothing is known of an earlier time.
+    /// Whether no earlier visit is recorded.
     pub(crate) is_first_visit: bool,
-    /// Where what is new since then begins.
-    pub(crate) news: Option<News>,
-    /// The key of an entry that the reader asked for, until it has come.
+    /// The line above the first new entry.
+    pub(crate) news: Option<NewsLine>,
+    /// The key of the entry to go to, until it has been read.
     pub wanted: Option<String>,
-    /// What is to be searched for from there.
+    /// The text to search for from there.
     pub(crate) sought: Option<String>,
-    /// Where the reader was when the session was read before, until that has come again.
-    pub(crate) left: Option<Left>,
-    trail: Trail,
-    /// The last entry: what joins it may be new, too.
-    pub(crate) tail: Tail,
-    /// Whether the reader is to be taken to the beginning as soon as it is read.
+    /// The position from before a reload, until its entry has been read.
+    pub(crate) return_to: Option<KeyedPosition>,
+    jumps: JumpList,
+    /// Size of the last entry, since text that is added to it is new, too.
+    pub(crate) tail: TailState,
+    /// Whether to go to the beginning as soon as it is read.
     pub wants_beginning: bool,
 }
 
-/// The last entry that is shown.
+/// The last shown entry.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tail {
-    /// The entry, and how much it holds: blocks and lines.
+pub(crate) struct TailState {
+    /// The entry, and its size in blocks and lines.
     pub(crate) last: Option<(EntryId, u32)>,
-    /// The entry, if it has grown since the reader saw its end.
+    /// The entry, if it has grown since its end was in sight.
     pub(crate) grown: Option<EntryId>,
 }
 
-/// The way of the reader from jump to jump.
+/// The jump list, as in vim.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Trail {
-    /// Where jumps came from.
-    jumps: Vec<Item>,
-    /// Where jumps led that were taken back.
-    ahead: Vec<Item>,
+pub(crate) struct JumpList {
+    /// Positions to go back to.
+    back: Vec<Item>,
+    /// Positions to go forward to again.
+    forward: Vec<Item>,
 }
 
 impl Places {
-    /// Remembers where a jump starts.
+    /// Pushes the start of a jump.
     pub(crate) fn remember(&mut self, transcript: &Transcript, focus: Option<Focus>) {
-        self.trail.ahead.clear();
+        self.jumps.forward.clear();
         let Some(item) = focus.and_then(|focus| item_of(transcript, focus)) else {
             return;
         };
-        if self.trail.jumps.last() != Some(&item) {
-            self.trail.jumps.push(item);
-            if self.trail.jumps.len() > JUMPS_KEPT {
-                self.trail.jumps.remove(0);
+        if self.jumps.back.last() != Some(&item) {
+            self.jumps.back.push(item);
+            if self.jumps.back.len() > JUMPS_KEPT {
+                self.jumps.back.remove(0);
             }
         }
     }
 
     /// Where jumps came from, and where those led that were taken back.
-    pub(crate) fn trail(&self) -> &Trail {
-        &self.trail
+    pub(crate) fn jumps(&self) -> &JumpList {
+        &self.jumps
     }
 
     /// Takes a trail that was there before.
-    pub(crate) fn go_by(&mut self, trail: Trail) {
-        self.trail = trail;
+    pub(crate) fn set_jumps(&mut self, jumps: JumpList) {
+        self.jumps = jumps;
     }
 
-    /// Takes the last jump back, or goes forward again, from where the reader is. Places that are not in the session any
-    /// more are passed over.
+    /// Goes back or forward in the jump list. Positions that are no longer in the session are dropped.
     pub(crate) fn travel(
         &mut self,
         transcript: &Transcript,
@@ -163,9 +161,9 @@ impl Places {
         is_back: bool,
     ) -> Option<Focus> {
         let (from, onto) = if is_back {
-            (&mut self.trail.jumps, &mut self.trail.ahead)
+            (&mut self.jumps.back, &mut self.jumps.forward)
         } else {
-            (&mut self.trail.ahead, &mut self.trail.jumps)
+            (&mut self.jumps.forward, &mut self.jumps.back)
         };
         let focus = loop {
             let (key, block) = from.pop()?;

@@ -1,17 +1,17 @@
-//! An answer may hold twenty thousand calls: it is laid out in portions of its blocks, so that a frame costs what the
-//! window shows, and not what the answer holds.
+//! Portions: an entry may have twenty thousand calls, so it is laid out in ranges of blocks, and a frame costs what the
+//! window shows.
 //!
-//! Invariant: portions are numbered in the order of the screen; an entry with few blocks is one portion, and none
-//! needs room here.
+//! Invariant: portions are numbered in the order of the screen. An entry with few blocks is one portion, and takes no
+//! memory here.
 
 use std::ops::Range;
 
 use crate::session::paging::BLOCKS;
 
-/// A part of an entry.
+/// A range of an entry's blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Portion {
-    /// Place of the entry in the sequence.
+pub(crate) struct EntryPortion {
+    /// Index of the entry in the sequence.
     pub(crate) place: usize,
     /// Which of the entry's portions it is, from 0.
     pub(crate) number: usize,
@@ -19,13 +19,13 @@ pub(crate) struct Portion {
     pub(crate) of: usize,
 }
 
-impl Portion {
+impl EntryPortion {
     /// Whether the entry ends with it.
     pub(crate) fn is_last(self) -> bool {
         self.number + 1 >= self.of
     }
 
-    /// Its blocks; those of the last one are all that are left.
+    /// Its blocks; the range of the last portion is open.
     pub(crate) fn blocks(self) -> Range<usize> {
         let end = if self.is_last() {
             usize::MAX
@@ -40,31 +40,30 @@ impl Portion {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Portions {
     /// Entries of several portions, in order.
-    large: Vec<Large>,
+    large: Vec<LargeEntry>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Large {
+struct LargeEntry {
     place: usize,
     portions: usize,
-    /// How many portions there are before it.
+    /// Number of portions before it.
     first: usize,
 }
 
-impl Large {
-    /// How many portions more than entries there are up to its end.
+impl LargeEntry {
+    /// Number of portions beyond one an entry, up to its end.
     fn more(self) -> usize {
         self.first + self.portions - self.place - 1
     }
 }
 
 impl Portions {
-    /// Forgets all entries.
     pub(crate) fn clear(&mut self) {
         self.large.clear();
     }
 
-    /// The entry at a place has so many blocks.
+    /// Sets the number of blocks of an entry.
     pub(crate) fn set(&mut self, place: usize, blocks: usize) {
         let portions = blocks.div_ceil(BLOCKS).max(1);
         let at = self.large.partition_point(|large| large.place < place);
@@ -75,7 +74,7 @@ impl Portions {
             Some(_) => drop(self.large.remove(at)),
             None if portions > 1 => self.large.insert(
                 at,
-                Large {
+                LargeEntry {
                     place,
                     portions,
                     first: 0,
@@ -93,36 +92,36 @@ impl Portions {
         }
     }
 
-    /// How many portions so many entries have.
+    /// The number of portions of all entries.
     pub(crate) fn count(&self, entries: usize) -> usize {
         entries + self.large.last().map_or(0, |large| large.more())
     }
 
-    /// One of all portions.
-    pub(crate) fn at(&self, number: usize) -> Portion {
+    /// The portion with a number.
+    pub(crate) fn at(&self, number: usize) -> EntryPortion {
         let before = self.large.partition_point(|large| large.first <= number);
         let Some(large) = before.checked_sub(1).and_then(|at| self.large.get(at)) else {
-            return Portion {
+            return EntryPortion {
                 place: number,
                 number: 0,
                 of: 1,
             };
         };
         if number < large.first + large.portions {
-            return Portion {
+            return EntryPortion {
                 place: large.place,
                 number: number - large.first,
                 of: large.portions,
             };
         }
-        Portion {
+        EntryPortion {
             place: number - large.more(),
             number: 0,
             of: 1,
         }
     }
 
-    /// The number of the portion of the entry at a place that holds a block; the last one, if none does.
+    /// The number of the portion that holds a block of an entry; the last one if none does.
     pub(crate) fn of_block(&self, place: usize, block: usize) -> usize {
         let before = self.large.partition_point(|large| large.place <= place);
         let Some(large) = before.checked_sub(1).and_then(|at| self.large.get(at)) else {
@@ -139,7 +138,7 @@ impl Portions {
 mod tests {
     use proptest::prelude::{any, prop, proptest};
 
-    use super::{Portion, Portions};
+    use super::{EntryPortion, Portions};
     use crate::session::paging::BLOCKS;
 
     proptest! {
@@ -159,10 +158,10 @@ mod tests {
                 portions.set(place, blocks);
             }
             let of = |blocks: usize| blocks.div_ceil(BLOCKS).max(1);
-            let all: Vec<Portion> = entries
+            let all: Vec<EntryPortion> = entries
                 .iter()
                 .enumerate()
-                .flat_map(|(place, blocks)| (0..of(*blocks)).map(move |number| Portion { place, number, of: of(*blocks) }))
+                .flat_map(|(place, blocks)| (0..of(*blocks)).map(move |number| EntryPortion { place, number, of: of(*blocks) }))
                 .collect();
             assert_eq!(portions.count(entries.len()), all.len());
             for (number, portion) in all.iter().enumerate() {

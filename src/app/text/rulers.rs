@@ -1,8 +1,7 @@
-//! Long times between entries, and the days that begin there: `── 4 m 12 s you ──`, `── Sat 31 Jan 2026 ──`.
+//! Rulers: long times between entries, and days that begin there: `── 4 m 12 s you ──`, `── Sat 31 Jan 2026 ──`.
 //!
-//! Invariant: a ruler is the last row of the entry above it, so that no row above moves when it comes with
-//! the entry below; it is no item, and nothing counts it. Time of tools has none: calls say how long they
-//! took.
+//! Invariant: a ruler is the last row of the entry above it, so no row above moves when it appears with the entry below;
+//! it is not an item, and is not counted. Time of tools has no ruler: calls show their duration.
 
 use ratatui::text::Span;
 
@@ -14,25 +13,25 @@ use crate::model::transcript::Transcript;
 use crate::render::row::{Look, Row, RowKind};
 use crate::render::wrap;
 
-/// Shorter times, in ms, have no ruler.
+/// Least time, in ms.
 const LEAST_MS: u64 = 30_000;
-/// Columns by which a sub-agent's are indented, and how many of them at most.
+/// Columns of indentation for each level of sub-agents, and at most.
 const INDENT: (usize, usize) = (2, 8);
 
-/// A time between two entries.
+/// The time between two entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ruler {
     /// How long, in ms.
     pub(crate) ms: u64,
-    /// What it was spent on.
+    /// Whose time it was.
     pub(crate) class: Class,
-    /// Whether it took no longer than that: the entry above has no time.
+    /// Whether it is an upper bound, since the entry above has no time.
     pub(crate) is_bound: bool,
-    /// How deep the entry below lies in sub-agents.
+    /// Depth of the entry below in sub-agents.
     pub(crate) depth: u16,
 }
 
-/// The time between an entry and the one that is shown below it, if it is long.
+/// The ruler between an entry and the shown one below it, if the time is long.
 pub(crate) fn between(
     transcript: &Transcript,
     account: &Account,
@@ -43,7 +42,7 @@ pub(crate) fn between(
         .before(below)
         .filter(|before| before.ms() >= LEAST_MS)?;
     let (above, below) = (transcript.get(above)?, transcript.get(below)?);
-    // What a message spends once it has begun lies within it.
+    // Time after the start of a message is part of the message.
     if below.at.is_none_or(|at| before.from >= at) {
         return None;
     }
@@ -63,14 +62,14 @@ fn word(class: Class) -> &'static str {
     }
 }
 
-/// The date of an entry, if another day than that of the entry above begins with it.
+/// The date of an entry, if the entry above is of another day.
 pub(crate) fn new_day(transcript: &Transcript, above: EntryId, below: EntryId) -> Option<String> {
     let (above, below) = (transcript.get(above)?, transcript.get(below)?);
     let (before, at) = (above.last_time()?, below.at?);
     (!before.is_same_day(at)).then(|| at.date())
 }
 
-/// The row of a time between two entries, of the day that begins there, or of both.
+/// The row of a ruler, of a new day, or of both.
 pub fn row(ruler: Option<&Ruler>, day: Option<&str>, block: usize, look: &Look<'_>) -> Row {
     let (theme, glyphs) = (look.theme, look.theme.glyphs());
     let width = usize::from(look.width);

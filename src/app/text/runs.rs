@@ -1,18 +1,18 @@
-//! Runs of equal calls and equal strays. In the outline a call is a row; several calls that do the same to the same thing
-//! one after the other are one row with their number, until that is opened. So are results without calls that say the
-//! same, with previews too: nothing but their ids tells them apart. Traces of one kind are one row where they are shown.
+//! Runs of equal entries, folded into one row with their number: at level 2 calls of the same tool with the same
+//! headline, at levels 2 and 3 stray results with the same text, which differ in their ids only, and at level 4 traces
+//! of one kind.
 //!
-//! Only calls that ended well fold: trouble stays in sight. Runs are looked for when the reader chooses the level, and
-//! once the session has been read: what is appended has rows of its own until then. In a large session that takes several
-//! frames.
+//! Only calls that ended well fold, so that failures stay in sight. Runs are searched for when the level changes and
+//! when the session has been read to its end; entries appended later have rows of their own. In a large session the scan
+//! takes several frames.
 //!
-//! Invariant: a row that stands in its place stays there, whatever arrives.
+//! Invariant: appended entries never change a row that is shown.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::viewport::Focus;
-use super::{Shows, TextPane};
+use super::{ShownParts, TextPane};
 use crate::analysis::calls::lookup::Lookup;
 use crate::analysis::reading::{LEAST_TRACES, has_line_between, trace_of};
 use crate::model::entry::{BlockKind, Entry, EntryId, StrayResult};
@@ -21,71 +21,71 @@ use crate::model::tool::{ToolCall, ToolKind, ToolState, Verdict};
 use crate::model::transcript::Transcript;
 use crate::render::row::Level;
 
-/// Fewer calls have a row each.
+/// Entries of a run at least.
 const LEAST: usize = 3;
-/// So many entries are looked at with a frame: some milliseconds if all are packed.
+/// Entries scanned for each frame: some milliseconds if all are packed.
 const PORTION: usize = 8_192;
 
-/// The runs of a session, and which of them are open.
+/// The runs of a session, and those that are open.
 #[derive(Clone, Debug, Default)]
-pub struct Runs {
-    /// `None` until they are found.
-    found: Option<Arc<Found>>,
-    /// What was shown when they were last looked for: what is shown besides ends a run.
-    sought_with: Option<(Shows, Level)>,
-    /// What is still to be looked at.
-    search: Option<Search>,
-    /// The first entries of those that are open.
+pub struct FoldedRuns {
+    /// `None` until the scan has ended.
+    found: Option<Arc<RunIndex>>,
+    /// The settings of the last scan, since a shown part such as thinking ends a run.
+    scanned_for: Option<(ShownParts, Level)>,
+    /// The scan in progress.
+    scan: Option<RunScan>,
+    /// The first entries of open runs.
     open: HashSet<EntryId>,
-    /// The one that was opened last by the key that closes it again.
+    /// The run that enter opened last; enter closes it again.
     last: Option<EntryId>,
 }
 
-/// A search for runs, as far as it has come.
+/// A scan for runs, and its progress.
 #[derive(Clone, Debug)]
-struct Search {
-    shows: Shows,
+struct RunScan {
+    shows: ShownParts,
     level: Level,
-    /// The entries as they are shown one below the other, and how many of them were looked at.
+    /// The shown entries, and how many of them were scanned.
     order: Vec<EntryId>,
     at: usize,
-    found: Found,
-    /// The entries that do the same, down to the last one looked at.
+    found: RunIndex,
+    /// The run that the last scanned entry belongs to.
     run: Vec<EntryId>,
-    above: Option<Deed>,
+    above: Option<RunKey>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Found {
+struct RunIndex {
     /// All entries of a run, by the first one.
     runs: HashMap<EntryId, Vec<EntryId>>,
     /// The first entry of a run, by each of the others.
     heads: HashMap<EntryId, EntryId>,
 }
 
-impl Runs {
-    /// Whether they are looked for, or were, among what is shown.
-    pub(crate) fn are_sought(&self, shows: Shows, level: Level) -> bool {
-        self.sought_with == Some((shows, level))
+impl FoldedRuns {
+    /// Whether they were scanned for, or are being, with these settings.
+    pub(crate) fn is_scanned_for(&self, shows: ShownParts, level: Level) -> bool {
+        self.scanned_for == Some((shows, level))
     }
 
-    /// Forgets what was found, but not which are open.
+    /// Drops the runs, but not which are open.
     pub(crate) fn forget(&mut self) {
-        (self.found, self.sought_with, self.search) = (None, None, None);
+        (self.found, self.scanned_for, self.scan) = (None, None, None);
     }
 
-    /// Which are open in another transcript of the session.
-    pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
+    /// Maps the open runs to another transcript of the session.
+    pub(crate) fn remap(&mut self, lookup: &Lookup<'_>) {
         self.forget();
         self.open = lookup.entries(&self.open);
         self.last = self.last.and_then(|id| lookup.entry(id));
     }
 
-    /// Begins to look for them among entries as they are shown one below the other.
-    pub(crate) fn seek(&mut self, order: Vec<EntryId>, shows: Shows, level: Level) {
-        let (found, run, above) = (Found::default(), Vec::new(), None);
-        self.sought_with = Some((shows, level));
-        self.search = Some(Search {
+    /// Starts a scan of the shown entries.
+    pub(crate) fn start_scan(&mut self, order: Vec<EntryId>, shows: ShownParts, level: Level) {
+        let (found, run, above) = (RunIndex::default(), Vec::new(), None);
+        self.scanned_for = Some((shows, level));
+        self.scan = Some(RunScan {
             shows,
             level,
             order,
@@ -96,15 +96,15 @@ impl Runs {
         });
     }
 
-    /// Looks on for a while. Answers whether some were found, when all has been looked at.
-    pub(crate) fn look_on(&mut self, transcript: &Transcript) -> bool {
-        let Some(search) = &mut self.search else {
+    /// Scans some entries. Returns whether the scan has just ended and found runs.
+    pub(crate) fn scan(&mut self, transcript: &Transcript) -> bool {
+        let Some(search) = &mut self.scan else {
             return false;
         };
-        if !search.look_on(transcript) {
+        if !search.scan(transcript) {
             return false;
         }
-        self.found = self.search.take().map(|search| Arc::new(search.found));
+        self.found = self.scan.take().map(|search| Arc::new(search.found));
         !self.is_empty()
     }
 
@@ -115,24 +115,24 @@ impl Runs {
             .is_none_or(|found| found.runs.is_empty())
     }
 
-    /// Whether an entry is folded into another one.
-    pub(crate) fn hide(&self, id: EntryId) -> bool {
+    /// Whether an entry is hidden by a folded run.
+    pub(crate) fn hides(&self, id: EntryId) -> bool {
         self.hidden_by(id).is_some()
     }
 
-    /// The entry into which another one is folded.
+    /// The head of the folded run that hides an entry.
     pub(crate) fn hidden_by(&self, id: EntryId) -> Option<EntryId> {
         let head = self.found.as_ref()?.heads.get(&id).copied()?;
         (!self.open.contains(&head)).then_some(head)
     }
 
-    /// All entries that an entry stands for.
+    /// All entries of the folded run with this head.
     pub(crate) fn folded(&self, head: EntryId) -> Option<&[EntryId]> {
         let run = self.found.as_ref()?.runs.get(&head)?;
         (!self.open.contains(&head)).then_some(run)
     }
 
-    /// The first entry of the run that an entry is of.
+    /// The head of the run that an entry is in.
     fn head_of(&self, id: EntryId) -> Option<EntryId> {
         let found = self.found.as_ref()?;
         found
@@ -142,7 +142,7 @@ impl Runs {
             .or_else(|| found.runs.contains_key(&id).then_some(id))
     }
 
-    /// The first entries of those that are open.
+    /// The heads of open runs.
     pub(crate) fn open(&self) -> &HashSet<EntryId> {
         &self.open
     }
@@ -153,9 +153,9 @@ impl Runs {
     }
 }
 
-impl Search {
-    /// Answers whether all has been looked at. What is packed stays so: this comes by all of a session.
-    fn look_on(&mut self, transcript: &Transcript) -> bool {
+impl RunScan {
+    /// Scans some entries without unpacking their pages for good. Returns whether all are scanned.
+    fn scan(&mut self, transcript: &Transcript) -> bool {
         let mut passing = transcript.passing();
         let mut left = PORTION;
         while let Some(&id) = self.order.get(self.at).filter(|_| left > 0) {
@@ -166,9 +166,9 @@ impl Search {
                 None
             };
             left -= usize::from(entry.is_some());
-            let deed = entry.and_then(|entry| Deed::of(transcript, entry, self.shows, self.level));
-            let goes_on = deed.is_some()
-                && deed == self.above
+            let key = entry.and_then(|entry| RunKey::of(transcript, entry, self.shows, self.level));
+            let goes_on = key.is_some()
+                && key == self.above
                 && self
                     .run
                     .last()
@@ -177,7 +177,7 @@ impl Search {
                 self.found.add(std::mem::take(&mut self.run), self.level);
             }
             self.run.push(id);
-            self.above = deed;
+            self.above = key;
         }
         let is_done = self.at == self.order.len();
         if is_done {
@@ -187,8 +187,8 @@ impl Search {
     }
 }
 
-impl Found {
-    /// Takes entries that do the same, if they are enough for a run.
+impl RunIndex {
+    /// Adds a run, if it has enough entries.
     fn add(&mut self, run: Vec<EntryId>, level: Level) {
         let least = if level == Level::Full {
             LEAST_TRACES
@@ -203,7 +203,7 @@ impl Found {
     }
 }
 
-/// Whether an entry may be of a run, at a glance.
+/// Whether an entry may be in a run, by its glance alone.
 fn may_fold(transcript: &Transcript, id: EntryId, level: Level) -> bool {
     transcript.glance(id).is_some_and(|glance| match level {
         Level::Outline => true,
@@ -212,15 +212,15 @@ fn may_fold(transcript: &Transcript, id: EntryId, level: Level) -> bool {
     })
 }
 
-/// What an entry does, as its row tells it: those of a run are equal.
+/// What the row of an entry shows; equal for the entries of a run.
 #[derive(Clone, Debug, PartialEq)]
-struct Deed {
+struct RunKey {
     lane: Option<Name>,
-    what: What,
+    what: RunKind,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum What {
+enum RunKind {
     Call {
         name: Name,
         headline: Text,
@@ -236,33 +236,33 @@ enum What {
     Trace(Text),
 }
 
-impl Deed {
-    /// Nothing for what cannot fold.
-    fn of(transcript: &Transcript, entry: &Entry, shows: Shows, level: Level) -> Option<Self> {
+impl RunKey {
+    /// `None` for entries that do not fold.
+    fn of(transcript: &Transcript, entry: &Entry, shows: ShownParts, level: Level) -> Option<Self> {
         if level == Level::Full {
             return Some(Self {
                 lane: entry.lane.clone(),
-                what: What::Trace(trace_of(entry)?.clone()),
+                what: RunKind::Trace(trace_of(entry)?.clone()),
             });
         }
         let what = match only(entry, shows)? {
-            Only::Call(call) => {
+            SingleBlock::Call(call) => {
                 let can_fold = level == Level::Outline
                     && is_done(transcript, call)
                     && !call.headline.is_blank();
-                can_fold.then(|| What::Call {
+                can_fold.then(|| RunKind::Call {
                     name: call.name.clone(),
                     headline: call.headline.clone(),
                     intent: call.intent().filter(|_| shows.intents).cloned(),
                 })?
             }
-            Only::Stray(StrayResult {
+            SingleBlock::Stray(StrayResult {
                 result, duplicate, ..
             }) => {
-                // Of one that is on disk the rest may differ.
+                // The part of the text that is on disk may differ.
                 let is_whole =
                     !result.body.is_away() || result.body.bytes as usize == result.body.stub.len();
-                (is_whole && result.images.is_empty()).then(|| What::Stray {
+                (is_whole && result.images.is_empty()).then(|| RunKind::Stray {
                     is_duplicate: *duplicate,
                     tool: result.tool.clone(),
                     verdict: result.verdict,
@@ -278,24 +278,24 @@ impl Deed {
     }
 }
 
-/// Whether a call ended well, with nothing below it.
+/// Whether a call ended well and started no sub-agent.
 fn is_done(transcript: &Transcript, call: &ToolCall) -> bool {
     let has_lane = call.kind == ToolKind::Delegate || transcript.lane_of_call(&call.key).is_some();
     matches!(call.state, ToolState::Done(_)) && !has_lane
 }
 
-/// What an entry shows, if that is one thing.
-enum Only<'a> {
+/// The only block that an entry shows.
+enum SingleBlock<'a> {
     Call(&'a ToolCall),
     Stray(&'a StrayResult),
 }
 
-fn only(entry: &Entry, shows: Shows) -> Option<Only<'_>> {
+fn only(entry: &Entry, shows: ShownParts) -> Option<SingleBlock<'_>> {
     let mut only = None;
     for block in &entry.blocks {
         match &block.kind {
-            BlockKind::Call(call) if only.is_none() => only = Some(Only::Call(call)),
-            BlockKind::Result(stray) if only.is_none() => only = Some(Only::Stray(stray)),
+            BlockKind::Call(call) if only.is_none() => only = Some(SingleBlock::Call(call)),
+            BlockKind::Result(stray) if only.is_none() => only = Some(SingleBlock::Stray(stray)),
             BlockKind::Thinking(_) if !shows.thinking => {}
             BlockKind::Text(body) if body.bytes == 0 => {}
             _ => return None,
@@ -314,12 +314,12 @@ pub(crate) fn are_folded(text: &TextPane) -> bool {
     fold_at(text.level) && text.find.filter.is_none()
 }
 
-/// Whether runs fold, and a search for them has not come to its end.
-pub(crate) fn are_sought(text: &TextPane) -> bool {
-    are_folded(text) && text.folds.runs.search.is_some()
+/// Whether runs fold, and the scan for them has not ended.
+pub(crate) fn is_scanning(text: &TextPane) -> bool {
+    are_folded(text) && text.folds.runs.scan.is_some()
 }
 
-/// Opens the run that hides an entry, or the one whose row it is. Answers whether it did.
+/// Opens the run that an entry is in. Returns whether it was folded.
 pub(crate) fn unfold(text: &mut TextPane, id: EntryId) -> bool {
     let head = text.folds.runs.head_of(id).filter(|_| are_folded(text));
     let Some(head) = head.filter(|head| text.folds.runs.open.insert(*head)) else {
@@ -331,12 +331,12 @@ pub(crate) fn unfold(text: &mut TextPane, id: EntryId) -> bool {
 
 /// Opens what hides an entry.
 pub(crate) fn reach(text: &mut TextPane, id: EntryId) {
-    if text.folds.runs.hide(id) {
+    if text.folds.runs.hides(id) {
         unfold(text, id);
     }
 }
 
-/// Folds the run of the focused call, if that is open. Answers whether it was.
+/// Folds the run of the focused entry. Returns whether it was open.
 pub(crate) fn fold(text: &mut TextPane, focus: Focus) -> bool {
     let head = text
         .folds
@@ -354,7 +354,7 @@ pub(crate) fn fold(text: &mut TextPane, focus: Focus) -> bool {
     true
 }
 
-/// Opens the run whose row is focused, or folds the one that this key opened last. Answers whether it did.
+/// Opens the run whose row is focused, or folds the one that this key opened last. Returns whether there was one.
 pub(crate) fn toggle(text: &mut TextPane, focus: Focus) -> bool {
     let last = text.folds.runs.last.take();
     let is_run = text.folds.runs.head_of(focus.entry) == Some(focus.entry);
@@ -368,7 +368,7 @@ pub(crate) fn toggle(text: &mut TextPane, focus: Focus) -> bool {
 
 fn changed(text: &mut TextPane, head: EntryId) {
     text.stale.sequence = true;
-    text.cache.forget(head);
+    text.cache.remove(head);
 }
 
 #[cfg(test)]
@@ -400,16 +400,16 @@ mod tests {
         transcript.pack();
         let (order, open) = (transcript.order().to_vec(), transcript.open_pages());
         for level in [Level::Outline, Level::Preview] {
-            let mut runs = Runs::default();
-            runs.seek(
+            let mut runs = FoldedRuns::default();
+            runs.start_scan(
                 order.clone(),
-                Shows {
+                ShownParts {
                     thinking: true,
                     intents: true,
                 },
                 level,
             );
-            runs.look_on(&transcript);
+            runs.scan(&transcript);
             assert_eq!(transcript.open_pages(), open, "{level:?}");
         }
     }
@@ -452,17 +452,17 @@ mod tests {
         transcript.apply(out);
         transcript.settle();
         let order = transcript.order().to_vec();
-        let mut runs = Runs::default();
-        runs.seek(
+        let mut runs = FoldedRuns::default();
+        runs.start_scan(
             order.clone(),
-            Shows {
+            ShownParts {
                 thinking: true,
                 intents: true,
             },
             Level::Preview,
         );
-        assert!(!runs.look_on(&transcript) && runs.search.is_some());
-        assert!(runs.look_on(&transcript) && runs.search.is_none());
+        assert!(!runs.scan(&transcript) && runs.scan.is_some());
+        assert!(runs.scan(&transcript) && runs.scan.is_none());
         assert_eq!(runs.folded(order[PORTION - 2]), Some(&order[PORTION - 2..]));
     }
 }

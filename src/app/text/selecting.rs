@@ -1,17 +1,16 @@
-//! Selected rows: what keys do with them. Their text is that of the session, not that of the screen.
+//! Actions on selected rows. What is copied is the text of the session, not that of the screen.
 
-use super::viewport::{Focus, Mark, Motion};
+use super::viewport::{Focus, Motion, RowRef};
 use crate::app::copying::clipboard::actions::items_between;
-use crate::app::copying::clipboard::{self, Form, Piece};
+use crate::app::copying::clipboard::{self, CopyFormat, CopyItem};
 use crate::app::copying::piping;
 use crate::app::effect::Effect;
-use crate::app::input::action::{Action, What};
+use crate::app::input::action::{Action, CopyTarget};
 use crate::app::panes::Pane;
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;
 
-/// Carries out what concerns a selection. `None` leaves the action to the transcript, where motions extend
-/// it.
+/// Carries out an action on the selection. `None` leaves it to the transcript, where motions extend the selection.
 pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) -> Option<Vec<Effect>> {
     if text.focused_pane(scene) != Pane::Transcript {
         if action == Action::Select {
@@ -22,8 +21,8 @@ pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) -> Option
     }
     let Some(selection) = text.view.selection else {
         if action == Action::Select {
-            text.view.ask(Motion::Pause);
-            text.view.ask(Motion::Select);
+            text.view.push_motion(Motion::Pause);
+            text.view.push_motion(Motion::Select);
             return Some(Vec::new());
         }
         return None;
@@ -35,10 +34,10 @@ pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) -> Option
         }
         Action::SameId(_) => {
             text.view.selection = Some(selection.swapped());
-            text.view.ask(Motion::Select);
+            text.view.push_motion(Motion::Select);
             Some(Vec::new())
         }
-        Action::Copy(What::Json) => {
+        Action::Copy(CopyTarget::Json) => {
             let items: Vec<Focus> = pieces(text, scene)
                 .iter()
                 .map(|piece| piece.focus)
@@ -56,7 +55,7 @@ pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) -> Option
                 text,
                 scene,
                 pieces,
-                Form::Selected,
+                CopyFormat::Selected,
             ))
         }
         Action::Pipe => {
@@ -77,13 +76,12 @@ fn leave(text: &mut TextPane) {
     text.view.selected = None;
 }
 
-/// The selected items from the first to the last; of those at the ends, if they are not selected as a
-/// whole, their rows.
-pub fn pieces(text: &mut TextPane, scene: &Scene<'_>) -> Vec<Piece> {
+/// The selected items; the first and the last with a range of rows, if they are selected in part.
+pub fn pieces(text: &mut TextPane, scene: &Scene<'_>) -> Vec<CopyItem> {
     let Some(selection) = text.view.selection else {
         return Vec::new();
     };
-    let place = |mark: Mark| (text.sequence.place_of(mark.entry), mark.block, mark.row);
+    let place = |mark: RowRef| (text.sequence.place_of(mark.entry), mark.block, mark.row);
     let (first, last) = if place(selection.anchor) <= place(selection.cursor) {
         (selection.anchor, selection.cursor)
     } else {
@@ -103,9 +101,9 @@ fn piece(
     item: Focus,
     first: (Focus, usize),
     last: (Focus, usize),
-) -> Piece {
+) -> CopyItem {
     if item != first.0 && item != last.0 {
-        return Piece {
+        return CopyItem {
             focus: item,
             rows: None,
         };
@@ -114,13 +112,13 @@ fn piece(
     let from = if item == first.0 { first.1 } else { 0 };
     let to = if item == last.0 { last.1 } else { usize::MAX };
     let is_whole = from == 0 && to.saturating_add(1) >= count;
-    Piece {
+    CopyItem {
         focus: item,
         rows: (!is_whole).then_some((from, to)),
     }
 }
 
-fn focus(mark: Mark) -> Focus {
+fn focus(mark: RowRef) -> Focus {
     Focus {
         entry: mark.entry,
         block: mark.block,

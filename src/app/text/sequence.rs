@@ -1,10 +1,9 @@
-//! Which entries are shown, and in which order: the main lane in file order, sub-agents under the
-//! calls that started them while those are open.
+//! The sequence of shown entries: the main lane in file order, open sub-agents under the calls that started them.
 
 use std::collections::HashSet;
 
 use super::portions::Portions;
-use super::runs::{self, Runs};
+use super::runs::{self, FoldedRuns};
 use crate::analysis::reading::{Displaced, helper_headed_by};
 use crate::model::entry::{Entry, EntryId, Marks};
 use crate::model::text::Name;
@@ -14,41 +13,41 @@ use crate::session::filter::Filter;
 
 /// Sub-agents inside sub-agents beyond this depth are shown flat.
 const MAX_DEPTH: u16 = 8;
-/// The place of an entry that is not shown.
+/// The index of an entry that is not shown.
 const NOWHERE: u32 = u32::MAX;
 
-/// What is to be shown.
+/// The settings that decide which entries are shown.
 #[derive(Clone, Copy)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct Visibility<'a> {
     /// Sub-agents whose entries are shown under their calls.
     pub(crate) open_lanes: &'a HashSet<Name>,
     /// The level of detail.
     pub(crate) level: Level,
-    /// What folded branches hide.
+    /// Entries hidden by folded branches.
     pub(crate) folded: &'a HashSet<EntryId>,
-    /// What folded runs of equal calls hide.
-    pub(crate) runs: &'a Runs,
-    /// A filter looks into closed sub-agents and folded branches, too.
+    /// Entries hidden by folded runs.
+    pub(crate) runs: &'a FoldedRuns,
+    /// The filter; it also shows entries of closed sub-agents and folded branches.
     pub(crate) filter: Option<&'a Filter>,
 }
 
-/// The visible entries and where each stands.
+/// The shown entries in order, and the index of each.
 #[derive(Clone, Debug, Default)]
 pub struct Sequence {
     order: Vec<EntryId>,
-    /// By the number of the entry; [`NOWHERE`] for those that are not shown.
+    /// Indices by the number of the entry; [`NOWHERE`] for hidden ones.
     places: Vec<u32>,
     attached: HashSet<Name>,
-    /// In which portions they are laid out.
+    /// The portions in which they are laid out.
     portions: Portions,
     displaced: Displaced,
-    /// Entries that were looked at while the sequence is made: lanes may lie in a circle.
+    /// Entries visited by the rebuild, since lanes may form a cycle.
     visited: HashSet<EntryId>,
 }
 
 impl Sequence {
-    /// Builds the sequence anew.
-    pub(crate) fn rebuild(&mut self, transcript: &Transcript, wanted: &Wanted<'_>) {
+    /// Rebuilds the sequence.
+    pub(crate) fn rebuild(&mut self, transcript: &Transcript, visibility: &Visibility<'_>) {
         self.order.clear();
         self.places.clear();
         self.visited.clear();
@@ -58,40 +57,39 @@ impl Sequence {
         self.displaced = Displaced::of(transcript, |lane| {
             are_all || self.attached.contains(&lane.name)
         });
-        let starters = starters(transcript, wanted);
-        self.place_displaced(transcript, None, wanted, &starters);
+        let starters = starters(transcript, visibility);
+        self.place_displaced(transcript, None, visibility, &starters);
         for id in transcript.order() {
-            let is_folded = wanted.filter.is_none() && wanted.folded.contains(id);
+            let is_folded = visibility.filter.is_none() && visibility.folded.contains(id);
             if !is_folded && self.is_in_place(transcript, *id) {
-                self.place_with_lanes(transcript, *id, wanted, &starters, 0);
+                self.place_with_lanes(transcript, *id, visibility, &starters, 0);
             }
-            self.place_displaced(transcript, Some(*id), wanted, &starters);
+            self.place_displaced(transcript, Some(*id), visibility, &starters);
         }
     }
 
-    /// Lanes that stand behind an entry though they were read elsewhere.
+    /// Places lanes that belong after an entry although they were read elsewhere.
     fn place_displaced(
         &mut self,
         transcript: &Transcript,
         behind: Option<EntryId>,
-        wanted: &Wanted<'_>,
+        visibility: &Visibility<'_>,
         starters: &HashSet<EntryId>,
     ) {
         let names = self.displaced.behind(behind).to_vec();
         for lane in names.iter().filter_map(|name| transcript.lane(name)) {
             for id in &lane.entries {
-                self.place_with_lanes(transcript, *id, wanted, starters, 1);
+                self.place_with_lanes(transcript, *id, visibility, starters, 1);
             }
         }
     }
 
-    /// Adds a new entry at the end, if that is where it belongs. `false` if the sequence must be
-    /// rebuilt.
+    /// Appends a new entry, if the end is where it belongs. `false` if the sequence must be rebuilt.
     pub(crate) fn append(
         &mut self,
         transcript: &Transcript,
         id: EntryId,
-        wanted: &Wanted<'_>,
+        visibility: &Visibility<'_>,
     ) -> bool {
         if let Some(lane) = transcript.lane_at(id) {
             let is_known = transcript
@@ -101,26 +99,26 @@ impl Sequence {
                 return false;
             }
             if self.attached.contains(lane) {
-                return !wanted.opens(lane) || !wanted.shows(transcript, id);
+                return !visibility.opens(lane) || !visibility.shows(transcript, id);
             }
             if self.displaced.holds(lane) || is_known_elsewhere(transcript, id) {
-                return !wanted.shows(transcript, id);
+                return !visibility.shows(transcript, id);
             }
         }
-        if self.is_in_place(transcript, id) && wanted.shows(transcript, id) {
+        if self.is_in_place(transcript, id) && visibility.shows(transcript, id) {
             self.place(transcript, id);
         }
         true
     }
 
-    /// An entry that is shown may have more blocks now.
+    /// Updates the number of blocks of a shown entry.
     pub(crate) fn change(&mut self, transcript: &Transcript, id: EntryId) {
         if let Some(place) = self.place_of(id) {
             self.portions.set(place, transcript.blocks_of(id));
         }
     }
 
-    /// Entries of attached lanes stand under their calls, not in file order.
+    /// Whether an entry is shown in file order; entries of attached lanes are shown under their calls.
     fn is_in_place(&self, transcript: &Transcript, id: EntryId) -> bool {
         transcript
             .lane_at(id)
@@ -146,20 +144,23 @@ impl Sequence {
         }
     }
 
-    /// An entry, and below it those of the sub-agents that it started. A filter may show these without it.
+    /// Places an entry, and below it the entries of the sub-agents that it started. A filter may show these without it.
     fn place_with_lanes(
         &mut self,
         transcript: &Transcript,
         id: EntryId,
-        wanted: &Wanted<'_>,
+        visibility: &Visibility<'_>,
         starters: &HashSet<EntryId>,
         depth: u16,
     ) {
-        let is_shown = wanted.shows(transcript, id);
+        let is_shown = visibility.shows(transcript, id);
         if is_shown {
             self.place(transcript, id);
         }
-        if depth >= MAX_DEPTH || !starters.contains(&id) || !(is_shown || wanted.filter.is_some()) {
+        if depth >= MAX_DEPTH
+            || !starters.contains(&id)
+            || !(is_shown || visibility.filter.is_some())
+        {
             return;
         }
         let Some(entry) = transcript.get(id) else {
@@ -169,23 +170,23 @@ impl Sequence {
             .calls()
             .flat_map(|call| transcript.lanes_begun(id, &call.key))
         {
-            if !wanted.opens(&lane.name) {
+            if !visibility.opens(&lane.name) {
                 continue;
             }
             for id in &lane.entries {
                 if self.visited.insert(*id) {
-                    self.place_with_lanes(transcript, *id, wanted, starters, depth + 1);
+                    self.place_with_lanes(transcript, *id, visibility, starters, depth + 1);
                 }
             }
         }
     }
 
-    /// The visible entries.
+    /// The shown entries.
     pub fn order(&self) -> &[EntryId] {
         &self.order
     }
 
-    /// Where an entry stands.
+    /// The index of an entry.
     pub fn place_of(&self, id: EntryId) -> Option<usize> {
         let place = self
             .places
@@ -200,7 +201,7 @@ impl Sequence {
         self.order.get(place).copied()
     }
 
-    /// The nearest entry before a place, else behind it, that another sequence shows too.
+    /// The nearest entry before an index, else after it, that another sequence shows too.
     pub(crate) fn nearest_shown(&self, place: usize, other: &Self) -> Option<EntryId> {
         let (before, behind) = self.order.split_at_checked(place)?;
         before
@@ -227,12 +228,12 @@ impl Sequence {
     }
 }
 
-impl Wanted<'_> {
+impl Visibility<'_> {
     fn opens(&self, lane: &Name) -> bool {
         self.filter.is_some() || self.open_lanes.contains(lane)
     }
 
-    /// Whether an entry is of a folded helper, and not its head.
+    /// Whether an entry is in a folded helper and is not its head.
     fn folds_helper(&self, transcript: &Transcript, id: EntryId) -> bool {
         let lane = transcript
             .lane_at(id)
@@ -249,7 +250,7 @@ impl Wanted<'_> {
             .is_some_and(|filter| filter.blocks(id).is_empty());
         let is_said =
             self.level != Level::Prompts || transcript.is_spoken_to(transcript.lane_at(id));
-        let is_in_run = runs::fold_at(self.level) && self.runs.hide(id);
+        let is_in_run = runs::fold_at(self.level) && self.runs.hides(id);
         let is_folded = self.filter.is_none() && (is_in_run || self.folds_helper(transcript, id));
         !is_filtered
             && !is_folded
@@ -260,7 +261,7 @@ impl Wanted<'_> {
     }
 }
 
-/// Whether an entry was not read from the file of the session's first one.
+/// Whether an entry is from another file than the first entry of the session.
 fn is_known_elsewhere(transcript: &Transcript, id: EntryId) -> bool {
     let file = |id: EntryId| transcript.get(id).map(|entry| entry.origin.file);
     transcript
@@ -269,7 +270,7 @@ fn is_known_elsewhere(transcript: &Transcript, id: EntryId) -> bool {
         .is_some_and(|first| file(*first) != file(id))
 }
 
-/// Lanes whose calls are in the transcript. All others are shown in file order: nothing hides.
+/// Lanes whose calls are in the transcript. All others are shown in file order, so that nothing is hidden.
 fn attached_lanes(transcript: &Transcript) -> HashSet<Name> {
     let attached = transcript
         .lanes()
@@ -279,11 +280,11 @@ fn attached_lanes(transcript: &Transcript) -> HashSet<Name> {
 }
 
 /// Entries with calls that started sub-agents which are shown under them.
-fn starters(transcript: &Transcript, wanted: &Wanted<'_>) -> HashSet<EntryId> {
+fn starters(transcript: &Transcript, visibility: &Visibility<'_>) -> HashSet<EntryId> {
     let shown = transcript
         .lanes()
         .iter()
-        .filter(|lane| wanted.opens(&lane.name));
+        .filter(|lane| visibility.opens(&lane.name));
     shown.filter_map(|lane| transcript.caller(lane)).collect()
 }
 
@@ -301,7 +302,7 @@ pub(crate) fn starter_of(transcript: &Transcript, lane: &Name) -> Option<EntryId
     transcript.caller(transcript.lane(lane)?)
 }
 
-/// How deep an entry lies in sub-agents.
+/// Depth of an entry in sub-agents.
 pub(crate) fn depth_of(transcript: &Transcript, entry: &Entry) -> u16 {
     let mut depth = 0;
     let mut lane = entry.lane.clone();

@@ -1,5 +1,5 @@
-//! The last column: where prompts, errors, compactions and hits lie in the whole, and which part of it
-//! the window shows.
+//! The spine: the last column, with marks for prompts, errors, compactions and hits of the whole session, and the part
+//! that the window shows.
 
 use std::ops::Range;
 
@@ -9,61 +9,54 @@ use crate::model::entry::EntryId;
 use crate::model::entry::glance::{Compaction, Glance};
 use crate::model::transcript::Transcript;
 
-/// What a cell of the spine stands for; the greatest of a cell's entries is shown.
+/// A mark of the spine; a cell shows the greatest mark of its entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Mark {
-    /// Nothing special.
+pub(crate) enum SpineMark {
     #[default]
     None,
-    /// A prompt.
     Prompt,
-    /// A compaction.
     Compaction,
     /// A loop, or an edit that turns another one back.
     Loop,
-    /// A search hit.
     Hit,
-    /// An error.
     Error,
-    /// An alarm rang.
     Alarm,
     /// An item that the reader marked.
     Marked,
 }
 
-/// Marks by place.
 #[derive(Clone, Debug, Default)]
-struct Marks {
-    list: Vec<(usize, Mark)>,
-    /// The greatest of each `RUN`, as far as they are known.
-    tops: Vec<Mark>,
+struct SpineMarks {
+    list: Vec<(usize, SpineMark)>,
+    /// The greatest mark of each chunk of [`RUN`], up to the first that changed.
+    tops: Vec<SpineMark>,
 }
 
-/// So many marks are seen as one.
+/// Marks summed up in one entry of `tops`.
 const RUN: usize = 64;
 
-impl Marks {
-    /// Marks a place, or takes its mark away.
-    fn set(&mut self, place: usize, mark: Mark) {
+impl SpineMarks {
+    /// Sets or removes the mark of an index.
+    fn set(&mut self, place: usize, mark: SpineMark) {
         let at = self.list.partition_point(|(known, _)| *known < place);
         let known = self.list.get_mut(at).filter(|(known, _)| *known == place);
         match (known, mark) {
-            (Some(_), Mark::None) => drop(self.list.remove(at)),
+            (Some(_), SpineMark::None) => drop(self.list.remove(at)),
             (Some(known), mark) => known.1 = mark,
-            (None, Mark::None) => {}
+            (None, SpineMark::None) => {}
             (None, mark) => self.list.insert(at, (place, mark)),
         }
         self.tops.truncate(at / RUN);
     }
 
-    /// Sums up what has changed.
-    fn settle(&mut self) {
+    /// Brings `tops` up to date.
+    fn update_tops(&mut self) {
         let runs = self.list.chunks(RUN).skip(self.tops.len());
         self.tops.extend(runs.map(greatest));
     }
 
-    /// The greatest mark of some places, once it is settled.
-    fn greatest(&self, places: Range<usize>) -> Mark {
+    /// The greatest mark of a range; `tops` must be up to date.
+    fn greatest(&self, places: Range<usize>) -> SpineMark {
         let [first, last] = [places.start, places.end]
             .map(|end| self.list.partition_point(|(place, _)| *place < end));
         let whole = first.div_ceil(RUN)..last / RUN;
@@ -84,7 +77,7 @@ impl Marks {
     }
 }
 
-fn greatest(marks: &[(usize, Mark)]) -> Mark {
+fn greatest(marks: &[(usize, SpineMark)]) -> SpineMark {
     marks
         .iter()
         .map(|(_, mark)| *mark)
@@ -92,21 +85,21 @@ fn greatest(marks: &[(usize, Mark)]) -> Mark {
         .unwrap_or_default()
 }
 
-/// Marks of all visible entries by place.
+/// Marks of all shown entries.
 #[derive(Clone, Debug, Default)]
 pub struct Spine {
-    /// What entries stand for by themselves.
-    own: Marks,
-    /// What they stand for beyond that.
-    special: Marks,
+    /// Marks of entries by their content.
+    own: SpineMarks,
+    /// Marks of hits, user's marks, loops and alarms.
+    special: SpineMarks,
     /// The cells from top to bottom.
-    pub(crate) cells: Vec<Mark>,
-    /// State of the loops and of edits turned back when they were last marked.
+    pub(crate) cells: Vec<SpineMark>,
+    /// Generation of the loops when they were last marked.
     pub(crate) loops_seen: u64,
 }
 
 impl Spine {
-    /// Collects what the entries of a sequence stand for by themselves.
+    /// Collects the marks of all entries by their content.
     pub(crate) fn rebuild(&mut self, transcript: &Transcript, sequence: &Sequence) {
         let marks = sequence
             .order()
@@ -114,16 +107,16 @@ impl Spine {
             .enumerate()
             .filter_map(|(place, id)| {
                 let mark = mark_of(&transcript.glance(*id)?);
-                (mark != Mark::None).then_some((place, mark))
+                (mark != SpineMark::None).then_some((place, mark))
             });
-        self.own = Marks {
+        self.own = SpineMarks {
             list: marks.collect(),
             tops: Vec::new(),
         };
     }
 
-    /// Notes an entry that is new or has changed. Costs little if it stands near the end.
-    pub(crate) fn note(&mut self, transcript: &Transcript, id: EntryId, place: usize) {
+    /// Updates the mark of a new or changed entry; cheap near the end.
+    pub(crate) fn update(&mut self, transcript: &Transcript, id: EntryId, place: usize) {
         let mark = transcript
             .glance(id)
             .as_ref()
@@ -132,23 +125,23 @@ impl Spine {
         self.own.set(place, mark);
     }
 
-    /// Marks entries for more than what they are by themselves. The greatest mark counts.
-    pub(crate) fn mark(&mut self, sequence: &Sequence, marked: Vec<(EntryId, Mark)>) {
+    /// Replaces the marks of hits, user's marks, loops and alarms. The greatest mark of an entry counts.
+    pub(crate) fn mark(&mut self, sequence: &Sequence, marked: Vec<(EntryId, SpineMark)>) {
         let mut list: Vec<_> = marked
             .into_iter()
             .filter_map(|(id, mark)| Some((sequence.place_of(id)?, mark)))
             .collect();
         list.sort_unstable();
-        self.special = Marks {
+        self.special = SpineMarks {
             list,
             tops: Vec::new(),
         };
     }
 
-    /// Spreads the marks over a column. Each cell has its share of the rows, and the entries that begin there.
+    /// Spreads the marks over the cells of a column; each cell covers an equal share of the rows.
     pub(crate) fn arrange(&mut self, height: usize, heights: &Heights) {
-        self.own.settle();
-        self.special.settle();
+        self.own.update_tops();
+        self.special.update_tops();
         let total = heights.total();
         let begins_at = |row: u64| {
             let place = heights.place_at(row);
@@ -174,13 +167,13 @@ impl Spine {
     }
 }
 
-/// What an entry stands for by itself.
-fn mark_of(glance: &Glance) -> Mark {
+/// The mark of an entry by its content.
+fn mark_of(glance: &Glance) -> SpineMark {
     match glance {
-        _ if glance.is_error => Mark::Error,
-        _ if glance.compaction != Compaction::None => Mark::Compaction,
-        _ if glance.marks.prompt => Mark::Prompt,
-        _ => Mark::None,
+        _ if glance.is_error => SpineMark::Error,
+        _ if glance.compaction != Compaction::None => SpineMark::Compaction,
+        _ if glance.marks.prompt => SpineMark::Prompt,
+        _ => SpineMark::None,
     }
 }
 
@@ -196,10 +189,15 @@ pub(crate) fn cell_of(row: u64, total: u64, height: usize) -> usize {
 mod tests {
     use proptest::prelude::{any, prop, proptest};
 
-    use super::{Heights, Mark, Marks, Spine, cell_of};
+    use super::{Heights, Spine, SpineMark, SpineMarks, cell_of};
 
-    fn mark(number: u8) -> Mark {
-        [Mark::None, Mark::Prompt, Mark::Hit, Mark::Error][usize::from(number % 4)]
+    fn mark(number: u8) -> SpineMark {
+        [
+            SpineMark::None,
+            SpineMark::Prompt,
+            SpineMark::Hit,
+            SpineMark::Error,
+        ][usize::from(number % 4)]
     }
 
     proptest! {
@@ -213,7 +211,7 @@ mod tests {
             let mut spine = Spine::default();
             let mut heights = Heights::default();
             heights.reset(rows.iter().copied());
-            let mut plain = [vec![Mark::None; rows.len()], vec![Mark::None; rows.len()]];
+            let mut plain = [vec![SpineMark::None; rows.len()], vec![SpineMark::None; rows.len()]];
             for (side, marks) in [own, special].into_iter().enumerate() {
                 for (place, number) in marks {
                     let place = place % rows.len();
@@ -225,7 +223,7 @@ mod tests {
                 }
             }
             spine.arrange(height, &heights);
-            let mut cells = vec![Mark::None; height];
+            let mut cells = vec![SpineMark::None; height];
             for (place, mark) in plain.iter().flat_map(|marks| marks.iter().copied().enumerate()) {
                 let cell = &mut cells[cell_of(heights.before(place), heights.total(), height)];
                 *cell = (*cell).max(mark);
@@ -236,15 +234,19 @@ mod tests {
 
     #[test]
     fn one_place_may_have_several_marks() {
-        let list = vec![(3, Mark::Hit), (3, Mark::Marked), (4, Mark::Hit)];
-        let mut marks = Marks {
+        let list = vec![
+            (3, SpineMark::Hit),
+            (3, SpineMark::Marked),
+            (4, SpineMark::Hit),
+        ];
+        let mut marks = SpineMarks {
             list,
             tops: Vec::new(),
         };
-        marks.settle();
+        marks.update_tops();
         assert_eq!(
             [0..3, 3..4, 4..9].map(|places| marks.greatest(places)),
-            [Mark::None, Mark::Marked, Mark::Hit]
+            [SpineMark::None, SpineMark::Marked, SpineMark::Hit]
         );
     }
 }

@@ -1,8 +1,8 @@
-//! The window on the rows. It is anchored to a row of a block, never to a line number, and walks from
-//! there: what is above or far below is not laid out.
+//! The window over the rows of the transcript.
 //!
-//! **The window is anchored to a row of a block**, best of all to the focused one. Motions wait until the next
-//! arrangement, the only place where rows exist; heights of all else are estimates for the scrollbar.
+//! **The window is anchored to a row of a block**, if possible of the focused one, never to a line number. Rows are laid
+//! out from the anchor on, none far above or below. Motions are queued until the next arrangement, since rows exist only
+//! there; heights of entries elsewhere are estimates for the scrollbar.
 
 use std::sync::Arc;
 
@@ -17,25 +17,24 @@ mod select;
 mod steps;
 mod walk;
 
-pub use select::{Mark, Selection, mark_of};
-pub use walk::Rows;
-use walk::{Spot, beside, extent, spot_of, walk_down, walk_up, within_block};
+pub use select::{RowRef, Selection, mark_of};
+pub use walk::RowSource;
+use walk::{RowPosition, beside, extent, spot_of, walk_down, walk_up, within_block};
 
-/// What holds the window in its place.
+/// What fixes the position of the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Anchor {
     /// The end: new entries scroll the window. Following is this state.
     #[default]
     Tail,
-    /// A row of a block stands at a line of the window.
+    /// A row of a block is at a line of the window.
     Row {
-        /// The entry.
         entry: EntryId,
-        /// Place of the block in the entry.
+        /// Index of the block in the entry.
         block: usize,
         /// Row within the block.
         row: usize,
-        /// The node of a tree that the row shows; it is found by that wherever it has gone.
+        /// The tree node that the row shows, by which it is found again when nodes open and close.
         node: Option<NodeId>,
         /// Line of the window.
         line: usize,
@@ -43,9 +42,9 @@ pub(crate) enum Anchor {
 }
 
 impl Anchor {
-    /// The same row in another transcript of the session; the end if its entry is not there.
+    /// Maps the anchor to another transcript of the session; the end if its entry is not there.
     #[must_use]
-    pub(crate) fn look_up(self, lookup: &Lookup<'_>) -> Self {
+    pub(crate) fn remap(self, lookup: &Lookup<'_>) -> Self {
         match self {
             Self::Row {
                 entry,
@@ -68,7 +67,7 @@ impl Anchor {
 /// The focused item.
 pub use crate::analysis::calls::Place as Focus;
 
-/// A motion that waits for the next arrangement, because only that knows the rows.
+/// A motion, queued for the next arrangement, which knows the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Motion {
     /// Scroll by lines.
@@ -79,41 +78,41 @@ pub enum Motion {
     Items(isize),
     /// To the beginning.
     Top,
-    /// To the end; follow.
+    /// To the end, and follow it.
     Tail,
-    /// Stay where it is, but no longer follow.
+    /// Stop following.
     Pause,
     /// Focus this item and bring it into view.
     Show(Focus),
-    /// As `Show`, with the row that a search found.
+    /// As `Show`, with this row of the item in view.
     ShowRow(Focus, usize),
-    /// Begin to select rows, or show where the selection's cursor was put.
+    /// Begin to select rows, or bring the cursor of the selection into view.
     Select,
     /// To a node of the focused item's tree.
     ToNode(NodeId),
 }
 
-/// A row of the window.
+/// A line of the window.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct WindowLine {
     /// The entry.
     pub entry: EntryId,
-    /// Which of all portions of entries it is of.
+    /// The number of its portion among those of all entries.
     pub place: usize,
-    /// The rows of that portion: of most entries, all.
+    /// The rows of the portion; of most entries that is all rows.
     pub rows: Arc<Vec<Row>>,
-    /// Which of them.
+    /// The index of its row in the portion.
     pub row: usize,
 }
 
-impl Line {
+impl WindowLine {
     /// The row.
     pub fn row(&self) -> Option<&Row> {
         self.rows.get(self.row)
     }
 
-    fn spot(&self) -> Spot {
-        Spot {
+    fn spot(&self) -> RowPosition {
+        RowPosition {
             place: self.place,
             row: self.row,
         }
@@ -123,32 +122,31 @@ impl Line {
 /// The window.
 #[derive(Clone, Debug, Default)]
 pub struct Viewport {
-    /// What holds it.
     pub(crate) anchor: Anchor,
     /// The focused item.
     pub focus: Option<Focus>,
-    /// The node of a tree at which the reader is within an item.
+    /// The current node within the tree of an item.
     at_node: Option<(Focus, NodeId)>,
-    /// Its rows, from the top; set by [`Viewport::arrange`].
-    pub lines: Vec<Line>,
+    /// Its lines, from the top; set by [`Viewport::arrange`].
+    pub lines: Vec<WindowLine>,
     /// Selected rows.
     pub selection: Option<Selection>,
     /// First and last selected line of the window; set by [`Viewport::arrange`].
     pub selected: Option<(usize, usize)>,
-    /// Whether nothing is below them; set likewise. Entries without rows are nothing.
+    /// Whether no row is below the last line; set by [`Viewport::arrange`].
     pub(crate) is_at_end: bool,
     motions: Vec<Motion>,
-    /// Where the anchor stood before the end came into the window, and where it stands since. Rows that are still
-    /// being read may bring it back, unless somebody has moved it.
+    /// The anchor before the end of the rows forced the window up, and the one since. When rows that are still being
+    /// read come below, the window goes back, unless it was moved since.
     unclamped: Option<(Anchor, Anchor)>,
-    /// Whether following goes on if the end is still in sight after the next arrangement.
+    /// Whether to follow again if the end is still in sight after the next arrangement.
     would_follow: bool,
 }
 
 impl Viewport {
-    /// The same rows and the same item in another transcript of the session.
-    pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
-        let held = self.anchor.look_up(lookup);
+    /// Maps window, focus and selection to another transcript of the session.
+    pub(crate) fn remap(&mut self, lookup: &Lookup<'_>) {
+        let held = self.anchor.remap(lookup);
         self.anchor = if held == Anchor::Tail {
             self.beside_anchor(lookup)
         } else {
@@ -156,18 +154,16 @@ impl Viewport {
         };
         self.unclamped = None;
         self.focus = self.focus.and_then(|focus| lookup.block(focus));
-        self.selection = self
-            .selection
-            .and_then(|selection| selection.look_up(lookup));
+        self.selection = self.selection.and_then(|selection| selection.remap(lookup));
         self.lines.clear();
     }
 
-    /// The row in sight nearest to the one that holds the window, whose entry is in another transcript of the session.
+    /// An anchor at the line nearest to the present one whose entry is in the other transcript.
     fn beside_anchor(&self, lookup: &Lookup<'_>) -> Anchor {
         let Anchor::Row { line: held, .. } = self.anchor else {
             return Anchor::Tail;
         };
-        let mut lines: Vec<(usize, &Line)> = self.lines.iter().enumerate().collect();
+        let mut lines: Vec<(usize, &WindowLine)> = self.lines.iter().enumerate().collect();
         lines.sort_by_key(|(line, _)| line.abs_diff(held));
         let there = lines.into_iter().find_map(|(line, shown)| {
             let (block, row) = within_block(&shown.rows, shown.row);
@@ -188,9 +184,9 @@ impl Viewport {
         self.anchor == Anchor::Tail
     }
 
-    /// Asks for a motion at the next arrangement.
-    pub fn ask(&mut self, motion: Motion) {
-        // The wheel may turn a thousand times between two frames.
+    /// Queues a motion for the next arrangement.
+    pub fn push_motion(&mut self, motion: Motion) {
+        // Merged, since the wheel may turn a thousand times between two frames.
         match (self.motions.last_mut(), motion) {
             (Some(Motion::Lines(lines)), Motion::Lines(more))
                 if lines.signum() == more.signum() =>
@@ -201,13 +197,12 @@ impl Viewport {
         }
     }
 
-    /// Whether a motion waits for the next arrangement.
+    /// Whether motions are queued.
     pub(crate) fn is_moving(&self) -> bool {
         !self.motions.is_empty()
     }
 
-    /// The end of the transcript to which the window goes with the next arrangement, if it does: the focus is not there
-    /// yet.
+    /// The end of the transcript that the last queued motion goes to, if it goes to one: the focus is not there yet.
     pub(crate) fn goes_to_end(&self) -> Option<Way> {
         match self.motions.last()? {
             Motion::Top => Some(Way::Previous),
@@ -216,9 +211,9 @@ impl Viewport {
         }
     }
 
-    /// Holds what is read in its place, although the window follows: a fold of the reader's is to open
-    /// below its head. Following goes on if the end stays in sight.
-    pub fn hold(&mut self) {
+    /// Anchors a following window to the focused item, so that a fold opens below its head. It follows again if the end
+    /// stays in sight.
+    pub fn pin(&mut self) {
         let head = self
             .lines
             .iter()
@@ -239,8 +234,8 @@ impl Viewport {
         }
     }
 
-    /// Fills the window: carries out the motions that were asked for, then collects `height` lines.
-    pub fn arrange(&mut self, rows: &mut dyn Rows, height: usize) {
+    /// Fills the window with `height` lines after carrying out the queued motions.
+    pub fn arrange(&mut self, rows: &mut dyn RowSource, height: usize) {
         let held = self.anchor;
         let is_clamped = self.fill(rows, height);
         let motions = std::mem::take(&mut self.motions);
@@ -254,19 +249,19 @@ impl Viewport {
             self.carry_out(motion, rows, height);
         }
         self.is_at_end = self.ends_with(rows);
-        self.settle(rows);
+        self.finish_motions(rows);
         if let Some((_, since)) = &mut self.unclamped {
             *since = self.anchor;
         }
-        self.settle_selection(rows);
+        self.update_selected(rows);
     }
 
-    /// All rows are there: where the window stands now is where it stays.
+    /// Keeps the present position: no more rows are being read.
     pub(crate) fn keep_place(&mut self) {
         self.unclamped = None;
     }
 
-    /// Rows came that were being read: what the end had moved stands again where it stood.
+    /// Goes back to the anchor from before the end forced the window up, since rows have come below.
     pub(crate) fn restore_place(&mut self) {
         if let Some((before, _)) = self
             .unclamped
@@ -279,8 +274,9 @@ impl Viewport {
 
     // === filling ===
 
-    /// Whether the end came into the window, so that its last row stands at its foot and not the anchor at its line.
-    fn fill(&mut self, rows: &mut dyn Rows, height: usize) -> bool {
+    /// Fills the lines around the anchor. Returns whether the end forced the window up, so that the last row is on the
+    /// last line and the anchor not on its own.
+    fn fill(&mut self, rows: &mut dyn RowSource, height: usize) -> bool {
         self.lines.clear();
         if height == 0 || rows.is_empty() {
             return false;
@@ -294,7 +290,7 @@ impl Viewport {
                 node,
                 line,
             } => {
-                // A window that has become lower keeps its anchor in sight.
+                // A window that has shrunk keeps its anchor in sight.
                 let spot = nodes::spot_of(rows, Focus { entry, block }, node);
                 spot.or_else(|| spot_of(rows, Focus { entry, block }, row))
                     .map(|spot| (spot, line.min(height - 1)))
@@ -315,7 +311,7 @@ impl Viewport {
         is_clamped
     }
 
-    fn fill_down(&mut self, rows: &mut dyn Rows, top: Spot, height: usize) {
+    fn fill_down(&mut self, rows: &mut dyn RowSource, top: RowPosition, height: usize) {
         self.lines.clear();
         let mut first = top.row;
         for place in top.place..rows.len() {
@@ -327,7 +323,7 @@ impl Viewport {
                 if self.lines.len() == height {
                     return;
                 }
-                self.lines.push(Line {
+                self.lines.push(WindowLine {
                     entry,
                     place,
                     rows: Arc::clone(&laid),
@@ -338,8 +334,8 @@ impl Viewport {
         }
     }
 
-    fn fill_from_end(&mut self, rows: &mut dyn Rows, height: usize) {
-        let end = Spot {
+    fn fill_from_end(&mut self, rows: &mut dyn RowSource, height: usize) {
+        let end = RowPosition {
             place: rows.len(),
             row: 0,
         };
@@ -350,7 +346,7 @@ impl Viewport {
 
     // === motions ===
 
-    fn carry_out(&mut self, motion: Motion, rows: &mut dyn Rows, height: usize) {
+    fn carry_out(&mut self, motion: Motion, rows: &mut dyn RowSource, height: usize) {
         if self.selection.is_some() {
             return self.extend(motion, rows, height);
         }
@@ -373,7 +369,7 @@ impl Viewport {
             }
             Motion::Items(by) => self.step_on(by, rows, height),
             Motion::Top => {
-                self.anchor_at(rows, Spot { place: 0, row: 0 }, 0);
+                self.anchor_at(rows, RowPosition { place: 0, row: 0 }, 0);
                 self.fill(rows, height);
                 self.focus = self.lines.first().and_then(focus_of);
             }
@@ -389,8 +385,8 @@ impl Viewport {
         }
     }
 
-    fn scroll(&mut self, by: isize, rows: &mut dyn Rows, height: usize) {
-        let Some(top) = self.lines.first().map(Line::spot) else {
+    fn scroll(&mut self, by: isize, rows: &mut dyn RowSource, height: usize) {
+        let Some(top) = self.lines.first().map(WindowLine::spot) else {
             return;
         };
         let target = if by < 0 {
@@ -405,17 +401,17 @@ impl Viewport {
         }
     }
 
-    /// A jump: the item stands a quarter from the top, so that what led to it is in sight.
-    fn show(&mut self, focus: Focus, row: Option<usize>, rows: &mut dyn Rows, height: usize) {
+    /// A jump puts the item a quarter from the top, so that what led to it is in sight.
+    fn show(&mut self, focus: Focus, row: Option<usize>, rows: &mut dyn RowSource, height: usize) {
         let Some((start, end)) = extent(rows, focus) else {
             return;
         };
         self.focus = Some(focus);
-        let target = Spot {
+        let target = RowPosition {
             row: (start.row + row.unwrap_or(0)).min(end.row),
             ..start
         };
-        let in_sight: Vec<Spot> = self.lines.iter().map(Line::spot).collect();
+        let in_sight: Vec<RowPosition> = self.lines.iter().map(WindowLine::spot).collect();
         let shows_all = in_sight.contains(&target) && (row.is_some() || in_sight.contains(&end));
         if shows_all {
             self.anchor_to_window(rows);
@@ -436,7 +432,7 @@ impl Viewport {
 
     // === anchors ===
 
-    fn ends_with(&self, rows: &mut dyn Rows) -> bool {
+    fn ends_with(&self, rows: &mut dyn RowSource) -> bool {
         let Some(last) = self.lines.last() else {
             return true;
         };
@@ -444,7 +440,7 @@ impl Viewport {
             && (last.place + 1..rows.len()).all(|below| rows.rows(below).is_empty())
     }
 
-    fn anchor_at(&mut self, rows: &mut dyn Rows, spot: Spot, line: usize) {
+    fn anchor_at(&mut self, rows: &mut dyn RowSource, spot: RowPosition, line: usize) {
         let Some(Focus { entry, block }) = rows.start(spot.place) else {
             return;
         };
@@ -464,14 +460,14 @@ impl Viewport {
         };
     }
 
-    /// Anchors to what is being read: the focused item if its head is in sight, else the top line.
-    fn anchor_to_window(&mut self, rows: &mut dyn Rows) {
+    /// Anchors to the head of the focused item if it is in sight, else to the top line.
+    fn anchor_to_window(&mut self, rows: &mut dyn RowSource) {
         let head = self
             .lines
             .iter()
             .position(|line| focus_of(line) == self.focus && self.focus.is_some());
         let line = self.line_of_node().or(head).unwrap_or(0);
-        let Some(spot) = self.lines.get(line).map(Line::spot) else {
+        let Some(spot) = self.lines.get(line).map(WindowLine::spot) else {
             return;
         };
         self.anchor_at(rows, spot, line);
@@ -504,8 +500,8 @@ impl Viewport {
         }
     }
 
-    /// After all motions: a following window focuses its last item, any other one keeps its place.
-    fn settle(&mut self, rows: &mut dyn Rows) {
+    /// After all motions a following window focuses its last item; any other keeps its position.
+    fn finish_motions(&mut self, rows: &mut dyn RowSource) {
         if std::mem::take(&mut self.would_follow) && self.is_at_end {
             self.anchor = Anchor::Tail;
         }
@@ -517,7 +513,7 @@ impl Viewport {
                 .find(|line| line.row().is_some_and(|row| !row.kind.is_between()))
                 .and_then(focus_of);
         } else {
-            // What is hidden, such as thinking, cannot keep the focus.
+            // A hidden item, such as thinking, cannot keep the focus.
             if self.focus.is_none_or(|focus| extent(rows, focus).is_none()) {
                 self.focus = self.focus.and_then(|focus| beside(rows, focus));
                 self.focus_if_lost();
@@ -528,7 +524,7 @@ impl Viewport {
 }
 
 /// The item that a line belongs to.
-pub fn focus_of(line: &Line) -> Option<Focus> {
+pub fn focus_of(line: &WindowLine) -> Option<Focus> {
     Some(Focus {
         entry: line.entry,
         block: line.row()?.block,

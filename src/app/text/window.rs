@@ -1,11 +1,11 @@
-//! The window onto the text: its rows, and the sequence of entries that they are of.
+//! Fills the window, and rebuilds the sequence of shown entries.
 
 use super::items::Layouts;
 use super::landmarks::starter;
 use super::places::news;
-use super::sequence::{Sequence, Wanted};
+use super::sequence::{Sequence, Visibility};
 use super::spine::cell_of;
-use super::viewport::{Anchor, Focus, Line, Viewport};
+use super::viewport::{Anchor, Focus, Viewport, WindowLine};
 use super::{branches, rows_of, runs};
 use crate::analysis::calls::awaited::Awaited;
 use crate::app::layout::Frame;
@@ -15,12 +15,12 @@ use crate::model::entry::{BlockKind, EntryId};
 use crate::model::transcript::Transcript;
 use crate::render::row::{Level, Look, Times};
 
-/// Fills the window; what is new and in sight is no longer unseen.
+/// Fills the window, and updates the count of unseen entries.
 pub fn fill(text: &mut TextPane, scene: &Scene<'_>, frame: Frame) {
     with_layouts(text, scene, frame, |layouts, view| {
         view.arrange(layouts, usize::from(frame.lines()));
     });
-    text.note_tail(&scene.session.transcript);
+    text.update_tail(&scene.session.transcript);
     if text.view.is_at_end {
         (text.unseen, text.places.tail.grown) = (0, None);
     }
@@ -37,7 +37,7 @@ pub fn fill(text: &mut TextPane, scene: &Scene<'_>, frame: Frame) {
     }
 }
 
-/// Lends the layouts of all entries, with the window.
+/// Runs `work` on the layouts and the window.
 pub fn with_layouts<T>(
     text: &mut TextPane,
     scene: &Scene<'_>,
@@ -46,9 +46,9 @@ pub fn with_layouts<T>(
 ) -> T {
     let width = frame.text();
     let transcript = &scene.session.transcript;
-    let surroundings = (width, scene.screen.size.1, transcript.has_times());
+    let conditions = (width, scene.screen.size.1, transcript.has_times());
     text.cache
-        .fit(surroundings, transcript.meta().root.as_ref());
+        .invalidate_if_changed(conditions, transcript.meta().root.as_ref());
     let mut layouts = Layouts {
         transcript: &scene.session.transcript,
         awaited: Awaited::of(&scene.session.transcript),
@@ -80,7 +80,7 @@ pub fn with_layouts<T>(
     work(&mut layouts, &mut text.view)
 }
 
-/// Seconds are for those who look at everything; where nothing has a time the text has the room.
+/// The times beside entries: with seconds at levels 4 and 5, none if no entry has a time.
 fn times_of(level: Level, transcript: &Transcript) -> Times {
     match level {
         Level::Full | Level::Raw => Times::Seconds,
@@ -89,10 +89,10 @@ fn times_of(level: Level, transcript: &Transcript) -> Times {
     }
 }
 
-/// Makes the sequence of visible entries anew, if it is no longer true.
+/// Rebuilds the sequence of shown entries, if it is stale or runs were found.
 pub(crate) fn refresh_sequence(text: &mut TextPane, scene: &mut Scene<'_>) {
-    let seeks_runs = runs::are_folded(text) && scene.session.file.is_caught_up;
-    let begins = seeks_runs && !text.folds.runs.are_sought(text.shows, text.level);
+    let scans_runs = runs::are_folded(text) && scene.session.file.is_caught_up;
+    let begins = scans_runs && !text.folds.runs.is_scanned_for(text.shows, text.level);
     if begins {
         text.folds.runs.forget();
     }
@@ -103,16 +103,16 @@ pub(crate) fn refresh_sequence(text: &mut TextPane, scene: &mut Scene<'_>) {
     if begins {
         text.folds
             .runs
-            .seek(text.sequence.order().to_vec(), text.shows, text.level);
+            .start_scan(text.sequence.order().to_vec(), text.shows, text.level);
     }
-    if seeks_runs && text.folds.runs.look_on(&scene.session.transcript) {
+    if scans_runs && text.folds.runs.scan(&scene.session.transcript) {
         let unfolded = rebuild(text, scene);
         before.get_or_insert(unfolded);
     }
     let Some(before) = before else { return };
     text.stale.spine = true;
     keep_place(text, scene, &before);
-    news::place(text, scene);
+    news::update(text, scene);
     let rows = text
         .sequence
         .order()
@@ -123,11 +123,11 @@ pub(crate) fn refresh_sequence(text: &mut TextPane, scene: &mut Scene<'_>) {
         .rebuild(&scene.session.transcript, &text.sequence);
 }
 
-/// Answers what it was before.
+/// Rebuilds the sequence, and returns the one before.
 fn rebuild(text: &mut TextPane, scene: &Scene<'_>) -> Sequence {
     let before = std::mem::take(&mut text.sequence);
     let transcript = &scene.session.transcript;
-    let wanted = Wanted {
+    let wanted = Visibility {
         open_lanes: &text.open_lanes,
         level: text.level,
         folded: &branches::hidden(transcript, &text.folds),
@@ -138,8 +138,8 @@ fn rebuild(text: &mut TextPane, scene: &Scene<'_>) -> Sequence {
     before
 }
 
-/// What held the window or had the focus may no longer be shown: then the call of its sub-agent takes its
-/// place, or the nearest entry before it.
+/// Moves anchor and focus from entries that are no longer shown: to the head of the run, to the call of the sub-agent,
+/// or to the nearest entry before.
 fn keep_place(text: &mut TextPane, scene: &Scene<'_>, before: &Sequence) {
     let folds_runs = runs::are_folded(text);
     let instead_of = |id: EntryId| {
@@ -181,15 +181,15 @@ fn keep_place(text: &mut TextPane, scene: &Scene<'_>, before: &Sequence) {
     }
 }
 
-/// The part of the spine that the window covers: first and last cell.
+/// The first and the last cell of the spine that the window covers.
 pub(crate) fn window_on_spine(text: &TextPane, height: usize) -> Option<(usize, usize)> {
     let (first, last) = (text.view.lines.first()?, text.view.lines.last()?);
-    let cell = |line: &Line| cell_of(row_of(text, line), text.heights.total(), height);
+    let cell = |line: &WindowLine| cell_of(row_of(text, line), text.heights.total(), height);
     Some((cell(first), cell(last)))
 }
 
-/// The row of a line among all; within an entry of several portions roughly.
-fn row_of(text: &TextPane, line: &Line) -> u64 {
+/// The row of a line among all rows; an estimate within an entry of several portions.
+fn row_of(text: &TextPane, line: &WindowLine) -> u64 {
     let portion = text.sequence.portions().at(line.place);
     let first = text.heights.before(portion.place);
     let rows = text.heights.before(portion.place + 1) - first;

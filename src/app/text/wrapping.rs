@@ -1,22 +1,22 @@
-//! What becomes of lines that are longer than the screen is wide, and the numbers beside the text.
+//! Wrapping of long lines, and what is shown beside the text: numbers, lanes, rulers.
 //!
-//! Invariant: whatever changes here, the line that is read stays where it is.
+//! Invariant: a change of these settings keeps the anchored line where it is.
 
 pub mod actions;
 
 use crate::model::entry::Entry;
 use crate::model::transcript::Transcript;
 
-/// The reader's wishes.
+/// Settings of long lines and of the margins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wrapping {
     /// The first column of long lines that is shown; `None` if they are wrapped. Prose always is.
     pub sideways: Option<u16>,
-    /// What stands beside the text.
+    /// The numbers beside the text.
     pub numbers: Numbers,
-    /// Whether lanes of calls in flight do.
+    /// Whether the gutter with calls in flight is shown.
     pub lanes: bool,
-    /// Whether long times stand between entries.
+    /// Whether rulers are shown between entries.
     pub rulers: bool,
 }
 
@@ -31,7 +31,7 @@ impl Default for Wrapping {
     }
 }
 
-/// What stands beside the first row of each item.
+/// The number beside the first row of each item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Numbers {
     /// Nothing.
@@ -39,12 +39,12 @@ pub enum Numbers {
     None,
     /// The line of its record in the file.
     Lines,
-    /// The byte at which that begins.
+    /// The offset of its record in the file.
     Bytes,
 }
 
 impl Numbers {
-    /// Their columns with a blank behind them: as many as those of the newest entry need.
+    /// Columns of the numbers with a blank: as many as the newest entry needs.
     pub(crate) fn width(self, transcript: &Transcript) -> u16 {
         let least = match self {
             Self::None => return 0,
@@ -70,7 +70,6 @@ impl Numbers {
         }
     }
 
-    /// The next kind.
     fn next(self) -> Self {
         match self {
             Self::None => Self::Lines,

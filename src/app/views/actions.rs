@@ -10,8 +10,8 @@ use crate::app::panes::Pane;
 use crate::app::scene::{Ask, Scene};
 use crate::app::side_pane::SidePane;
 use crate::app::text::TextPane;
-use crate::app::text::find::{Edge, Sought};
-use crate::app::text::moving::go;
+use crate::app::text::find::{Edge, PendingHit};
+use crate::app::text::jumps::go;
 use crate::app::text::paging::effect;
 use crate::model::entry::EntryId;
 use crate::session::indexes::Needs;
@@ -114,7 +114,7 @@ pub(crate) fn open(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>
     views.stack.push(view);
     views.agreed = None;
     scene.asks.push(Ask::Focus(Pane::View));
-    text.look_changed();
+    text.invalidate_rows();
 }
 
 /// Closes all views.
@@ -124,7 +124,7 @@ fn close(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>) {
     views.sheet = Sheet::default();
     scene.view = None;
     scene.asks.push(Ask::Focus(Pane::Transcript));
-    text.look_changed();
+    text.invalidate_rows();
 }
 
 /// Opens the pages that were open before one was opened, or left, by mistake.
@@ -140,7 +140,7 @@ pub(crate) fn stand(
         views.sheet = Sheet::default();
         scene.view = None;
     }
-    text.look_changed();
+    text.invalidate_rows();
 }
 
 /// Back to what was seen before.
@@ -224,7 +224,7 @@ fn enter(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>) {
             }
             go(text, scene, target);
             if is_hit {
-                text.find.sought = Some(Sought {
+                text.find.sought = Some(PendingHit {
                     block: Some((target, Edge::First)),
                     steps: 0,
                 });

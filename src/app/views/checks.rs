@@ -10,7 +10,7 @@ use super::list::List;
 use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
 use super::table::{Column, Table};
 use crate::analysis::lint::{Alike, Finding, Severity, alike};
-use crate::app::checks::{self, Check, Sign};
+use crate::app::checks::{self, Check, StatusSign};
 use crate::app::input::action::Action;
 use crate::app::text::viewport::Focus;
 use crate::model::body::Key;
@@ -60,7 +60,7 @@ impl Default for Checks {
 }
 
 /// It leads nowhere.
-const PAIRED: CheckRow = CheckRow::Check(checks::Kind::Paired);
+const PAIRED: CheckRow = CheckRow::Check(checks::CheckKind::Paired);
 
 /// What a rule finds, and how bad that is.
 type Kind = (&'static str, Severity);
@@ -82,7 +82,7 @@ enum CheckRow {
         is_below: bool,
     },
     /// What is no finding.
-    Check(checks::Kind),
+    Check(checks::CheckKind),
 }
 
 impl Checks {
@@ -171,7 +171,7 @@ fn others<'a>(scene: &PageScene<'a>) -> impl Iterator<Item = &'a Check> + use<'a
         .checks
         .list()
         .iter()
-        .filter(|check| !matches!(check.kind, checks::Kind::Findings(_)))
+        .filter(|check| !matches!(check.kind, checks::CheckKind::Findings(_)))
 }
 
 impl CheckRow {
@@ -338,7 +338,7 @@ fn alike_of<'a>(scene: &PageScene<'a>, (rule, severity): Kind) -> Option<Alike<'
 }
 
 /// What is listed as this, and is no finding.
-fn check<'a>(scene: &PageScene<'a>, kind: checks::Kind) -> Option<&'a Check> {
+fn check<'a>(scene: &PageScene<'a>, kind: checks::CheckKind) -> Option<&'a Check> {
     scene.checks.list().iter().find(|check| check.kind == kind)
 }
 
@@ -483,12 +483,14 @@ fn cells(
     ])
 }
 
-fn of_check(sign: Sign, theme: &Theme) -> (&'static str, Style) {
+fn of_check(sign: StatusSign, theme: &Theme) -> (&'static str, Style) {
     match sign {
-        Sign::Bad => (theme.glyphs().outcome.failed, theme.bad),
-        Sign::Warn => ("!", theme.warn),
-        Sign::Good => (theme.glyphs().outcome.done, theme.good),
-        Sign::None | Sign::Refused | Sign::Open(_) => (theme.glyphs().dot, theme.dim),
+        StatusSign::Bad => (theme.glyphs().outcome.failed, theme.bad),
+        StatusSign::Warn => ("!", theme.warn),
+        StatusSign::Good => (theme.glyphs().outcome.done, theme.good),
+        StatusSign::None | StatusSign::Refused | StatusSign::Open(_) => {
+            (theme.glyphs().dot, theme.dim)
+        }
     }
 }
 

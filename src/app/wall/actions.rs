@@ -7,10 +7,12 @@ use super::{Group, Sort, Wall};
 use crate::analysis::expression::parse::Mistake;
 use crate::analysis::wall::filter::Filter;
 use crate::analysis::wall::{News, Rang};
-use crate::app::alarms::{Notice, Wish};
+use crate::app::alarms::{AlarmNotice, AlarmSpec};
 use crate::app::effect::{Effect, Instead};
-use crate::app::input::action::{Action, Change, Kind, Quick, View, Way, What};
-use crate::app::input::command::Command;
+use crate::app::input::action::{
+    Action, CopyTarget, LandmarkKind, PaneChange, QuickFilter, View, Way,
+};
+use crate::app::input::command::TypedCommand;
 use crate::app::ledger;
 use crate::app::mode::{Mode, WallLine};
 use crate::app::screen::Screen;
@@ -40,7 +42,7 @@ pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Eff
         return Some(Vec::new());
     }
     match action {
-        Action::Seek(Kind::Error, way) => to_next_need(wall, screen, way),
+        Action::Seek(LandmarkKind::Error, way) => to_next_need(wall, screen, way),
         Action::Unfold | Action::Expand => {
             // Who comes back finds it again.
             wall.move_by(0);
@@ -61,7 +63,7 @@ pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Eff
         }
         Action::LevelUp => group(wall, Way::Next),
         Action::LevelDown => group(wall, Way::Previous),
-        Action::Panes(Change::Inspector) => toggle_preview(wall, screen),
+        Action::Panes(PaneChange::Inspector) => toggle_preview(wall, screen),
         Action::Filter => {
             let typed = wall
                 .filter
@@ -73,8 +75,8 @@ pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Eff
                 input: Input::new(typed),
             };
         }
-        Action::Quick(Quick::Errors) => wall.set_filter("err", screen),
-        Action::Quick(Quick::Clear) => wall.set_filter("", screen),
+        Action::Quick(QuickFilter::Errors) => wall.set_filter("err", screen),
+        Action::Quick(QuickFilter::Clear) => wall.set_filter("", screen),
         Action::ToggleWrap => {
             let typed = wall
                 .wishes
@@ -87,8 +89,8 @@ pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Eff
                 input: Input::new(typed),
             };
         }
-        Action::Copy(What::Path) => return Some(copy(wall, Place::address)),
-        Action::Copy(What::Id) => {
+        Action::Copy(CopyTarget::Path) => return Some(copy(wall, Place::address)),
+        Action::Copy(CopyTarget::Id) => {
             let id = wall.chosen().and_then(|row| row.head.id.clone());
             return Some(
                 id.map(|id| Effect::Copy(id.to_string()))
@@ -181,7 +183,7 @@ pub(crate) fn accept(app: &mut App, line: WallLine, typed: &str) -> Vec<Effect> 
             wall.wishes.clear();
             None
         }
-        WallLine::Watch => match typed.parse::<Wish>() {
+        WallLine::Watch => match typed.parse::<AlarmSpec>() {
             Ok(wish) => {
                 screen.say(format!("watching all sessions: {wish}"));
                 wall.wishes = vec![wish];
@@ -213,7 +215,7 @@ pub(crate) fn accept(app: &mut App, line: WallLine, typed: &str) -> Vec<Effect> 
 /// A command is finished: what filters or watches is of all sessions here, actions are what their keys do, and settings
 /// and the manual are the same everywhere. Answers a command that is not
 /// of the wall alone, else the effects.
-pub(crate) fn command(app: &mut App, typed: &str) -> Result<Command, Vec<Effect>> {
+pub(crate) fn command(app: &mut App, typed: &str) -> Result<TypedCommand, Vec<Effect>> {
     let (name, rest) = typed.split_once(' ').unwrap_or((typed, ""));
     let line = match name {
         "filter" => Some((WallLine::Filter, rest)),
@@ -231,7 +233,9 @@ pub(crate) fn command(app: &mut App, typed: &str) -> Result<Command, Vec<Effect>
         return Err(accept(app, line, rest.trim()));
     }
     match typed.parse() {
-        Ok(command @ (Command::Act(_) | Command::Set(_) | Command::Help(_))) => return Ok(command),
+        Ok(command @ (TypedCommand::Act(_) | TypedCommand::Set(_) | TypedCommand::Help(_))) => {
+            return Ok(command);
+        }
         Ok(_) => app.reader.screen.say(format!(
             "{name} is of one session; enter opens the chosen one"
         )),
@@ -258,7 +262,7 @@ pub(crate) fn take(app: &mut App, news: News) -> Vec<Effect> {
         return Vec::new();
     }
     app.reader.screen.say(format!("! {}: {words}", row.name()));
-    vec![Effect::Notify(Notice {
+    vec![Effect::Notify(AlarmNotice {
         session: row.name(),
         words,
         expression: wish.expr.to_string(),

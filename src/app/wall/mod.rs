@@ -17,7 +17,7 @@ use crate::analysis::money::cost::Cost;
 use crate::analysis::phrases;
 use crate::analysis::wall::filter::Filter;
 use crate::analysis::wall::{News, SessionRow};
-use crate::app::alarms::{Ring, Wish};
+use crate::app::alarms::{AlarmSpec, NotifyMeans};
 use crate::model::found::{Found, Place};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -34,9 +34,9 @@ pub struct Wall {
     /// Which of them are shown.
     pub filter: Option<Filter>,
     /// What is watched for in all of them.
-    pub wishes: Vec<Wish>,
+    pub wishes: Vec<AlarmSpec>,
     /// How the reader is notified.
-    pub means: Ring,
+    pub means: NotifyMeans,
     /// Whether all that was there at the start is read.
     pub is_complete: bool,
     /// Why places that the reader named cannot be looked at.

@@ -474,7 +474,7 @@ fn pages_at_all_sizes() {
     }
     let mut stage = stage((80, 24), MINUTES);
     stage.app.reader.screen.theme = Theme::mono().with_ascii(true);
-    stage.app.reader.text.look_changed();
+    stage.app.reader.text.invalidate_rows();
     open(&mut stage);
     stage.press("g j j j");
     let picture = stage.picture();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tv::app::text::viewport::{Focus, Motion, Rows, Viewport};
+use tv::app::text::viewport::{Focus, Motion, RowSource, Viewport};
 use tv::model::entry::EntryId;
 use tv::render::row::{Row, RowKind};
 
@@ -31,7 +31,7 @@ impl Flat {
     }
 }
 
-impl Rows for Flat {
+impl RowSource for Flat {
     fn len(&self) -> usize {
         self.starts().count()
     }
@@ -93,16 +93,16 @@ pub fn viewport(data: &[u8]) {
                 .into_iter()
                 .for_each(|blocks| *blocks = vec![n % 9, n % 4, n % 3]),
             4 => height = n % 60,
-            5 | 6 => view.ask(Motion::Lines(by)),
-            7 => view.ask(Motion::HalfPages(by / 16)),
-            8 | 9 => view.ask(Motion::Items(by / 8)),
-            10 => view.ask(Motion::Top),
-            11 => view.ask(Motion::Tail),
-            12 => view.ask(Motion::Pause),
-            13 => view.ask(Motion::Show(focus)),
-            14 => view.ask(Motion::ShowRow(focus, n)),
-            _ if n & 1 == 0 => view.ask(Motion::Select),
-            _ => view.hold(),
+            5 | 6 => view.push_motion(Motion::Lines(by)),
+            7 => view.push_motion(Motion::HalfPages(by / 16)),
+            8 | 9 => view.push_motion(Motion::Items(by / 8)),
+            10 => view.push_motion(Motion::Top),
+            11 => view.push_motion(Motion::Tail),
+            12 => view.push_motion(Motion::Pause),
+            13 => view.push_motion(Motion::Show(focus)),
+            14 => view.push_motion(Motion::ShowRow(focus, n)),
+            _ if n & 1 == 0 => view.push_motion(Motion::Select),
+            _ => view.pin(),
         }
         let was_following = view.follows();
         view.arrange(&mut flat, height);

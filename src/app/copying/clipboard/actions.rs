@@ -1,13 +1,13 @@
-//! Items are copied.
+//! Copies items.
 
-use super::{Form, PendingCopy, Piece, joined, origins_of};
-use crate::app::copying::excerpt::{self, Excerpt};
-use crate::app::copying::words::{self, IsAway};
+use super::{CopyFormat, CopyItem, PendingCopy, joined, origins_of};
+use crate::app::copying::excerpt::{self, CopyResult};
+use crate::app::copying::markdown::{self, NotLoaded};
 use crate::app::effect::Effect;
-use crate::app::input::action::What;
+use crate::app::input::action::CopyTarget;
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;
-use crate::app::text::viewport::{Focus, Rows};
+use crate::app::text::viewport::{Focus, RowSource};
 use crate::app::text::window::with_layouts;
 use crate::model::entry::{BlockKind, Entry, EntryId, Role};
 use crate::model::figures;
@@ -15,16 +15,16 @@ use crate::model::record::Origin;
 use crate::render::row::{Level, Row, RowKind};
 use crate::session::Session;
 
-/// So often texts are asked for again that went away before all had come.
+/// Attempts to read the bodies of a copy, since some may be evicted before all have come.
 const PATIENCE: u8 = 3;
 
-/// Items that a count may take.
+/// Items of a count at most.
 const MOST_ITEMS: usize = 10_000;
 
-/// More bytes are not put together for a clipboard.
+/// Bytes of a copy at most.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Whether a block has rows of its own just now.
+/// Whether a block is shown with rows of its own.
 fn is_item(text: &TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
     let Some(entry) = scene.session.transcript.get(focus.entry) else {
         return false;
@@ -51,7 +51,7 @@ fn is_item(text: &TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
     is_at_level && is_seen && text.find.shows(focus)
 }
 
-/// So many items from one on, in the order of the screen.
+/// `count` items from one on, in the order of the screen.
 pub(crate) fn items_from(
     text: &TextPane,
     scene: &Scene<'_>,
@@ -121,38 +121,43 @@ pub(crate) fn items_between(
         .collect()
 }
 
-/// Copies something of the focused item and, with a count, of those behind it.
-pub fn copy(text: &mut TextPane, scene: &mut Scene<'_>, what: What, times: usize) -> Vec<Effect> {
+/// Copies something of the focused item and, with a count, of the items after it.
+pub fn copy(
+    text: &mut TextPane,
+    scene: &mut Scene<'_>,
+    what: CopyTarget,
+    times: usize,
+) -> Vec<Effect> {
     let Some(focus) = text.view.focus else {
         return Vec::new();
     };
     let text = match what {
-        What::Turn => return copy_turns(text, scene, times),
-        What::Query => {
+        CopyTarget::Turn => return copy_turns(text, scene, times),
+        CopyTarget::Query => {
             scene.say("the jq path of a field: r shows the raw record, y q copies there");
             return Vec::new();
         }
-        What::Json => {
+        CopyTarget::Json => {
             return vec![Effect::CopyRecords(origins_of(
                 scene.session,
                 &items_from(text, scene, focus, times),
             ))];
         }
-        What::Path => places(
+        CopyTarget::Path => places(
             scene.session,
             &items_from(text, scene, focus, times),
             path_of,
         ),
-        What::Link => places(
+        CopyTarget::Link => places(
             scene.session,
             &items_from(text, scene, focus, times),
             link_of,
         ),
-        What::Text | What::Result | What::Command | What::Id => {
+        CopyTarget::Text | CopyTarget::Result | CopyTarget::Command | CopyTarget::Id => {
             let pieces = items_from(text, scene, focus, times)
                 .into_iter()
-                .map(|focus| Piece { focus, rows: None });
-            return begin(text, scene, pieces.collect(), Form::Each(what));
+                .map(|focus| CopyItem { focus, rows: None });
+            return begin(text, scene, pieces.collect(), CopyFormat::Each(what));
         }
     };
     if text.is_empty() {
@@ -162,7 +167,7 @@ pub fn copy(text: &mut TextPane, scene: &mut Scene<'_>, what: What, times: usize
     vec![Effect::Copy(text)]
 }
 
-/// One line for each item; the same one only once.
+/// One line for each item, without repeats.
 fn places(
     session: &Session,
     items: &[Focus],
@@ -182,7 +187,7 @@ fn path_of(session: &Session, focus: Focus) -> Option<String> {
     Some(format!("{}:{}", path.display(), origin.line))
 }
 
-/// What opens the session at the entry.
+/// The command line argument that opens the session at the entry.
 fn link_of(session: &Session, focus: Focus) -> Option<String> {
     let transcript = &session.transcript;
     let address = match transcript.session_of(focus.entry) {
@@ -204,28 +209,28 @@ fn copy_turns(text: &mut TextPane, scene: &mut Scene<'_>, times: usize) -> Vec<E
     let last = scene.session.transcript.turns().len();
     let entries = turns
         .take_while(|turn| *turn < last)
-        .flat_map(|turn| words::entries_of(&scene.session.transcript, turn));
+        .flat_map(|turn| markdown::entries_of(&scene.session.transcript, turn));
     let pieces = entries.flat_map(|entry| {
         let blocks = scene
             .session
             .transcript
             .get(entry)
             .map_or(0, |entry| entry.blocks.len());
-        (0..blocks).map(move |block| Piece {
+        (0..blocks).map(move |block| CopyItem {
             focus: Focus { entry, block },
             rows: None,
         })
     });
-    let pieces: Vec<Piece> = pieces.collect();
-    begin(text, scene, pieces, Form::Markdown)
+    let pieces: Vec<CopyItem> = pieces.collect();
+    begin(text, scene, pieces, CopyFormat::Markdown)
 }
 
-/// Copies, or asks for the texts that are on disk.
+/// Copies, or reads the bodies that are on disk first.
 pub fn begin(
     text: &mut TextPane,
     scene: &mut Scene<'_>,
-    pieces: Vec<Piece>,
-    form: Form,
+    pieces: Vec<CopyItem>,
+    form: CopyFormat,
 ) -> Vec<Effect> {
     go_on(
         text,
@@ -238,7 +243,7 @@ pub fn begin(
     )
 }
 
-/// Texts have come; what waited for them may go on.
+/// Continues the pending copy after bodies were read.
 pub(crate) fn resume(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     text.pending_copy
         .take()
@@ -293,35 +298,35 @@ fn go_on(text: &mut TextPane, scene: &mut Scene<'_>, mut taking: PendingCopy) ->
 
 fn finish(text: &mut TextPane, scene: &mut Scene<'_>, taking: &PendingCopy) -> Vec<Effect> {
     let text = match taking.form {
-        Form::Markdown => {
+        CopyFormat::Markdown => {
             let mut entries: Vec<EntryId> = taking
                 .pieces
                 .iter()
                 .map(|piece| piece.focus.entry)
                 .collect();
             entries.dedup();
-            words::markdown(&scene.session.transcript, &entries)
-                .map_or_else(|IsAway| Excerpt::Away, Excerpt::Text)
+            markdown::markdown(&scene.session.transcript, &entries)
+                .map_or_else(|NotLoaded| CopyResult::Away, CopyResult::Text)
         }
-        Form::Each(what) => {
+        CopyFormat::Each(what) => {
             let each = taking.pieces.iter().map(|piece| {
                 let entry = scene.session.transcript.get(piece.focus.entry);
                 let excerpt = entry.map(|entry| excerpt::of(entry, piece.focus.block, what));
-                match excerpt.unwrap_or(Excerpt::Nothing("nothing is focused")) {
-                    Excerpt::Text(key) if what == What::Id => {
-                        Excerpt::Text(scene.session.transcript.recorded_key(&key).to_owned())
+                match excerpt.unwrap_or(CopyResult::Nothing("nothing is focused")) {
+                    CopyResult::Text(key) if what == CopyTarget::Id => {
+                        CopyResult::Text(scene.session.transcript.recorded_key(&key).to_owned())
                     }
                     excerpt => excerpt,
                 }
             });
-            let between = if matches!(what, What::Text | What::Result) {
+            let between = if matches!(what, CopyTarget::Text | CopyTarget::Result) {
                 "\n\n"
             } else {
                 "\n"
             };
             joined(each.collect(), between)
         }
-        Form::Selected => {
+        CopyFormat::Selected => {
             let parts = taking
                 .pieces
                 .iter()
@@ -331,20 +336,20 @@ fn finish(text: &mut TextPane, scene: &mut Scene<'_>, taking: &PendingCopy) -> V
         }
     };
     match text {
-        Excerpt::Text(text) => return vec![Effect::Copy(text)],
-        Excerpt::Nothing(why) => scene.say(why),
-        Excerpt::Away => scene.say("the records cannot be read any more"),
+        CopyResult::Text(text) => return vec![Effect::Copy(text)],
+        CopyResult::Nothing(why) => scene.say(why),
+        CopyResult::Away => scene.say("the records cannot be read any more"),
     }
     Vec::new()
 }
 
-fn selected(text: &mut TextPane, scene: &Scene<'_>, piece: Piece) -> Excerpt {
+fn selected(text: &mut TextPane, scene: &Scene<'_>, piece: CopyItem) -> CopyResult {
     let rows = piece
         .rows
         .map(|_| rows_of(text, scene, piece.focus))
         .unwrap_or_default();
     let Some(entry) = scene.session.transcript.get(piece.focus.entry) else {
-        return Excerpt::Nothing("it is gone");
+        return CopyResult::Nothing("it is gone");
     };
     let Some((first, last)) = piece.rows else {
         return excerpt::of_block(entry, piece.focus.block);
@@ -357,7 +362,7 @@ fn selected(text: &mut TextPane, scene: &Scene<'_>, piece: Piece) -> Excerpt {
     )
 }
 
-/// The rows of an item, without the air after it.
+/// The rows of an item, without the gap after it.
 pub(crate) fn rows_of(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> Vec<Row> {
     let frame = text.frame(scene);
     with_layouts(text, scene, frame, |layouts, _| {

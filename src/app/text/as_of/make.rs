@@ -1,8 +1,8 @@
-//! What the session had come to at the cursor.
+//! Computes what is dimmed, and lists the model's context at the cursor.
 
 use ratatui::text::{Line, Span};
 
-use super::{Message, Then, messages, request_of};
+use super::{ContextPart, SessionAtCursor, messages, request_of};
 use crate::analysis::context;
 use crate::analysis::context::seen::Sight;
 use crate::analysis::context::window::weigh::Class;
@@ -17,10 +17,10 @@ use crate::model::figures;
 use crate::render::row::Row;
 use crate::render::wrap;
 
-/// Messages of a list in a pop-up; longer ones are cut at the beginning, which is said.
+/// Parts that the list shows; a longer one is cut at the beginning, and says so.
 const MOST_ROWS: usize = 20_000;
 
-/// On or off.
+/// Turns the dimming on or off.
 pub fn switch(text: &mut TextPane, scene: &mut Scene<'_>, is_on: bool) {
     text.as_of.is_on = is_on;
     text.as_of.is_asked = is_on;
@@ -29,7 +29,7 @@ pub fn switch(text: &mut TextPane, scene: &mut Scene<'_>, is_on: bool) {
     }
 }
 
-/// Finds out what of the window is to be dimmed, and what the session had come to.
+/// Finds the entries of the window to dim, and the figures up to the cursor.
 pub fn arrange(text: &mut TextPane, scene: &mut Scene<'_>) {
     text.as_of.lost.clear();
     let focus = text
@@ -58,10 +58,10 @@ pub fn arrange(text: &mut TextPane, scene: &mut Scene<'_>) {
     }
 }
 
-fn then(scene: &Scene<'_>, made_for: (EntryId, u64)) -> Then {
+fn then(scene: &Scene<'_>, made_for: (EntryId, u64)) -> SessionAtCursor {
     let (transcript, account) = (&scene.session.transcript, &scene.session.indexes.account);
     let reach = account.as_of(transcript, made_for.0);
-    Then {
+    SessionAtCursor {
         made_for,
         at: transcript.get(made_for.0).and_then(|entry| entry.at),
         cost: account.cost_as_of(transcript, &reach),
@@ -81,7 +81,7 @@ fn sight(scene: &Scene<'_>, focus: Focus) -> Option<Sight> {
     )
 }
 
-/// Lists what the model saw at the cursor.
+/// Opens a list of the model's context at the cursor.
 pub fn list(text: &mut TextPane, scene: &mut Scene<'_>) {
     let last = scene.session.transcript.order().last().map(|entry| Focus {
         entry: *entry,
@@ -160,11 +160,11 @@ fn place(scene: &Scene<'_>, id: EntryId, entry: &Entry) -> String {
     format!("#{number}{time}{}", lane.unwrap_or_default())
 }
 
-/// The sums, and what is not in the file.
+/// The lines above the list: sums, and what the file does not record.
 fn summary(
     scene: &Scene<'_>,
     entry: &Entry,
-    messages: &[Message],
+    messages: &[ContextPart],
     request: Option<&Request>,
     density: f64,
 ) -> Vec<String> {

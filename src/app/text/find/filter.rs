@@ -1,18 +1,17 @@
-//! Filters as the reader meets them: typing, quick ones, verdicts that come in.
+//! The filter of the transcript pane: typed filters, quick filters, results of the worker.
 //!
-//! **A filter takes effect as a whole.** Facts are judged at once, texts on a thread; until all are known, nothing
-//! moves. It judges blocks, and shows nothing else for the sake of context.
+//! **A filter takes effect as a whole.** Facts are judged at once, texts on a worker. A filter judges blocks, and adds
+//! no blocks around them.
 //!
-//! Invariant: a filter takes effect at once or when all texts are read, never piece by piece; what is read
-//! meanwhile stays where it is.
+//! Invariant: a filter is installed at once or when all texts are read, never in parts; until then no row moves.
 
 use tui_input::Input;
 
 use super::search;
 use crate::analysis::expression::{Expr, Speaker, Term, parse};
 use crate::app::effect::Effect;
-use crate::app::input::action::{Action, Quick};
-use crate::app::input::history::Kind;
+use crate::app::input::action::{Action, QuickFilter};
+use crate::app::input::history::HistoryKind;
 use crate::app::mode::Mode;
 use crate::app::scene::{Ask, Scene};
 use crate::app::text::TextPane;
@@ -25,7 +24,7 @@ use crate::render::row::Level;
 use crate::session::Session;
 use crate::session::filter::Filter;
 
-/// Starts typing, or takes a filter that needs none.
+/// Starts typing a filter, or sets a quick one.
 pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) -> Vec<Effect> {
     if let Action::Quick(quick) = action {
         return self::quick(text, scene, quick);
@@ -36,8 +35,8 @@ pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) -> Vec<Ef
     Vec::new()
 }
 
-/// What is typed takes effect; nothing shows everything. `None` if it cannot be read: the mistake is shown beside the
-/// line, which stays open.
+/// Sets the typed filter; an empty one is removed. `None` if it cannot be parsed: the line stays open and shows the
+/// mistake.
 pub(crate) fn accept(
     text: &mut TextPane,
     scene: &mut Scene<'_>,
@@ -47,7 +46,9 @@ pub(crate) fn accept(
         return Some(clear(text, scene));
     }
     let expr = parse::parse(typed).ok()?;
-    scene.asks.push(Ask::Keep(Kind::Filter, typed.to_owned()));
+    scene
+        .asks
+        .push(Ask::Keep(HistoryKind::Filter, typed.to_owned()));
     Some(set(text, scene, typed, expr))
 }
 
@@ -66,8 +67,8 @@ pub fn set(text: &mut TextPane, scene: &Scene<'_>, typed: &str, expr: Expr) -> V
     effects
 }
 
-/// Filters by what is focused.
-fn quick(text: &mut TextPane, scene: &mut Scene<'_>, quick: Quick) -> Vec<Effect> {
+/// Sets a filter made from the focused item.
+fn quick(text: &mut TextPane, scene: &mut Scene<'_>, quick: QuickFilter) -> Vec<Effect> {
     let block = text.view.focus.and_then(|focus| {
         let entry = scene.session.transcript.get(focus.entry)?;
         Some((entry, &entry.blocks.get(focus.block)?.kind))
@@ -77,14 +78,14 @@ fn quick(text: &mut TextPane, scene: &mut Scene<'_>, quick: Quick) -> Vec<Effect
         _ => None,
     });
     let term = match quick {
-        Quick::Clear => return clear(text, scene),
-        Quick::Errors => Ok(Term::Error),
-        Quick::Tools => Ok(Term::Tool("*".to_owned())),
-        Quick::Prompts => Ok(Term::Role(Speaker::User)),
-        Quick::Name => call
+        QuickFilter::Clear => return clear(text, scene),
+        QuickFilter::Errors => Ok(Term::Error),
+        QuickFilter::Tools => Ok(Term::Tool("*".to_owned())),
+        QuickFilter::Prompts => Ok(Term::Role(Speaker::User)),
+        QuickFilter::Name => call
             .map(|call| Term::Tool(call.name.to_string()))
             .ok_or("no tool call is focused"),
-        Quick::Lane => {
+        QuickFilter::Lane => {
             let started = call.and_then(|call| scene.session.transcript.lane_of_call(&call.key));
             let own = block.and_then(|(entry, _)| entry.lane.clone());
             let name = started.map(|lane| lane.name.clone()).or(own);
@@ -93,7 +94,7 @@ fn quick(text: &mut TextPane, scene: &mut Scene<'_>, quick: Quick) -> Vec<Effect
                 |name| name.to_string(),
             )))
         }
-        Quick::Id => {
+        QuickFilter::Id => {
             let id = text
                 .view
                 .focus
@@ -104,7 +105,9 @@ fn quick(text: &mut TextPane, scene: &mut Scene<'_>, quick: Quick) -> Vec<Effect
     match term.map(Expr::Term) {
         Ok(expr) => {
             let typed = expr.to_string();
-            scene.asks.push(Ask::Keep(Kind::Filter, typed.clone()));
+            scene
+                .asks
+                .push(Ask::Keep(HistoryKind::Filter, typed.clone()));
             set(text, scene, &typed, expr)
         }
         Err(why) => {
@@ -118,7 +121,7 @@ fn quick(text: &mut TextPane, scene: &mut Scene<'_>, quick: Quick) -> Vec<Effect
 pub fn clear(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     let effects = cancel(text);
     if text.find.filter.take().is_some() {
-        // The filter may have shown it although its sub-agent is closed.
+        // The filter may have shown the focused item although its sub-agent is closed.
         if let Some(focus) = text.view.focus {
             reach(text, scene, focus);
         }
@@ -127,7 +130,7 @@ pub fn clear(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     effects
 }
 
-/// Gives up a filter whose texts are still being read.
+/// Cancels a filter whose texts are still being read.
 pub fn cancel(text: &mut TextPane) -> Vec<Effect> {
     text.find
         .next_filter
@@ -146,13 +149,13 @@ fn install(text: &mut TextPane, filter: Filter) {
 }
 
 fn changed(text: &mut TextPane) {
-    text.look_changed();
+    text.invalidate_rows();
     text.stale.sequence = true;
-    search::narrow(text);
+    search::apply_filter(text);
 }
 
-/// Takes answers of the thread over: how much is read, and at the end the blocks that match.
-pub fn answered(
+/// Applies results of the worker: the progress, and at the end the blocks that match.
+pub fn apply_results(
     text: &mut TextPane,
     generation: u32,
     percent: u8,
@@ -181,7 +184,7 @@ pub fn answered(
     install(text, filter);
 }
 
-/// Judges entries that have just come or changed.
+/// Judges new and changed entries.
 pub(crate) fn judge_new(text: &mut TextPane, session: &Session, touched: &Touched) -> Vec<Effect> {
     let mut effects = Vec::new();
     let ids: Vec<EntryId> = touched
@@ -206,7 +209,7 @@ pub(crate) fn judge_new(text: &mut TextPane, session: &Session, touched: &Touche
         };
         let before = shown(filter);
         effects.extend(filter.judge(transcript, &ids, true).map(Effect::Filter));
-        // What is new is added at the end; what was known comes or goes in the middle.
+        // New entries are appended; changed ones may appear or disappear in the middle.
         text.stale.sequence |= before != shown(filter);
         if touched.reordered {
             filter.keep(transcript);
@@ -215,8 +218,8 @@ pub(crate) fn judge_new(text: &mut TextPane, session: &Session, touched: &Touche
     effects
 }
 
-/// The session was read anew: judges it again.
-pub(crate) fn again(
+/// Judges the whole transcript again after it was replaced.
+pub(crate) fn restart(
     text: &mut TextPane,
     scene: &mut Scene<'_>,
     before: &Transcript,
@@ -231,7 +234,7 @@ pub(crate) fn again(
     let job = filter.judge(&scene.session.transcript, &ids, false);
     let mut read = filter.clone();
     read.percent = 0;
-    // What was shown stays so until its text is read anew.
+    // What was shown stays shown until its text is read again.
     for open in job.iter().flat_map(|job| &job.unsure) {
         let key = scene
             .session

@@ -1,13 +1,13 @@
-//! What the focused item is about, in a word: the path, the id or the command that `*` looks for.
+//! The word of the focused item that `*` searches for: a path, an id or a command.
 
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::path::below;
 use crate::model::text::without_sgr;
 use crate::model::tool::ToolKind;
 
-/// So much of a text is looked at.
+/// Characters of a text that are examined.
 const LOOKED_AT: usize = 2_000;
-/// A shorter word says nothing.
+/// Characters of a word at least.
 const SHORTEST: usize = 2;
 
 /// The word of a block: a path that it names, else the id of a stray result, the command of a call, the
@@ -37,7 +37,7 @@ pub(crate) fn of_block(entry: &Entry, block: usize, cwd: Option<&str>) -> Option
     word.filter(|word| word.chars().count() >= SHORTEST)
 }
 
-/// Words without what surrounds them; a line number behind a path is left out.
+/// Words without quotes, brackets and punctuation, and paths without their line numbers.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_around = |c: char| c.is_whitespace() || "\"'`()[]{}<>|;,=*".contains(c);
     let is_line = |rest: &str| rest.chars().all(|c| c.is_ascii_digit() || c == ':');
@@ -51,7 +51,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
         .filter(|word| word.chars().any(char::is_alphanumeric))
 }
 
-/// `src/watch.rs`, `watch.rs`, `/etc/hosts`; neither `3/4` nor `e.g`.
+/// Whether a word is a path: `src/watch.rs`, `watch.rs`, `/etc/hosts`, but not `3/4` or `e.g`.
 fn is_path(word: &str) -> bool {
     let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).count();
     if word.contains("://") {

@@ -1,6 +1,6 @@
-//! What searches open to show their hits; it is closed again when they end.
+//! Folds that searches open to show their hits, and close again when they end.
 //!
-//! Invariant: what the reader has folded or unfolded by hand since stays as it is.
+//! Invariant: folds that the user has changed since stay as they are.
 
 use std::collections::HashSet;
 
@@ -11,22 +11,21 @@ use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::render::row::{Fold, Level};
 
-/// What hides items: folds, sub-agents, and what the level leaves out.
+/// Everything that hides items: folds, closed sub-agents, hidden thinking, the level.
 #[derive(Debug)]
-pub(crate) struct Hiding<'a> {
-    /// Folds by hand.
+pub(crate) struct FoldState<'a> {
     pub(crate) folds: &'a mut Folds,
     /// Sub-agents whose entries are shown.
     pub(crate) lanes: &'a mut HashSet<Name>,
     /// Whether thinking is shown.
     pub(crate) thinking: &'a mut bool,
-    /// How much is shown.
+    /// The level of detail.
     pub(crate) level: &'a mut Level,
 }
 
-/// Some of it, as it was before a search came by.
+/// A copy of it from before a search opened something.
 #[derive(Debug)]
-pub(crate) struct Before {
+pub(crate) struct FoldSnapshot {
     lanes: HashSet<Name>,
     branches: HashSet<usize>,
     runs: HashSet<EntryId>,
@@ -34,9 +33,8 @@ pub(crate) struct Before {
     level: Level,
 }
 
-/// What searches opened.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Opened {
+pub(crate) struct OpenedFolds {
     folds: Vec<(Key, usize, Fold)>,
     nodes: Vec<(Key, usize)>,
     lanes: Vec<Name>,
@@ -46,10 +44,10 @@ pub(crate) struct Opened {
     level: Option<(Level, Level)>,
 }
 
-impl Hiding<'_> {
+impl FoldState<'_> {
     /// As it is now.
-    pub(crate) fn before(&self) -> Before {
-        Before {
+    pub(crate) fn snapshot(&self) -> FoldSnapshot {
+        FoldSnapshot {
             lanes: self.lanes.clone(),
             branches: self.folds.branches().clone(),
             runs: self.folds.runs.open().clone(),
@@ -59,9 +57,9 @@ impl Hiding<'_> {
     }
 }
 
-impl Opened {
-    /// Notes what had to be opened for an item to be shown at all.
-    pub(crate) fn note_way(&mut self, before: &Before, now: &Hiding<'_>) {
+impl OpenedFolds {
+    /// Adds everything that was opened since a snapshot.
+    pub(crate) fn add_way(&mut self, before: &FoldSnapshot, now: &FoldState<'_>) {
         self.lanes
             .extend(now.lanes.difference(&before.lanes).cloned());
         self.branches
@@ -75,13 +73,13 @@ impl Opened {
         }
     }
 
-    /// Notes that a fold was opened, and how it was before.
-    pub(crate) fn note_fold(&mut self, entry: &Key, block: usize, before: Fold) {
+    /// Adds a fold that was opened, with its state before.
+    pub(crate) fn add_fold(&mut self, entry: &Key, block: usize, before: Fold) {
         self.folds.push((entry.clone(), block, before));
     }
 
-    /// Notes that all nodes of a block's trees were opened.
-    pub(crate) fn note_nodes(&mut self, entry: &Key, block: usize) {
+    /// Adds a block whose tree nodes were all opened.
+    pub(crate) fn add_nodes(&mut self, entry: &Key, block: usize) {
         self.nodes.push((entry.clone(), block));
     }
 
@@ -101,13 +99,13 @@ impl Opened {
         !has_folds && !has_rows && !has_shown_thinking && level.is_none()
     }
 
-    /// Whether less or other things are shown since another state of this.
+    /// Whether it changed thinking or level in another way than `other`.
     pub(crate) fn has_other_look_than(&self, other: &Self) -> bool {
         (self.has_shown_thinking, self.level) != (other.has_shown_thinking, other.level)
     }
 
-    /// The same in another transcript of the session.
-    pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
+    /// Maps its entries to another transcript of the session.
+    pub(crate) fn remap(&mut self, lookup: &Lookup<'_>) {
         self.branches = self
             .branches
             .iter()
@@ -116,14 +114,14 @@ impl Opened {
         self.runs = lookup.entries(&self.runs);
     }
 
-    /// Closes what is still open of it.
-    pub(crate) fn close(self, hiding: Hiding<'_>) {
-        let Hiding {
+    /// Closes everything that is still as the search left it.
+    pub(crate) fn close(self, state: FoldState<'_>) {
+        let FoldState {
             folds,
             lanes,
             thinking,
             level,
-        } = hiding;
+        } = state;
         for (entry, block, before) in self.folds {
             if folds.get(&entry, block) == Fold::Open {
                 folds.set(&entry, block, before);

@@ -1,32 +1,28 @@
-//! Brings the hits of a search into sight, whatever hides them: the level, hidden thinking, a fold, lines
-//! that a preview leaves out, a body that is still on disk. Goes from row to row with a hit within a block,
-//! and on to the next block.
+//! Brings hits into view, whatever hides them: the level, hidden thinking, a fold, lines that a preview leaves out, a
+//! body on disk. Steps from row to row with hits within a block, then to the next block.
 
 use std::sync::Arc;
 
 use regex::Regex;
 
-use super::{AtHit, Edge, Sought};
+use super::{CurrentHit, Edge, PendingHit};
 use crate::app::layout::Frame;
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;
 use crate::app::text::folds::reach;
-use crate::app::text::viewport::{Focus, Motion, Rows};
+use crate::app::text::viewport::{Focus, Motion, RowSource};
 use crate::app::text::window::{refresh_sequence, with_layouts};
 use crate::model::text::without_sgr;
 use crate::render::row::{Fold, Row};
 
-/// The next hit.
-enum Next {
+enum NextHit {
     /// To another row of the same block.
-    Row(AtHit),
-    /// To a block.
+    Row(CurrentHit),
     Block(Focus, Edge),
-    /// Nowhere.
     Nowhere,
 }
 
-/// Asks for the motions to the sought hits. While a text is being read, its hit stays sought.
+/// Pushes the motions to the pending hit. While its body is being read, it stays pending.
 pub(crate) fn reveal_sought(text: &mut TextPane, scene: &mut Scene<'_>, frame: Frame) {
     let Some(mut sought) = text.find.sought.take() else {
         return;
@@ -43,7 +39,7 @@ pub(crate) fn reveal_sought(text: &mut TextPane, scene: &mut Scene<'_>, frame: F
         if let Some((focus, edge)) = sought.block.take()
             && !arrive(text, scene, frame, &pattern, (focus, edge))
         {
-            text.find.sought = Some(Sought {
+            text.find.sought = Some(PendingHit {
                 block: Some((focus, edge)),
                 ..sought
             });
@@ -55,17 +51,17 @@ pub(crate) fn reveal_sought(text: &mut TextPane, scene: &mut Scene<'_>, frame: F
         let forward = sought.steps > 0;
         sought.steps -= sought.steps.signum();
         match step(text, scene, frame, &pattern, forward) {
-            Next::Row(at) => {
+            NextHit::Row(at) => {
                 text.find.at_hit = Some(at);
-                text.view.ask(Motion::ShowRow(at.focus, at.row));
+                text.view.push_motion(Motion::ShowRow(at.focus, at.row));
             }
-            Next::Block(focus, edge) => sought.block = Some((focus, edge)),
-            Next::Nowhere => return,
+            NextHit::Block(focus, edge) => sought.block = Some((focus, edge)),
+            NextHit::Nowhere => return,
         }
     }
 }
 
-/// Goes to a hit of a block. Answers whether its rows are known.
+/// Goes to a hit of a block. Returns whether its rows are laid out.
 fn arrive(
     text: &mut TextPane,
     scene: &mut Scene<'_>,
@@ -73,10 +69,10 @@ fn arrive(
     pattern: &Regex,
     (focus, edge): (Focus, Edge),
 ) -> bool {
-    let before = text.hiding().before();
+    let before = text.fold_state().snapshot();
     reach(text, scene, focus);
     let mut opened = std::mem::take(&mut text.find.opened);
-    opened.note_way(&before, &text.hiding());
+    opened.add_way(&before, &text.fold_state());
     text.find.opened = opened;
     refresh_sequence(text, scene);
     let known = text
@@ -104,15 +100,15 @@ fn arrive(
         hits.len().saturating_sub(1)
     };
     text.view.focus = Some(focus);
-    text.view.ask(Motion::Pause);
-    text.find.at_hit = hits.get(number).map(|row| AtHit {
+    text.view.push_motion(Motion::Pause);
+    text.find.at_hit = hits.get(number).map(|row| CurrentHit {
         focus,
         row: *row,
         number,
     });
     match text.find.at_hit {
-        Some(at) => text.view.ask(Motion::ShowRow(focus, at.row)),
-        None => text.view.ask(Motion::Show(focus)),
+        Some(at) => text.view.push_motion(Motion::ShowRow(focus, at.row)),
+        None => text.view.push_motion(Motion::Show(focus)),
     }
     if let Some(search) = text
         .find
@@ -125,14 +121,14 @@ fn arrive(
     !(hits.is_empty() && is_away)
 }
 
-/// From the hit at which the reader is, to the next or previous one.
+/// The hit after or before the current one.
 fn step(
     text: &mut TextPane,
     scene: &mut Scene<'_>,
     frame: Frame,
     pattern: &Regex,
     forward: bool,
-) -> Next {
+) -> NextHit {
     let focus = text.view.focus;
     let at = text.find.at_hit.filter(|at| Some(at.focus) == focus);
     let hits = at.map_or_else(Vec::new, |at| {
@@ -147,7 +143,7 @@ fn step(
             numbered.rfind(|(_, row)| *row < at.row)
         };
         if let Some((number, row)) = next {
-            return Next::Row(AtHit { row, number, ..at });
+            return NextHit::Row(CurrentHit { row, number, ..at });
         }
     }
     next_block(
@@ -158,10 +154,10 @@ fn step(
     )
 }
 
-/// The next block with hits, around the ends. A block whose hits were not looked at is gone to first.
-fn next_block(text: &mut TextPane, scene: &mut Scene<'_>, forward: bool, is_done: bool) -> Next {
+/// The next block with hits, wrapping at the ends. The focused block comes first if its hits were not visited.
+fn next_block(text: &mut TextPane, scene: &mut Scene<'_>, forward: bool, is_done: bool) -> NextHit {
     let Some(search) = &text.find.search else {
-        return Next::Nowhere;
+        return NextHit::Nowhere;
     };
     let here = text
         .view
@@ -184,7 +180,7 @@ fn next_block(text: &mut TextPane, scene: &mut Scene<'_>, forward: bool, is_done
     };
     let wraps = next.is_none();
     let Some(hit) = next.or(around).copied() else {
-        return Next::Nowhere;
+        return NextHit::Nowhere;
     };
     if wraps {
         scene.say(if forward {
@@ -193,7 +189,7 @@ fn next_block(text: &mut TextPane, scene: &mut Scene<'_>, forward: bool, is_done
             "search goes on at the end"
         });
     }
-    Next::Block(hit.focus, if forward { Edge::First } else { Edge::Last })
+    NextHit::Block(hit.focus, if forward { Edge::First } else { Edge::Last })
 }
 
 fn open_fold(text: &mut TextPane, scene: &Scene<'_>, hit: Focus) {
@@ -207,13 +203,13 @@ fn open_fold(text: &mut TextPane, scene: &Scene<'_>, hit: Focus) {
     };
     let before = text.folds.get(&key, hit.block);
     if before != Fold::Open {
-        text.find.opened.note_fold(&key, hit.block, before);
+        text.find.opened.add_fold(&key, hit.block, before);
         text.folds.set(&key, hit.block, Fold::Open);
-        text.cache.forget(hit.entry);
+        text.cache.remove(hit.entry);
     }
 }
 
-/// Opens the nodes of a block's trees, if some are closed. Answers whether it did.
+/// Opens the closed nodes of a block's trees. Returns whether there were any.
 fn open_nodes(text: &mut TextPane, scene: &Scene<'_>, hit: Focus, rows: &[Row]) -> bool {
     let is_closed = |row: &Row| row.node.is_some_and(|node| node.is_open == Some(false));
     let Some(entry) = scene
@@ -226,9 +222,9 @@ fn open_nodes(text: &mut TextPane, scene: &Scene<'_>, hit: Focus, rows: &[Row]) 
     };
     let is_news = text.folds.open_nodes(&entry.key, hit.block);
     if is_news {
-        text.find.opened.note_nodes(&entry.key, hit.block);
+        text.find.opened.add_nodes(&entry.key, hit.block);
     }
-    text.cache.forget(hit.entry);
+    text.cache.remove(hit.entry);
     is_news
 }
 

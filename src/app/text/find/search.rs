@@ -1,13 +1,13 @@
-//! The search as the reader meets it: typing, hits that come in, going from hit to hit.
+//! The search of the transcript pane: typing, hits of the worker, steps from hit to hit.
 
 use tui_input::Input;
 
-use super::opened::Opened;
-use super::{Edge, Sought, Typing, mention};
+use super::opened::OpenedFolds;
+use super::{Edge, PendingHit, TypedSearch, mention};
 use crate::analysis::search::texts;
 use crate::app::effect::Effect;
 use crate::app::input::action::{Action, Way};
-use crate::app::input::history::Kind;
+use crate::app::input::history::HistoryKind;
 use crate::app::mode::Mode;
 use crate::app::scene::{Ask, Scene};
 use crate::app::text::TextPane;
@@ -17,10 +17,10 @@ use crate::model::transcript::Touched;
 use crate::session::search::progress::Hit;
 use crate::session::search::{Search, Seek, hits_of};
 
-/// Hits that are gone over in one go.
+/// Steps of one command at most.
 const MOST_STEPS: isize = 1_000;
 
-/// Starts typing, or goes to another hit.
+/// Starts typing a search, or goes to another hit.
 pub fn act(
     text: &mut TextPane,
     scene: &mut Scene<'_>,
@@ -31,7 +31,7 @@ pub fn act(
     match action {
         Action::Search => {
             let (from, opened) = (text.position(), text.find.opened.clone());
-            text.find.typing = Some(Box::new(Typing {
+            text.find.typing = Some(Box::new(TypedSearch {
                 text: String::new(),
                 is_new: false,
                 from,
@@ -48,8 +48,8 @@ pub fn act(
     Vec::new()
 }
 
-/// Takes what is typed now. It is searched for before the next frame, or before anything else is done with it: keys
-/// may come faster than patterns are made.
+/// Stores the typed pattern. [`run_typed`] compiles it before the next frame or action, since keys may come faster
+/// than patterns compile.
 pub(crate) fn type_on(text: &mut TextPane, typed: &str) {
     let Some(typing) = &mut text.find.typing else {
         return;
@@ -58,15 +58,15 @@ pub(crate) fn type_on(text: &mut TextPane, typed: &str) {
     typing.is_new = true;
 }
 
-/// Takes what is typed as a regular expression, or literally.
+/// Switches between regular expression and literal text.
 pub(crate) fn toggle_literal(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     text.find.is_literal = !text.find.is_literal;
     search_for_typed(text, scene)
 }
 
-/// Searches for what was typed since the last time.
-pub(crate) fn catch_up(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
-    let is_new = |typing: &mut Box<Typing>| std::mem::take(&mut typing.is_new);
+/// Searches for the typed pattern, if it has changed.
+pub(crate) fn run_typed(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
+    let is_new = |typing: &mut Box<TypedSearch>| std::mem::take(&mut typing.is_new);
     if text.find.typing.as_mut().is_some_and(is_new) {
         search_for_typed(text, scene)
     } else {
@@ -74,7 +74,7 @@ pub(crate) fn catch_up(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect
     }
 }
 
-/// Moving the cursor changes nothing, and so it starts nothing.
+/// Starts the search, unless the pattern is the same as before.
 fn search_for_typed(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     let Some(typing) = &text.find.typing else {
         return Vec::new();
@@ -91,7 +91,7 @@ fn search_for_typed(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     start(text, scene, search, Some(Seek::Nearest))
 }
 
-/// The typed search stands; with nothing typed the last one goes on, be it one of an earlier session.
+/// Accepts the typed search. An empty one repeats the last, which may be from an earlier run.
 pub(crate) fn accept(
     text: &mut TextPane,
     scene: &mut Scene<'_>,
@@ -124,18 +124,18 @@ pub(crate) fn accept(
     start(text, scene, search, Some(seeks))
 }
 
-/// The search that is being typed is given up: the view goes back to where it was.
-pub(crate) fn give_up(text: &mut TextPane) -> Vec<Effect> {
+/// Cancels the search that is being typed, and goes back to the position before.
+pub(crate) fn cancel(text: &mut TextPane) -> Vec<Effect> {
     go_back(text);
     text.find.typing = None;
     end(text)
 }
 
-/// Ends the search, and folds again what it opened.
+/// Ends the search, and closes the folds that it opened.
 pub fn end(text: &mut TextPane) -> Vec<Effect> {
     let opened = std::mem::take(&mut text.find.opened);
     if !opened.is_empty() {
-        text.view.hold();
+        text.view.pin();
         close(text, opened);
     }
     text.find.search = None;
@@ -145,18 +145,18 @@ pub fn end(text: &mut TextPane) -> Vec<Effect> {
     vec![Effect::CancelSearch]
 }
 
-fn close(text: &mut TextPane, opened: Opened) {
-    opened.close(text.hiding());
+fn close(text: &mut TextPane, opened: OpenedFolds) {
+    opened.close(text.fold_state());
     text.stale.sequence = true;
-    text.look_changed();
+    text.invalidate_rows();
 }
 
-/// To where the reader was when the typing began.
+/// Goes back to the position before the typing.
 fn go_back(text: &mut TextPane) {
     let typing = text.find.typing.as_ref();
     if let Some((from, opened)) = typing.map(|typing| (typing.from.clone(), typing.opened.clone()))
     {
-        // What the level or hidden thinking left out is no part of a place.
+        // A position holds folds, but neither the level nor thinking.
         let by_typed = std::mem::replace(&mut text.find.opened, opened);
         if by_typed.has_other_look_than(&text.find.opened) {
             close(text, by_typed);
@@ -183,7 +183,7 @@ fn start(
     go_on(text, scene)
 }
 
-/// Has the next portions searched, as soon as there is room for them.
+/// Sends the next portions to the worker, as far as its queue has room.
 fn go_on(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     let mut effects = Vec::new();
     if let Some(search) = &mut text.find.search {
@@ -194,12 +194,12 @@ fn go_on(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
         search.percent = search.progress.percent(len);
         search.is_complete = search.progress.is_complete(len);
     }
-    narrow(text);
+    apply_filter(text);
     to_sought(text, scene);
     effects
 }
 
-/// Where the reader is, or was when the typing began.
+/// The focused item, or that before the typing.
 fn stands_at(text: &TextPane) -> Option<Focus> {
     text.find
         .typing
@@ -207,8 +207,8 @@ fn stands_at(text: &TextPane) -> Option<Focus> {
         .map_or(text.view.focus, |typing| typing.from.focus)
 }
 
-/// Searches once more, because another transcript took the place of the searched one. The view stays.
-pub fn again(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
+/// Searches again after the transcript was replaced. The view stays.
+pub fn restart(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     let Some(search) = text.find.search.take() else {
         return Vec::new();
     };
@@ -220,8 +220,7 @@ pub fn again(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     effects
 }
 
-/// Looks for what the focused item is about. As long as the reader goes from mention to mention, that
-/// stays the same.
+/// Searches for the word of the focused item. Further steps from hit to hit keep the word.
 fn seek_mention(text: &mut TextPane, scene: &mut Scene<'_>, way: Way) -> Vec<Effect> {
     let Some(focus) = text.view.focus else {
         return Vec::new();
@@ -240,7 +239,9 @@ fn seek_mention(text: &mut TextPane, scene: &mut Scene<'_>, way: Way) -> Vec<Eff
         return Vec::new();
     };
     text.remember_place(scene.session);
-    scene.asks.push(Ask::Keep(Kind::Search, word.clone()));
+    scene
+        .asks
+        .push(Ask::Keep(HistoryKind::Search, word.clone()));
     let seeks = if way == Way::Next {
         Seek::Behind(focus)
     } else {
@@ -250,15 +251,17 @@ fn seek_mention(text: &mut TextPane, scene: &mut Scene<'_>, way: Way) -> Vec<Eff
     start(text, scene, search, Some(seeks))
 }
 
-/// Looks for a text from where the reader is on.
+/// Searches for a literal text from the focus on.
 pub(crate) fn begin(text: &mut TextPane, scene: &mut Scene<'_>, sought: &str) -> Vec<Effect> {
-    scene.asks.push(Ask::Keep(Kind::Search, sought.to_owned()));
+    scene
+        .asks
+        .push(Ask::Keep(HistoryKind::Search, sought.to_owned()));
     let search = Search::new(sought, true, text.find.next_generation());
     start(text, scene, search, Some(Seek::Nearest))
 }
 
-/// Takes the hits of a portion over. The view goes to the one that is sought.
-pub fn found(
+/// Applies the hits of a portion. The view goes to the one that was asked for.
+pub fn apply_hits(
     text: &mut TextPane,
     scene: &mut Scene<'_>,
     generation: u32,
@@ -290,8 +293,8 @@ pub fn found(
     go_on(text, scene)
 }
 
-/// Leaves hits out that the filter hides.
-pub fn narrow(text: &mut TextPane) {
+/// Drops hits that the filter hides.
+pub fn apply_filter(text: &mut TextPane) {
     let filter = text.find.filter.as_ref();
     if let Some(search) = &mut text.find.search {
         search.narrow(|focus| filter.is_none_or(|filter| filter.shows(focus)));
@@ -299,7 +302,7 @@ pub fn narrow(text: &mut TextPane) {
     }
 }
 
-/// To the hit that is sought, as soon as it is sure which one that is.
+/// Goes to the first wanted hit, as soon as it is certain which one that is.
 fn to_sought(text: &mut TextPane, scene: &mut Scene<'_>) {
     let Some(search) = &text.find.search else {
         return;
@@ -312,20 +315,20 @@ fn to_sought(text: &mut TextPane, scene: &mut Scene<'_>) {
     if let Some(search) = &mut text.find.search {
         search.seeks = None;
     }
-    // What an earlier, shorter pattern opened closes again.
+    // Close what an earlier, shorter pattern opened.
     go_back(text);
     match (hit, seeks) {
         (Some(hit), Seek::Behind(from) | Seek::Before(from)) if hit == from => {
             scene.say("mentioned nowhere else");
         }
         (Some(hit), Seek::Before(_)) => {
-            text.find.sought = Some(Sought {
+            text.find.sought = Some(PendingHit {
                 block: Some((hit, Edge::Last)),
                 steps: 0,
             });
         }
         (Some(hit), _) => {
-            text.find.sought = Some(Sought {
+            text.find.sought = Some(PendingHit {
                 block: Some((hit, Edge::First)),
                 steps: 0,
             });
@@ -334,7 +337,7 @@ fn to_sought(text: &mut TextPane, scene: &mut Scene<'_>) {
     }
 }
 
-/// So many hits on, or back. Which ones these are, only the next arrangement knows.
+/// Goes on or back by hits. The next arrangement finds them, since it knows the rows.
 fn go(text: &mut TextPane, scene: &mut Scene<'_>, steps: isize) {
     let Some(search) = &text.find.search else {
         return scene.say("nothing is searched for; / starts a search");
@@ -352,11 +355,11 @@ fn go(text: &mut TextPane, scene: &mut Scene<'_>, steps: isize) {
     }
     let sought = text.find.sought.get_or_insert_default();
     sought.steps = (sought.steps + steps).clamp(-MOST_STEPS, MOST_STEPS);
-    text.view.ask(Motion::Pause);
+    text.view.push_motion(Motion::Pause);
 }
 
-/// Searches entries that have just come or changed.
-pub fn note(text: &mut TextPane, scene: &mut Scene<'_>, touched: &Touched) -> Vec<Effect> {
+/// Searches new and changed entries.
+pub fn update(text: &mut TextPane, scene: &mut Scene<'_>, touched: &Touched) -> Vec<Effect> {
     let ids: Vec<EntryId> = touched
         .added
         .iter()
@@ -370,7 +373,7 @@ pub fn note(text: &mut TextPane, scene: &mut Scene<'_>, touched: &Touched) -> Ve
         .as_ref()
         .is_some_and(|search| !search.is_complete);
     if touched.reordered && is_underway {
-        again(text, scene)
+        restart(text, scene)
     } else {
         Vec::new()
     }
@@ -382,7 +385,7 @@ fn search_new(text: &mut TextPane, scene: &Scene<'_>, ids: &[EntryId]) {
     };
     let mut hits = Vec::new();
     for id in ids {
-        // Bookkeeping is searched only where it is shown; prompts alone are a way to read, not all there is.
+        // Traces are searched only at the levels that show them.
         let entry = scene
             .session
             .transcript
@@ -401,5 +404,5 @@ fn search_new(text: &mut TextPane, scene: &Scene<'_>, ids: &[EntryId]) {
     if search.is_complete {
         search.progress.grow(scene.session.transcript.order().len());
     }
-    narrow(text);
+    apply_filter(text);
 }

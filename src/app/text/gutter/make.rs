@@ -1,15 +1,15 @@
-//! The lanes beside the rows of the window.
+//! Fills the gutter of the window.
 
-use super::Cell;
-use super::passes::{InSight, place_in_columns};
+use super::GutterCell;
+use super::spans::{VisibleRows, place_in_columns};
 use crate::app::layout::Frame;
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;
-use crate::app::text::viewport::Line;
+use crate::app::text::viewport::WindowLine;
 use crate::model::text::Name;
 use crate::render::row::Level;
 
-/// Finds the lanes beside the rows of the window.
+/// Fills the gutter of the window.
 pub fn arrange(text: &mut TextPane, scene: &Scene<'_>, frame: &Frame) {
     let columns = usize::from(frame.lanes);
     let is_shown = columns > 0 && text.level != Level::Prompts;
@@ -20,8 +20,8 @@ pub fn arrange(text: &mut TextPane, scene: &Scene<'_>, frame: &Frame) {
     };
 }
 
-fn make(text: &TextPane, scene: &Scene<'_>, columns: usize) -> Vec<Vec<Cell>> {
-    let mut gutter = super::Scene {
+fn make(text: &TextPane, scene: &Scene<'_>, columns: usize) -> Vec<Vec<GutterCell>> {
+    let mut gutter = super::GutterContext {
         transcript: &scene.session.transcript,
         flights: &scene.session.indexes.flights,
         sequence: &text.sequence,
@@ -39,13 +39,14 @@ fn make(text: &TextPane, scene: &Scene<'_>, columns: usize) -> Vec<Vec<Cell>> {
             continue;
         };
         let portion = text.sequence.portions().at(first.place);
-        let in_sight = InSight {
+        let in_sight = VisibleRows {
             rows: &first.rows,
             range: first.row..last.row + 1,
             portion,
         };
         let passes = gutter.passes(first.entry, &in_sight);
-        let cells = |line: &Line| place_in_columns(&passes, line.row, columns, text.view.focus);
+        let cells =
+            |line: &WindowLine| place_in_columns(&passes, line.row, columns, text.view.focus);
         lines.extend(of_entry.iter().map(cells));
     }
     lines

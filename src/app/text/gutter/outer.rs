@@ -1,29 +1,28 @@
-//! What passes the entries of a sub-agent: the lane of the call that started it, and those that were in
-//! flight there.
+//! Lines beside the entries of a sub-agent: that of the call that started it, and those in flight at that call.
 
-use super::passes::Pass;
-use super::{PASSED_OVER, Scene};
+use super::spans::LaneSpan;
+use super::{GutterContext, PASSED_OVER};
 use crate::analysis::calls::Place;
 use crate::model::entry::EntryId;
 use crate::model::meta::LaneFacts;
 use crate::model::text::Name;
 
-/// Sub-agents inside sub-agents beyond this depth are not looked for.
+/// Depth of nested sub-agents that is followed.
 const MAX_DEPTH: usize = 8;
 
-/// A lane beside all entries of a sub-agent.
+/// A line beside all entries of a sub-agent.
 #[derive(Clone, Copy)]
-pub(crate) struct Outer<'a> {
+pub(crate) struct OuterLane<'a> {
     call: Place,
     column: usize,
     is_open: bool,
     is_agent: bool,
-    /// The sub-agent with whose last entry it ends.
+    /// The sub-agent at whose last entry it ends.
     ends_with: Option<&'a LaneFacts>,
 }
 
-/// What passes the entries of a sub-agent, from left to right.
-pub fn of<'a>(scene: &Scene<'a>, lane: &Name, depth: usize) -> Vec<Outer<'a>> {
+/// The lines beside the entries of a sub-agent, from left to right.
+pub fn of<'a>(scene: &GutterContext<'a>, lane: &Name, depth: usize) -> Vec<OuterLane<'a>> {
     let caller = scene
         .transcript
         .lane(lane)
@@ -51,7 +50,7 @@ pub fn of<'a>(scene: &Scene<'a>, lane: &Name, depth: usize) -> Vec<Outer<'a>> {
     passes.extend(
         beside
             .filter(|flight| scene.goes_beyond(flight, id))
-            .map(|flight| Outer {
+            .map(|flight| OuterLane {
                 call: flight.call,
                 column: base + flight.column,
                 is_open: !flight.is_answered,
@@ -59,7 +58,7 @@ pub fn of<'a>(scene: &Scene<'a>, lane: &Name, depth: usize) -> Vec<Outer<'a>> {
                 ends_with: None,
             }),
     );
-    // Sub-agents of one entry stand below each other, so its later ones pass the earlier.
+    // Sub-agents of one entry are shown one below the other, so later ones have lines beside the earlier.
     let started = entry.blocks.iter().enumerate().filter_map(|(block, _)| {
         Some((Place { entry: id, block }, scene.agent_below(entry, block)?))
     });
@@ -71,7 +70,7 @@ pub fn of<'a>(scene: &Scene<'a>, lane: &Name, depth: usize) -> Vec<Outer<'a>> {
             .any(|outer| outer.column == column || outer.call == call);
         if scene.shows(call) && !is_taken {
             let is_open = flight.is_some_and(|flight| !flight.is_answered);
-            passes.push(Outer {
+            passes.push(OuterLane {
                 call,
                 column,
                 is_open,
@@ -83,19 +82,19 @@ pub fn of<'a>(scene: &Scene<'a>, lane: &Name, depth: usize) -> Vec<Outer<'a>> {
     passes
 }
 
-impl Outer<'_> {
-    /// The lane beside an entry of the sub-agent with this last row and so many rows.
+impl OuterLane<'_> {
+    /// The line beside an entry of the sub-agent, by its last row and its number of rows.
     pub(crate) fn beside(
         &self,
-        scene: &Scene<'_>,
+        scene: &GutterContext<'_>,
         id: EntryId,
         (last, count): (Option<usize>, usize),
-    ) -> Pass {
+    ) -> LaneSpan {
         let is_last = self
             .ends_with
             .is_some_and(|agent| !goes_on(scene, agent, id));
         let end = last.filter(|_| is_last);
-        Pass {
+        LaneSpan {
             call: self.call,
             column: self.column,
             opens: None,
@@ -107,9 +106,8 @@ impl Outer<'_> {
     }
 }
 
-/// Whether the entry that is shown next belongs to this sub-agent, or to one that it started, or stands
-/// before its own.
-fn goes_on(scene: &Scene<'_>, agent: &LaneFacts, id: EntryId) -> bool {
+/// Whether the next shown entry belongs to this sub-agent or to one that it started, or comes before its entries.
+fn goes_on(scene: &GutterContext<'_>, agent: &LaneFacts, id: EntryId) -> bool {
     let place = |id: EntryId| scene.sequence.place_of(id);
     let Some(here) = place(id) else { return false };
     let Some(next) = scene.sequence.at(here + 1) else {
@@ -126,7 +124,7 @@ fn goes_on(scene: &Scene<'_>, agent: &LaneFacts, id: EntryId) -> bool {
             .and_then(|lane| scene.transcript.caller(lane))
             .and_then(|id| scene.transcript.get(id));
     }
-    // The entries of an earlier sub-agent of the same message stand before its own.
+    // The entries of an earlier sub-agent of the same message come first.
     let own = agent
         .entries
         .iter()

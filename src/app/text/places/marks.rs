@@ -1,12 +1,12 @@
-//! Items that the reader marked with a letter.
+//! Marks: items with letters.
 //!
-//! Invariant: kept by the entry's key, so that marks survive when the session is read anew.
+//! Invariant: kept by the entry's key, so that they survive a reload.
 
 use crate::analysis::phrases::title_of;
 use crate::app::effect::Effect;
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;
-use crate::app::text::moving::{go, jump};
+use crate::app::text::jumps::{go, jump};
 use crate::app::text::viewport::Focus;
 use crate::model::body::Key;
 use crate::model::entry::{BlockKind, EntryId};
@@ -34,7 +34,7 @@ pub(crate) fn set(text: &mut TextPane, scene: &mut Scene<'_>, letter: Option<cha
     vec![Effect::Remember]
 }
 
-/// To the item with the letter that was pressed.
+/// Jumps to the item with the letter that was pressed.
 pub(crate) fn go_to(text: &mut TextPane, scene: &mut Scene<'_>, letter: Option<char>) {
     let Some(letter) = letter.filter(|letter| letter.is_alphanumeric()) else {
         return scene.say("a letter or a digit names the mark");
@@ -53,7 +53,7 @@ pub(crate) fn go_to(text: &mut TextPane, scene: &mut Scene<'_>, letter: Option<c
     }
 }
 
-/// The marks in the order of their letters, each with what it stands at.
+/// The marks by letter, each with the title of its item.
 pub fn listed(text: &TextPane, transcript: &Transcript) -> Vec<(char, String)> {
     let at = |(key, block): &(Key, usize)| {
         let entry = transcript.find(key).and_then(|id| transcript.get(id));
@@ -94,7 +94,7 @@ pub fn entries(text: &TextPane, transcript: &Transcript) -> impl Iterator<Item =
         .filter_map(|(key, _)| transcript.find(key))
 }
 
-/// Takes the last jump back, or goes forward again.
+/// Goes back or forward in the jump list.
 pub(crate) fn travel(text: &mut TextPane, scene: &mut Scene<'_>, is_back: bool) {
     match text
         .places

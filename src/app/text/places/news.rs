@@ -1,7 +1,7 @@
-//! What is new since the reader last looked: a line across stands above it.
+//! The line above the first entry that is new since the last visit.
 //!
-//! Invariant: the line is the last row of the entry above it, so that no row moves when it comes; it is no
-//! item, and nothing counts it. What comes while the reader looks is not new in this sense.
+//! Invariant: it is the last row of the entry above, so no row moves when it appears; it is not an item, and is not
+//! counted. Entries that come while the session is open are not new in this sense.
 
 use ratatui::text::Span;
 
@@ -12,12 +12,12 @@ use crate::render::row::{Look, Row, RowKind};
 use crate::render::wrap;
 use crate::session::news::Seen;
 
-/// Where the line stands.
+/// The position of the line, and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct News {
-    /// The entry above it, the last shown one that was there.
+pub struct NewsLine {
+    /// The entry above it: the last shown one that is not new.
     pub above: EntryId,
-    /// The first shown one that was not.
+    /// The first shown new entry.
     pub first: EntryId,
     /// What it says.
     pub words: String,
@@ -52,8 +52,8 @@ pub fn row(words: &str, block: usize, look: &Look<'_>) -> Row {
     }
 }
 
-/// All of the session was read: if nothing is new by now, nothing will be.
-pub fn settle(text: &mut TextPane, scene: &mut Scene<'_>) {
+/// Called when the session is read to its end: if nothing is new by then, nothing will be.
+pub fn finish(text: &mut TextPane, scene: &mut Scene<'_>) {
     let is_known = |seen: &Seen| {
         scene
             .session
@@ -67,8 +67,8 @@ pub fn settle(text: &mut TextPane, scene: &mut Scene<'_>) {
     }
 }
 
-/// Finds the place of the line among the entries that are shown now.
-pub fn place(text: &mut TextPane, scene: &Scene<'_>) {
+/// Finds the position of the line among the shown entries.
+pub fn update(text: &mut TextPane, scene: &Scene<'_>) {
     let news = find(text, scene);
     if news != text.places.news {
         let both = [&text.places.news, &news]
@@ -77,13 +77,13 @@ pub fn place(text: &mut TextPane, scene: &Scene<'_>) {
             .map(|news| news.above)
             .collect::<Vec<_>>();
         for id in both {
-            text.cache.forget(id);
+            text.cache.remove(id);
         }
         text.places.news = news;
     }
 }
 
-fn find(text: &TextPane, scene: &Scene<'_>) -> Option<News> {
+fn find(text: &TextPane, scene: &Scene<'_>) -> Option<NewsLine> {
     let seen = text.places.seen.as_ref()?;
     let is_shown = |id: &EntryId| {
         scene.session.transcript.lane_at(*id).is_none() && text.sequence.place_of(*id).is_some()
@@ -91,7 +91,7 @@ fn find(text: &TextPane, scene: &Scene<'_>) -> Option<News> {
     let first = *scene.session.after(seen).iter().find(|id| is_shown(id))?;
     let above = text.sequence.place_of(first)?.checked_sub(1)?;
     let words = format!("new since {}", seen.at.spoken(scene.screen.now));
-    Some(News {
+    Some(NewsLine {
         above: text.sequence.at(above)?,
         first,
         words,

@@ -1,4 +1,4 @@
-//! Where a reader stands: kept while a search is typed, so that giving it up leads back.
+//! The position from before a search was typed.
 
 use std::collections::HashSet;
 
@@ -7,24 +7,22 @@ use crate::app::text::folds::Folds;
 use crate::app::text::viewport::{Anchor, Focus};
 use crate::model::text::Name;
 
-/// Where a reader stands and what is unfolded there: what a search that is given up goes back to.
+/// A position with its folds, to which a cancelled search goes back.
 #[derive(Clone, Debug, Default)]
 pub struct SavedPosition {
-    /// What holds the window.
+    /// The anchor of the window.
     pub(crate) anchor: Anchor,
-    /// The focused item.
     pub(crate) focus: Option<Focus>,
-    /// Folds by hand.
     pub(crate) folds: Folds,
     /// Sub-agents whose entries are shown.
     pub(crate) open_lanes: HashSet<Name>,
 }
 
 impl SavedPosition {
-    /// The same place in another transcript of the session.
-    pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
-        self.anchor = self.anchor.look_up(lookup);
+    /// Maps the position to another transcript of the session.
+    pub(crate) fn remap(&mut self, lookup: &Lookup<'_>) {
+        self.anchor = self.anchor.remap(lookup);
         self.focus = self.focus.and_then(|focus| lookup.block(focus));
-        self.folds.look_up(lookup);
+        self.folds.remap(lookup);
     }
 }

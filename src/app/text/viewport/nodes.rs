@@ -1,17 +1,21 @@
-//! Going from node to node within a tree, as from item to item outside of it.
+//! Motions from node to node within a tree, as from item to item elsewhere.
 
-use super::walk::Spot;
-use super::{Focus, Line, Rows, Viewport, focus_of};
+use super::walk::RowPosition;
+use super::{Focus, RowSource, Viewport, WindowLine, focus_of};
 use crate::render::nodes::{Node, NodeId};
 use crate::render::row::{Row, rows_of};
 
 /// The row that shows a node first.
-pub(super) fn spot_of(rows: &mut dyn Rows, focus: Focus, node: Option<NodeId>) -> Option<Spot> {
+pub(super) fn spot_of(
+    rows: &mut dyn RowSource,
+    focus: Focus,
+    node: Option<NodeId>,
+) -> Option<RowPosition> {
     let (node, place) = (node?, rows.place(focus)?);
     let is_it = |row: &Row| row.node.is_some_and(|shown| shown.id == node);
     let laid = rows.rows(place);
     let own = rows_of(&laid, focus.block);
-    Some(Spot {
+    Some(RowPosition {
         place,
         row: own.start + laid.get(own)?.iter().position(is_it)?,
     })
@@ -32,15 +36,15 @@ fn stops(laid: &[Row], block: usize) -> Vec<(usize, NodeId)> {
 }
 
 impl Viewport {
-    /// The node of the focused item's tree at which the reader is, while it is laid out.
+    /// The current node of the focused item's tree, if it is in sight.
     pub fn node(&self) -> Option<Node> {
         self.lines
             .iter()
             .find_map(|line| self.is_at_node(line).then(|| line.row()?.node)?)
     }
 
-    /// Whether a line is the first row of that node.
-    pub fn is_at_node(&self, line: &Line) -> bool {
+    /// Whether a line is the first row of the current node.
+    pub fn is_at_node(&self, line: &WindowLine) -> bool {
         let Some((focus, node)) = self.at_node.filter(|(focus, _)| Some(*focus) == self.focus)
         else {
             return false;
@@ -53,7 +57,7 @@ impl Viewport {
     }
 
     /// To a node of the focused item.
-    pub(super) fn go_to_node(&mut self, node: NodeId, rows: &mut dyn Rows, height: usize) {
+    pub(super) fn go_to_node(&mut self, node: NodeId, rows: &mut dyn RowSource, height: usize) {
         let Some(focus) = self.focus else { return };
         let Some(spot) = spot_of(rows, focus, Some(node)) else {
             return;
@@ -66,13 +70,12 @@ impl Viewport {
         self.anchor_to_window(rows);
     }
 
-    /// To the next or previous node of the focused item. Answers whether there was one in sight or beside
-    /// the window, or rows on the way to it.
+    /// To the next or previous node of the focused item. Returns whether there was one, or rows on the way to it.
     pub(super) fn step_in_tree(
         &mut self,
         focus: Focus,
         forward: bool,
-        rows: &mut dyn Rows,
+        rows: &mut dyn RowSource,
         height: usize,
     ) -> bool {
         let Some(place) = rows.place(focus) else {
@@ -82,7 +85,7 @@ impl Viewport {
         let in_sight = |row: usize, view: &Self| {
             view.lines
                 .iter()
-                .any(|line| line.spot() == Spot { place, row })
+                .any(|line| line.spot() == RowPosition { place, row })
         };
         let here = self
             .at_node
@@ -102,7 +105,7 @@ impl Viewport {
             return false;
         };
         if !in_sight(row, self) {
-            // What lies between is passed line by line, as in any tall item.
+            // Rows in between are scrolled line by line, as in any tall item.
             self.scroll(if forward { 1 } else { -1 }, rows, height);
         }
         if in_sight(row, self) {
@@ -112,8 +115,8 @@ impl Viewport {
         true
     }
 
-    /// From the first node to the head of its item.
-    fn leave_tree(&mut self, focus: Focus, rows: &mut dyn Rows, height: usize) -> bool {
+    /// Goes from the first node to the head of its item.
+    fn leave_tree(&mut self, focus: Focus, rows: &mut dyn RowSource, height: usize) -> bool {
         let Some((start, _)) = super::extent(rows, focus) else {
             return false;
         };
@@ -127,7 +130,7 @@ impl Viewport {
         true
     }
 
-    /// Back to the head of the item.
+    /// Leaves the tree: no node is current.
     pub(crate) fn forget_node(&mut self) {
         self.at_node = None;
     }

@@ -1,18 +1,18 @@
-//! Selecting rows: from where it began to a cursor that motions move. Both ends are rows of blocks, so
-//! that appends and folds elsewhere leave them alone.
+//! Selection of rows, from an anchor to a cursor that motions move. Both are rows of blocks, so that appends and folds
+//! elsewhere do not change them.
 
-use super::walk::{Rows, Spot, spot_of, walk_down, walk_up, within_block};
-use super::{Focus, Line, Motion, Viewport, focus_of};
+use super::walk::{RowPosition, RowSource, spot_of, walk_down, walk_up, within_block};
+use super::{Focus, Motion, Viewport, WindowLine, focus_of};
 use crate::analysis::calls::lookup::Lookup;
 use crate::model::entry::EntryId;
 use crate::render::row::RowKind;
 
 /// A row of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct RowRef {
     /// The entry.
     pub entry: EntryId,
-    /// Place of the block in it.
+    /// Index of the block in it.
     pub(crate) block: usize,
     /// Row within the block.
     pub(crate) row: usize,
@@ -21,25 +21,23 @@ pub struct Mark {
 /// Selected rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Selection {
-    /// Where it began.
-    pub(crate) anchor: Mark,
-    /// What motions move.
-    pub cursor: Mark,
+    pub(crate) anchor: RowRef,
+    /// The end that motions move.
+    pub cursor: RowRef,
 }
 
 impl Selection {
-    /// One row.
-    pub(crate) fn at(mark: Mark) -> Self {
+    pub(crate) fn at(mark: RowRef) -> Self {
         Self {
             anchor: mark,
             cursor: mark,
         }
     }
 
-    /// The same rows in another transcript of the session.
-    pub(crate) fn look_up(self, lookup: &Lookup<'_>) -> Option<Self> {
-        let mark = |mark: Mark| {
-            Some(Mark {
+    /// Maps the selection to another transcript of the session.
+    pub(crate) fn remap(self, lookup: &Lookup<'_>) -> Option<Self> {
+        let mark = |mark: RowRef| {
+            Some(RowRef {
                 entry: lookup.entry(mark.entry)?,
                 ..mark
             })
@@ -50,7 +48,7 @@ impl Selection {
         })
     }
 
-    /// The other end moves from now on.
+    /// The selection with anchor and cursor swapped.
     #[must_use]
     pub(crate) fn swapped(self) -> Self {
         Self {
@@ -60,7 +58,7 @@ impl Selection {
     }
 }
 
-fn spot(rows: &mut dyn Rows, mark: Mark) -> Option<Spot> {
+fn spot(rows: &mut dyn RowSource, mark: RowRef) -> Option<RowPosition> {
     spot_of(
         rows,
         Focus {
@@ -71,16 +69,16 @@ fn spot(rows: &mut dyn Rows, mark: Mark) -> Option<Spot> {
     )
 }
 
-fn mark(rows: &mut dyn Rows, spot: Spot) -> Option<Mark> {
+fn mark(rows: &mut dyn RowSource, spot: RowPosition) -> Option<RowRef> {
     let Focus { entry, .. } = rows.start(spot.place)?;
     let (block, row) = within_block(&rows.rows(spot.place), spot.row);
-    Some(Mark { entry, block, row })
+    Some(RowRef { entry, block, row })
 }
 
 /// The row that a line of the window shows.
-pub fn mark_of(line: &Line) -> Option<Mark> {
+pub fn mark_of(line: &WindowLine) -> Option<RowRef> {
     let (block, row) = within_block(&line.rows, line.row);
-    line.row().map(|_| Mark {
+    line.row().map(|_| RowRef {
         entry: line.entry,
         block,
         row,
@@ -89,16 +87,16 @@ pub fn mark_of(line: &Line) -> Option<Mark> {
 
 impl Viewport {
     /// Begins a selection with the focused item's first row in sight.
-    pub(super) fn begin_selection(&mut self, rows: &mut dyn Rows, height: usize) {
-        let is_of_focus = |line: &&Line| self.focus.is_some() && focus_of(line) == self.focus;
+    pub(super) fn begin_selection(&mut self, rows: &mut dyn RowSource, height: usize) {
+        let is_of_focus = |line: &&WindowLine| self.focus.is_some() && focus_of(line) == self.focus;
         let first = self.lines.iter().find(is_of_focus).or(self.lines.first());
         self.selection = first.and_then(mark_of).map(Selection::at);
         self.anchor_to_window(rows);
         self.go_to_cursor(rows, height);
     }
 
-    /// A motion while rows are selected.
-    pub(super) fn extend(&mut self, motion: Motion, rows: &mut dyn Rows, height: usize) {
+    /// Carries out a motion while rows are selected: it moves the cursor.
+    pub(super) fn extend(&mut self, motion: Motion, rows: &mut dyn RowSource, height: usize) {
         let Some(from) = self
             .selection
             .and_then(|selection| spot(rows, selection.cursor))
@@ -120,9 +118,9 @@ impl Viewport {
                     by * half
                 },
             ),
-            Motion::Top => Some(Spot { place: 0, row: 0 }),
+            Motion::Top => Some(RowPosition { place: 0, row: 0 }),
             Motion::Tail => {
-                let end = Spot {
+                let end = RowPosition {
                     place: rows.len(),
                     row: 0,
                 };
@@ -132,10 +130,10 @@ impl Viewport {
             Motion::ShowRow(focus, row) => of_item(rows, focus, row),
             Motion::Lines(by) => return self.scroll(by, rows, height),
             Motion::Select => {
-                // Both ends may have been put elsewhere.
+                // Anchor and cursor may have been set by the mouse.
                 return self.go_to_cursor(rows, height);
             }
-            // Nodes are gone to in trees that nothing is selected in.
+            // There is no current node while rows are selected.
             Motion::Pause | Motion::ToNode(_) => return self.anchor_to_window(rows),
         };
         let to = to
@@ -148,7 +146,7 @@ impl Viewport {
     }
 
     /// Brings the cursor into sight; its item has the focus.
-    fn go_to_cursor(&mut self, rows: &mut dyn Rows, height: usize) {
+    fn go_to_cursor(&mut self, rows: &mut dyn RowSource, height: usize) {
         let Some(cursor) = self.selection.map(|selection| selection.cursor) else {
             return;
         };
@@ -157,8 +155,8 @@ impl Viewport {
             entry: cursor.entry,
             block: cursor.block,
         });
-        let top = self.lines.first().map(Line::spot);
-        let bottom = self.lines.last().map(Line::spot);
+        let top = self.lines.first().map(WindowLine::spot);
+        let bottom = self.lines.last().map(WindowLine::spot);
         if top.is_some_and(|top| at < top) {
             self.anchor_at(rows, at, 0);
         } else if bottom.is_some_and(|bottom| at > bottom) {
@@ -170,15 +168,15 @@ impl Viewport {
         self.hold_cursor(rows, at);
     }
 
-    /// The cursor's row holds the window.
-    fn hold_cursor(&mut self, rows: &mut dyn Rows, at: Spot) {
+    /// Anchors the window to the cursor's row.
+    fn hold_cursor(&mut self, rows: &mut dyn RowSource, at: RowPosition) {
         if let Some(line) = self.lines.iter().position(|line| line.spot() == at) {
             self.anchor_at(rows, at, line);
         }
     }
 
-    /// Says which lines of the window are selected; a selection whose ends are gone is gone.
-    pub(super) fn settle_selection(&mut self, rows: &mut dyn Rows) {
+    /// Finds the selected lines of the window; drops a selection whose ends no longer exist.
+    pub(super) fn update_selected(&mut self, rows: &mut dyn RowSource) {
         self.selected = None;
         let Some(selection) = self.selection else {
             return;
@@ -200,7 +198,7 @@ impl Viewport {
     }
 }
 
-fn step(rows: &mut dyn Rows, from: Spot, by: isize) -> Option<Spot> {
+fn step(rows: &mut dyn RowSource, from: RowPosition, by: isize) -> Option<RowPosition> {
     if by < 0 {
         walk_up(rows, from, by.unsigned_abs())
     } else {
@@ -208,12 +206,12 @@ fn step(rows: &mut dyn Rows, from: Spot, by: isize) -> Option<Spot> {
     }
 }
 
-fn of_item(rows: &mut dyn Rows, focus: Focus, row: usize) -> Option<Spot> {
+fn of_item(rows: &mut dyn RowSource, focus: Focus, row: usize) -> Option<RowPosition> {
     spot_of(rows, focus, row)
 }
 
-/// Air between entries is passed over, in the direction of the motion.
-fn beside_gap(rows: &mut dyn Rows, to: Spot, from: Spot) -> Spot {
+/// Skips gaps between entries, in the direction of the motion.
+fn beside_gap(rows: &mut dyn RowSource, to: RowPosition, from: RowPosition) -> RowPosition {
     let mut at = to;
     for _ in 0..8 {
         let is_gap = rows
@@ -230,7 +228,7 @@ fn beside_gap(rows: &mut dyn Rows, to: Spot, from: Spot) -> Spot {
         }
         at = next;
     }
-    // Nothing but air up to the end.
+    // Only gaps up to the end.
     if to < from {
         from
     } else {

@@ -1,17 +1,17 @@
-//! From item to item.
+//! Motions from item to item.
 //!
-//! Invariant: no count, however large, takes more than a bounded number of steps.
+//! Invariant: no count takes more than a bounded number of steps.
 
-use super::walk::{Rows, extent, neighbour, walk_up};
-use super::{Focus, Line, Motion, Viewport, focus_of};
+use super::walk::{RowSource, extent, neighbour, walk_up};
+use super::{Focus, Motion, Viewport, WindowLine, focus_of};
 
-/// Items that are gone over one by one.
+/// Items that are stepped over one by one.
 const MOST_STEPS: usize = 500;
 
 impl Viewport {
-    /// So many items on. Steps are taken one by one only as far as they lead anywhere and somebody may have counted
-    /// them; a greater count means far away, and goes on by entries, of which none is laid out on the way.
-    pub(super) fn step_on(&mut self, by: isize, rows: &mut dyn Rows, height: usize) {
+    /// Goes on by `by` items. The first [`MOST_STEPS`] are steps from item to item; a greater count means far away, and
+    /// goes on by entries without laying them out.
+    pub(super) fn step_on(&mut self, by: isize, rows: &mut dyn RowSource, height: usize) {
         let steps = by.unsigned_abs();
         for _ in 0..steps.min(MOST_STEPS) {
             let before = (self.anchor, self.focus, self.at_node);
@@ -42,15 +42,15 @@ impl Viewport {
         self.carry_out(motion, rows, height);
     }
 
-    /// To the next or previous item; an item that reaches beyond the window is scrolled through first.
-    fn step(&mut self, forward: bool, rows: &mut dyn Rows, height: usize) {
+    /// To the next or previous item; an item taller than the window is scrolled first.
+    fn step(&mut self, forward: bool, rows: &mut dyn RowSource, height: usize) {
         let Some(focus) = self.focus.filter(|focus| rows.place(*focus).is_some()) else {
             self.focus_in_window(0);
             return;
         };
         let ends = (
-            self.lines.first().map(Line::spot),
-            self.lines.last().map(Line::spot),
+            self.lines.first().map(WindowLine::spot),
+            self.lines.last().map(WindowLine::spot),
         );
         let (Some(top), Some(bottom)) = ends else {
             return;
@@ -82,13 +82,19 @@ impl Viewport {
         }
     }
 
-    fn bring_into_view(&mut self, focus: Focus, forward: bool, rows: &mut dyn Rows, height: usize) {
+    fn bring_into_view(
+        &mut self,
+        focus: Focus,
+        forward: bool,
+        rows: &mut dyn RowSource,
+        height: usize,
+    ) {
         let Some((start, end)) = extent(rows, focus) else {
             return;
         };
         let ends = (
-            self.lines.first().map(Line::spot),
-            self.lines.last().map(Line::spot),
+            self.lines.first().map(WindowLine::spot),
+            self.lines.last().map(WindowLine::spot),
         );
         let (Some(top), Some(bottom)) = ends else {
             return;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 
-use super::{Focus, Motion, Rows, Viewport};
+use super::{Focus, Motion, RowSource, Viewport};
 use crate::model::entry::EntryId;
 use crate::render::row::{Row, RowKind};
 
@@ -29,7 +29,7 @@ impl Flat {
     }
 }
 
-impl Rows for Flat {
+impl RowSource for Flat {
     fn len(&self) -> usize {
         if self.portion == usize::MAX {
             self.entries.len()
@@ -128,7 +128,7 @@ proptest! {
             if grows {
                 flat.entries.push(vec![height % 5 + 1]);
             }
-            view.ask(motion);
+            view.push_motion(motion);
             view.arrange(&mut flat, height);
             let all = flat.all();
             let shown = window(&view);
@@ -154,11 +154,11 @@ fn scrolling_moves_by_exactly_the_lines_asked_for() {
     let mut rows = flat(&[&[3, 2], &[5], &[1, 1, 1], &[8], &[2]]);
     let all = rows.all();
     let mut view = Viewport::default();
-    view.ask(Motion::Top);
+    view.push_motion(Motion::Top);
     for offset in 0..all.len() - 6 {
         view.arrange(&mut rows, 6);
         assert_eq!(window(&view), all[offset..offset + 6]);
-        view.ask(Motion::Lines(1));
+        view.push_motion(Motion::Lines(1));
     }
 }
 
@@ -166,7 +166,7 @@ fn scrolling_moves_by_exactly_the_lines_asked_for() {
 fn a_paused_window_stays_when_entries_arrive() {
     let mut rows = flat(&[&[4], &[4], &[4]]);
     let mut view = Viewport::default();
-    view.ask(Motion::Top);
+    view.push_motion(Motion::Top);
     view.arrange(&mut rows, 5);
     let before = window(&view);
     for _ in 0..500 {
@@ -181,9 +181,9 @@ fn a_paused_window_stays_when_entries_arrive() {
 fn the_focused_item_keeps_its_line_when_rows_above_it_change() {
     let mut rows = flat(&[&[4, 4], &[6], &[3], &[9]]);
     let mut view = Viewport::default();
-    view.ask(Motion::Top);
-    view.ask(Motion::Lines(2));
-    view.ask(Motion::Items(2));
+    view.push_motion(Motion::Top);
+    view.push_motion(Motion::Lines(2));
+    view.push_motion(Motion::Items(2));
     view.arrange(&mut rows, 8);
     let line_of_focus = |view: &Viewport| {
         view.lines
@@ -201,8 +201,8 @@ fn the_focused_item_keeps_its_line_when_rows_above_it_change() {
 fn a_tall_item_is_scrolled_through_before_the_next_one() {
     let mut rows = flat(&[&[20], &[2]]);
     let mut view = Viewport::default();
-    view.ask(Motion::Top);
-    view.ask(Motion::Items(3));
+    view.push_motion(Motion::Top);
+    view.push_motion(Motion::Items(3));
     view.arrange(&mut rows, 6);
     assert_eq!(
         view.focus,
@@ -232,7 +232,7 @@ fn work_depends_on_the_window_only() {
         Motion::Tail,
     ] {
         rows.laid_out = 0;
-        view.ask(motion);
+        view.push_motion(motion);
         view.arrange(&mut rows, 40);
         assert!(rows.laid_out < 700, "{motion:?}: {}", rows.laid_out);
     }
@@ -247,7 +247,7 @@ fn a_huge_count_takes_few_steps_whatever_the_window() {
             laid_out: 0,
         };
         let mut view = Viewport::default();
-        view.ask(Motion::Top);
+        view.push_motion(Motion::Top);
         view.arrange(&mut rows, height);
         for (by, entry) in [
             (99_999, 2_999),
@@ -257,7 +257,7 @@ fn a_huge_count_takes_few_steps_whatever_the_window() {
             (isize::MAX, 2_999),
         ] {
             rows.laid_out = 0;
-            view.ask(Motion::Items(by));
+            view.push_motion(Motion::Items(by));
             view.arrange(&mut rows, height);
             let focus = view.focus.map(|focus| focus.entry.0);
             assert!(rows.laid_out < 20_000, "{by}: {}", rows.laid_out);
@@ -282,7 +282,7 @@ proptest! {
         let (mut one, mut other) = (Viewport::default(), Viewport::default());
         for (motion, height) in motions {
             for (view, rows) in [(&mut one, &mut whole), (&mut other, &mut parts)] {
-                view.ask(motion);
+                view.push_motion(motion);
                 view.arrange(rows, height);
             }
             // Rows of a portion are counted from its own first one.

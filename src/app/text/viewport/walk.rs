@@ -1,5 +1,4 @@
-//! Walking over the rows of entries, a few steps from where one stands. Nothing here looks at more
-//! entries than it passes.
+//! Walks over rows from a position. The cost depends on the entries that are passed.
 
 use std::sync::Arc;
 
@@ -7,76 +6,78 @@ use super::Focus;
 use crate::model::entry::EntryId;
 use crate::render::row::{Row, item_at, rows_of};
 
-/// Gives the rows of the entries of a sequence, in portions: one for most entries, several for those with many blocks.
-pub trait Rows {
+/// A source of rows by portion: one portion for most entries, several for those with many blocks.
+pub trait RowSource {
     /// Number of portions.
     fn len(&self) -> usize;
     /// Whether there is none.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// The entry of the portion at a place, and the first block that it may have.
+    /// The entry of a portion, and its first block.
     fn start(&self, place: usize) -> Option<Focus>;
-    /// Where the portion with a block stands.
+    /// The number of the portion with a block.
     fn place(&self, focus: Focus) -> Option<usize>;
-    /// The rows of the portion at a place, in the order of their blocks.
+    /// The rows of a portion, in the order of their blocks.
     fn rows(&mut self, place: usize) -> Arc<Vec<Row>>;
 }
 
-/// A row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Spot {
-    /// Place of the portion.
+pub(super) struct RowPosition {
+    /// Number of the portion.
     pub(super) place: usize,
     /// Row of the portion.
     pub(super) row: usize,
 }
 
-/// The block that a row belongs to, and which of its rows it is.
+/// The block of a row, and the index of the row in it.
 pub(super) fn within_block(laid: &[Row], row: usize) -> (usize, usize) {
     let block = laid.get(row).map_or(0, |row| row.block);
     (block, row.saturating_sub(rows_of(laid, block).start))
 }
 
-/// A row of a block; the nearest one if the block has become shorter. If it is gone, the beginning of the
-/// block that [`beside`] finds in its place.
-pub(super) fn spot_of(rows: &mut dyn Rows, focus: Focus, row: usize) -> Option<Spot> {
+/// The position of a row of a block; the last row if the block has become shorter. If it is hidden, the first row of the
+/// block that [`beside`] finds.
+pub(super) fn spot_of(rows: &mut dyn RowSource, focus: Focus, row: usize) -> Option<RowPosition> {
     let place = rows.place(focus)?;
     let own = rows_of(&rows.rows(place), focus.block);
     if !own.is_empty() {
-        return Some(Spot {
+        return Some(RowPosition {
             place,
             row: own.start + row.min(own.len() - 1),
         });
     }
     let instead = beside(rows, focus).and_then(|instead| extent(rows, instead));
-    Some(instead.map_or(Spot { place, row: 0 }, |(start, _)| start))
+    Some(instead.map_or(RowPosition { place, row: 0 }, |(start, _)| start))
 }
 
 /// First and last row of an item, without the gap after it.
-pub(super) fn extent(rows: &mut dyn Rows, focus: Focus) -> Option<(Spot, Spot)> {
+pub(super) fn extent(rows: &mut dyn RowSource, focus: Focus) -> Option<(RowPosition, RowPosition)> {
     let place = rows.place(focus)?;
     let (first, last) = item_at(&rows.rows(place), focus.block)?;
-    Some((Spot { place, row: first }, Spot { place, row: last }))
+    Some((
+        RowPosition { place, row: first },
+        RowPosition { place, row: last },
+    ))
 }
 
 /// The item after or before another one.
-pub(super) fn neighbour(rows: &mut dyn Rows, focus: Focus, forward: bool) -> Option<Focus> {
+pub(super) fn neighbour(rows: &mut dyn RowSource, focus: Focus, forward: bool) -> Option<Focus> {
     let place = rows.place(focus)?;
     let own = rows_of(&rows.rows(place), focus.block);
     let from = if forward { own.end } else { own.start };
-    item_from(rows, Spot { place, row: from }, forward, None)
+    item_from(rows, RowPosition { place, row: from }, forward, None)
 }
 
-/// The nearest item from a row on, or before it; within one entry, if that is asked for.
+/// The nearest item from a row on, or before it; within one entry, if one is given.
 fn item_from(
-    rows: &mut dyn Rows,
-    from: Spot,
+    rows: &mut dyn RowSource,
+    from: RowPosition,
     forward: bool,
     within: Option<EntryId>,
 ) -> Option<Focus> {
     let is_item = |row: &&Row| !row.kind.is_between();
-    let Spot { mut place, mut row } = from;
+    let RowPosition { mut place, mut row } = from;
     loop {
         let entry = rows.start(place)?.entry;
         if within.is_some_and(|within| within != entry) {
@@ -105,22 +106,26 @@ fn item_from(
     }
 }
 
-/// The row `lines` above; the first one if there are not so many. Nothing if there are no rows at all.
-pub(super) fn walk_up(rows: &mut dyn Rows, from: Spot, lines: usize) -> Option<Spot> {
+/// The row `lines` above, or the first one; `None` if there are no rows.
+pub(super) fn walk_up(
+    rows: &mut dyn RowSource,
+    from: RowPosition,
+    lines: usize,
+) -> Option<RowPosition> {
     let mut left = lines;
     let mut spot = from;
     loop {
         if spot.row >= left && spot.place < rows.len() {
-            return Some(Spot {
+            return Some(RowPosition {
                 row: spot.row - left,
                 ..spot
             });
         }
         left -= spot.row.min(left);
         let Some(before) = spot.place.checked_sub(1) else {
-            return (!rows.is_empty()).then_some(Spot { place: 0, row: 0 });
+            return (!rows.is_empty()).then_some(RowPosition { place: 0, row: 0 });
         };
-        spot = Spot {
+        spot = RowPosition {
             place: before,
             row: rows.rows(before).len(),
         };
@@ -128,41 +133,41 @@ pub(super) fn walk_up(rows: &mut dyn Rows, from: Spot, lines: usize) -> Option<S
 }
 
 /// The row `lines` below, or the last one.
-pub(super) fn walk_down(rows: &mut dyn Rows, from: Spot, lines: usize) -> Spot {
+pub(super) fn walk_down(rows: &mut dyn RowSource, from: RowPosition, lines: usize) -> RowPosition {
     let mut left = lines;
     let mut spot = from;
     loop {
         let count = rows.rows(spot.place).len();
         if spot.row + left < count {
-            return Spot {
+            return RowPosition {
                 row: spot.row + left,
                 ..spot
             };
         }
         if spot.place + 1 >= rows.len() {
-            // What comes last may have no rows.
-            let end = Spot {
+            // The last entries may have no rows.
+            let end = RowPosition {
                 place: rows.len(),
                 row: 0,
             };
             return walk_up(rows, end, 1).unwrap_or(spot);
         }
         left -= (count - spot.row).min(left);
-        spot = Spot {
+        spot = RowPosition {
             place: spot.place + 1,
             row: 0,
         };
     }
 }
 
-/// What takes the place of an item that has no rows: the next one of the same entry, or else the last.
-pub(super) fn beside(rows: &mut dyn Rows, focus: Focus) -> Option<Focus> {
+/// The item that gets the focus of one without rows: the next of the same entry, else the one before.
+pub(super) fn beside(rows: &mut dyn RowSource, focus: Focus) -> Option<Focus> {
     let place = rows.place(focus)?;
     let own = rows_of(&rows.rows(place), focus.block);
     let within = Some(focus.entry);
     item_from(
         rows,
-        Spot {
+        RowPosition {
             place,
             row: own.start,
         },
@@ -172,7 +177,7 @@ pub(super) fn beside(rows: &mut dyn Rows, focus: Focus) -> Option<Focus> {
     .or_else(|| {
         item_from(
             rows,
-            Spot {
+            RowPosition {
                 place,
                 row: own.start,
             },

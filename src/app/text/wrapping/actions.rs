@@ -1,20 +1,19 @@
-//! What actions do to long lines and to the numbers beside the text.
+//! Actions on wrapping and margins.
 
 use super::{Numbers, Wrapping};
 use crate::app::input::action::{Action, Way};
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;
-use crate::app::text::viewport::{Anchor, Focus, Rows};
+use crate::app::text::viewport::{Anchor, Focus, RowSource};
 use crate::app::text::window::with_layouts;
 use crate::render::row::Row;
 
-/// So far a key scrolls sideways.
+/// Columns that a key scrolls sideways.
 const STEP: usize = 16;
 
-/// Nobody scrolls farther.
 const FARTHEST: u16 = 20_000;
 
-/// Carries out an action of this room.
+/// Carries out an action on wrapping or numbers.
 pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action, times: usize) {
     match action {
         Action::ToggleWrap => wrap(text, scene, text.wrapping.sideways.is_some()),
@@ -48,7 +47,7 @@ fn sideways(text: &mut TextPane, scene: &mut Scene<'_>, way: Way, times: usize) 
         Way::Previous => from.saturating_sub(by),
     };
     text.wrapping.sideways = Some(to);
-    text.look_changed();
+    text.invalidate_rows();
     scene.say(format!("from column {} on", to + 1));
 }
 
@@ -88,11 +87,11 @@ pub(crate) fn show_rulers(text: &mut TextPane, scene: &mut Scene<'_>, is_shown: 
     });
 }
 
-/// Changes how lines are laid out. The row that holds the window is found again by the line that it is of.
+/// Changes the settings and keeps the anchor: the anchored row is found again by its unwrapped line.
 fn keeping_place(text: &mut TextPane, scene: &Scene<'_>, change: impl FnOnce(&mut Wrapping)) {
     let before = anchored(text, scene);
     change(&mut text.wrapping);
-    text.look_changed();
+    text.invalidate_rows();
     let (
         Some((rows, row)),
         Anchor::Row {
@@ -129,7 +128,7 @@ fn keeping_place(text: &mut TextPane, scene: &Scene<'_>, change: impl FnOnce(&mu
     };
 }
 
-/// The rows of the block that holds the window, and which of them does.
+/// The rows of the anchored block, and the index of the anchored one.
 fn anchored(text: &mut TextPane, scene: &Scene<'_>) -> Option<(Vec<Row>, usize)> {
     let Anchor::Row {
         entry, block, row, ..

@@ -1,7 +1,7 @@
-//! A sub-agent opens by itself while it is the only thing that happens, and folds by itself when it ends.
+//! Opens a sub-agent automatically while it alone is at work, and closes it when it ends.
 //!
-//! Invariant: only a window that follows is changed so, and what the reader has touched is not: neither a sub-agent that
-//! was folded by hand, nor one among whose entries the reader stopped.
+//! Invariant: only while the window follows, and never for a sub-agent that the user has folded, or among whose entries
+//! the user stopped following.
 
 use std::collections::HashSet;
 
@@ -14,67 +14,67 @@ use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 use crate::render::row::Level;
 
-/// What was opened so, and what the reader has touched.
+/// The sub-agent that was opened automatically, and those that are left to the user.
 #[derive(Debug, Default)]
-pub(crate) struct Attending {
+pub(crate) struct AutoOpened {
     opened: Option<Name>,
     touched: HashSet<Name>,
 }
 
-impl Attending {
-    /// The reader does something with what is open: from now on it is the reader's.
-    pub(crate) fn touch(&mut self) {
+impl AutoOpened {
+    /// Leaves the open sub-agent to the user: it is not closed automatically.
+    pub(crate) fn release(&mut self) {
         self.touched.extend(self.opened.take());
     }
 }
 
-/// Opens the sub-agent that is at work alone, and folds one that was opened so and has ended.
-pub(crate) fn look(text: &mut TextPane, scene: &Scene<'_>) {
+/// Opens the sub-agent that alone is at work, and closes the one that was opened and has ended.
+pub(crate) fn update(text: &mut TextPane, scene: &Scene<'_>) {
     if scene.view.is_some() {
         return;
     }
     let is_watching = text.view.follows() && text.view.selection.is_none();
     if !is_watching
         || text
-            .attending
+            .auto_opened
             .opened
             .as_ref()
             .is_some_and(|name| !text.open_lanes.contains(name))
     {
-        return text.attending.touch();
+        return text.auto_opened.release();
     }
     let transcript = &scene.session.transcript;
     if let Some(name) = text
-        .attending
+        .auto_opened
         .opened
         .take_if(|name| has_ended(transcript, name))
     {
         text.open_lanes.remove(&name);
         return changed(text, transcript, &name);
     }
-    let is_free = text.attending.opened.is_none()
+    let is_free = text.auto_opened.opened.is_none()
         && text.find.filter.is_none()
         && text.level > Level::Prompts;
     let alone = if is_free { alone(scene) } else { None };
-    let Some(name) = alone.filter(|name| !text.attending.touched.contains(name)) else {
+    let Some(name) = alone.filter(|name| !text.auto_opened.touched.contains(name)) else {
         return;
     };
     if text.open_lanes.insert(name.clone()) {
         changed(text, transcript, &name);
-        text.attending.opened = Some(name);
+        text.auto_opened.opened = Some(name);
     } else {
-        text.attending.touched.insert(name);
+        text.auto_opened.touched.insert(name);
     }
 }
 
 fn changed(text: &mut TextPane, transcript: &Transcript, name: &Name) {
     text.stale.sequence = true;
     if let Some(starter) = starter_of(transcript, name) {
-        text.cache.forget(starter);
+        text.cache.remove(starter);
     }
 }
 
-/// The sub-agent that is all that the main agent waits for.
+/// The sub-agent of the only call that the main agent waits for.
 fn alone(scene: &Scene<'_>) -> Option<Name> {
     let session = scene.session;
     let runs =
@@ -95,7 +95,7 @@ fn alone(scene: &Scene<'_>) -> Option<Name> {
         .map(|lane| lane.name.clone())
 }
 
-/// Whether the call of a sub-agent has its result, or is none any more.
+/// Whether the call of a sub-agent has its result, or no longer exists.
 fn has_ended(transcript: &Transcript, name: &Name) -> bool {
     let call = transcript.lane(name).and_then(|lane| lane.call.as_ref());
     let entry = starter_of(transcript, name).and_then(|id| transcript.get(id));

@@ -1,8 +1,8 @@
-//! Which lines of the pane are whose: how sections share them, and which rows of one are in sight.
+//! Splits the lines of the pane among sections, and scrolls within a section.
 
 use super::row::PARTS;
 
-/// The first row in sight: as before, unless what is held would be out of sight; then it is in the middle.
+/// The first row in sight: as before, unless the held row would be out of sight; then that is in the middle.
 pub(crate) fn scrolled(top: usize, held: Option<usize>, lines: usize, total: usize) -> usize {
     let is_in_sight = |held: usize| (top..top + lines).contains(&held);
     let top = match held.filter(|held| !is_in_sight(*held)) {
@@ -15,10 +15,9 @@ pub(crate) fn scrolled(top: usize, held: Option<usize>, lines: usize, total: usi
     top.min(total.saturating_sub(lines))
 }
 
-/// Divides the lines among sections with so many rows; each has a heading, and a blank line above it. Turns
-/// have half of them if they need so many, the others share the rest. What finds no room for two rows is left
-/// out, the last first.
-pub(crate) fn shares(height: usize, totals: [usize; PARTS]) -> [usize; PARTS] {
+/// Splits the lines among sections with so many rows; each has a heading, and a blank line above it. Turns get up to
+/// half, the others share the rest. Sections without room for two rows are left out, the last first.
+pub(crate) fn split_lines(height: usize, totals: [usize; PARTS]) -> [usize; PARTS] {
     let mut totals = totals;
     loop {
         let shown = totals.iter().filter(|total| **total > 0).count();
@@ -63,17 +62,27 @@ fn dealt(mut left: usize, totals: [usize; PARTS]) -> [usize; PARTS] {
 
 #[cfg(test)]
 mod tests {
-    use super::{scrolled, shares};
+    use super::{scrolled, split_lines};
 
     #[test]
     fn sections_share_the_pane() {
-        assert_eq!(shares(20, [40, 0, 0, 0, 0, 0, 0]), [19, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(shares(37, [14, 0, 0, 2, 4, 3, 0]), [14, 0, 0, 2, 4, 3, 0]);
-        let [turns, _, _, branches, checks, files, agents] = shares(37, [400, 0, 0, 30, 6, 90, 12]);
+        assert_eq!(
+            split_lines(20, [40, 0, 0, 0, 0, 0, 0]),
+            [19, 0, 0, 0, 0, 0, 0]
+        );
+        assert_eq!(
+            split_lines(37, [14, 0, 0, 2, 4, 3, 0]),
+            [14, 0, 0, 2, 4, 3, 0]
+        );
+        let [turns, _, _, branches, checks, files, agents] =
+            split_lines(37, [400, 0, 0, 30, 6, 90, 12]);
         assert_eq!(turns + branches + checks + files + agents + 9, 37);
         assert!(turns >= 14 && branches >= 3 && checks >= 3 && files >= 3 && agents >= 3);
-        assert_eq!(shares(8, [400, 0, 0, 30, 6, 90, 12]), [3, 0, 0, 2, 0, 0, 0]);
-        assert_eq!(shares(0, [4, 0, 0, 0, 0, 0, 0]), [0; 7]);
+        assert_eq!(
+            split_lines(8, [400, 0, 0, 30, 6, 90, 12]),
+            [3, 0, 0, 2, 0, 0, 0]
+        );
+        assert_eq!(split_lines(0, [4, 0, 0, 0, 0, 0, 0]), [0; 7]);
     }
 
     #[test]

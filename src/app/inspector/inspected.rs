@@ -1,8 +1,8 @@
-//! The item that is inspected, with what all tabs say of it in the same words.
+//! The inspected item, and the phrases that several tabs use.
 
 use ratatui::text::Span;
 
-use super::page::Page;
+use super::page::PageBuilder;
 use crate::analysis::account::{Account, Sums};
 use crate::analysis::calls::{Earlier, Place, call_at};
 use crate::analysis::phrases;
@@ -20,22 +20,22 @@ use crate::model::transcript::Transcript;
 use crate::render::wrap::{self, Piece};
 use crate::session::Session;
 
-/// Records between an entry and the one above it that are looked at.
+/// Records that are followed from an entry to the nearest ancestor that is an entry.
 const LINKS: usize = 64;
 
-/// The turn of an item.
-pub struct Turn {
+/// Figures of the turn of an item.
+pub struct TurnSummary {
     /// The prompt.
     pub prompt: EntryId,
     /// Its number, from 1.
     pub number: usize,
-    /// What it cost, ready to print; empty if that is not known.
+    /// Its cost, formatted; empty if it is not known.
     pub cost: String,
-    /// Whose time it was.
+    /// Time by class.
     pub time: Sums,
 }
 
-impl Turn {
+impl TurnSummary {
     /// The turn of this number, from 0.
     pub fn of(transcript: &Transcript, account: &Account, turn: usize) -> Option<Self> {
         let prompt = transcript.turns().get(turn)?.prompt;
@@ -51,22 +51,22 @@ impl Turn {
 }
 
 /// The item.
-pub struct Subject<'a> {
+pub struct InspectedItem<'a> {
     /// The session.
     pub session: &'a Session,
-    /// The screen, for the time and the look.
+    /// Time and theme.
     pub screen: &'a Screen,
-    /// Where it is.
+    /// Its position.
     pub focus: Focus,
     /// Its entry.
     pub entry: &'a Entry,
     /// Earlier calls with the same arguments.
     pub earlier: Earlier,
     /// Its turn.
-    pub turn: Option<Turn>,
+    pub turn: Option<TurnSummary>,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> InspectedItem<'a> {
     /// The call, if the item is one.
     pub fn call(&self) -> Option<&'a ToolCall> {
         call_at(self.entry, self.focus.block)
@@ -105,7 +105,7 @@ impl<'a> Subject<'a> {
         if self.screen.theme.ascii { "<=" } else { "≤" }
     }
 
-    /// Whether and how a call ended, in its colour: `✓ done`, `✗ failed  exit 101`.
+    /// How a call ended, in colour: `✓ done`, `✗ failed  exit 101`.
     pub fn verdict(&self, call: &ToolCall, id: EntryId) -> Vec<Piece> {
         let theme = &self.screen.theme;
         let glyphs = theme.glyphs();
@@ -143,8 +143,8 @@ impl<'a> Subject<'a> {
         spans
     }
 
-    /// Another call in one row that leads to it: `#204 grep 12ms ✓ done  "sleep"`.
-    pub fn other(&self, name: &str, place: Place, page: &mut Page<'_>) {
+    /// A row that leads to another call: `#204 grep 12ms ✓ done  "sleep"`.
+    pub fn other(&self, name: &str, place: Place, page: &mut PageBuilder<'_>) {
         let Some((entry, call)) = self.find(place) else {
             return;
         };
@@ -180,8 +180,8 @@ impl<'a> Subject<'a> {
         Some((entry, call_at(entry, place.block)?))
     }
 
-    /// The entry that this one answers, as a row that leads to it.
-    pub fn parent(&self, page: &mut Page<'_>) {
+    /// A row that leads to the parent entry.
+    pub fn parent(&self, page: &mut PageBuilder<'_>) {
         let theme = &self.screen.theme;
         let transcript = &self.session.transcript;
         let mut spans = Vec::new();
@@ -218,7 +218,7 @@ impl<'a> Subject<'a> {
         );
     }
 
-    /// A branch that the session left, if the item lies on one; and whether it is a copy or undone.
+    /// Phrases for an abandoned branch, an undone entry or a copy.
     pub(crate) fn standing(&self) -> Vec<String> {
         let mut words = Vec::new();
         if let Some(branch) = self.session.transcript.branches().of(self.focus.entry) {
@@ -238,7 +238,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// The entry of a record, or the nearest one above it: not every record is an entry of its own.
+/// The entry of a record, or its nearest ancestor, since not every record is an entry.
 fn above(transcript: &Transcript, key: &Key) -> Option<EntryId> {
     let mut key = transcript.print_of(key);
     for _ in 0..LINKS {

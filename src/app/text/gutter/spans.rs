@@ -1,36 +1,35 @@
-//! The lanes beside the rows of one entry: on which row each begins and ends, and which column it has.
+//! Lines beside the rows of one entry: the rows on which each begins and ends, and its column.
 
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::{Cell, Scene, Stroke, is_gap};
+use super::{GutterCell, GutterContext, Stroke, is_gap};
 use crate::analysis::calls::Place;
 use crate::analysis::calls::flights::Flight;
-use crate::app::text::portions::Portion;
+use crate::app::text::portions::EntryPortion;
 use crate::app::text::viewport::Focus;
 use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::render::row::{Row, item_at};
 
-/// A lane beside rows of an entry.
+/// A line beside rows of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Pass {
-    /// The call.
+pub(crate) struct LaneSpan {
     pub(crate) call: Place,
     /// Its column, from 0 on.
     pub(crate) column: usize,
-    /// The row at which it opens, if it does so here.
+    /// The row at which it opens, if it opens here.
     pub(crate) opens: Option<usize>,
-    /// The row at which it closes, if it does so here.
+    /// The row at which it closes, if it closes here.
     pub(crate) closes: Option<usize>,
     /// Its last row here.
     pub(crate) stops: usize,
-    /// Whether it was never answered.
+    /// Whether the call has no result.
     pub(crate) is_open: bool,
-    /// Whether a sub-agent works in it.
+    /// Whether the call started a sub-agent.
     pub(crate) is_agent: bool,
 }
 
-impl Pass {
+impl LaneSpan {
     fn part(&self, row: usize) -> Stroke {
         if row < self.opens.unwrap_or(0) || row > self.stops {
             return Stroke::None;
@@ -51,24 +50,22 @@ impl Pass {
 }
 
 /// The rows of a portion of an entry, and which of them are in sight.
-pub(crate) struct InSight<'a> {
-    /// All of them.
+pub(crate) struct VisibleRows<'a> {
     pub(crate) rows: &'a [Row],
-    /// Those in sight.
     pub(crate) range: Range<usize>,
     /// Which portion of the entry they are of.
-    pub(crate) portion: Portion,
+    pub(crate) portion: EntryPortion,
 }
 
-/// A block: its first and its last row.
+/// The first and the last row of a block.
 #[derive(Clone, Copy)]
-struct Extent {
+struct BlockRows {
     block: usize,
     first: usize,
     last: usize,
 }
 
-impl InSight<'_> {
+impl VisibleRows<'_> {
     /// Blocks with rows in sight.
     fn blocks(&self) -> Vec<usize> {
         let rows = self.rows.get(self.range.clone()).unwrap_or_default();
@@ -77,12 +74,12 @@ impl InSight<'_> {
         blocks
     }
 
-    fn extent(&self, block: usize) -> Option<Extent> {
-        item_at(self.rows, block).map(|(first, last)| Extent { block, first, last })
+    fn extent(&self, block: usize) -> Option<BlockRows> {
+        item_at(self.rows, block).map(|(first, last)| BlockRows { block, first, last })
     }
 
     /// The last block that has rows, up to this one.
-    fn extent_up_to(&self, block: usize) -> Option<Extent> {
+    fn extent_up_to(&self, block: usize) -> Option<BlockRows> {
         let before = self.rows.partition_point(|row| row.block <= block);
         let last = self
             .rows
@@ -93,24 +90,24 @@ impl InSight<'_> {
     }
 }
 
-/// Where a lane ends that ends here.
-struct End {
+/// The end of a line within the entry.
+struct LaneEnd {
     pass: usize,
-    at: Extent,
+    at: BlockRows,
     rank: (i64, (usize, usize)),
     is_own: bool,
 }
 
-/// The lanes of the entry's own calls and of those of its lane that are in flight beside what is in sight of it; their
-/// columns are counted from `base` on.
+/// The lines of the entry's own calls, and of earlier calls of its lane that are still in flight; columns count from
+/// `base`.
 pub(crate) fn own(
-    scene: &Scene<'_>,
+    scene: &GutterContext<'_>,
     (id, entry): (EntryId, &Entry),
-    in_sight: &InSight<'_>,
+    in_sight: &VisibleRows<'_>,
     base: usize,
-) -> Vec<Pass> {
-    let mut passes: Vec<Pass> = Vec::new();
-    let mut ends: Vec<End> = Vec::new();
+) -> Vec<LaneSpan> {
+    let mut passes: Vec<LaneSpan> = Vec::new();
+    let mut ends: Vec<LaneEnd> = Vec::new();
     let blocks = in_sight.blocks();
     let spot = |block: Option<&usize>| {
         scene
@@ -129,7 +126,7 @@ pub(crate) fn own(
         .copied()
         .collect();
     flights.extend(without_column(scene, (id, entry), &blocks, &beside));
-    // A call by itself needs no bracket, but what its sub-agent did does.
+    // A call without others beside it needs no line, unless the entries of its sub-agent follow.
     let has_agent = |flight: &Flight| {
         flight.is_agent
             || flight.call.entry == id && scene.agent_below(entry, flight.call.block).is_some()
@@ -145,7 +142,7 @@ pub(crate) fn own(
             continue;
         }
         let below = is_here && scene.agent_below(entry, flight.call.block).is_some();
-        let mut pass = Pass {
+        let mut pass = LaneSpan {
             call: flight.call,
             column: base + flight.column,
             opens: head.map(|extent| extent.first),
@@ -169,7 +166,7 @@ pub(crate) fn own(
             pass.stops = at.last;
             if flight.is_answered {
                 let is_own = is_here && at.block == flight.call.block;
-                ends.push(End {
+                ends.push(LaneEnd {
                     pass: passes.len(),
                     at,
                     rank: (flight.rank, flight.from),
@@ -187,9 +184,9 @@ pub(crate) fn own(
     passes
 }
 
-/// Calls of the entry that have the first column, and end with their own rows.
+/// Calls of the entry without a flight in the index, which end with their own rows.
 fn without_column(
-    scene: &Scene<'_>,
+    scene: &GutterContext<'_>,
     (id, entry): (EntryId, &Entry),
     blocks: &[usize],
     beside: &[&Flight],
@@ -214,9 +211,9 @@ fn without_column(
     calls.collect()
 }
 
-/// The rows at which lanes close, by their numbers. Those that end at one item close row by row, in the
-/// order in which their results came: before that of the item itself within it, after it in the air below.
-fn stairs(mut ends: Vec<End>, rows: &[Row]) -> Vec<(usize, usize)> {
+/// The rows at which lines close, by index. Those that end at one item close row by row in the order of their results:
+/// before the item's own result within the item, after it in the gap below.
+fn stairs(mut ends: Vec<LaneEnd>, rows: &[Row]) -> Vec<(usize, usize)> {
     ends.sort_by_key(|end| (end.at.last, end.rank, Reverse(end.is_own)));
     let mut out = Vec::with_capacity(ends.len());
     for group in ends.chunk_by(|end, next| end.at.last == next.at.last) {
@@ -225,7 +222,7 @@ fn stairs(mut ends: Vec<End>, rows: &[Row]) -> Vec<(usize, usize)> {
             .position(|end| end.is_own)
             .unwrap_or(group.len() - 1);
         for (number, end) in group.iter().enumerate() {
-            let Extent { first, last, .. } = end.at;
+            let BlockRows { first, last, .. } = end.at;
             let row = match number.checked_sub(own) {
                 None => last.saturating_sub(own - number).max(first),
                 Some(0) => last,
@@ -238,15 +235,15 @@ fn stairs(mut ends: Vec<End>, rows: &[Row]) -> Vec<(usize, usize)> {
     out
 }
 
-/// The cells beside a row. The oldest lanes keep their columns; if not all have room, the last column says so.
+/// The cells beside a row. The oldest lines keep their columns; the last column shows a sign if there are more.
 pub(crate) fn place_in_columns(
-    passes: &[Pass],
+    passes: &[LaneSpan],
     row: usize,
     columns: usize,
     focus: Option<Focus>,
-) -> Vec<Cell> {
-    let mut cells = vec![Cell::default(); columns];
-    let mut beyond: Option<Cell> = None;
+) -> Vec<GutterCell> {
+    let mut cells = vec![GutterCell::default(); columns];
+    let mut beyond: Option<GutterCell> = None;
     for pass in passes {
         let part = pass.part(row);
         if part == Stroke::None {
@@ -255,7 +252,7 @@ pub(crate) fn place_in_columns(
         let is_focused = focus == Some(pass.call);
         match cells.get_mut(pass.column) {
             Some(cell) if cell.part == Stroke::None => {
-                *cell = Cell {
+                *cell = GutterCell {
                     part,
                     is_agent: pass.is_agent,
                     is_focused,
@@ -264,7 +261,7 @@ pub(crate) fn place_in_columns(
             Some(_) => {}
             None => {
                 let known = beyond.is_some_and(|cell| cell.is_focused);
-                beyond = Some(Cell {
+                beyond = Some(GutterCell {
                     part: Stroke::More,
                     is_agent: false,
                     is_focused: known || is_focused,
@@ -273,7 +270,7 @@ pub(crate) fn place_in_columns(
         }
     }
     if let (Some(last), Some(more)) = (cells.last_mut(), beyond) {
-        *last = Cell {
+        *last = GutterCell {
             is_focused: more.is_focused || last.is_focused,
             ..more
         };
@@ -283,13 +280,13 @@ pub(crate) fn place_in_columns(
 
 #[cfg(test)]
 mod tests {
-    use super::{Pass, Stroke, place_in_columns};
+    use super::{LaneSpan, Stroke, place_in_columns};
     use crate::analysis::calls::Place;
-    use crate::app::text::gutter::Cell;
+    use crate::app::text::gutter::GutterCell;
     use crate::model::entry::EntryId;
 
-    fn pass(block: usize, column: usize, rows: (usize, usize)) -> Pass {
-        Pass {
+    fn pass(block: usize, column: usize, rows: (usize, usize)) -> LaneSpan {
+        LaneSpan {
             call: Place {
                 entry: EntryId(0),
                 block,
@@ -312,7 +309,7 @@ mod tests {
             pass(3, 3, (3, 3)),
         ];
         let parts = |row: usize, columns: usize| -> Vec<Stroke> {
-            let cells: Vec<Cell> = place_in_columns(&passes, row, columns, None);
+            let cells: Vec<GutterCell> = place_in_columns(&passes, row, columns, None);
             cells.into_iter().map(|cell| cell.part).collect()
         };
         assert_eq!(parts(1, 2), [Stroke::Within, Stroke::Opens]);
@@ -333,7 +330,7 @@ mod tests {
 
     #[test]
     fn who_waits_for_ever_is_dashed() {
-        let waits = Pass {
+        let waits = LaneSpan {
             closes: None,
             stops: 9,
             is_open: true,
@@ -344,7 +341,7 @@ mod tests {
             parts,
             [Stroke::None, Stroke::Opens, Stroke::Waits, Stroke::Waits]
         );
-        let alone = Pass { stops: 2, ..waits };
+        let alone = LaneSpan { stops: 2, ..waits };
         assert_eq!(alone.part(2), Stroke::Waits, "a head row by itself");
     }
 }

@@ -1,7 +1,7 @@
-//! What entries contribute to the outline: calls, errors, compactions.
+//! Counts of entries for the checks: calls, errors, compactions.
 //!
-//! Invariant: noting an entry again takes back what it contributed before, so the sums are those of the
-//! session as it stands, and an appended entry costs what it holds.
+//! Invariant: adding an entry again subtracts its earlier counts, so the sums are those of the present session, and an
+//! update costs O(log n).
 
 use std::collections::BTreeSet;
 
@@ -9,9 +9,9 @@ use crate::model::entry::glance::Compaction;
 use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId};
 use crate::model::transcript::Transcript;
 
-/// What one entry contributes.
+/// Counts of one entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Note {
+struct EntryCounts {
     calls: u16,
     paired: u16,
     errors: u16,
@@ -19,15 +19,14 @@ struct Note {
 
 /// Sums of all entries.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Notes {
-    by_entry: Vec<Note>,
+pub(crate) struct CheckCounts {
+    by_entry: Vec<EntryCounts>,
     /// Calls with ids of their own.
     pub(crate) calls: u64,
-    /// Those that have their result.
+    /// Calls with results.
     pub(crate) paired: u64,
     /// Failed calls, errors of the agent.
     pub(crate) errors: u64,
-    /// Entries with errors.
     pub(crate) failed: BTreeSet<EntryId>,
     /// Entries with calls that have no result.
     pub(crate) open: BTreeSet<EntryId>,
@@ -37,23 +36,23 @@ pub(crate) struct Notes {
     pub(crate) compactions: BTreeSet<EntryId>,
 }
 
-impl Notes {
-    /// Collects all entries of a session.
+impl CheckCounts {
+    /// Counts all entries of a session.
     pub(crate) fn of(transcript: &Transcript) -> Self {
         let mut notes = Self::default();
         for id in transcript.order() {
-            notes.note(transcript, *id);
+            notes.add(transcript, *id);
         }
         notes
     }
 
-    /// Notes an entry that is new or has changed.
-    pub(crate) fn note(&mut self, transcript: &Transcript, id: EntryId) {
-        self.take_back(id);
+    /// Adds an entry, or updates its counts.
+    pub(crate) fn add(&mut self, transcript: &Transcript, id: EntryId) {
+        self.remove(id);
         let Some(glance) = transcript.glance(id) else {
             return;
         };
-        let note = Note {
+        let note = EntryCounts {
             calls: glance.calls,
             paired: glance.calls.saturating_sub(glance.open),
             errors: glance.errors,
@@ -74,14 +73,14 @@ impl Notes {
         self.paired += u64::from(note.paired);
         self.errors += u64::from(note.errors);
         if self.by_entry.len() <= id.index() {
-            self.by_entry.resize(id.index() + 1, Note::default());
+            self.by_entry.resize(id.index() + 1, EntryCounts::default());
         }
         if let Some(known) = self.by_entry.get_mut(id.index()) {
             *known = note;
         }
     }
 
-    fn take_back(&mut self, id: EntryId) {
+    fn remove(&mut self, id: EntryId) {
         if id.index() >= self.by_entry.len() {
             return;
         }
@@ -98,7 +97,7 @@ impl Notes {
     }
 }
 
-/// Whether a block is a compaction that dropped more than old outputs.
+/// Whether a block is a full compaction, not one that dropped old outputs only.
 pub(crate) fn is_compaction(block: &Block) -> bool {
     matches!(
         block.kind,
@@ -106,7 +105,7 @@ pub(crate) fn is_compaction(block: &Block) -> bool {
     )
 }
 
-/// The place of the first block of an entry for which this holds.
+/// The index of the first block that satisfies a condition, else 0.
 pub(crate) fn block_of(entry: &Entry, holds: impl Fn(&Block) -> bool) -> usize {
     entry.blocks.iter().position(holds).unwrap_or(0)
 }

@@ -1,12 +1,12 @@
-//! Motions: from item to item, to landmarks and back, and following.
+//! Jumps: to items and landmarks, to the other half of a pair, to saved positions.
 
 use super::find::search;
-use super::landmarks::Nearest;
+use super::landmarks::StrayNeighbour;
 use super::viewport::{Focus, Motion, focus_of};
 use super::{branches, landmarks};
 use crate::analysis::calls::lifecycle;
 use crate::app::effect::Effect;
-use crate::app::input::action::{Kind, Way};
+use crate::app::input::action::{LandmarkKind, Way};
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;
 use crate::app::text::folds::reach;
@@ -14,14 +14,14 @@ use crate::model::body::Key;
 use crate::model::entry::{BlockKind, EntryId, StrayResult};
 use crate::render::row::Level;
 
-/// Asks for a motion; the next arrangement carries it out.
+/// Pushes a motion, which the next arrangement carries out.
 pub(crate) fn scroll(text: &mut TextPane, motion: Motion) {
-    text.view.ask(motion);
+    text.view.push_motion(motion);
 }
 
-/// To another item of a kind, or a word why there is none.
-pub(crate) fn seek_on(text: &mut TextPane, scene: &mut Scene<'_>, kind: Kind, way: Way) {
-    let is_hidden = kind == Kind::Thinking && !text.shows.thinking;
+/// Jumps to the next landmark of a kind, or says why there is none.
+pub(crate) fn seek_on(text: &mut TextPane, scene: &mut Scene<'_>, kind: LandmarkKind, way: Way) {
+    let is_hidden = kind == LandmarkKind::Thinking && !text.shows.thinking;
     let found = landmarks::next(text, scene, kind, way);
     if let Some(focus) = found.filter(|_| !is_hidden) {
         return jump(text, scene, focus);
@@ -29,20 +29,22 @@ pub(crate) fn seek_on(text: &mut TextPane, scene: &mut Scene<'_>, kind: Kind, wa
     let side = if way == Way::Next { "after" } else { "before" };
     let what = word(kind);
     let words = match kind {
-        Kind::Thinking if !text.shows.thinking => "thinking is hidden; t shows it".to_owned(),
-        Kind::News if text.places.seen.is_none() && text.unseen > 0 => {
+        LandmarkKind::Thinking if !text.shows.thinking => {
+            "thinking is hidden; t shows it".to_owned()
+        }
+        LandmarkKind::News if text.places.seen.is_none() && text.unseen > 0 => {
             format!(
                 "{} new below came since this was opened; G goes there",
                 text.unseen
             )
         }
-        Kind::News if text.places.is_first_visit => {
+        LandmarkKind::News if text.places.is_first_visit => {
             "this session was not looked at before".to_owned()
         }
-        Kind::News if text.places.seen.is_none() => {
+        LandmarkKind::News if text.places.seen.is_none() => {
             "nothing was new when this was opened".to_owned()
         }
-        _ if kind != Kind::Prompt && text.level == Level::Prompts => {
+        _ if kind != LandmarkKind::Prompt && text.level == Level::Prompts => {
             format!("no {what} {side} this among prompts; + shows more")
         }
         _ if scene.session.is_part() => format!("no {what} {side} this in what is read so far"),
@@ -51,30 +53,30 @@ pub(crate) fn seek_on(text: &mut TextPane, scene: &mut Scene<'_>, kind: Kind, wa
     scene.say(words);
 }
 
-/// Jumps to an item and remembers where from.
+/// Goes to an item and pushes the position before onto the jump list.
 pub fn jump(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) {
     text.remember_place(scene.session);
     go(text, scene, focus);
 }
 
-/// Whether an entry can be seen.
+/// Whether an entry has rows at the current level.
 pub(super) fn has_rows(text: &TextPane, scene: &Scene<'_>, id: EntryId) -> bool {
     let marks = scene.session.transcript.marks(id);
     text.sequence.place_of(id).is_some() && marks.is_some_and(|marks| !text.level.hides(marks))
 }
 
-/// Goes to an item. The focus is set at once, so that several jumps before a frame add up.
+/// Goes to an item. The focus is set at once, so that jumps before the next frame start from it.
 pub fn go(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) {
     let Some(focus) = shown(text, focus) else {
         return scene.say("the filter hides it; & and enter show all");
     };
     reach(text, scene, focus);
-    text.view.ask(Motion::Pause);
-    text.view.ask(Motion::Show(focus));
+    text.view.push_motion(Motion::Pause);
+    text.view.push_motion(Motion::Show(focus));
     text.view.focus = Some(focus);
 }
 
-/// The item, or the one nearest to it that the filter shows of its entry.
+/// The item, or the nearest one of its entry that the filter shows.
 fn shown(text: &TextPane, focus: Focus) -> Option<Focus> {
     let Some(filter) = text
         .find
@@ -90,7 +92,7 @@ fn shown(text: &TextPane, focus: Focus) -> Option<Focus> {
         .map(|block| Focus { block, ..focus })
 }
 
-/// To the next item with the same id, in sub-agents too.
+/// Jumps to the next item with the same id, in sub-agents too.
 pub(crate) fn same_id(text: &mut TextPane, scene: &mut Scene<'_>, way: Way) {
     let Some(here) = text.view.focus else { return };
     let gone_along = text
@@ -111,7 +113,7 @@ pub(crate) fn same_id(text: &mut TextPane, scene: &mut Scene<'_>, way: Way) {
     text.find.same_id = Some((found.unwrap_or(here), id));
 }
 
-/// To the branch with a number, or a word why not.
+/// Jumps to a branch by its number, or says why it cannot.
 pub(crate) fn to_branch(text: &mut TextPane, scene: &mut Scene<'_>, number: usize) {
     match branches::head_of(&scene.session.transcript, number) {
         Some(focus) => jump(text, scene, focus),
@@ -121,25 +123,25 @@ pub(crate) fn to_branch(text: &mut TextPane, scene: &mut Scene<'_>, number: usiz
     }
 }
 
-fn word(kind: Kind) -> &'static str {
+fn word(kind: LandmarkKind) -> &'static str {
     match kind {
-        Kind::Prompt => "prompt",
-        Kind::Error => "error",
-        Kind::Tool => "tool call",
-        Kind::Message => "answer",
-        Kind::Thinking => "thinking",
-        Kind::Lane => "sub-agent",
-        Kind::Compaction => "compaction",
-        Kind::Branch => "branch",
-        Kind::Image => "image",
-        Kind::Open => "open call",
-        Kind::Costly => "expensive turn",
-        Kind::Gap => "pause",
-        Kind::News => "new entry",
+        LandmarkKind::Prompt => "prompt",
+        LandmarkKind::Error => "error",
+        LandmarkKind::Tool => "tool call",
+        LandmarkKind::Message => "answer",
+        LandmarkKind::Thinking => "thinking",
+        LandmarkKind::Lane => "sub-agent",
+        LandmarkKind::Compaction => "compaction",
+        LandmarkKind::Branch => "branch",
+        LandmarkKind::Image => "image",
+        LandmarkKind::Open => "open call",
+        LandmarkKind::Costly => "expensive turn",
+        LandmarkKind::Gap => "pause",
+        LandmarkKind::News => "new entry",
     }
 }
 
-/// The next station of a call whose work goes on after its result, of those that are shown; behind the last the call.
+/// The next shown entry in the life of a call with background work; after the last one the call again.
 fn along_a_call(text: &TextPane, scene: &Scene<'_>, focus: Focus) -> Option<Focus> {
     let transcript = &scene.session.transcript;
     lifecycle::subjects(transcript, focus)
@@ -159,7 +161,7 @@ fn along_a_call(text: &TextPane, scene: &Scene<'_>, focus: Focus) -> Option<Focu
         })
 }
 
-/// A result stands under its call, so the pair's other half is the end of the same item, unless the
+/// Goes to the other half of a pair. A result is shown under its call, so that is the end of the same item, unless the
 /// result is a stray.
 pub fn pair(text: &mut TextPane, scene: &mut Scene<'_>) {
     let Some(focus) = text.view.focus else { return };
@@ -200,12 +202,12 @@ pub fn pair(text: &mut TextPane, scene: &mut Scene<'_>) {
         (true, _) => scene.say("the result is part of this item"),
         (false, true) => text
             .view
-            .ask(Motion::ShowRow(focus, rows.saturating_sub(1))),
-        (false, false) => text.view.ask(Motion::ShowRow(focus, 0)),
+            .push_motion(Motion::ShowRow(focus, rows.saturating_sub(1))),
+        (false, false) => text.view.push_motion(Motion::ShowRow(focus, 0)),
     }
 }
 
-/// From a result without its call to what it may have to do with, and says what that is.
+/// Jumps from a stray result to what it may belong to, and says what that is.
 fn to_nearest(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus, stray: &StrayResult) {
     let missing = if stray.call.is_blank() {
         "the result names no call".to_owned()
@@ -218,27 +220,31 @@ fn to_nearest(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus, stray: &
     };
     jump(text, scene, target);
     scene.say(match nearest {
-        Nearest::Named(tool) => format!("{missing}; nearest is this {tool} call without a result"),
-        Nearest::Open => format!("{missing}; nearest is this call without a result"),
-        Nearest::Compaction => format!("{missing}; the history was compacted here, before it"),
+        StrayNeighbour::Named(tool) => {
+            format!("{missing}; nearest is this {tool} call without a result")
+        }
+        StrayNeighbour::Open => format!("{missing}; nearest is this call without a result"),
+        StrayNeighbour::Compaction => {
+            format!("{missing}; the history was compacted here, before it")
+        }
     });
 }
 
-/// Goes to where the reader was when the session was read before, as soon as that is there.
-pub(crate) fn go_to_left(text: &mut TextPane, scene: &Scene<'_>) {
-    let Some(left) = &text.places.left else {
+/// Restores the position from before a reload, as soon as its entry has been read.
+pub(crate) fn restore_position(text: &mut TextPane, scene: &Scene<'_>) {
+    let Some(position) = &text.places.return_to else {
         return;
     };
-    let found = left.found(&scene.session.transcript);
+    let found = position.resolve(&scene.session.transcript);
     if let Some((anchor, focus)) = found {
         (text.view.anchor, text.view.focus) = (anchor, focus);
     }
     if found.is_some() || scene.session.file.is_caught_up {
-        text.places.left = None;
+        text.places.return_to = None;
     }
 }
 
-/// Goes to the entry that the reader asked for by its key, or by the id of a call, as soon as it is there.
+/// Goes to the entry named on the command line, by its key or the id of a call, as soon as it has been read.
 pub(crate) fn go_to_wanted(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     let Some(wanted) = &text.places.wanted else {
         return Vec::new();

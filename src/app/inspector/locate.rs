@@ -1,7 +1,7 @@
-//! Which rows of the transcript show a value of a record, and which values of its record an item shows.
+//! Finds where the transcript shows a value of a record.
 //!
-//! Both are found by content: a string of the record and a text of the entry belong together if one is a part of
-//! the other. So no decoder keeps a map of where its texts came from.
+//! By content: a string of the record and a text of the entry belong together if one is part of the other, so decoders
+//! need not record where each text came from.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,70 +15,73 @@ use crate::render::row::Row;
 use crate::render::source::Of;
 use crate::render::tree::Leaf;
 
-/// Shorter strings stand everywhere.
+/// Bytes of a string at least; shorter ones are everywhere.
 const SHORTEST: usize = 2;
-/// Shorter strings are looked for as a whole only.
+/// Bytes of a string that is searched for as a part of another; shorter ones must be equal.
 const SHORTEST_PART: usize = 16;
-/// Bytes that are looked at for strings that are a part of another.
+/// Bytes that are searched for strings that are part of another.
 const BUDGET: usize = 16 << 20;
 
 /// Where the transcript shows a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spot {
+pub struct ValueLocation {
     /// The item.
     pub focus: Focus,
-    shows: Shows,
+    shows: LocationInItem,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Shows {
-    /// A line of the body with this place in the block.
+enum LocationInItem {
+    /// A line of the body with this index in the block.
     Line { body: usize, line: u32 },
     /// An argument of a call.
     Words(Text),
 }
 
-impl Spot {
+impl ValueLocation {
     /// Whether a row shows it.
     pub fn is_in(&self, row: &Row) -> bool {
         let source = &row.source;
         match (&self.shows, &source.of) {
             _ if row.block != self.focus.block => false,
-            (Shows::Line { body, line }, Of::Body(at)) => {
+            (LocationInItem::Line { body, line }, Of::Body(at)) => {
                 at == body && (source.lines.contains(line) || source.beside == Some(*line))
             }
-            (Shows::Words(words), Of::Own(text)) => text.contains(words.as_str()),
-            (Shows::Line { .. } | Shows::Words(_), Of::Own(_) | Of::Body(_) | Of::Nothing) => false,
+            (LocationInItem::Words(words), Of::Own(text)) => text.contains(words.as_str()),
+            (
+                LocationInItem::Line { .. } | LocationInItem::Words(_),
+                Of::Own(_) | Of::Body(_) | Of::Nothing,
+            ) => false,
         }
     }
 }
 
-/// Where a value stands in an entry.
+/// Where a value is in an entry.
 #[derive(Clone, Copy)]
-enum Found {
-    /// In this block's body; the value's first line is the body's line of this number.
+enum ValueMatch {
+    /// In a body of a block; the first line of the value is line `first` of the body.
     Body {
         block: usize,
         body: usize,
         first: i64,
     },
-    /// Among the arguments of this block's call.
+    /// Among the arguments of a call.
     Argument { block: usize },
 }
 
-/// The texts of an entry, to look values of its records up.
-pub(crate) struct Texts<'a> {
+/// An index of the texts of an entry.
+pub(crate) struct EntryTexts<'a> {
     focus: Focus,
     bodies: Vec<(usize, usize, Cow<'a, str>)>,
     whole: HashMap<u64, usize>,
     arguments: HashMap<u64, usize>,
     budget: usize,
-    /// What was found last, by the place of the value.
-    last: Option<(Arc<str>, Option<Found>)>,
+    /// The last result, by the path of the value.
+    last: Option<(Arc<str>, Option<ValueMatch>)>,
 }
 
-impl<'a> Texts<'a> {
-    /// Those of an entry. What stands in several blocks is taken to be in the focused one.
+impl<'a> EntryTexts<'a> {
+    /// Indexes an entry. A text that is in several blocks is found in the focused one.
     pub(crate) fn of(entry: &'a Entry, focus: Focus) -> Self {
         let (bodies, whole, arguments) = (Vec::new(), HashMap::new(), HashMap::new());
         let mut texts = Self {
@@ -121,8 +124,8 @@ impl<'a> Texts<'a> {
         }
     }
 
-    /// Where the transcript shows what a row of the record's tree shows.
-    pub(crate) fn spot(&mut self, row: &Row, leaf: &Leaf) -> Option<Spot> {
+    /// Where the transcript shows the value of a row of the record's tree.
+    pub(crate) fn spot(&mut self, row: &Row, leaf: &Leaf) -> Option<ValueLocation> {
         let value = leaf.value.as_ref()?;
         let known = self
             .last
@@ -138,42 +141,42 @@ impl<'a> Texts<'a> {
             ..self.focus
         };
         match found? {
-            Found::Body { block, body, first } => {
+            ValueMatch::Body { block, body, first } => {
                 let line = u32::try_from(first.saturating_add(i64::from(leaf.line))).ok()?;
-                Some(Spot {
+                Some(ValueLocation {
                     focus: at(block),
-                    shows: Shows::Line { body, line },
+                    shows: LocationInItem::Line { body, line },
                 })
             }
-            Found::Argument { block } => {
+            ValueMatch::Argument { block } => {
                 let words = match &row.source.of {
                     Of::Own(line) if value.contains('\n') => line.clone(),
                     Of::Own(_) | Of::Body(_) | Of::Nothing => value.clone(),
                 };
                 let is_blank = words.trim().is_empty();
-                (!is_blank).then(|| Spot {
+                (!is_blank).then(|| ValueLocation {
                     focus: at(block),
-                    shows: Shows::Words(words),
+                    shows: LocationInItem::Words(words),
                 })
             }
         }
     }
 
-    fn find(&mut self, value: &str) -> Option<Found> {
+    fn find(&mut self, value: &str) -> Option<ValueMatch> {
         let print = print_of(value)?;
         if let Some((block, body, text)) =
             self.whole.get(&print).and_then(|at| self.bodies.get(*at))
         {
             let first =
                 lines_before(text.trim_start(), text) - lines_before(value.trim_start(), value);
-            return Some(Found::Body {
+            return Some(ValueMatch::Body {
                 block: *block,
                 body: *body,
                 first,
             });
         }
         if let Some(block) = self.arguments.get(&print) {
-            return Some(Found::Argument { block: *block });
+            return Some(ValueMatch::Argument { block: *block });
         }
         let part = Some(value.trim()).filter(|part| part.len() >= SHORTEST_PART)?;
         let trimmed = lines_before(value.trim_start(), value);
@@ -181,7 +184,7 @@ impl<'a> Texts<'a> {
             self.budget = self.budget.checked_sub(text.len() + value.len())?;
             let (block, body) = (*block, *body);
             if let Some(at) = lines_at(part, text) {
-                return Some(Found::Body {
+                return Some(ValueMatch::Body {
                     block,
                     body,
                     first: lines_in(text, at) - trimmed,
@@ -190,14 +193,14 @@ impl<'a> Texts<'a> {
             let own = text.trim();
             if let Some(at) = lines_at(own, value).filter(|_| own.len() >= SHORTEST_PART) {
                 let first = lines_before(text.trim_start(), text) - lines_in(value, at);
-                return Some(Found::Body { block, body, first });
+                return Some(ValueMatch::Body { block, body, first });
             }
         }
         None
     }
 }
 
-/// Where a text holds another one as whole lines.
+/// The offset at which a text has another one as whole lines.
 fn lines_at(part: &str, text: &str) -> Option<usize> {
     let at = text.find(part)?;
     let bytes = text.as_bytes();
@@ -208,7 +211,7 @@ fn lines_at(part: &str, text: &str) -> Option<usize> {
     (begins && ends).then_some(at)
 }
 
-/// The hash of a text without the blanks around it; nothing for short ones.
+/// The hash of a trimmed text; `None` for short ones.
 fn print_of(text: &str) -> Option<u64> {
     use std::hash::{DefaultHasher, Hash, Hasher};
     let text = Some(text.trim()).filter(|text| text.len() >= SHORTEST)?;

@@ -1,4 +1,4 @@
-//! Which part of the screen the mouse is over, and what of a row.
+//! Hit test: the part of the screen, and of a row, under the mouse.
 
 use ratatui::layout::{Position, Rect};
 
@@ -24,7 +24,7 @@ pub enum ScreenPart {
     Inspector,
     /// A line of the page of a view.
     View(usize),
-    /// What arrived below.
+    /// The line that counts new entries below.
     Pill,
     /// Anything else.
     Other,
@@ -35,7 +35,7 @@ pub(crate) fn part_at(frame: &Frame, column: u16, line: u16) -> ScreenPart {
     let at = Position { x: column, y: line };
     let is_in = |area: Rect| area.contains(at);
     let below = |area: Rect| usize::from(line.saturating_sub(area.y));
-    // It may lie over the others.
+    // It may cover the others.
     if is_in(frame.inspector) {
         ScreenPart::Inspector
     } else if is_in(frame.outline_divider) {
@@ -57,23 +57,22 @@ pub(crate) fn part_at(frame: &Frame, column: u16, line: u16) -> ScreenPart {
     }
 }
 
-/// What of a row was touched.
+/// The part of a row under the mouse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Touched {
+pub(super) enum RowPart {
     /// `… +212 lines`
     Hidden,
-    /// The sign of something that is folded.
+    /// The sign of a closed fold.
     Closed,
-    /// The sign of something that can be folded.
+    /// The sign of an open fold.
     Open,
-    /// Something else.
     Text,
 }
 
 /// `within` counts from the left edge of the text, `width` is that of the text.
-pub(super) fn touched(row: &Row, within: Option<u16>, width: u16, glyphs: &Glyphs) -> Touched {
+pub(super) fn touched(row: &Row, within: Option<u16>, width: u16, glyphs: &Glyphs) -> RowPart {
     let Some(within) = within else {
-        return Touched::Text;
+        return RowPart::Text;
     };
     let right = u16::try_from(wrap::width_of(&row.right)).unwrap_or(u16::MAX);
     let is_mark = row.source.of == Of::Nothing;
@@ -81,7 +80,7 @@ pub(super) fn touched(row: &Row, within: Option<u16>, width: u16, glyphs: &Glyph
         && row.kind == RowKind::Body
         && (is_mark || within >= width.saturating_sub(right))
     {
-        return Touched::Hidden;
+        return RowPart::Hidden;
     }
     let text: String = row
         .line
@@ -93,15 +92,15 @@ pub(super) fn touched(row: &Row, within: Option<u16>, width: u16, glyphs: &Glyph
     let indent = u16::try_from(text.len() - words.len()).unwrap_or(u16::MAX);
     let is_at_sign = is_mark && (indent..indent.saturating_add(2)).contains(&within);
     match () {
-        () if is_at_sign && words.starts_with(glyphs.closed) => Touched::Closed,
-        () if is_at_sign && words.starts_with(glyphs.open) => Touched::Open,
-        () => Touched::Text,
+        () if is_at_sign && words.starts_with(glyphs.closed) => RowPart::Closed,
+        () if is_at_sign && words.starts_with(glyphs.open) => RowPart::Open,
+        () => RowPart::Text,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ScreenPart, Touched, part_at, touched};
+    use super::{RowPart, ScreenPart, part_at, touched};
     use crate::app::layout::Frame;
     use crate::app::panes::Pane;
     use crate::render::glyphs::Glyphs;
@@ -165,10 +164,10 @@ mod tests {
             hides: 212,
             ..Row::default()
         };
-        assert_eq!(touched(&hidden, Some(6), 80, glyphs), Touched::Hidden);
+        assert_eq!(touched(&hidden, Some(6), 80, glyphs), RowPart::Hidden);
         assert_eq!(
             touched(&hidden, None, 80, glyphs),
-            Touched::Text,
+            RowPart::Text,
             "the margin"
         );
         let last = Row {
@@ -181,20 +180,20 @@ mod tests {
             },
             ..Row::default()
         };
-        assert_eq!(touched(&last, Some(5), 80, glyphs), Touched::Text);
-        assert_eq!(touched(&last, Some(72), 80, glyphs), Touched::Hidden);
+        assert_eq!(touched(&last, Some(5), 80, glyphs), RowPart::Text);
+        assert_eq!(touched(&last, Some(72), 80, glyphs), RowPart::Hidden);
         let lane = Row {
             line: format!("  {} reviewer", glyphs.closed).into(),
             ..Row::default()
         };
-        assert_eq!(touched(&lane, Some(2), 80, glyphs), Touched::Closed);
-        assert_eq!(touched(&lane, Some(8), 80, glyphs), Touched::Text);
+        assert_eq!(touched(&lane, Some(2), 80, glyphs), RowPart::Closed);
+        assert_eq!(touched(&lane, Some(8), 80, glyphs), RowPart::Text);
         let head = Row {
             line: "bash  ls".into(),
             hides: 3,
             kind: RowKind::Head,
             ..Row::default()
         };
-        assert_eq!(touched(&head, Some(2), 80, glyphs), Touched::Text);
+        assert_eq!(touched(&head, Some(2), 80, glyphs), RowPart::Text);
     }
 }

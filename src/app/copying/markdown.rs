@@ -1,7 +1,7 @@
-//! A turn as Markdown: what was asked, thought, done and answered, in the words of the session.
+//! A turn as Markdown: prompt, thinking, calls and answers.
 
-use super::excerpt::{self, Excerpt};
-use crate::app::input::action::What;
+use super::excerpt::{self, CopyResult};
+use crate::app::input::action::CopyTarget;
 use crate::model::body::Body;
 use crate::model::entry::{Block, BlockKind, Entry, EntryId, Role};
 use crate::model::figures;
@@ -10,11 +10,11 @@ use crate::model::tool::{ToolCall, ToolKind, ToolState};
 use crate::model::transcript::Transcript;
 use crate::render::tool::{change_text, command_of};
 
-/// A text cannot be copied: its body is on disk.
+/// A body is on disk, so the text cannot be made yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct IsAway;
+pub(crate) struct NotLoaded;
 
-/// The entries of a turn in the main lane, or in that of its session.
+/// The entries of a turn in the lane of its prompt.
 pub(crate) fn entries_of(transcript: &Transcript, turn: usize) -> Vec<EntryId> {
     let Some(prompt) = transcript.turns().get(turn).map(|turn| turn.prompt) else {
         return Vec::new();
@@ -32,8 +32,7 @@ pub(crate) fn entries_of(transcript: &Transcript, turn: usize) -> Vec<EntryId> {
         .collect()
 }
 
-/// Entries as Markdown.
-pub(crate) fn markdown(transcript: &Transcript, entries: &[EntryId]) -> Result<String, IsAway> {
+pub(crate) fn markdown(transcript: &Transcript, entries: &[EntryId]) -> Result<String, NotLoaded> {
     let mut parts = Vec::new();
     let mut speaker = None;
     for entry in entries.iter().filter_map(|id| transcript.get(*id)) {
@@ -79,7 +78,7 @@ fn part(
     entry: &Entry,
     at: usize,
     block: &Block,
-) -> Result<Option<String>, IsAway> {
+) -> Result<Option<String>, NotLoaded> {
     Ok(match &block.kind {
         BlockKind::Text(body) => said(body)?,
         BlockKind::Thinking(body) => said(body)?.map(|text| quoted(&text)),
@@ -101,27 +100,27 @@ fn part(
         }
         BlockKind::Break(what) => Some(format!("*{}*", without_sgr(&what.words()))),
         BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => {
-            match excerpt::of(entry, at, What::Text) {
-                Excerpt::Text(text) => Some(format!(
+            match excerpt::of(entry, at, CopyTarget::Text) {
+                CopyResult::Text(text) => Some(format!(
                     "**{}**\n\n{}",
                     without_sgr(&raw.title),
                     fenced("", &text)
                 )),
-                Excerpt::Nothing(_) => None,
-                Excerpt::Away => return Err(IsAway),
+                CopyResult::Nothing(_) => None,
+                CopyResult::Away => return Err(NotLoaded),
             }
         }
     })
 }
 
 /// A body's text, if there is any.
-fn said(body: &Body) -> Result<Option<String>, IsAway> {
+fn said(body: &Body) -> Result<Option<String>, NotLoaded> {
     match excerpt::whole(body) {
-        Excerpt::Text(text) => {
+        CopyResult::Text(text) => {
             Ok(Some(text.trim_end().to_owned()).filter(|text| !text.trim().is_empty()))
         }
-        Excerpt::Nothing(_) => Ok(None),
-        Excerpt::Away => Err(IsAway),
+        CopyResult::Nothing(_) => Ok(None),
+        CopyResult::Away => Err(NotLoaded),
     }
 }
 
@@ -130,10 +129,10 @@ fn quoted(text: &str) -> String {
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// A call: its name and headline, what was asked for as far as that says more, and what came of it.
-fn call_words(transcript: &Transcript, call: &ToolCall) -> Result<String, IsAway> {
+/// A call: name and headline, the input if it says more, and the result.
+fn call_words(transcript: &Transcript, call: &ToolCall) -> Result<String, NotLoaded> {
     if call.input.is_away() {
-        return Err(IsAway);
+        return Err(NotLoaded);
     }
     let headline = without_sgr(&call.headline)
         .lines()
@@ -204,7 +203,7 @@ fn call_words(transcript: &Transcript, call: &ToolCall) -> Result<String, IsAway
     Ok(parts.join("\n\n"))
 }
 
-/// A fence that nothing within it can close.
+/// A code block with a fence longer than any in the text.
 fn fenced(language: &str, text: &str) -> String {
     let longest = text
         .lines()

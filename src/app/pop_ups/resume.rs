@@ -1,38 +1,38 @@
-//! How the session's own agent goes on with it: the commands, one of which is chosen, copied and run.
+//! The dialog with commands that resume the session in its own agent.
 //!
-//! Invariant: what is run are words, what is copied is quoted for a shell; of the records only the id and the folder of
-//! the session are in them.
+//! Invariant: commands are run as argument lists, and quoted for a shell only when copied; of the session's records they
+//! contain only the id and the folder.
 
 use crate::model::resume::Resume;
 use crate::session::Session;
 
-/// The commands, in a pop-up.
+/// State of the dialog.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Resuming {
-    /// They themselves.
-    pub choices: Vec<Choice>,
-    /// Which is chosen.
+pub struct ResumeDialog {
+    /// The commands.
+    pub choices: Vec<ResumeCommand>,
+    /// Index of the selected one.
     pub at: usize,
-    /// The folder in which they are run.
+    /// The folder to run them in.
     pub folder: Option<String>,
-    /// How their reader gets back to the item from which this was called.
+    /// How to get back to the present entry in the agent.
     pub back: &'static str,
 }
 
-/// A command.
+/// A command that resumes the session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
-    /// What becomes of the session.
+pub struct ResumeCommand {
+    /// What it does with the session.
     pub does: &'static str,
-    /// Word by word.
+    /// The command as an argument list.
     pub words: Vec<String>,
-    /// As a shell takes it.
+    /// The command, quoted for a shell.
     pub command: String,
-    /// As a shell takes it, from any folder.
+    /// The command with a `cd` to the folder, quoted for a shell.
     pub line: String,
 }
 
-impl Resuming {
+impl ResumeDialog {
     /// The commands for a session, or why there are none.
     pub(crate) fn of(session: &Session) -> Result<Self, String> {
         let Some(opened) = &session.file.opened else {
@@ -62,14 +62,14 @@ impl Resuming {
                 Some(folder) => format!("cd {} && {command}", folder.ok()?),
                 None => command.clone(),
             };
-            Some(Choice {
+            Some(ResumeCommand {
                 does: resume.does,
                 words,
                 command,
                 line,
             })
         };
-        let choices: Vec<Choice> = opened.resumes.iter().filter_map(choice).collect();
+        let choices: Vec<ResumeCommand> = opened.resumes.iter().filter_map(choice).collect();
         if choices.is_empty() {
             return Err("the session's id is none that a command may be given".to_owned());
         }
@@ -82,12 +82,10 @@ impl Resuming {
         })
     }
 
-    /// The chosen one.
-    pub(crate) fn chosen(&self) -> Option<&Choice> {
+    pub(crate) fn chosen(&self) -> Option<&ResumeCommand> {
         self.choices.get(self.at)
     }
 
-    /// Chooses another one.
     pub(crate) fn choose(&mut self, by: isize) {
         self.at = self
             .at

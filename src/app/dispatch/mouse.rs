@@ -1,16 +1,16 @@
-//! What the mouse does where it is.
+//! What gestures of the mouse do in each part of the screen.
 
-use super::part::{ScreenPart, Touched, part_at, touched};
+use super::hit_test::{RowPart, ScreenPart, part_at, touched};
 use crate::app::effect::Effect;
-use crate::app::input::action::{Action, Kind, Way};
+use crate::app::input::action::{Action, LandmarkKind, Way};
 use crate::app::input::mouse::{Dragged, Gesture, Mouse, Pointer};
 use crate::app::layout::Frame;
 use crate::app::panes::Pane;
 use crate::app::reader::Reader;
 use crate::app::scene::{Ask, Scene};
 use crate::app::text::goto::go_down;
-use crate::app::text::moving::seek_on;
-use crate::app::text::viewport::{Mark, Motion, Selection, focus_of, mark_of};
+use crate::app::text::jumps::seek_on;
+use crate::app::text::viewport::{Motion, RowRef, Selection, focus_of, mark_of};
 use crate::app::text::{TextPane, folding};
 use crate::app::{outline, views};
 
@@ -37,7 +37,7 @@ pub(crate) fn turn_wheel(reader: &mut Reader, pointer: Pointer, by: isize) -> Ve
     match part_at(&reader.frame(), pointer.column, pointer.line) {
         ScreenPart::Outline(_) => {
             let way = if by < 0 { Way::Previous } else { Way::Next };
-            reader.with_text(|text, scene| seek_on(text, scene, Kind::Prompt, way));
+            reader.with_text(|text, scene| seek_on(text, scene, LandmarkKind::Prompt, way));
         }
         ScreenPart::Inspector => {
             return reader
@@ -45,12 +45,12 @@ pub(crate) fn turn_wheel(reader: &mut Reader, pointer: Pointer, by: isize) -> Ve
                 .unwrap_or_default();
         }
         ScreenPart::View(_) => return reader.act_in(Pane::View, action, times).unwrap_or_default(),
-        _ => reader.text.view.ask(Motion::Lines(by)),
+        _ => reader.text.view.push_motion(Motion::Lines(by)),
     }
     Vec::new()
 }
 
-/// Carries out what the mouse did to the panes.
+/// Applies a button gesture to the panes.
 pub(crate) fn touch(mouse: &mut Mouse, reader: &mut Reader, pointer: Pointer) {
     let frame = reader.frame();
     let part = part_at(&frame, pointer.column, pointer.line);
@@ -67,7 +67,7 @@ pub(crate) fn touch(mouse: &mut Mouse, reader: &mut Reader, pointer: Pointer) {
     }
 }
 
-/// The button goes down on a part of the screen. Answers what it drags from now on.
+/// Applies a button press, and returns what a drag moves from now on.
 fn press(
     reader: &mut Reader,
     frame: &Frame,
@@ -75,22 +75,22 @@ fn press(
     gesture: Gesture,
 ) -> Option<Dragged> {
     let is_double = gesture == Gesture::Double;
-    reader.lend(|lent, scene| {
+    reader.with_panes(|panes, scene| {
         match part {
             ScreenPart::Divider(pane) => return Some(Dragged::Divider(pane)),
-            ScreenPart::Outline(line) => outline::actions::press(lent.outline, scene, line),
+            ScreenPart::Outline(line) => outline::actions::press(panes.outline, scene, line),
             ScreenPart::Spine(line) => {
                 scene.asks.push(Ask::Focus(Pane::Transcript));
                 let last = frame.spine.height.saturating_sub(1).max(1);
-                go_down(lent.text, scene, u64::from(line), u64::from(last));
+                go_down(panes.text, scene, u64::from(line), u64::from(last));
             }
             ScreenPart::Inspector => scene.asks.push(Ask::Focus(Pane::Inspector)),
             ScreenPart::View(line) => {
-                views::actions::press(lent.views, lent.text, scene, line, is_double);
+                views::actions::press(panes.views, panes.text, scene, line, is_double);
             }
             ScreenPart::Pill => scene.asks.push(Ask::Act(Action::Bottom)),
             ScreenPart::Text(line, column) => {
-                return press_row(lent.text, scene, frame, (line, column), is_double);
+                return press_row(panes.text, scene, frame, (line, column), is_double);
             }
             ScreenPart::Other => {}
         }
@@ -98,7 +98,7 @@ fn press(
     })
 }
 
-/// A row of the transcript: its item gets the focus; marks of what is folded away open.
+/// A press on a row of the transcript focuses its item; on the sign of a fold it opens or closes that.
 fn press_row(
     text: &mut TextPane,
     scene: &mut Scene<'_>,
@@ -116,26 +116,26 @@ fn press_row(
     let touched = touched(row, within, frame.text(), scene.screen.theme.glyphs());
     let was_selecting = text.view.selection.take().is_some();
     text.view.focus = Some(focus);
-    text.view.ask(Motion::Pause);
+    text.view.push_motion(Motion::Pause);
     match touched {
         _ if is_double => scene.asks.push(Ask::Act(Action::Expand)),
         // The click that ends a selection does nothing else.
         _ if was_selecting => {}
-        Touched::Hidden => folding::open(text, scene, focus),
-        Touched::Closed => scene.asks.push(Ask::Act(Action::Expand)),
-        Touched::Open => scene.asks.push(Ask::Act(Action::Collapse)),
-        Touched::Text => {}
+        RowPart::Hidden => folding::open(text, scene, focus),
+        RowPart::Closed => scene.asks.push(Ask::Act(Action::Expand)),
+        RowPart::Open => scene.asks.push(Ask::Act(Action::Collapse)),
+        RowPart::Text => {}
     }
     Some(Dragged::Rows(mark))
 }
 
-/// Selects the rows from one to that of a line of the screen; beyond the window it scrolls.
-fn select_to(text: &mut TextPane, anchor: Mark, frame: &Frame, line: u16) {
+/// Selects the rows from the anchor to a line of the screen, and scrolls at the edges of the window.
+fn select_to(text: &mut TextPane, anchor: RowRef, frame: &Frame, line: u16) {
     let area = frame.transcript;
     if line < area.y {
-        text.view.ask(Motion::Lines(-1));
+        text.view.push_motion(Motion::Lines(-1));
     } else if line >= area.bottom() {
-        text.view.ask(Motion::Lines(1));
+        text.view.push_motion(Motion::Lines(1));
     }
     let within =
         usize::from(line.saturating_sub(area.y)).min(text.view.lines.len().saturating_sub(1));
@@ -144,6 +144,6 @@ fn select_to(text: &mut TextPane, anchor: Mark, frame: &Frame, line: u16) {
     };
     if text.view.selection.is_some() || cursor != anchor {
         text.view.selection = Some(Selection { anchor, cursor });
-        text.view.ask(Motion::Select);
+        text.view.push_motion(Motion::Select);
     }
 }
