@@ -314,7 +314,7 @@ impl Reading<'_> {
 mod tests {
     use super::{Settings, ViewSettings, parse};
     use crate::app::alarms::NotifyMeans;
-    use crate::app::input::action::{Action, Kind, Way};
+    use crate::app::input::action::{Action, LandmarkKind, Way};
     use crate::app::input::keymap::Preset;
     use crate::render::picture::canvas::{Choice, Means};
 
@@ -333,7 +333,7 @@ mod tests {
         );
         assert_eq!(
             settings.keys.first().map(|(action, _)| *action),
-            Some(Action::Seek(Kind::Error, Way::Next))
+            Some(Action::Seek(LandmarkKind::Error, Way::Next))
         );
         assert_eq!(settings.keys.last().map(|(_, keys)| keys.len()), Some(2));
     }

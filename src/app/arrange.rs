@@ -66,7 +66,7 @@ fn needs(reader: &Reader, frame: &Frame) -> Needs {
 
 /// Fills the window and its gutter. Returns the areas of the screen, which may have changed.
 fn arrange_text(text: &mut TextPane, scene: &mut Scene<'_>, mut frame: Frame) -> Frame {
-    reveal_sought(text, scene, frame);
+    reveal_sought(text, scene);
     let held = (!text.view.is_moving()).then_some(text.view.anchor);
     fill(text, scene, frame);
     if text.frame(scene) != frame {

@@ -11,7 +11,6 @@ use tui_input::Input;
 use self::route::route;
 use self::typing::kind_of;
 use super::alarms;
-use super::below::Below;
 use super::copying::piping;
 use super::effect::Effect;
 use super::input::action::Action;
@@ -23,7 +22,8 @@ use super::pop_ups::help;
 use super::pop_ups::palette::Palette;
 use super::pop_ups::resume::ResumeDialog;
 use super::scene::Ask;
-use super::state::{App, CameFrom};
+use super::screens::AppScreen;
+use super::state::App;
 use super::text::find::{filter, search};
 use super::text::places::marks;
 use super::text::{as_of, goto, selecting, wrapping};
@@ -159,11 +159,7 @@ fn run(app: &mut App, command: TypedCommand) -> Vec<Effect> {
         }
         TypedCommand::Join(path) => return vec![Effect::Join(path)],
         TypedCommand::Help(page) => {
-            let below = if app.mode.is_wall() {
-                Below::Wall
-            } else {
-                Below::Text
-            };
+            let below = app.mode.screen();
             app.mode = Mode::Raw(help::page(&reader.screen, page, below));
         }
         TypedCommand::Watch(wish) => {
@@ -268,21 +264,12 @@ pub fn act(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
         }
         Action::Pipe => reader.with_text(|text, scene| piping::begin(text, scene, times)),
         Action::ToggleMouse => return app.switch_mouse(!app.mouse.is_on),
-        Action::Sessions => {
-            app.mode = Mode::Picker;
-            app.picker.begin();
-            return vec![Effect::Seek];
-        }
-        Action::Wall => return wall::actions::open(app),
-        Action::Usage => return ledger::actions::open(app),
+        Action::Sessions => return app.open_list(AppScreen::Picker),
+        Action::Wall => return app.open_list(AppScreen::Wall),
+        Action::Usage => return app.open_list(AppScreen::Ledger),
         Action::Palette => app.mode = Mode::Palette(Palette::empty(&app.keys.keymap)),
         Action::Help => {
-            let below = match app.mode {
-                Mode::Picker => Below::Picker,
-                Mode::Wall => Below::Wall,
-                Mode::Ledger => Below::Ledger,
-                _ => Below::Text,
-            };
+            let below = app.mode.screen();
             app.mode = Mode::Help {
                 top: 0,
                 wanted: Input::default(),
@@ -304,7 +291,7 @@ pub fn act(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
         Action::Redraw => return vec![Effect::Redraw],
         Action::Suspend => return vec![Effect::Suspend],
         Action::Cancel => return typing::cancel(app),
-        Action::Quit if app.came_from != CameFrom::Outside => return vec![Effect::Leave],
+        Action::Quit if !app.below.is_empty() => return vec![Effect::Back],
         Action::Quit | Action::QuitNow => return vec![Effect::Quit],
         action => return reader.act(action, times),
     }

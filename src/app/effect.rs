@@ -69,8 +69,6 @@ pub enum Effect {
     Theme(String),
     /// Choose how images are drawn.
     Images(Choice),
-    /// Show the session again that was left open behind a list, or do this if there is none.
-    GoBack(Instead),
     /// Start the search for sessions on disk.
     Seek,
     /// Stop the search for sessions.
@@ -107,8 +105,9 @@ pub enum Effect {
         /// The text.
         text: String,
     },
-    /// Close the session and go back to the list it was chosen from.
-    Leave,
+    /// Go back to the screen below: to a list after closing the session, or to a session that lies aside. Without one
+    /// the program ends.
+    Back,
     /// Tell the user that an alarm rang.
     Notify(AlarmNotice),
     /// Save the marks.
@@ -127,13 +126,4 @@ pub enum Effect {
     Suspend,
     /// End the program.
     Quit,
-}
-
-/// What leaving a list does if no session is open behind it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Instead {
-    /// The program ends.
-    Quit,
-    /// The sessions to choose from are shown.
-    Sessions,
 }

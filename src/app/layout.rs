@@ -105,72 +105,6 @@ impl Frame {
     }
 }
 
-/// Divides the screen. Small screens drop hints, status and header in this order.
-fn divide(input: &LayoutInput<'_>) -> Frame {
-    let view = input.view;
-    let (columns, lines) = input.screen.size;
-    let (x, y) = input.screen.at;
-    let mut rest = Rect {
-        x,
-        y,
-        width: columns,
-        height: lines,
-    };
-    let header = from_top(&mut rest, lines >= 3);
-    let hints = from_bottom(&mut rest, input.screen.shows_hints && lines >= 10);
-    let status = from_bottom(&mut rest, lines >= 2);
-    let below = lines_from_bottom(&mut rest, view.map_or(0, |view| view.lines_below(lines)));
-    let covers = view.is_some() && below.height == 0;
-    let (outline, outline_divider) = split_outline(input, covers, &mut rest);
-    let (mut inspector, inspector_divider) = split_inspector(input, columns, &mut rest);
-    let view = match view {
-        Some(_) if covers => rest,
-        Some(_) => below,
-        None => Rect { width: 0, ..rest },
-    };
-    let pill = from_bottom(&mut rest, input.margin.has_pill && lines >= 6);
-    let is_pushed = input.panes.is_pushed && columns < INSPECTOR_FROM;
-    if is_pushed {
-        inspector = Rect {
-            height: rest.height + pill.height,
-            ..rest
-        };
-    }
-    let spine_width = rest.width.min(1);
-    let transcript = Rect {
-        width: rest.width - spine_width,
-        ..rest
-    };
-    let spine = Rect {
-        x: transcript.right(),
-        width: spine_width,
-        ..rest
-    };
-    let numbers = input.margin.numbers;
-    let numbers = if transcript.width >= numbers + TRANSCRIPT_LEAST {
-        numbers
-    } else {
-        0
-    };
-    Frame {
-        header,
-        numbers,
-        lanes: width_of_lanes(input, rest.width.saturating_sub(numbers)),
-        outline,
-        outline_divider,
-        transcript,
-        spine,
-        inspector_divider,
-        inspector,
-        is_pushed,
-        view,
-        covers,
-        pill,
-        status,
-        hints,
-    }
-}
-
 /// Columns of the lane gutter, of those that text and gutters have together.
 fn width_of_lanes(input: &LayoutInput<'_>, columns: u16) -> u16 {
     if !input.margin.has_lanes {
@@ -322,9 +256,70 @@ pub(crate) struct Margin {
 }
 
 impl LayoutInput<'_> {
-    /// The areas of the screen.
+    /// Divides the screen. Small screens drop hints, status and header in this order.
     pub(crate) fn divide(&self) -> Frame {
-        divide(self)
+        let view = self.view;
+        let (columns, lines) = self.screen.size;
+        let (x, y) = self.screen.at;
+        let mut rest = Rect {
+            x,
+            y,
+            width: columns,
+            height: lines,
+        };
+        let header = from_top(&mut rest, lines >= 3);
+        let hints = from_bottom(&mut rest, self.screen.shows_hints && lines >= 10);
+        let status = from_bottom(&mut rest, lines >= 2);
+        let below = lines_from_bottom(&mut rest, view.map_or(0, |view| view.lines_below(lines)));
+        let covers = view.is_some() && below.height == 0;
+        let (outline, outline_divider) = split_outline(self, covers, &mut rest);
+        let (mut inspector, inspector_divider) = split_inspector(self, columns, &mut rest);
+        let view = match view {
+            Some(_) if covers => rest,
+            Some(_) => below,
+            None => Rect { width: 0, ..rest },
+        };
+        let pill = from_bottom(&mut rest, self.margin.has_pill && lines >= 6);
+        let is_pushed = self.panes.is_pushed && columns < INSPECTOR_FROM;
+        if is_pushed {
+            inspector = Rect {
+                height: rest.height + pill.height,
+                ..rest
+            };
+        }
+        let spine_width = rest.width.min(1);
+        let transcript = Rect {
+            width: rest.width - spine_width,
+            ..rest
+        };
+        let spine = Rect {
+            x: transcript.right(),
+            width: spine_width,
+            ..rest
+        };
+        let numbers = self.margin.numbers;
+        let numbers = if transcript.width >= numbers + TRANSCRIPT_LEAST {
+            numbers
+        } else {
+            0
+        };
+        Frame {
+            header,
+            numbers,
+            lanes: width_of_lanes(self, rest.width.saturating_sub(numbers)),
+            outline,
+            outline_divider,
+            transcript,
+            spine,
+            inspector_divider,
+            inspector,
+            is_pushed,
+            view,
+            covers,
+            pill,
+            status,
+            hints,
+        }
     }
 
     /// The pane that has the keys; one that is not shown cannot have them.

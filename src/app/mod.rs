@@ -18,7 +18,6 @@
 
 pub mod alarms;
 pub mod arrange;
-pub mod below;
 pub mod checks;
 pub mod copying;
 pub mod dispatch;
@@ -28,6 +27,7 @@ pub mod inspector;
 pub mod layout;
 pub mod ledger;
 pub mod mode;
+pub mod navigation;
 pub mod outline;
 pub mod panes;
 pub mod picker;
@@ -35,6 +35,7 @@ pub mod pop_ups;
 pub mod reader;
 pub mod scene;
 pub mod screen;
+pub mod screens;
 pub(crate) mod side_pane;
 pub mod state;
 pub mod text;

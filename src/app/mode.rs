@@ -2,10 +2,10 @@
 
 use tui_input::Input;
 
-use crate::app::below::Below;
 use crate::app::pop_ups::palette::Palette;
 use crate::app::pop_ups::raw::RawView;
 use crate::app::pop_ups::resume::ResumeDialog;
+use crate::app::screens::AppScreen;
 use crate::model::record::Origin;
 
 /// What gets the keys.
@@ -55,7 +55,7 @@ pub enum Mode {
         /// Whether they are being typed.
         is_typing: bool,
         /// The screen below it.
-        below: Below,
+        below: AppScreen,
     },
     /// Records, a list or a page of the manual in a pop-up.
     Raw(RawView),

@@ -344,7 +344,7 @@ impl Reader {
         self.saved_view = Some(ViewSnapshot {
             views: self.views.standing(),
             panes: self.panes,
-            place: Some((self.text.places.jumps().clone(), self.text.view.clone())),
+            place: Some((self.text.places.jumps.clone(), self.text.view.clone())),
         });
     }
 
@@ -358,7 +358,7 @@ impl Reader {
         {
             self.panes = panes;
             if let Some((jumps, view)) = place {
-                self.text.places.set_jumps(jumps);
+                self.text.places.jumps = jumps;
                 self.text.view = view;
             }
             self.with_panes(|panes, scene| {

@@ -11,6 +11,7 @@ use super::ledger::LedgerView;
 use super::mode::Mode;
 use super::picker::Picker;
 use super::reader::Reader;
+use super::screens::AppScreen;
 use super::wall::Wall;
 use crate::model::timestamp::Timestamp;
 use crate::render::code::Colours;
@@ -37,24 +38,8 @@ pub struct App {
     pub wall: Wall,
     /// What all sessions came to.
     pub ledger: LedgerView,
-    /// The screen on which the session was chosen; `q` goes back to it.
-    pub came_from: CameFrom,
-    /// Whether another session stays open behind this one; leaving the last list shows it again.
-    pub is_over_session: bool,
-}
-
-/// The screen on which a session was chosen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CameFrom {
-    /// On the command line.
-    #[default]
-    Outside,
-    /// In the picker.
-    Picker,
-    /// On the wall.
-    Wall,
-    /// In the ledger.
-    Ledger,
+    /// The stack of screens below the present one. A session in it is that of the reader, or one that lies aside.
+    pub below: Vec<AppScreen>,
 }
 
 impl App {
@@ -70,8 +55,7 @@ impl App {
             picker: Picker::default(),
             wall: Wall::default(),
             ledger: LedgerView::default(),
-            came_from: CameFrom::default(),
-            is_over_session: false,
+            below: Vec::new(),
         }
     }
 

@@ -13,10 +13,9 @@ use super::usage_worker::UsageWorker;
 use super::workers::Workers;
 use super::{Flow, Viewer};
 use crate::analysis::ledger::counting::Question;
-use crate::app::effect::{Effect, Instead};
-use crate::app::input::action::Action;
+use crate::app::effect::Effect;
 use crate::app::mode::Mode;
-use crate::app::state::CameFrom;
+use crate::app::screens::AppScreen;
 use crate::app::text::jumps;
 use crate::fleet::{self, Fleet};
 use crate::ingest::find::{Search, locate};
@@ -46,7 +45,7 @@ impl Viewer {
             },
             Effect::ShowRecords(origins) => self.with_workers(|workers| workers.show(origins)),
             Effect::Inspect(origins) => self.with_workers(|workers| workers.inspect(origins)),
-            Effect::GoBack(instead) => return self.go_back(instead),
+            Effect::Back => return self.back(),
             Effect::Seek => {
                 let search = session_discovery::search(&self.config);
                 self.app.picker.places = session_discovery::places(&search);
@@ -72,7 +71,6 @@ impl Viewer {
                 self.open_at(Target::of(place), entry, text)?;
             }
             Effect::Join(path) => self.join_named(&path),
-            Effect::Leave => self.leave()?,
             Effect::Pipe { command, origins } => return self.pipe(&command, &origins),
             Effect::Mouse(is_on) => terminal::set_mouse(is_on)?,
             Effect::Edit(origin) => return self.edit(origin),
@@ -149,6 +147,10 @@ impl Viewer {
             .as_ref()
             .is_some_and(|opened| opened.target == target)
         {
+            let below = &mut self.app.below;
+            if let Some(at) = below.iter().rposition(|at| *at == AppScreen::Session) {
+                below.truncate(at);
+            }
             self.app.mode = Mode::Normal;
             self.discovery = None;
             return true;
@@ -160,12 +162,11 @@ impl Viewer {
         match ingest::open(&target) {
             Ok(session) => {
                 self.discovery = None;
-                let from = match self.app.mode {
-                    Mode::Wall | Mode::OnWall { .. } => CameFrom::Wall,
-                    Mode::Ledger => CameFrom::Ledger,
-                    _ => CameFrom::Picker,
-                };
+                let from = self.app.mode.screen();
                 if let Some(opened) = self.opened.take_if(|_| self.parked.is_none()) {
+                    if from == AppScreen::Session {
+                        self.app.below.push(from);
+                    }
                     let key = self.state.save_session(&mut self.app.reader);
                     self.parked = Some(ParkedSession::park(
                         opened,
@@ -173,10 +174,13 @@ impl Viewer {
                         &self.config,
                         &mut self.app,
                     ));
+                } else if let Some(parked) = &self.parked {
+                    parked.drop_sessions_above(&mut self.app.below);
                 }
                 self.begin(session, target);
-                self.app.came_from = from;
-                self.app.is_over_session = self.parked.is_some();
+                if from != AppScreen::Session {
+                    self.app.below.push(from);
+                }
                 true
             }
             Err(error) => {
@@ -304,7 +308,7 @@ impl Viewer {
             } else {
                 state.into_first_of_several()
             };
-            self.show_again(session, target.clone(), state);
+            self.show(session, target.clone(), state);
             self.opened
                 .iter_mut()
                 .for_each(|opened| opened.joined.clone_from(&kept));
@@ -317,12 +321,21 @@ impl Viewer {
         is_joined && failures.is_empty()
     }
 
-    /// Returns to the parked session.
-    fn go_back(&mut self, instead: Instead) -> anyhow::Result<Flow> {
-        match (self.parked.take(), instead) {
-            (Some(parked), _) => self.resume_parked(parked),
-            (None, Instead::Quit) => return Ok(Flow::Exit(ExitCode::SUCCESS)),
-            (None, Instead::Sessions) => self.run_action(Action::Sessions)?,
+    /// Goes back to the screen below: to the parked session, or to the list after closing this session.
+    fn back(&mut self) -> anyhow::Result<Flow> {
+        match (self.app.below.last().copied(), self.parked.take()) {
+            (Some(AppScreen::Session), Some(parked)) => self.resume_parked(parked),
+            (None | Some(AppScreen::Session), _) => return Ok(Flow::Exit(ExitCode::SUCCESS)),
+            (Some(list), parked) => {
+                self.parked = parked;
+                self.state.save_session(&mut self.app.reader);
+                self.opened = None;
+                drop(open_session::clear(&mut self.app, &self.config));
+                self.app.below.pop();
+                for effect in self.app.show(list) {
+                    self.run_effect(effect)?;
+                }
+            }
         }
         Ok(Flow::Continue)
     }
@@ -333,24 +346,6 @@ impl Viewer {
         let (opened, key) = parked.resume(&self.config, &mut self.app);
         self.opened = Some(opened);
         self.state.load_session(key, &mut self.app.reader.screen);
-        self.app.is_over_session = false;
-    }
-
-    /// Leaves the session for the screen that it was opened from.
-    fn leave(&mut self) -> anyhow::Result<()> {
-        self.state.save_session(&mut self.app.reader);
-        self.opened = None;
-        let from = self.app.came_from;
-        drop(open_session::clear(&mut self.app, &self.config));
-        let below = self.app.ledger.below;
-        self.run_action(match from {
-            CameFrom::Wall => Action::Wall,
-            CameFrom::Ledger => Action::Usage,
-            CameFrom::Outside | CameFrom::Picker => Action::Sessions,
-        })?;
-        // `run_action` does not know what lay below the ledger.
-        self.app.ledger.below = below;
-        Ok(())
     }
 
     /// Opens the session again; the position is restored by the keys of entries.
@@ -364,7 +359,7 @@ impl Viewer {
             match ingest::open(&target) {
                 Ok(session) => {
                     let state = ReaderState::take_from(&mut self.app.reader);
-                    self.show_again(session, target, state);
+                    self.show(session, target, state);
                     true
                 }
                 Err(error) => {
@@ -378,12 +373,5 @@ impl Viewer {
         if is_reloaded {
             self.say("read anew");
         }
-    }
-
-    /// Replaces the shown session by a new reading of it.
-    fn show_again(&mut self, session: Session, target: Target, state: ReaderState) {
-        let came_from = self.app.came_from;
-        self.show(session, target, state);
-        self.app.came_from = came_from;
     }
 }

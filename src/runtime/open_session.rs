@@ -18,7 +18,8 @@ use crate::app::mode::Mode;
 use crate::app::panes::{Pane, Panes};
 use crate::app::reader::Reader;
 use crate::app::screen::Screen;
-use crate::app::state::{App, CameFrom};
+use crate::app::screens::AppScreen;
+use crate::app::state::App;
 use crate::app::text::folds::Folds;
 use crate::app::text::places::{KeyedPosition, Marks};
 use crate::app::update::{Event, update};
@@ -133,7 +134,8 @@ pub(crate) fn with_name(target: Target, session: &Session) -> Target {
 pub(super) struct ParkedSession {
     opened: OpenSession,
     reader: Reader,
-    came_from: CameFrom,
+    /// Height of the stack of screens with this session on top.
+    height: usize,
     key: Option<SessionKey>,
 }
 
@@ -145,17 +147,25 @@ impl ParkedSession {
         config: &ViewConfig,
         app: &mut App,
     ) -> Self {
-        let came_from = app.came_from;
+        let session = app.below.iter().rposition(|at| *at == AppScreen::Session);
         Self {
             opened,
             reader: clear(app, config),
-            came_from,
+            height: session.map_or(0, |at| at + 1),
             key,
         }
     }
 
     pub(super) fn is_of(&self, target: &Target) -> bool {
         self.opened.target == *target
+    }
+
+    /// Removes sessions that were opened over this one, with the lists over them, from the stack of screens.
+    pub(super) fn drop_sessions_above(&self, below: &mut Vec<AppScreen>) {
+        let above = below.get(self.height..).unwrap_or_default();
+        if above.contains(&AppScreen::Session) {
+            below.truncate(self.height);
+        }
     }
 
     /// Shows the parked session again, laid out for the screen as it is now.
@@ -167,7 +177,7 @@ impl ParkedSession {
         let Self {
             opened,
             mut reader,
-            came_from,
+            height,
             key,
         } = self;
         let pictures = Arc::clone(&reader.screen.pictures);
@@ -177,7 +187,7 @@ impl ParkedSession {
         };
         reader.text.invalidate_rows();
         app.reader = reader;
-        app.came_from = came_from;
+        app.below.truncate(height.saturating_sub(1));
         (opened, key)
     }
 }
@@ -280,7 +290,6 @@ pub fn clear(app: &mut App, config: &ViewConfig) -> Reader {
     fresh.text.wrapping = app.reader.text.wrapping;
     app.keys.forget_typed();
     app.mode = Mode::Normal;
-    app.came_from = CameFrom::Outside;
     std::mem::replace(&mut app.reader, fresh)
 }
 

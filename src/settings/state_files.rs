@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::input::history::LineHistory;
 use crate::app::panes::Panes;
-use crate::app::text::Shows;
+use crate::app::text::ShownParts;
 use crate::app::text::places::Marks;
 use crate::model::entry::Piece;
 use crate::model::text::Text;
@@ -103,7 +103,7 @@ pub(crate) struct PaneWidths {
 
 impl PaneWidths {
     /// The current widths.
-    pub(crate) fn of(panes: &Panes, shows: Shows) -> Self {
+    pub(crate) fn of(panes: &Panes, shows: ShownParts) -> Self {
         let intents = Some(shows.intents);
         Self {
             outline: panes.outline_width,

@@ -523,7 +523,7 @@ fn of_pane(app: &App) -> Vec<(String, &'static str)> {
 
 /// Whether leaving a list leads to a session.
 fn has_session_below(app: &App) -> bool {
-    app.reader.session.file.opened.is_some() || app.is_over_session
+    !app.below.is_empty()
 }
 
 /// Hints of the wall that are shown.

@@ -5,11 +5,11 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
-use crate::app::below::Below;
 use crate::app::mode::Mode;
 use crate::app::pop_ups::help::{self, HelpLine};
 use crate::app::pop_ups::resume::{ResumeCommand, ResumeDialog};
 use crate::app::reader::Reader;
+use crate::app::screens::AppScreen;
 use crate::app::state::App;
 use crate::model::text::Text;
 
@@ -161,7 +161,7 @@ fn resuming(app: &App, view: &ResumeDialog) -> Vec<Line<'static>> {
 }
 
 /// The bindings by group that match the typed words.
-fn help(app: &App, wanted: &str, below: Below) -> Vec<Line<'static>> {
+fn help(app: &App, wanted: &str, below: AppScreen) -> Vec<Line<'static>> {
     let lines = help::lines(&app.keys.keymap, wanted, below);
     let keys_of = |line: &HelpLine| match line {
         HelpLine::Binding { keys, .. } => keys.width(),

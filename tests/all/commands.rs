@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use tv::app::below::Below;
 use tv::app::effect::Effect;
 use tv::app::input::action::Action;
 use tv::app::input::bindings::BINDINGS;
@@ -11,6 +10,7 @@ use tv::app::input::keys::parse_keys;
 use tv::app::mode::Mode;
 use tv::app::panes::Pane;
 use tv::app::pop_ups::help;
+use tv::app::screens::AppScreen;
 use tv::app::text::viewport::Focus;
 use tv::model::entry::EntryId;
 use tv::model::record::FileId;
@@ -229,7 +229,7 @@ fn keys_of_the_readers_own_are_used_and_shown() {
     stage.press("h");
     assert!(matches!(stage.app.mode, Mode::Help { .. }));
     // As high as the help, its title and the hints.
-    let rows = help::lines(&stage.app.keys.keymap, "", Below::Text).len() + 2;
+    let rows = help::lines(&stage.app.keys.keymap, "", AppScreen::Session).len() + 2;
     stage.resize(100, u16::try_from(rows).expect("few keys"));
     let picture = stage.picture();
     let help = picture.lines().find(|line| line.contains("this help"));

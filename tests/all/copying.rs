@@ -731,7 +731,7 @@ fn keys_of_the_table_are_the_ones_tried_here() {
         let keys = parse_keys(keys).expect("keys");
         assert!(matches!(
             tv::app::input::keymap::Keymap::default().find(&keys),
-            tv::app::input::keymap::Match::Action(_)
+            tv::app::input::keymap::KeyMatch::Action(_)
         ));
     }
 }

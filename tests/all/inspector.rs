@@ -764,7 +764,7 @@ fn a_value_of_the_record_and_the_text_that_shows_it_mark_each_other() {
             assert_eq!(stage.app.reader.focused(), Pane::Inspector);
             stage.arrange();
             let spot = stage.app.reader.inspector.spot().unwrap();
-            let is_lit = |line: &tv::app::text::viewport::Line| {
+            let is_lit = |line: &tv::app::text::viewport::WindowLine| {
                 line.entry == focus.entry && line.row().is_some_and(|row| spot.is_in(row))
             };
             assert!(

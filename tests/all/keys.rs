@@ -7,7 +7,6 @@
 use std::panic::catch_unwind;
 use std::process::Command;
 
-use tv::app::below::Below;
 use tv::app::effect::Effect;
 use tv::app::input::action::{Action, View};
 use tv::app::input::bindings::BINDINGS;
@@ -15,7 +14,7 @@ use tv::app::input::keymap::{KeyMatch, Keymap, Preset};
 use tv::app::input::keys::parse_keys;
 use tv::app::mode::Mode;
 use tv::app::pop_ups::help::{self, HelpLine};
-use tv::app::state::CameFrom;
+use tv::app::screens::AppScreen;
 use tv::model::body::Image;
 use tv::model::edit::Edit;
 use tv::model::entry::{BlockKind, Break, EntryId, Role};
@@ -552,16 +551,16 @@ const JOURNEYS: &[Journey] = &[
     ("quit", |key| {
         asks(key, |effect| matches!(effect, Effect::Quit));
         let mut stage = landmarks();
-        stage.app.came_from = CameFrom::Picker;
+        stage.app.below.push(AppScreen::Picker);
         key.press(&mut stage);
         assert!(
-            matches!(stage.asked[..], [Effect::Leave]),
+            matches!(stage.asked[..], [Effect::Back]),
             "back to the picker"
         );
     }),
     ("quit-now", |key| {
         let mut stage = landmarks();
-        stage.app.came_from = CameFrom::Picker;
+        stage.app.below.push(AppScreen::Picker);
         key.press(&mut stage);
         assert!(matches!(stage.asked[..], [Effect::Quit]));
     }),
@@ -842,7 +841,7 @@ fn every_key_of_every_preset_does_what_its_journey_says() {
 fn help_and_listing_show_the_keys_in_force() {
     for preset in PRESETS {
         let keymap = Keymap::new(preset, &[]).0;
-        let help = help::lines(&keymap, "", Below::Text);
+        let help = help::lines(&keymap, "", AppScreen::Session);
         let listing = keymap.listing();
         assert_eq!(listing.lines().count(), BINDINGS.len());
         for (binding, listed) in BINDINGS.iter().zip(listing.lines()) {

@@ -419,7 +419,7 @@ fn the_demo_has_lanes_at_all_sizes() {
                 stage.app.reader.text.view.lines.len(),
                 "{size:?} {keys}"
             );
-            let opens = |(line, cells): (usize, &Vec<tv::app::text::gutter::Cell>)| {
+            let opens = |(line, cells): (usize, &Vec<tv::app::text::gutter::GutterCell>)| {
                 let row = stage.app.reader.text.view.lines[line].row().unwrap();
                 let entry = stage
                     .app

@@ -3,7 +3,7 @@
 use tv::analysis::ledger::counting::{Progress, Question};
 use tv::analysis::ledger::{By, Ledger, Spender, Spent};
 use tv::analysis::money::spending::amount::Amount;
-use tv::app::effect::{Effect, Instead};
+use tv::app::effect::Effect;
 use tv::app::ledger::Sort;
 use tv::app::mode::Mode;
 use tv::app::update::Event;
@@ -216,7 +216,7 @@ fn a_row_leads_to_its_sessions_and_each_of_them_to_itself() {
     stage.asked.clear();
     stage.press("q");
     assert!(
-        matches!(&stage.asked[..], [Effect::GoBack(Instead::Sessions)]),
+        matches!(&stage.asked[..], [Effect::Back]),
         "back to what was there before"
     );
 }

@@ -91,7 +91,7 @@ fn rows(stage: &Stage) -> Vec<String> {
     };
     let lines = stage.app.reader.text.view.lines.iter();
     let row = |line| -> Option<String> {
-        let line: &tv::app::text::viewport::Line = line;
+        let line: &tv::app::text::viewport::WindowLine = line;
         Some(format!(
             "{}{}",
             mark(line),

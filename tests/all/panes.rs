@@ -303,10 +303,10 @@ fn what_comes_bit_by_bit_makes_the_same_outline() {
             };
             app.reader
                 .outline
-                .note(&app.reader.session.transcript, &touched);
+                .update(&app.reader.session.transcript, &touched);
             app.reader
                 .checks
-                .note(&app.reader.session.transcript, &touched);
+                .update(&app.reader.session.transcript, &touched);
         }
         stage.arrange();
         assert_eq!(stage.app.reader.outline.sections, first, "{name}");

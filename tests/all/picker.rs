@@ -1,7 +1,7 @@
 //! The picker: what a reader does in it, key by key, with sessions that are made by hand.
 
 use proptest::prelude::{any, proptest};
-use tv::app::effect::{Effect, Instead};
+use tv::app::effect::Effect;
 use tv::app::update::Event;
 use tv::model::edit::{Feed, Opened};
 use tv::model::found::{Found, Place, Preview, Sighting, TextHit};
@@ -262,7 +262,7 @@ fn esc_clears_then_leaves() {
         "q is typed"
     );
     stage.press("esc");
-    assert!(matches!(last(&stage), Effect::GoBack(Instead::Quit)));
+    assert!(matches!(last(&stage), Effect::Back));
     let mut stage = picker((80, 24));
     stage.press("ctrl-c");
     assert!(matches!(last(&stage), Effect::Quit));
@@ -289,10 +289,10 @@ fn with_a_session_behind_it_is_gone_back_to() {
     assert!(stage.picture().contains("FOLLOW"));
     stage.press("q");
     assert!(matches!(last(&stage), Effect::Quit));
-    stage.app.came_from = tv::app::state::CameFrom::Picker;
+    stage.app.below.push(tv::app::screens::AppScreen::Picker);
     stage.press("q");
     assert!(
-        matches!(last(&stage), Effect::Leave),
+        matches!(last(&stage), Effect::Back),
         "who was chosen is left for the others"
     );
     stage.press("Q");

@@ -2,9 +2,9 @@
 
 use tv::analysis::activity::{Activity, Wish};
 use tv::analysis::wall::{Call, Need, News, Rang, Said, SessionRow, Voice};
-use tv::app::effect::{Effect, Instead};
+use tv::app::effect::Effect;
 use tv::app::mode::Mode;
-use tv::app::state::CameFrom;
+use tv::app::screens::AppScreen;
 use tv::app::update::Event;
 use tv::app::wall::{Group, Sort};
 use tv::model::edit::{Feed, Opened};
@@ -235,7 +235,7 @@ fn enter_opens_and_q_leads_back() {
     stage.asked.clear();
     stage.press("q");
     assert!(
-        matches!(stage.asked[..], [Effect::GoBack(Instead::Quit)]),
+        matches!(stage.asked[..], [Effect::Back]),
         "without a session behind it is the end"
     );
     let mut stage = wall((100, 24));
@@ -249,6 +249,7 @@ fn enter_opens_and_q_leads_back() {
         joined: Vec::new(),
     };
     stage.feed(Feed::Opened(Box::new(opened)));
+    stage.app.below.push(AppScreen::Session);
     stage.asked.clear();
     stage.press("q");
     assert!(matches!(stage.app.mode, Mode::Normal));
@@ -257,14 +258,31 @@ fn enter_opens_and_q_leads_back() {
         "nobody needs them any more"
     );
     stage.asked.clear();
-    stage.app.came_from = CameFrom::Wall;
+    stage.app.below.push(AppScreen::Wall);
     stage.press("q");
-    assert!(matches!(stage.asked[..], [Effect::Leave]));
+    assert!(matches!(stage.asked[..], [Effect::Back]));
     stage.press("S ? q");
     assert!(
         matches!(stage.app.mode, Mode::Wall),
         "the help leads back to the wall"
     );
+}
+
+#[test]
+fn lists_lead_back_to_where_they_were_opened() {
+    let mut stage = wall((100, 24));
+    stage.press("s");
+    assert!(matches!(stage.app.mode, Mode::Picker));
+    stage.press("esc");
+    assert!(matches!(stage.app.mode, Mode::Wall), "not the end");
+    stage.press("$ s esc");
+    assert!(matches!(stage.app.mode, Mode::Ledger));
+    stage.press("S");
+    assert!(matches!(stage.app.mode, Mode::Wall));
+    assert!(stage.app.below.is_empty(), "it was open already");
+    stage.asked.clear();
+    stage.press("q");
+    assert!(matches!(stage.asked[..], [Effect::Back]));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 pub mod actions;
 
-use super::excerpt::CopyResult;
+use super::excerpt::ItemText;
 use crate::app::input::action::CopyTarget;
 use crate::app::text::viewport::Focus;
 use crate::model::figures;
@@ -109,19 +109,19 @@ pub(crate) fn origins_of(session: &Session, items: &[Focus]) -> Vec<Origin> {
 }
 
 /// Joins the parts that have text; without any, the reason why there is none.
-fn joined(parts: Vec<CopyResult>, between: &str) -> CopyResult {
+fn joined(parts: Vec<ItemText>, between: &str) -> ItemText {
     let mut texts = Vec::new();
     let mut nothing = "there is no text in this";
     for part in parts {
         match part {
-            CopyResult::Text(text) => texts.push(text.trim_end_matches('\n').to_owned()),
-            CopyResult::Nothing(why) => nothing = why,
-            CopyResult::Away => return CopyResult::Away,
+            ItemText::Text(text) => texts.push(text.trim_end_matches('\n').to_owned()),
+            ItemText::Nothing(why) => nothing = why,
+            ItemText::Away => return ItemText::Away,
         }
     }
     if texts.is_empty() {
-        CopyResult::Nothing(nothing)
+        ItemText::Nothing(nothing)
     } else {
-        CopyResult::Text(texts.join(between))
+        ItemText::Text(texts.join(between))
     }
 }

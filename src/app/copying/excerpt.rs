@@ -12,7 +12,7 @@ use crate::render::tool::{change_text, command_of};
 
 /// The text to copy, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CopyResult {
+pub enum ItemText {
     /// The text.
     Text(String),
     /// The item has no such text, for this reason.
@@ -22,17 +22,17 @@ pub enum CopyResult {
 }
 
 /// The text of a block for a copy key. Paths, links and records are not made here.
-pub fn of(entry: &Entry, block: usize, what: CopyTarget) -> CopyResult {
+pub fn of(entry: &Entry, block: usize, what: CopyTarget) -> ItemText {
     let Some(block) = entry.blocks.get(block) else {
-        return CopyResult::Nothing("nothing is focused");
+        return ItemText::Nothing("nothing is focused");
     };
     match (what, &block.kind) {
         (CopyTarget::Text, BlockKind::Text(body) | BlockKind::Thinking(body)) => whole(body),
         (CopyTarget::Text, BlockKind::Raw(raw) | BlockKind::Aside(_, raw)) => whole(&raw.body),
-        (CopyTarget::Text, BlockKind::Break(what)) => CopyResult::Text(what.words().to_string()),
+        (CopyTarget::Text, BlockKind::Break(what)) => ItemText::Text(what.words().to_string()),
         (CopyTarget::Text, BlockKind::Image(image)) => image.source.as_ref().map_or(
-            CopyResult::Nothing("the image is inside the file"),
-            |source| CopyResult::Text(source.to_string()),
+            ItemText::Nothing("the image is inside the file"),
+            |source| ItemText::Text(source.to_string()),
         ),
         (CopyTarget::Text | CopyTarget::Result, BlockKind::Result(stray)) => {
             whole(&stray.result.body)
@@ -41,15 +41,15 @@ pub fn of(entry: &Entry, block: usize, what: CopyTarget) -> CopyResult {
         {
             Some(result) => whole(&result.body),
             None if what == CopyTarget::Text => command(call),
-            None => CopyResult::Nothing("the call has no result"),
+            None => ItemText::Nothing("the call has no result"),
         },
         (CopyTarget::Command, BlockKind::Call(call)) => command(call),
         (CopyTarget::Id, BlockKind::Call(call)) if !call.key.is_empty() => {
-            CopyResult::Text(call.key.to_string())
+            ItemText::Text(call.key.to_string())
         }
-        (CopyTarget::Id, _) => CopyResult::Text(entry.key.to_string()),
-        (CopyTarget::Result, _) => CopyResult::Nothing("only tool calls have results"),
-        (CopyTarget::Command, _) => CopyResult::Nothing("only tool calls have a command"),
+        (CopyTarget::Id, _) => ItemText::Text(entry.key.to_string()),
+        (CopyTarget::Result, _) => ItemText::Nothing("only tool calls have results"),
+        (CopyTarget::Command, _) => ItemText::Nothing("only tool calls have a command"),
         (
             CopyTarget::Json
             | CopyTarget::Path
@@ -57,49 +57,49 @@ pub fn of(entry: &Entry, block: usize, what: CopyTarget) -> CopyResult {
             | CopyTarget::Link
             | CopyTarget::Query,
             _,
-        ) => CopyResult::Nothing("that is no part of an item"),
+        ) => ItemText::Nothing("that is no part of an item"),
     }
 }
 
 /// A value of the input of a call, by its index.
-pub(crate) fn value(entry: &Entry, block: usize, number: usize) -> CopyResult {
+pub(crate) fn value(entry: &Entry, block: usize, number: usize) -> ItemText {
     let Some(BlockKind::Call(call)) = entry.blocks.get(block).map(|block| &block.kind) else {
-        return CopyResult::Nothing("only tool calls have an input");
+        return ItemText::Nothing("only tool calls have an input");
     };
     match call.input.tree() {
         Some(Tree::Map(members)) => match members.get(number) {
-            Some((_, Tree::Text(text))) => CopyResult::Text(text.to_string()),
-            Some((_, value)) => CopyResult::Text(json(value)),
-            None => CopyResult::Nothing("the input has no such value"),
+            Some((_, Tree::Text(text))) => ItemText::Text(text.to_string()),
+            Some((_, value)) => ItemText::Text(json(value)),
+            None => ItemText::Nothing("the input has no such value"),
         },
         _ => whole(&call.input),
     }
 }
 
 /// The whole text of a block, folded parts included; of a call its command or headline, and its change or result.
-pub(crate) fn of_block(entry: &Entry, block: usize) -> CopyResult {
+pub(crate) fn of_block(entry: &Entry, block: usize) -> ItemText {
     let Some(BlockKind::Call(call)) = entry.blocks.get(block).map(|block| &block.kind) else {
         return of(entry, block, CopyTarget::Text);
     };
     if call.input.is_away() {
-        return CopyResult::Away;
+        return ItemText::Away;
     }
     let head = command_of(call).unwrap_or(&call.headline);
     let below = match (change_text(call), call.state.result()) {
-        (Some(change), _) => CopyResult::Text(change.to_string()),
+        (Some(change), _) => ItemText::Text(change.to_string()),
         (None, Some(result)) => whole(&result.body),
         (None, None) => call
             .state
             .live()
-            .map_or(CopyResult::Nothing("no result"), whole),
+            .map_or(ItemText::Nothing("no result"), whole),
     };
     match below {
-        CopyResult::Text(text) if call.kind == ToolKind::Read => {
-            CopyResult::Text(joined(head, &output::without_numbers(&text)))
+        ItemText::Text(text) if call.kind == ToolKind::Read => {
+            ItemText::Text(joined(head, &output::without_numbers(&text)))
         }
-        CopyResult::Text(text) => CopyResult::Text(joined(head, &text)),
-        CopyResult::Nothing(_) => CopyResult::Text(head.to_string()),
-        CopyResult::Away => CopyResult::Away,
+        ItemText::Text(text) => ItemText::Text(joined(head, &text)),
+        ItemText::Nothing(_) => ItemText::Text(head.to_string()),
+        ItemText::Away => ItemText::Away,
     }
 }
 
@@ -115,9 +115,9 @@ fn joined(head: &str, below: &str) -> String {
 
 /// The source lines of rows of a block, each once. Lines in between without a row, such as an empty line or the fence of
 /// a code block, are included.
-pub(crate) fn of_rows(entry: &Entry, block: usize, rows: &[Row]) -> CopyResult {
+pub(crate) fn of_rows(entry: &Entry, block: usize, rows: &[Row]) -> ItemText {
     let Some(kind) = entry.blocks.get(block).map(|block| &block.kind) else {
-        return CopyResult::Nothing("nothing is selected");
+        return ItemText::Nothing("nothing is selected");
     };
     let mut groups: Vec<(&Of, LineRanges)> = Vec::new();
     let mut is_hidden = false;
@@ -145,20 +145,18 @@ pub(crate) fn of_rows(entry: &Entry, block: usize, rows: &[Row]) -> CopyResult {
             Of::Nothing => continue,
             Of::Own(text) => without_sgr(text).into_owned(),
             Of::Body(at) => match bodies.get(*at).map(|body| whole(body)) {
-                Some(CopyResult::Text(text)) if is_read && *at > 0 => {
-                    output::without_numbers(&text)
-                }
-                Some(CopyResult::Text(text)) => text,
-                Some(CopyResult::Away) => return CopyResult::Away,
-                Some(CopyResult::Nothing(_)) | None => continue,
+                Some(ItemText::Text(text)) if is_read && *at > 0 => output::without_numbers(&text),
+                Some(ItemText::Text(text)) => text,
+                Some(ItemText::Away) => return ItemText::Away,
+                Some(ItemText::Nothing(_)) | None => continue,
             },
         };
         out.extend(lines.of(&text).map(str::to_owned));
     }
     if out.is_empty() {
-        CopyResult::Nothing("there is no text in these rows")
+        ItemText::Nothing("there is no text in these rows")
     } else {
-        CopyResult::Text(out.join("\n"))
+        ItemText::Text(out.join("\n"))
     }
 }
 
@@ -201,24 +199,24 @@ impl LineRanges {
 }
 
 /// All of a body, without colours.
-pub fn whole(body: &Body) -> CopyResult {
+pub fn whole(body: &Body) -> ItemText {
     if body.is_away() {
-        return CopyResult::Away;
+        return ItemText::Away;
     }
     match (body.text(), body.tree()) {
-        (Some(text), _) => CopyResult::Text(without_sgr(text).into_owned()),
-        (None, Some(tree)) => CopyResult::Text(json(tree)),
-        (None, None) => CopyResult::Away,
+        (Some(text), _) => ItemText::Text(without_sgr(text).into_owned()),
+        (None, Some(tree)) => ItemText::Text(json(tree)),
+        (None, None) => ItemText::Away,
     }
 }
 
-fn command(call: &ToolCall) -> CopyResult {
+fn command(call: &ToolCall) -> ItemText {
     let Some(tree) = call.input.tree() else {
         return whole(&call.input);
     };
     command_of(call).map_or_else(
-        || CopyResult::Text(json(tree)),
-        |text| CopyResult::Text(text.to_string()),
+        || ItemText::Text(json(tree)),
+        |text| ItemText::Text(text.to_string()),
     )
 }
 

@@ -1,6 +1,6 @@
 //! A turn as Markdown: prompt, thinking, calls and answers.
 
-use super::excerpt::{self, CopyResult};
+use super::excerpt::{self, ItemText};
 use crate::app::input::action::CopyTarget;
 use crate::model::body::Body;
 use crate::model::entry::{Block, BlockKind, Entry, EntryId, Role};
@@ -101,13 +101,13 @@ fn part(
         BlockKind::Break(what) => Some(format!("*{}*", without_sgr(&what.words()))),
         BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => {
             match excerpt::of(entry, at, CopyTarget::Text) {
-                CopyResult::Text(text) => Some(format!(
+                ItemText::Text(text) => Some(format!(
                     "**{}**\n\n{}",
                     without_sgr(&raw.title),
                     fenced("", &text)
                 )),
-                CopyResult::Nothing(_) => None,
-                CopyResult::Away => return Err(NotLoaded),
+                ItemText::Nothing(_) => None,
+                ItemText::Away => return Err(NotLoaded),
             }
         }
     })
@@ -116,11 +116,11 @@ fn part(
 /// A body's text, if there is any.
 fn said(body: &Body) -> Result<Option<String>, NotLoaded> {
     match excerpt::whole(body) {
-        CopyResult::Text(text) => {
+        ItemText::Text(text) => {
             Ok(Some(text.trim_end().to_owned()).filter(|text| !text.trim().is_empty()))
         }
-        CopyResult::Nothing(_) => Ok(None),
-        CopyResult::Away => Err(NotLoaded),
+        ItemText::Nothing(_) => Ok(None),
+        ItemText::Away => Err(NotLoaded),
     }
 }
 

@@ -2,13 +2,11 @@
 
 use tui_input::{Input, InputRequest};
 
-use crate::app::below::Below;
 use crate::app::copying::piping;
 use crate::app::effect::Effect;
 use crate::app::input::history::HistoryKind;
 use crate::app::mode::Mode;
 use crate::app::picker::actions::toggle_preview;
-use crate::app::pop_ups::raw::RawView;
 use crate::app::state::App;
 use crate::app::text::find::{filter, search};
 use crate::app::wall;
@@ -199,47 +197,26 @@ pub(crate) fn cancel(app: &mut App) -> Vec<Effect> {
             };
             Vec::new()
         }
-        Mode::Help {
-            below: Below::Picker,
-            ..
-        } => {
-            app.mode = Mode::Picker;
-            Vec::new()
-        }
-        Mode::Help {
-            below: Below::Ledger,
-            ..
-        }
-        | Mode::Ledger => {
-            app.mode = Mode::Ledger;
-            Vec::new()
-        }
-        Mode::Help {
-            below: Below::Wall, ..
-        }
-        | Mode::Raw(RawView {
-            below: Below::Wall, ..
-        })
+        mode @ (Mode::Help { .. }
+        | Mode::Raw(_)
         | Mode::OnWall { .. }
-        | Mode::Wall => {
-            app.mode = Mode::Wall;
-            Vec::new()
-        }
-        Mode::Help { .. }
-        | Mode::Raw { .. }
+        | Mode::Wall
+        | Mode::Ledger
         | Mode::Resume(_)
         | Mode::Palette(_)
         | Mode::Filter { .. }
-        | Mode::Pipe { .. } => Vec::new(),
+        | Mode::Pipe { .. }) => {
+            app.mode = mode.screen().mode();
+            Vec::new()
+        }
         Mode::Search { .. } => app.reader.with_text(|text, _| search::cancel(text)),
         Mode::Picker => {
-            let has_session = app.reader.session.file.opened.is_some();
-            app.mode = if app.picker.is_left(has_session) {
-                Mode::Normal
+            app.mode = Mode::Picker;
+            if app.picker.clear_input() {
+                Vec::new()
             } else {
-                Mode::Picker
-            };
-            app.picker.cancel(has_session)
+                app.leave_list()
+            }
         }
         Mode::Normal if app.reader.text.find.next_filter.is_some() => cancel(app),
         Mode::Normal => app.reader.with_text(|text, _| search::end(text)),

@@ -154,24 +154,18 @@ pub enum Action {
 
 /// A kind of landmark that a key jumps to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "most landmarks are named as in the transcript")]
 pub enum LandmarkKind {
-    /// A prompt.
     Prompt,
-    /// An error.
     Error,
-    /// A tool call.
     Tool,
     /// An answer of the model.
     Message,
-    /// Thinking.
     Thinking,
     /// A sub-agent.
     Lane,
-    /// A compaction.
     Compaction,
-    /// A branch.
     Branch,
-    /// An image.
     Image,
     /// A call without a result.
     Open,
@@ -185,12 +179,10 @@ pub enum LandmarkKind {
 
 /// A filter that needs no typing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "most filters are named by what they show")]
 pub enum QuickFilter {
-    /// Errors.
     Errors,
-    /// Tool calls.
     Tools,
-    /// Prompts.
     Prompts,
     /// Calls of the focused tool.
     Name,

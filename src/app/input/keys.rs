@@ -17,38 +17,24 @@ pub struct Press {
 
 /// A key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "keys are named as on a keyboard")]
 pub enum Code {
     /// A character; letters carry their case, so Shift needs no mark.
     Char(char),
-    /// Return.
     Enter,
-    /// Escape.
     Esc,
-    /// Tab.
     Tab,
-    /// Shift-Tab.
     BackTab,
-    /// Backspace.
     Backspace,
-    /// Delete.
     Delete,
-    /// Arrow up.
     Up,
-    /// Arrow down.
     Down,
-    /// Arrow left.
     Left,
-    /// Arrow right.
     Right,
-    /// Home.
     Home,
-    /// End.
     End,
-    /// Page up.
     PageUp,
-    /// Page down.
     PageDown,
-    /// A function key.
     F(u8),
     /// In bindings only: any letter or digit, for the name of a mark.
     Letter,

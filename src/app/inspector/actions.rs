@@ -6,7 +6,7 @@ use super::{
     Inspector, RowsKey, call, context, inspected, item, raw, seek_item, timing, why, words,
 };
 use crate::app::copying::clipboard;
-use crate::app::copying::excerpt::{self, CopyResult};
+use crate::app::copying::excerpt::{self, ItemText};
 use crate::app::effect::Effect;
 use crate::app::input::action::{Action, CopyTarget, Tab};
 use crate::app::layout::Frame;
@@ -315,18 +315,18 @@ fn copy(inspector: &mut Inspector, scene: &mut Scene<'_>) -> Vec<Effect> {
         return Vec::new();
     };
     let excerpt = match fact.take {
-        RowCopy::Row => CopyResult::Text(words(&fact.line)),
+        RowCopy::Row => ItemText::Text(words(&fact.line)),
         RowCopy::Value(number) => excerpt::value(entry, focus.block, number),
         RowCopy::Output => excerpt::of(entry, focus.block, CopyTarget::Result),
         RowCopy::Text => excerpt::of(entry, focus.block, CopyTarget::Text),
     };
     match excerpt {
-        CopyResult::Text(text) => vec![Effect::Copy(text)],
-        CopyResult::Nothing(why) => {
+        ItemText::Text(text) => vec![Effect::Copy(text)],
+        ItemText::Nothing(why) => {
             scene.say(why);
             Vec::new()
         }
-        CopyResult::Away => {
+        ItemText::Away => {
             scene.say("still being read; try again");
             Vec::new()
         }

@@ -11,7 +11,6 @@ use crate::model::entry::{BlockKind, Break, Entry, EntryId};
 use crate::model::figures::{self, percent};
 use crate::model::usage::Usage;
 
-/// Columns of bars.
 const BAR: usize = 24;
 
 /// The request of an item: its own, else the one before it.

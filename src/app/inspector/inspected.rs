@@ -25,13 +25,10 @@ const LINKS: usize = 64;
 
 /// Figures of the turn of an item.
 pub struct TurnSummary {
-    /// The prompt.
     pub prompt: EntryId,
-    /// Its number, from 1.
     pub number: usize,
     /// Its cost, formatted; empty if it is not known.
     pub cost: String,
-    /// Time by class.
     pub time: Sums,
 }
 
@@ -50,19 +47,13 @@ impl TurnSummary {
     }
 }
 
-/// The item.
 pub struct InspectedItem<'a> {
-    /// The session.
     pub session: &'a Session,
-    /// Time and theme.
     pub screen: &'a Screen,
-    /// Its position.
     pub focus: Focus,
-    /// Its entry.
     pub entry: &'a Entry,
     /// Earlier calls with the same arguments.
     pub earlier: Earlier,
-    /// Its turn.
     pub turn: Option<TurnSummary>,
 }
 

@@ -25,7 +25,6 @@ const BUDGET: usize = 16 << 20;
 /// Where the transcript shows a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueLocation {
-    /// The item.
     pub focus: Focus,
     shows: LocationInItem,
 }

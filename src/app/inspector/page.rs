@@ -17,7 +17,6 @@ const BYTES_PER_COLUMN: usize = 8;
 /// A row of the inspector.
 #[derive(Clone, Debug)]
 pub struct InspectorRow {
-    /// The text.
     pub line: Line<'static>,
     /// The item that enter jumps to.
     pub(crate) target: Option<Focus>,
@@ -30,7 +29,6 @@ pub struct InspectorRow {
 /// What is copied of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowCopy {
-    /// The row itself.
     Row,
     /// A value of the input, by its index.
     Value(usize),
@@ -42,7 +40,6 @@ pub enum RowCopy {
 
 /// Rows while they are made.
 pub struct PageBuilder<'a> {
-    /// The outer conditions.
     pub(crate) look: Look<'a>,
     limit: usize,
     facts: Vec<InspectorRow>,
@@ -58,7 +55,6 @@ impl<'a> PageBuilder<'a> {
         }
     }
 
-    /// Columns.
     pub(crate) fn width(&self) -> usize {
         usize::from(self.look.width).max(1)
     }
@@ -103,7 +99,6 @@ impl<'a> PageBuilder<'a> {
         }
     }
 
-    /// A row, wrapped.
     pub fn text(&mut self, spans: &[Piece]) {
         self.wrapped(spans, &[], RowCopy::Row, None);
     }

@@ -10,7 +10,6 @@ use crate::model::figures::{self, duration, percent};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, ToolCall, ToolState};
 
-/// Columns of bars.
 const BAR: usize = 24;
 /// Rows of overlapping calls.
 const OVERLAPS: usize = 40;

@@ -3,10 +3,8 @@
 use super::layout::divide;
 use super::{LedgerView, Sort};
 use crate::analysis::ledger::By;
-use crate::app::below::Below;
-use crate::app::effect::{Effect, Instead};
+use crate::app::effect::Effect;
 use crate::app::input::action::{Action, CopyTarget, PaneChange, View, Way};
-use crate::app::mode::Mode;
 use crate::app::screen::Screen;
 use crate::app::state::App;
 
@@ -24,17 +22,6 @@ const DIGITS: [View; 7] = [
 /// Scrolls.
 pub(crate) fn arrange(ledger: &mut LedgerView, screen: &Screen) {
     ledger.scroll(usize::from(divide(ledger, screen).lines));
-}
-
-/// Shows the ledger.
-pub(crate) fn open(app: &mut App) -> Vec<Effect> {
-    app.ledger.below = match app.mode {
-        Mode::Picker => Below::Picker,
-        Mode::Wall | Mode::OnWall { .. } => Below::Wall,
-        _ => Below::Text,
-    };
-    app.mode = Mode::Ledger;
-    vec![Effect::Count(app.ledger.question.clone())]
 }
 
 /// Carries out an action, if it has a meaning here.
@@ -87,10 +74,10 @@ pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Eff
             return Some(if action == Action::Collapse {
                 Vec::new()
             } else {
-                leave(app)
+                app.leave_list()
             });
         }
-        Action::Usage => return Some(leave(app)),
+        Action::Usage => return Some(app.leave_list()),
         Action::Palette => {
             screen.say("commands are of a session: 1 to 7 choose what is summed up by");
         }
@@ -130,17 +117,4 @@ fn beside(ledger: &LedgerView, way: Way) -> By {
 fn group(ledger: &mut LedgerView, by: By) -> Vec<Effect> {
     ledger.group(by);
     vec![Effect::Count(ledger.question.clone())]
-}
-
-/// Back to what lies below; where that was a session which is gone, to those to choose from.
-fn leave(app: &mut App) -> Vec<Effect> {
-    match app.ledger.below {
-        Below::Picker => app.mode = Mode::Picker,
-        Below::Wall => app.mode = Mode::Wall,
-        Below::Text | Below::Ledger if app.reader.session.file.opened.is_some() => {
-            app.mode = Mode::Normal;
-        }
-        Below::Text | Below::Ledger => return vec![Effect::GoBack(Instead::Sessions)],
-    }
-    Vec::new()
 }

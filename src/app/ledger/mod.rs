@@ -15,7 +15,6 @@ pub mod layout;
 
 use std::cmp::Reverse;
 
-use super::below::Below;
 use crate::analysis::ledger::counting::{Counted, Question};
 use crate::analysis::ledger::{By, Group, Row};
 use crate::model::found::Found;
@@ -39,8 +38,6 @@ pub struct LedgerView {
     pub days: Vec<Day>,
     /// First row in sight.
     pub top: usize,
-    /// What leaving it leads back to.
-    pub(crate) below: Below,
     /// Where the reader came from row by row.
     trail: Vec<(By, Option<Group>)>,
     /// Rows of the answer, in their order.

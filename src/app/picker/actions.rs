@@ -3,7 +3,7 @@
 use tui_input::InputRequest;
 
 use super::{Division, Pane, Picker, Row};
-use crate::app::effect::{Effect, Instead};
+use crate::app::effect::Effect;
 use crate::app::screen::Screen;
 use crate::model::found::{Place, Preview};
 
@@ -81,22 +81,13 @@ impl Picker {
         self.chosen().map(open).into_iter().collect()
     }
 
-    /// Whether giving up leads back to the session behind: nothing is typed, and there is one.
-    pub(crate) fn is_left(&self, has_session: bool) -> bool {
-        self.input.value().is_empty() && has_session
-    }
-
-    /// Clears what is typed, then goes back to the session behind, then ends.
-    pub(crate) fn cancel(&mut self, has_session: bool) -> Vec<Effect> {
-        if !self.input.value().is_empty() {
+    /// Clears what is typed. Returns whether there was anything.
+    pub(crate) fn clear_input(&mut self) -> bool {
+        let is_typed = !self.input.value().is_empty();
+        if is_typed {
             self.type_on(InputRequest::DeleteLine);
-            return Vec::new();
         }
-        vec![if has_session {
-            Effect::EndSeeking
-        } else {
-            Effect::GoBack(Instead::Quit)
-        }]
+        is_typed
     }
 
     /// Takes a preview that was asked for.

@@ -1,12 +1,12 @@
 //! The help: all bindings by group, narrowed by typed words, and the pages of the manual.
 
 use super::raw::RawView;
-use crate::app::below::Below;
 use crate::app::input::action::{Action, CopyTarget, LandmarkKind, PaneChange, QuickFilter, Way};
 use crate::app::input::bindings::{BINDINGS, Binding, BindingGroup, GROUPS};
 use crate::app::input::keymap::Keymap;
 use crate::app::mode::Mode;
 use crate::app::screen::Screen;
+use crate::app::screens::AppScreen;
 use crate::render::code::Colours;
 use crate::render::manual::{self, Page};
 use crate::render::row::{Look, Row};
@@ -121,7 +121,7 @@ const IN_PICKER: &[(&str, &str)] = &[
 ];
 
 /// A page of the manual in a pop-up.
-pub(crate) fn page(screen: &Screen, page: &'static Page, below: Below) -> RawView {
+pub(crate) fn page(screen: &Screen, page: &'static Page, below: AppScreen) -> RawView {
     let title = format!("Help on {}", page.topic);
     let mut view = RawView::of_text(title, page_rows(screen, page), page.text(asked_for));
     (view.page, view.below) = (Some(page), below);
@@ -155,7 +155,7 @@ fn asked_for(topic: &str) -> String {
 }
 
 /// The lines that match all wanted words; groups without one are left out. Keys are those of the screen below the help.
-pub fn lines(keymap: &Keymap, wanted: &str, below: Below) -> Vec<HelpLine> {
+pub fn lines(keymap: &Keymap, wanted: &str, below: AppScreen) -> Vec<HelpLine> {
     let of_group = |group: BindingGroup| {
         let bindings = BINDINGS
             .iter()
@@ -173,15 +173,15 @@ pub fn lines(keymap: &Keymap, wanted: &str, below: Below) -> Vec<HelpLine> {
         .map(|binding| binding_line(keymap, binding))
         .collect();
     let groups: Vec<(&str, Vec<HelpLine>)> = match below {
-        Below::Text => GROUPS
+        AppScreen::Session => GROUPS
             .map(|group| (group.title(), of_group(group).collect()))
             .into(),
-        Below::Picker => vec![("Sessions", IN_PICKER.iter().map(fixed_line).collect())],
-        Below::Wall => vec![
+        AppScreen::Picker => vec![("Sessions", IN_PICKER.iter().map(fixed_line).collect())],
+        AppScreen::Wall => vec![
             ("All sessions", own(ON_WALL).collect()),
             (BindingGroup::Program.title(), anywhere),
         ],
-        Below::Ledger => {
+        AppScreen::Ledger => {
             vec![
                 ("What all sessions came to", own(IN_LEDGER).collect()),
                 (BindingGroup::Program.title(), anywhere),
@@ -245,31 +245,31 @@ fn is_wanted(line: &HelpLine, wanted: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{HelpLine, lines};
-    use crate::app::below::Below;
     use crate::app::input::bindings::{BINDINGS, GROUPS};
     use crate::app::input::keymap::Keymap;
+    use crate::app::screens::AppScreen;
 
     #[test]
     fn what_is_typed_narrows_the_help() {
         let keymap = Keymap::default();
         assert_eq!(
-            lines(&keymap, "", Below::Text).len(),
+            lines(&keymap, "", AppScreen::Session).len(),
             BINDINGS.len() + 2 * GROUPS.len() - 1
         );
-        let errors = lines(&keymap, "NEXT error", Below::Text);
+        let errors = lines(&keymap, "NEXT error", AppScreen::Session);
         assert_eq!(errors.len(), 2, "{errors:?}");
         assert_eq!(errors.first(), Some(&HelpLine::Heading("Jump")));
-        let by_key = lines(&keymap, "yj", Below::Text);
+        let by_key = lines(&keymap, "yj", AppScreen::Session);
         assert!(
             matches!(by_key.last(), Some(HelpLine::Binding { action, .. }) if action == "copy-json")
         );
-        assert!(lines(&keymap, "nothing of the kind", Below::Text).is_empty());
+        assert!(lines(&keymap, "nothing of the kind", AppScreen::Session).is_empty());
     }
 
     #[test]
     fn the_help_is_that_of_what_it_lies_over() {
         let keymap = Keymap::default();
-        let doc_of = |wanted: &str, below: Below| {
+        let doc_of = |wanted: &str, below: AppScreen| {
             let lines = lines(&keymap, "", below).into_iter();
             let docs: Vec<&str> = lines
                 .filter_map(|line| match line {
@@ -281,10 +281,13 @@ mod tests {
                 .collect();
             docs
         };
-        assert_eq!(doc_of("e", Below::Wall), ["next that needs you"]);
-        assert_eq!(doc_of("+", Below::Wall), ["group"]);
-        assert_eq!(doc_of("R", Below::Ledger), ["count anew"]);
-        assert_eq!(doc_of("S", Below::Ledger).len(), 1);
-        assert!(doc_of("j", Below::Picker).is_empty(), "a letter is typed");
+        assert_eq!(doc_of("e", AppScreen::Wall), ["next that needs you"]);
+        assert_eq!(doc_of("+", AppScreen::Wall), ["group"]);
+        assert_eq!(doc_of("R", AppScreen::Ledger), ["count anew"]);
+        assert_eq!(doc_of("S", AppScreen::Ledger).len(), 1);
+        assert!(
+            doc_of("j", AppScreen::Picker).is_empty(),
+            "a letter is typed"
+        );
     }
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use ratatui::text::Line;
 
-use crate::app::below::Below;
 use crate::app::copying::excerpt;
 use crate::app::input::action::CopyTarget;
 use crate::app::screen::Screen;
+use crate::app::screens::AppScreen;
 use crate::model::body::Tree;
 
 use crate::render::manual::Page;
@@ -38,7 +38,7 @@ pub struct RawView {
     /// The page of the manual that it shows.
     pub page: Option<&'static Page>,
     /// The screen below it.
-    pub below: Below,
+    pub below: AppScreen,
 }
 
 impl RawView {

@@ -103,7 +103,7 @@ pub struct Places {
     pub(crate) sought: Option<String>,
     /// The position from before a reload, until its entry has been read.
     pub(crate) return_to: Option<KeyedPosition>,
-    jumps: JumpList,
+    pub(crate) jumps: JumpList,
     /// Size of the last entry, since text that is added to it is new, too.
     pub(crate) tail: TailState,
     /// Whether to go to the beginning as soon as it is read.
@@ -141,16 +141,6 @@ impl Places {
                 self.jumps.back.remove(0);
             }
         }
-    }
-
-    /// Where jumps came from, and where those led that were taken back.
-    pub(crate) fn jumps(&self) -> &JumpList {
-        &self.jumps
-    }
-
-    /// Takes a trail that was there before.
-    pub(crate) fn set_jumps(&mut self, jumps: JumpList) {
-        self.jumps = jumps;
     }
 
     /// Goes back or forward in the jump list. Positions that are no longer in the session are dropped.

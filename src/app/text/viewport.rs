@@ -354,17 +354,7 @@ impl Viewport {
             Motion::Select => self.begin_selection(rows, height),
             Motion::Lines(by) => self.scroll(by, rows, height),
             Motion::HalfPages(by) => {
-                let half = isize::try_from(height / 2).unwrap_or(1).max(1);
-                // A page keeps two lines of the last one in sight.
-                let whole = isize::try_from(height.saturating_sub(2))
-                    .unwrap_or(1)
-                    .max(1);
-                let lines = if by % 2 == 0 {
-                    by / 2 * whole
-                } else {
-                    by * half
-                };
-                self.scroll(lines, rows, height);
+                self.scroll(lines_of_half_pages(by, height), rows, height);
                 self.focus_in_window(0);
             }
             Motion::Items(by) => self.step_on(by, rows, height),
@@ -520,6 +510,16 @@ impl Viewport {
             }
             self.anchor_to_window(rows);
         }
+    }
+}
+
+/// Lines of half pages. A whole page keeps two lines of the one before in sight.
+fn lines_of_half_pages(by: isize, height: usize) -> isize {
+    let at_least_one = |lines: usize| isize::try_from(lines).unwrap_or(1).max(1);
+    if by % 2 == 0 {
+        by / 2 * at_least_one(height.saturating_sub(2))
+    } else {
+        by * at_least_one(height / 2)
     }
 }
 

@@ -5,7 +5,7 @@ use super::landmarks::starter;
 use super::places::news;
 use super::sequence::{Sequence, Visibility};
 use super::spine::cell_of;
-use super::viewport::{Anchor, Focus, Viewport, WindowLine};
+use super::viewport::{Anchor, Focus, RowSource, Viewport, WindowLine};
 use super::{branches, rows_of, runs};
 use crate::analysis::calls::awaited::Awaited;
 use crate::app::layout::Frame;
@@ -13,7 +13,7 @@ use crate::app::scene::Scene;
 use crate::app::text::TextPane;
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::transcript::Transcript;
-use crate::render::row::{Level, Look, Times};
+use crate::render::row::{Level, Look, Row, Times};
 
 /// Fills the window, and updates the count of unseen entries.
 pub fn fill(text: &mut TextPane, scene: &Scene<'_>, frame: Frame) {
@@ -78,6 +78,17 @@ pub fn with_layouts<T>(
         cache: &mut text.cache,
     };
     work(&mut layouts, &mut text.view)
+}
+
+/// The rows of a block, with the gap after it.
+pub(crate) fn rows_of_block(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> Vec<Row> {
+    let frame = text.frame(scene);
+    with_layouts(text, scene, frame, |layouts, _| {
+        let place = layouts.place(focus);
+        let rows = place.map(|place| layouts.rows(place)).unwrap_or_default();
+        let own = rows.iter().filter(|row| row.block == focus.block);
+        own.cloned().collect()
+    })
 }
 
 /// The times beside entries: with seconds at levels 4 and 5, none if no entry has a time.

@@ -8,14 +8,14 @@ use crate::analysis::expression::parse::Mistake;
 use crate::analysis::wall::filter::Filter;
 use crate::analysis::wall::{News, Rang};
 use crate::app::alarms::{AlarmNotice, AlarmSpec};
-use crate::app::effect::{Effect, Instead};
+use crate::app::effect::Effect;
 use crate::app::input::action::{
     Action, CopyTarget, LandmarkKind, PaneChange, QuickFilter, View, Way,
 };
 use crate::app::input::command::TypedCommand;
-use crate::app::ledger;
 use crate::app::mode::{Mode, WallLine};
 use crate::app::screen::Screen;
+use crate::app::screens::AppScreen;
 use crate::app::state::App;
 use crate::model::found::Place;
 
@@ -23,13 +23,6 @@ use crate::model::found::Place;
 pub(crate) fn arrange(wall: &mut Wall, screen: &Screen) {
     wall.order(screen.now);
     wall.scroll(usize::from(divide(wall, screen).lines));
-}
-
-/// Shows the wall.
-pub(crate) fn open(app: &mut App) -> Vec<Effect> {
-    app.mode = Mode::Wall;
-    app.wall.doubt();
-    vec![Effect::FollowAll]
 }
 
 /// Carries out an action, if it has a meaning here.
@@ -99,9 +92,9 @@ pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Eff
             );
         }
         Action::Cancel if wall.filter.is_some() => wall.set_filter("", screen),
-        Action::Cancel | Action::Quit | Action::Wall => return Some(leave(app)),
+        Action::Cancel | Action::Quit | Action::Wall => return Some(app.leave_list()),
         // F4 is the money of what is shown.
-        Action::View(View::Money) => return Some(ledger::actions::open(app)),
+        Action::View(View::Money) => return Some(app.open_list(AppScreen::Ledger)),
         Action::Palette => {
             app.mode = Mode::OnWall {
                 line: WallLine::Command,
@@ -158,20 +151,6 @@ fn copy(wall: &Wall, what: impl Fn(&Place) -> String) -> Vec<Effect> {
         .map(|row| Effect::Copy(what(&row.place)))
         .into_iter()
         .collect()
-}
-
-/// Back to the session behind; without one the program ends.
-fn leave(app: &mut App) -> Vec<Effect> {
-    if app.reader.session.file.opened.is_none() {
-        return vec![Effect::GoBack(Instead::Quit)];
-    }
-    app.mode = Mode::Normal;
-    // What is watched for goes on being watched for.
-    if app.wall.wishes.is_empty() {
-        vec![Effect::LeaveAll]
-    } else {
-        Vec::new()
-    }
 }
 
 /// A typed line is finished.

@@ -1,14 +1,14 @@
 //! Copies items.
 
 use super::{CopyFormat, CopyItem, PendingCopy, joined, origins_of};
-use crate::app::copying::excerpt::{self, CopyResult};
+use crate::app::copying::excerpt::{self, ItemText};
 use crate::app::copying::markdown::{self, NotLoaded};
 use crate::app::effect::Effect;
 use crate::app::input::action::CopyTarget;
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;
-use crate::app::text::viewport::{Focus, RowSource};
-use crate::app::text::window::with_layouts;
+use crate::app::text::viewport::Focus;
+use crate::app::text::window::rows_of_block;
 use crate::model::entry::{BlockKind, Entry, EntryId, Role};
 use crate::model::figures;
 use crate::model::record::Origin;
@@ -306,15 +306,15 @@ fn finish(text: &mut TextPane, scene: &mut Scene<'_>, taking: &PendingCopy) -> V
                 .collect();
             entries.dedup();
             markdown::markdown(&scene.session.transcript, &entries)
-                .map_or_else(|NotLoaded| CopyResult::Away, CopyResult::Text)
+                .map_or_else(|NotLoaded| ItemText::Away, ItemText::Text)
         }
         CopyFormat::Each(what) => {
             let each = taking.pieces.iter().map(|piece| {
                 let entry = scene.session.transcript.get(piece.focus.entry);
                 let excerpt = entry.map(|entry| excerpt::of(entry, piece.focus.block, what));
-                match excerpt.unwrap_or(CopyResult::Nothing("nothing is focused")) {
-                    CopyResult::Text(key) if what == CopyTarget::Id => {
-                        CopyResult::Text(scene.session.transcript.recorded_key(&key).to_owned())
+                match excerpt.unwrap_or(ItemText::Nothing("nothing is focused")) {
+                    ItemText::Text(key) if what == CopyTarget::Id => {
+                        ItemText::Text(scene.session.transcript.recorded_key(&key).to_owned())
                     }
                     excerpt => excerpt,
                 }
@@ -336,20 +336,20 @@ fn finish(text: &mut TextPane, scene: &mut Scene<'_>, taking: &PendingCopy) -> V
         }
     };
     match text {
-        CopyResult::Text(text) => return vec![Effect::Copy(text)],
-        CopyResult::Nothing(why) => scene.say(why),
-        CopyResult::Away => scene.say("the records cannot be read any more"),
+        ItemText::Text(text) => return vec![Effect::Copy(text)],
+        ItemText::Nothing(why) => scene.say(why),
+        ItemText::Away => scene.say("the records cannot be read any more"),
     }
     Vec::new()
 }
 
-fn selected(text: &mut TextPane, scene: &Scene<'_>, piece: CopyItem) -> CopyResult {
+fn selected(text: &mut TextPane, scene: &Scene<'_>, piece: CopyItem) -> ItemText {
     let rows = piece
         .rows
         .map(|_| rows_of(text, scene, piece.focus))
         .unwrap_or_default();
     let Some(entry) = scene.session.transcript.get(piece.focus.entry) else {
-        return CopyResult::Nothing("it is gone");
+        return ItemText::Nothing("it is gone");
     };
     let Some((first, last)) = piece.rows else {
         return excerpt::of_block(entry, piece.focus.block);
@@ -364,13 +364,7 @@ fn selected(text: &mut TextPane, scene: &Scene<'_>, piece: CopyItem) -> CopyResu
 
 /// The rows of an item, without the gap after it.
 pub(crate) fn rows_of(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> Vec<Row> {
-    let frame = text.frame(scene);
-    with_layouts(text, scene, frame, |layouts, _| {
-        let Some(place) = layouts.place(focus) else {
-            return Vec::new();
-        };
-        let rows = layouts.rows(place);
-        let is_own = |row: &&Row| row.block == focus.block && row.kind != RowKind::Gap;
-        rows.iter().filter(is_own).cloned().collect()
-    })
+    let mut rows = rows_of_block(text, scene, focus);
+    rows.retain(|row| row.kind != RowKind::Gap);
+    rows
 }

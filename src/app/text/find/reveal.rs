@@ -1,17 +1,14 @@
 //! Brings hits into view, whatever hides them: the level, hidden thinking, a fold, lines that a preview leaves out, a
 //! body on disk. Steps from row to row with hits within a block, then to the next block.
 
-use std::sync::Arc;
-
 use regex::Regex;
 
 use super::{CurrentHit, Edge, PendingHit};
-use crate::app::layout::Frame;
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;
 use crate::app::text::folds::reach;
-use crate::app::text::viewport::{Focus, Motion, RowSource};
-use crate::app::text::window::{refresh_sequence, with_layouts};
+use crate::app::text::viewport::{Focus, Motion};
+use crate::app::text::window::{refresh_sequence, rows_of_block};
 use crate::model::text::without_sgr;
 use crate::render::row::{Fold, Row};
 
@@ -23,7 +20,7 @@ enum NextHit {
 }
 
 /// Pushes the motions to the pending hit. While its body is being read, it stays pending.
-pub(crate) fn reveal_sought(text: &mut TextPane, scene: &mut Scene<'_>, frame: Frame) {
+pub(crate) fn reveal_sought(text: &mut TextPane, scene: &mut Scene<'_>) {
     let Some(mut sought) = text.find.sought.take() else {
         return;
     };
@@ -37,7 +34,7 @@ pub(crate) fn reveal_sought(text: &mut TextPane, scene: &mut Scene<'_>, frame: F
             return;
         };
         if let Some((focus, edge)) = sought.block.take()
-            && !arrive(text, scene, frame, &pattern, (focus, edge))
+            && !arrive(text, scene, &pattern, (focus, edge))
         {
             text.find.sought = Some(PendingHit {
                 block: Some((focus, edge)),
@@ -50,7 +47,7 @@ pub(crate) fn reveal_sought(text: &mut TextPane, scene: &mut Scene<'_>, frame: F
         }
         let forward = sought.steps > 0;
         sought.steps -= sought.steps.signum();
-        match step(text, scene, frame, &pattern, forward) {
+        match step(text, scene, &pattern, forward) {
             NextHit::Row(at) => {
                 text.find.at_hit = Some(at);
                 text.view.push_motion(Motion::ShowRow(at.focus, at.row));
@@ -65,7 +62,6 @@ pub(crate) fn reveal_sought(text: &mut TextPane, scene: &mut Scene<'_>, frame: F
 fn arrive(
     text: &mut TextPane,
     scene: &mut Scene<'_>,
-    frame: Frame,
     pattern: &Regex,
     (focus, edge): (Focus, Edge),
 ) -> bool {
@@ -81,15 +77,15 @@ fn arrive(
         .as_ref()
         .and_then(|search| search.hits.iter().find(|hit| hit.focus == focus));
     let lines = known.map_or(0, |hit| hit.lines);
-    let mut rows = rows_of(text, scene, frame, focus);
+    let mut rows = rows_of_block(text, scene, focus);
     let mut hits = rows_with_hits(&rows, pattern);
     let hides = rows.iter().any(|row| row.hides > 0 || row.is_away);
     if hits.is_empty() || (hits.len() < lines && hides) {
         open_fold(text, scene, focus);
-        rows = rows_of(text, scene, frame, focus);
+        rows = rows_of_block(text, scene, focus);
         hits = rows_with_hits(&rows, pattern);
         if hits.len() < lines.max(1) && open_nodes(text, scene, focus, &rows) {
-            rows = rows_of(text, scene, frame, focus);
+            rows = rows_of_block(text, scene, focus);
             hits = rows_with_hits(&rows, pattern);
         }
     }
@@ -122,17 +118,11 @@ fn arrive(
 }
 
 /// The hit after or before the current one.
-fn step(
-    text: &mut TextPane,
-    scene: &mut Scene<'_>,
-    frame: Frame,
-    pattern: &Regex,
-    forward: bool,
-) -> NextHit {
+fn step(text: &mut TextPane, scene: &mut Scene<'_>, pattern: &Regex, forward: bool) -> NextHit {
     let focus = text.view.focus;
     let at = text.find.at_hit.filter(|at| Some(at.focus) == focus);
     let hits = at.map_or_else(Vec::new, |at| {
-        rows_with_hits(&rows_of(text, scene, frame, at.focus), pattern)
+        rows_with_hits(&rows_of_block(text, scene, at.focus), pattern)
     });
     let is_at_row = at.is_some_and(|at| hits.contains(&at.row));
     if let Some(at) = at.filter(|_| is_at_row) {
@@ -226,20 +216,6 @@ fn open_nodes(text: &mut TextPane, scene: &Scene<'_>, hit: Focus, rows: &[Row]) 
     }
     text.cache.remove(hit.entry);
     is_news
-}
-
-/// The rows of the block.
-fn rows_of(text: &mut TextPane, scene: &Scene<'_>, frame: Frame, hit: Focus) -> Vec<Row> {
-    let laid: Arc<Vec<Row>> = with_layouts(text, scene, frame, |layouts, _| {
-        layouts
-            .place(hit)
-            .map(|place| layouts.rows(place))
-            .unwrap_or_default()
-    });
-    laid.iter()
-        .filter(|row| row.block == hit.block)
-        .cloned()
-        .collect()
 }
 
 fn rows_with_hits(rows: &[Row], pattern: &Regex) -> Vec<usize> {

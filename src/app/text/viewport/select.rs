@@ -2,7 +2,7 @@
 //! elsewhere do not change them.
 
 use super::walk::{RowPosition, RowSource, spot_of, walk_down, walk_up, within_block};
-use super::{Focus, Motion, Viewport, WindowLine, focus_of};
+use super::{Focus, Motion, Viewport, WindowLine, focus_of, lines_of_half_pages};
 use crate::analysis::calls::lookup::Lookup;
 use crate::model::entry::EntryId;
 use crate::render::row::RowKind;
@@ -103,21 +103,9 @@ impl Viewport {
         else {
             return;
         };
-        let half = isize::try_from(height / 2).unwrap_or(1).max(1);
-        let whole = isize::try_from(height.saturating_sub(2))
-            .unwrap_or(1)
-            .max(1);
         let to = match motion {
             Motion::Items(by) => step(rows, from, by),
-            Motion::HalfPages(by) => step(
-                rows,
-                from,
-                if by % 2 == 0 {
-                    by / 2 * whole
-                } else {
-                    by * half
-                },
-            ),
+            Motion::HalfPages(by) => step(rows, from, lines_of_half_pages(by, height)),
             Motion::Top => Some(RowPosition { place: 0, row: 0 }),
             Motion::Tail => {
                 let end = RowPosition {
@@ -126,8 +114,8 @@ impl Viewport {
                 };
                 walk_up(rows, end, 1)
             }
-            Motion::Show(focus) => of_item(rows, focus, 0),
-            Motion::ShowRow(focus, row) => of_item(rows, focus, row),
+            Motion::Show(focus) => spot_of(rows, focus, 0),
+            Motion::ShowRow(focus, row) => spot_of(rows, focus, row),
             Motion::Lines(by) => return self.scroll(by, rows, height),
             Motion::Select => {
                 // Anchor and cursor may have been set by the mouse.
@@ -204,10 +192,6 @@ fn step(rows: &mut dyn RowSource, from: RowPosition, by: isize) -> Option<RowPos
     } else {
         Some(walk_down(rows, from, by.unsigned_abs()))
     }
-}
-
-fn of_item(rows: &mut dyn RowSource, focus: Focus, row: usize) -> Option<RowPosition> {
-    spot_of(rows, focus, row)
 }
 
 /// Skips gaps between entries, in the direction of the motion.

@@ -4,8 +4,8 @@ use super::{Numbers, Wrapping};
 use crate::app::input::action::{Action, Way};
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;
-use crate::app::text::viewport::{Anchor, Focus, RowSource};
-use crate::app::text::window::with_layouts;
+use crate::app::text::viewport::{Anchor, Focus};
+use crate::app::text::window::rows_of_block;
 use crate::render::row::Row;
 
 /// Columns that a key scrolls sideways.
@@ -136,15 +136,6 @@ fn anchored(text: &mut TextPane, scene: &Scene<'_>) -> Option<(Vec<Row>, usize)>
     else {
         return None;
     };
-    let frame = text.frame(scene);
-    let laid = with_layouts(text, scene, frame, |layouts, _| {
-        Some(layouts.rows(layouts.place(Focus { entry, block })?))
-    })?;
-    Some((
-        laid.iter()
-            .filter(|row| row.block == block)
-            .cloned()
-            .collect(),
-        row,
-    ))
+    let rows = rows_of_block(text, scene, Focus { entry, block });
+    (!rows.is_empty()).then_some((rows, row))
 }

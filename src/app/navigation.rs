@@ -1,0 +1,104 @@
+//! Navigation: a stack of the screens below the present one. Lists are opened over a session or over each other, a session
+//! is opened over a list, and leaving a screen shows the one below it.
+
+use super::effect::Effect;
+use super::mode::Mode;
+use super::screens::AppScreen;
+use super::state::App;
+
+impl Mode {
+    /// The screen that is shown, below pop-ups and typed lines.
+    pub fn screen(&self) -> AppScreen {
+        match self {
+            Self::Picker => AppScreen::Picker,
+            Self::Wall | Self::OnWall { .. } => AppScreen::Wall,
+            Self::Ledger => AppScreen::Ledger,
+            Self::Help { below, .. } => *below,
+            Self::Raw(view) => view.below,
+            Self::Normal
+            | Self::Search { .. }
+            | Self::Filter { .. }
+            | Self::Palette(_)
+            | Self::Pipe { .. }
+            | Self::Resume(_) => AppScreen::Session,
+        }
+    }
+}
+
+impl AppScreen {
+    /// The mode of the screen without pop-ups and typed lines.
+    pub(crate) fn mode(self) -> Mode {
+        match self {
+            Self::Session => Mode::Normal,
+            Self::Picker => Mode::Picker,
+            Self::Wall => Mode::Wall,
+            Self::Ledger => Mode::Ledger,
+        }
+    }
+}
+
+impl App {
+    /// Opens the picker, the wall or the ledger over the present screen.
+    pub(crate) fn open_list(&mut self, list: AppScreen) -> Vec<Effect> {
+        let present = self.mode.screen();
+        if present == AppScreen::Session {
+            self.below.extend(self.has_session().then_some(present));
+            return self.show(list);
+        }
+        // Of the lists over one session, one that is open already is gone back to.
+        let is_session = |screen: &AppScreen| *screen == AppScreen::Session;
+        let lists = self
+            .below
+            .iter()
+            .rposition(is_session)
+            .map_or(0, |at| at + 1);
+        match self.below.iter().skip(lists).position(|at| *at == list) {
+            Some(at) => self.below.truncate(lists + at),
+            None if present == list => {}
+            None => self.below.push(present),
+        }
+        self.show(list)
+    }
+
+    /// Shows a screen, and returns effects that start what it lists.
+    pub fn show(&mut self, screen: AppScreen) -> Vec<Effect> {
+        self.mode = screen.mode();
+        match screen {
+            AppScreen::Session => Vec::new(),
+            AppScreen::Picker => {
+                self.picker.begin();
+                vec![Effect::Seek]
+            }
+            AppScreen::Wall => {
+                self.wall.doubt();
+                vec![Effect::FollowAll]
+            }
+            AppScreen::Ledger => vec![Effect::Count(self.ledger.question.clone())],
+        }
+    }
+
+    /// Leaves the present list for the screen below it. The runtime shows a session that lies aside, and ends the program
+    /// if nothing is below.
+    pub(crate) fn leave_list(&mut self) -> Vec<Effect> {
+        let below = match self.below.last() {
+            Some(AppScreen::Session) if !self.has_session() => None,
+            below => below.copied(),
+        };
+        let Some(below) = below else {
+            return vec![Effect::Back];
+        };
+        self.below.pop();
+        let mut effects = match self.mode.screen() {
+            AppScreen::Picker => vec![Effect::EndSeeking],
+            // Alarms of the wall go on without it.
+            AppScreen::Wall if self.wall.wishes.is_empty() => vec![Effect::LeaveAll],
+            AppScreen::Wall | AppScreen::Ledger | AppScreen::Session => Vec::new(),
+        };
+        effects.extend(self.show(below));
+        effects
+    }
+
+    fn has_session(&self) -> bool {
+        self.reader.session.file.opened.is_some()
+    }
+}

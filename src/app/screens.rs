@@ -1,0 +1,15 @@
+//! The screens of the viewer.
+
+/// A screen of the viewer. Everything else is a pop-up or a typed line over one of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AppScreen {
+    /// The open session.
+    #[default]
+    Session,
+    /// The picker.
+    Picker,
+    /// The wall.
+    Wall,
+    /// The ledger.
+    Ledger,
+}
