@@ -91,7 +91,7 @@ pub(crate) struct Check {
 }
 
 impl Check {
-    /// So many of a kind.
+    /// A row with a count.
     fn counted(
         kind: CheckKind,
         sign: StatusSign,

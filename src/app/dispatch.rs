@@ -107,7 +107,7 @@ pub(crate) fn scroll_pop_up(app: &mut App, by: isize) {
     }
 }
 
-/// Finishes the line that is being typed, or takes what is chosen of a list.
+/// Finishes the typed line, or opens the selected row of a list.
 fn accept(app: &mut App) -> Vec<Effect> {
     let command = match &mut app.mode {
         Mode::Palette(palette) => {

@@ -105,8 +105,8 @@ pub enum Effect {
         /// The text.
         text: String,
     },
-    /// Go back to the screen below: to a list after closing the session, or to a session that lies aside. Without one
-    /// the program ends.
+    /// Go back to the screen below: to a list after closing the session, or to a parked session. Without one the program
+    /// ends.
     Back,
     /// Tell the user that an alarm rang.
     Notify(AlarmNotice),

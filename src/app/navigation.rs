@@ -77,8 +77,8 @@ impl App {
         }
     }
 
-    /// Leaves the present list for the screen below it. The runtime shows a session that lies aside, and ends the program
-    /// if nothing is below.
+    /// Leaves the present list for the screen below it. The runtime shows a parked session, and ends the program if
+    /// nothing is below.
     pub(crate) fn leave_list(&mut self) -> Vec<Effect> {
         let below = match self.below.last() {
             Some(AppScreen::Session) if !self.has_session() => None,

@@ -24,7 +24,7 @@ pub enum Pane {
 pub struct Panes {
     /// Whether the outline is shown.
     pub wants_outline: Option<bool>,
-    /// Whether the inspector is shown where it has room beside the transcript.
+    /// Whether the inspector is shown on screens that are wide enough for it.
     pub wants_inspector: Option<bool>,
     /// Columns of the outline with its divider.
     pub outline_width: Option<u16>,

@@ -1,4 +1,4 @@
-//! What stands over the panes for a while: help, commands, records, how the agent goes on.
+//! Pop-ups: help, palette, records, resume commands.
 pub mod help;
 pub mod palette;
 pub mod raw;

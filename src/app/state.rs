@@ -38,7 +38,7 @@ pub struct App {
     pub wall: Wall,
     /// What all sessions came to.
     pub ledger: LedgerView,
-    /// The stack of screens below the present one. A session in it is that of the reader, or one that lies aside.
+    /// The stack of screens below the present one. A session in it is the open one, or one that the runtime has parked.
     pub below: Vec<AppScreen>,
 }
 

@@ -84,7 +84,7 @@ pub struct TextPane {
     pub spine: Spine,
     /// What the model did not see at the cursor.
     pub as_of: AsOfCursor,
-    /// Entries that arrived below since the reader paused.
+    /// New entries below since the window stopped following.
     pub unseen: usize,
     /// Bodies that are being read.
     pub asked: Asked,

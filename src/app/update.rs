@@ -46,7 +46,7 @@ pub enum Event {
     },
     /// The file was changed at this time.
     Written(Timestamp),
-    /// Bodies that were asked for.
+    /// Bodies that were read.
     Paged {
         /// The entries that wait for the bodies.
         entries: Vec<EntryId>,
@@ -57,7 +57,7 @@ pub enum Event {
     Detailed {
         /// Whether all fields were read.
         is_whole: bool,
-        /// What was found.
+        /// The fields, by record.
         found: Vec<(Origin, Details)>,
     },
     /// Hits of the search worker.

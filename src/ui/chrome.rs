@@ -667,7 +667,7 @@ const CHOOSING: Hints = &[
     ("esc", "give up"),
 ];
 
-/// While a record is looked at.
+/// In the raw pop-up.
 const RECORD: Hints = &[
     ("j/k", "move"),
     ("space/b", "page"),

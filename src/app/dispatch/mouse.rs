@@ -26,7 +26,7 @@ pub(crate) fn wheel_of(gesture: Gesture) -> Option<isize> {
     }
 }
 
-/// Scrolls what is under the mouse.
+/// Scrolls the pane under the mouse.
 pub(crate) fn turn_wheel(reader: &mut Reader, pointer: Pointer, by: isize) -> Vec<Effect> {
     let action = if by < 0 {
         Action::LineUp

@@ -107,7 +107,7 @@ pub(crate) fn recall(app: &mut App, is_older: bool) -> Vec<Effect> {
     app.reader.with_text(search::run_typed)
 }
 
-/// Finishes the typed line, or opens what is chosen.
+/// Finishes the typed line, or opens the selected row; commands are run by the dispatcher.
 pub(crate) fn accept(app: &mut App) -> Vec<Effect> {
     match &mut app.mode {
         Mode::Search { input } => {

@@ -270,7 +270,7 @@ pub enum CopyTarget {
     Turn,
     /// `path#id`, which opens the session at the entry.
     Link,
-    /// Where a field stands in its record, as jq names it.
+    /// The jq path of a field in its record.
     Query,
 }
 
@@ -282,11 +282,11 @@ const BELOW_FROM: u16 = 50;
 pub enum View {
     /// The text, below all other views.
     Transcript,
-    /// What was asked, done and answered.
+    /// Prompts, work and answers in short.
     Brief,
     /// What ran from when to when.
     Timeline,
-    /// What was spent.
+    /// Cost and tokens.
     Money,
     /// Every call in a table, and tools against each other.
     Tools,

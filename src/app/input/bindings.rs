@@ -28,7 +28,7 @@ pub enum BindingGroup {
     Jump,
     /// How much is shown.
     Detail,
-    /// What stands beside the text.
+    /// Panes beside the text.
     Panes,
     /// The session in another order.
     Views,

@@ -64,9 +64,9 @@ pub enum Setting {
     Gutter(Numbers),
     /// How images are shown.
     Images(Choice),
-    /// How the reader is notified of alarms.
+    /// How the user is notified of alarms.
     Notify(NotifyMeans),
-    /// What is on or off.
+    /// A setting that is on or off.
     Switch(Switch, bool),
 }
 

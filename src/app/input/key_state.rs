@@ -4,7 +4,7 @@ use super::keymap::Keymap;
 use super::keys::Press;
 use crate::model::timestamp::Timestamp;
 
-/// The keymap, and what was pressed of a chord.
+/// The keymap, and the pressed keys of a chord.
 #[derive(Debug, Default)]
 pub struct KeyState {
     /// The bindings of this user.

@@ -31,7 +31,7 @@ const RECORD_ROWS: usize = 1_000;
 /// Rows of an item at most; `v` opens the file for the rest.
 const MOST_ROWS: usize = 20_000;
 
-/// Earlier calls with the same arguments that are looked for.
+/// Equal calls before that are searched for.
 const EARLIER: usize = 16;
 
 impl SidePane for Inspector {

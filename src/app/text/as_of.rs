@@ -31,7 +31,7 @@ const KIND: usize = 18;
 pub struct AsOfCursor {
     /// Whether it is on.
     pub is_on: bool,
-    /// Whether a message is still to be shown that says what is dimmed.
+    /// Whether a message about the dimming is still to be shown.
     is_asked: bool,
     /// Entries in the window that the model did not see at the cursor.
     lost: HashSet<EntryId>,

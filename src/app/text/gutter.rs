@@ -70,7 +70,7 @@ struct GutterContext<'a> {
     filter: Option<&'a Filter>,
     /// Whether the entries of a sub-agent are shown.
     opens: &'a dyn Fn(&Name) -> bool,
-    /// The lines beside the entries of the sub-agent that was asked for last.
+    /// Cached lines beside the entries of the last sub-agent.
     outer: Option<(Name, Vec<outer::OuterLane<'a>>)>,
 }
 

@@ -21,7 +21,7 @@ pub(crate) enum SpineMark {
     Hit,
     Error,
     Alarm,
-    /// An item that the reader marked.
+    /// An item with a user's mark.
     Marked,
 }
 
