@@ -368,9 +368,9 @@ impl ToolResult {
         if let Some((end, _)) = work.completed() {
             self.verdict = end.verdict;
             let exit = end.exit.filter(|code| *code != 0);
-            self.facts = exit
-                .map(|code| Text::clean(&format!("exit {code}")))
-                .unwrap_or_default();
+            let exit = exit.map(|code| Text::clean(&format!("exit {code}")));
+            let reason = || work.reason().cloned();
+            self.facts = exit.or_else(reason).unwrap_or_default();
         }
         true
     }

@@ -48,6 +48,7 @@ fn told(by: &str, seconds: i64, handle: &str, carrier: Carrier, exit: i64) -> [E
         at,
         carrier,
         end: Some(end),
+        reason: None,
     };
     let about = About {
         call: None,

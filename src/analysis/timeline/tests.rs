@@ -492,6 +492,7 @@ fn a_call_lasts_until_its_work_has_ended_and_is_waited_for_until_its_result() {
                 at: Some(at(time)),
                 carrier,
                 end,
+                reason: None,
             };
             let about = About {
                 call: Some(Text::from("a")),

@@ -510,6 +510,8 @@ pub(super) struct EndRule {
     pub(super) status: Option<Path>,
     pub(super) exit: Option<Path>,
     pub(super) at: Option<Path>,
+    /// Why it ended so.
+    pub(super) reason: Option<Path>,
 }
 
 #[derive(Debug, Default)]

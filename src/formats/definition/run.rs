@@ -58,6 +58,8 @@ use crate::model::usage::{self, Usage};
 const OPEN: usize = 1 << 10;
 /// Characters of a title that is made from a prompt.
 const TITLE: usize = 120;
+/// Characters of why work ended as it did.
+const REASON: usize = 200;
 
 /// The decoder of one session.
 pub(super) struct DefinitionDecoder {
@@ -496,12 +498,14 @@ impl DefinitionDecoder {
                 (true, true) => Carrier::Record,
             };
             let at = end.at.as_ref().and_then(|path| path.moment(scope));
+            let reason = id(&end.reason).map(|reason| Text::stub(&reason, REASON));
             let end = End::by_word(status.as_deref(), exit).map(|own| End { at, ..own });
             let update = Update {
                 by: head.key.clone(),
                 at: head.at,
                 carrier,
                 end,
+                reason,
             };
             out.push(Edit::Update {
                 about,

@@ -267,6 +267,7 @@ impl WireState {
                 at,
                 carrier: Carrier::Notice,
                 end,
+                reason: None,
             };
             out.push(Edit::Update {
                 about,

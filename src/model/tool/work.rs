@@ -6,10 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use super::Verdict;
 use crate::model::body::Key;
+use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
 /// So many records about the same work are kept, and after them its last end: nobody asks so often.
 const MOST_UPDATES: usize = 1_000;
+
+/// What one program noted so many ms ago another may not know yet.
+const ON_ITS_WAY_MS: i64 = 1_000;
 
 /// What a result acknowledges.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -18,7 +22,7 @@ pub struct Work {
     pub handle: Key,
     /// Whether the agent records how such work ends.
     pub ends: Ends,
-    /// What was told of it, in the order of the records.
+    /// What was told of it, in the order of the records; what the program noted for itself stands at its time.
     pub updates: Vec<Update>,
 }
 
@@ -45,6 +49,8 @@ pub struct Update {
     pub carrier: Carrier,
     /// How the work ended; nothing if it goes on.
     pub end: Option<End>,
+    /// Why it ended so, where that is said.
+    pub reason: Option<Text>,
 }
 
 /// How work ended.
@@ -170,6 +176,19 @@ impl<'a> Ending<'a> {
 }
 
 impl Update {
+    /// Whether somebody who asked was told that it goes on, after an end of it. What the program noted for itself may not
+    /// have reached who was asked.
+    fn says_it_went_on_after(&self, end: &Self) -> bool {
+        let on_its_way = if end.carrier == Carrier::Record {
+            ON_ITS_WAY_MS
+        } else {
+            0
+        };
+        let times = self.at.zip(end.at);
+        self.carrier == Carrier::Poll
+            && times.is_some_and(|(at, ended)| at.0 > ended.0 + on_its_way)
+    }
+
     /// Whether it tells that work that had ended was taken up again.
     fn takes_up(&self) -> bool {
         self.end.is_none() && self.carrier == Carrier::Record
@@ -196,7 +215,7 @@ impl End {
             }
             "failed" | "error" | "errored" => Verdict::Failed,
             "stopped" | "killed" | "cancelled" | "canceled" | "interrupted" | "timed_out"
-            | "lost" | "terminated" => Verdict::Stopped,
+            | "lost" | "terminated" | "shutdown" => Verdict::Stopped,
             _ => return None,
         };
         Some(Self {
@@ -225,6 +244,11 @@ impl Work {
         for update in &self.updates {
             let Some(end) = update.end else {
                 is_again |= update.takes_up();
+                // A notice behind an end that does not say how the work stands tells the model of that.
+                let before = endings.last_mut();
+                if let Some(ending) = before.filter(|_| update.carrier == Carrier::Notice) {
+                    ending.all.push(update);
+                }
                 continue;
             };
             let is_new = std::mem::take(&mut is_again);
@@ -260,9 +284,7 @@ impl Work {
         for update in records {
             match (update.end, ended) {
                 (None, _) if update.takes_up() => ended = None,
-                (None, Some((first, _)))
-                    if update.carrier == Carrier::Poll && update.at > first.at =>
-                {
+                (None, Some((first, _))) if update.says_it_went_on_after(first) => {
                     return Some((first, update));
                 }
                 // What the model stopped may have ended by itself before that.
@@ -276,6 +298,12 @@ impl Work {
             }
         }
         None
+    }
+
+    /// Why it ended as it did, as the first says that knows.
+    pub(crate) fn reason(&self) -> Option<&Text> {
+        let last = self.endings().pop()?;
+        last.all.iter().find_map(|update| update.reason.as_ref())
     }
 
     /// What first told the model of the end.
@@ -297,6 +325,15 @@ impl Work {
             .filter(|update| update.carrier == Carrier::Poll)
     }
 
+    /// Where an update stands: what the program noted for itself may lie in another file, which is read later.
+    fn place_of(&self, update: &Update) -> usize {
+        let is_later = |known: &Update| update.at.is_some() && known.at > update.at;
+        let later = self.updates.iter().position(is_later);
+        later
+            .filter(|_| update.carrier == Carrier::Record)
+            .unwrap_or(self.updates.len())
+    }
+
     /// Takes in what a record tells. Whether that is news.
     pub(crate) fn take_in(&mut self, update: Update) -> bool {
         let is_full = self.updates.len() >= MOST_UPDATES;
@@ -306,7 +343,8 @@ impl Work {
             None if is_full && update.end.is_none() => return false,
             None => {
                 self.updates.truncate(MOST_UPDATES - 1);
-                self.updates.push(update);
+                let at = self.place_of(&update);
+                self.updates.insert(at, update);
             }
         }
         true

@@ -608,6 +608,7 @@ fn what_is_told_of_work_finds_its_call_in_any_order() {
             at: Some(Timestamp(exit)),
             carrier,
             end,
+            reason: None,
         };
         out.push(Edit::Update {
             about,
@@ -723,6 +724,7 @@ fn work_that_is_taken_up_again_ends_anew() {
             at: Some(Timestamp(at)),
             carrier,
             end,
+            reason: None,
         });
     };
     hear("q1", 1, Carrier::Queue);
@@ -736,6 +738,7 @@ fn work_that_is_taken_up_again_ends_anew() {
             at: Some(Timestamp(at)),
             carrier,
             end,
+            reason: None,
         });
     };
     hear("q2", 8, Carrier::Queue);
@@ -745,6 +748,45 @@ fn work_that_is_taken_up_again_ends_anew() {
         (end.at, report.by.as_str(), work.delivered()),
         (Some(Timestamp(8)), "q2", None)
     );
+}
+
+#[test]
+fn what_the_program_noted_in_another_file_stands_at_its_time() {
+    let update = |by: &str, at: i64, carrier, is_end: bool| Update {
+        by: by.into(),
+        at: Some(Timestamp(at * 1_000)),
+        carrier,
+        end: End::by_word(None, None).filter(|_| is_end),
+        reason: None,
+    };
+    let mut work = Work::begun(Text::from("w1"), Ends::Announced);
+    work.take_in(update("p1", 10, Carrier::Poll, false));
+    work.take_in(update("n1", 60, Carrier::Notice, true));
+    work.take_in(update("n2", 120, Carrier::Notice, true));
+    // The other file is read later.
+    work.take_in(update("begun", 1, Carrier::Record, false));
+    work.take_in(update("e1", 40, Carrier::Record, true));
+    work.take_in(update("again", 80, Carrier::Record, false));
+    work.take_in(update("e2", 100, Carrier::Record, true));
+    let ends: Vec<_> = work
+        .endings()
+        .iter()
+        .map(|ending| {
+            let delivered = ending.delivered().map(|update| update.by.to_string());
+            (
+                ending.first().map(|(_, first)| first.by.to_string()),
+                delivered,
+            )
+        })
+        .collect();
+    let pair = |end: &str, notice: &str| (Some(end.to_owned()), Some(notice.to_owned()));
+    assert_eq!(ends, [pair("e1", "n1"), pair("e2", "n2")]);
+    assert_eq!(work.contradiction(), None);
+    // Who asked may not know yet what the program noted just before, but later on it does.
+    work.take_in(update("p2", 100, Carrier::Poll, false));
+    assert_eq!(work.contradiction(), None);
+    work.take_in(update("p3", 130, Carrier::Poll, false));
+    assert!(work.contradiction().is_some());
 }
 
 #[test]
@@ -804,6 +846,7 @@ fn a_result_that_says_again_that_work_goes_on_is_a_poll_in_any_order() {
             at: Some(Timestamp(9)),
             carrier: Carrier::Notice,
             end,
+            reason: None,
         };
         out.push(Edit::Update {
             about,
@@ -829,6 +872,7 @@ fn what_is_told_of_work_again_and_again_is_kept_within_bounds() {
             at: None,
             carrier: Carrier::Poll,
             end,
+            reason: None,
         })
     };
     assert_eq!((0..3_000).filter(|by| hear(*by, None)).count(), 1_000);

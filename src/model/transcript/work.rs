@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::{Touched, Transcript};
 use crate::model::body::Key;
-use crate::model::entry::{Block, Entry, EntryId, Role};
+use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId, Role};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
@@ -226,6 +226,7 @@ impl Transcript {
                 at,
                 carrier: Carrier::Poll,
                 end: None,
+                reason: None,
             };
             for update in std::iter::once(asked).chain(work.updates) {
                 self.take_in(first, update, touched);
@@ -421,9 +422,11 @@ fn foremost(work: Option<&Work>) -> Option<Key> {
 
 impl Entry {
     /// Takes in whether it is the first to tell how work ended, or tells it again. What somebody said, or asked of
-    /// tools, stands for itself.
+    /// tools, and an error stand for themselves.
     fn set_report(&mut self, (reports, again): (bool, bool)) {
-        if matches!(self.role, Role::System | Role::Harness) && !self.marks.prompt {
+        let is_error = |block: &Block| matches!(block.kind, BlockKind::Break(Break::Error(_)));
+        let speaks = self.marks.prompt || self.blocks.iter().any(is_error);
+        if matches!(self.role, Role::System | Role::Harness) && !speaks {
             (self.marks.reports, self.marks.again) = (reports, again);
         }
     }

@@ -279,6 +279,7 @@ fn a_call_is_in_flight_until_its_work_has_ended() {
             at: ended,
             carrier: Carrier::Notice,
             end,
+            reason: None,
         };
         let about = About {
             call: Some(Text::from("a")),

@@ -525,6 +525,7 @@ fn end(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<EndRule>
         status: table.path(reader, "status"),
         exit: table.path(reader, "exit"),
         at: table.path(reader, "at"),
+        reason: table.path(reader, "reason"),
     };
     let span = table.span();
     table.finish(reader);
