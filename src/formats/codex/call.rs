@@ -3,6 +3,7 @@
 use super::code_mode::{self, Inner};
 use super::deeds::{CELL, Outcome};
 use super::line::Line;
+use super::message::text_of;
 use super::output;
 use super::thread::{Thread, piece};
 use crate::formats::json::{self, Json};
@@ -55,6 +56,7 @@ pub(crate) fn call(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fat
         if let Some(process) = polled(&name, input) {
             thread.deeds.poll(&key, process);
         }
+        thread.agents.ask(&key, &name, input);
         if let Some(code) = code {
             note_script(&key, &inner, code, thread);
         }
@@ -221,6 +223,16 @@ pub(crate) fn output(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> F
         }
     } else {
         output::read(payload.get("output"), line.at, out)
+    };
+    let lane = thread.lane.clone();
+    let begun = {
+        let text = text_of(payload.get("output"));
+        let answer = (&*text, line.at);
+        thread.agents.answer(&call, answer, lane.as_ref(), out)
+    };
+    let outcome = Outcome {
+        work: begun.or(outcome.work),
+        ..outcome
     };
     let (outcome, end) = thread.deeds.polled(&call, outcome);
     thread.result(call, outcome, out);

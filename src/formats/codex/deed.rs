@@ -3,6 +3,7 @@
 //!
 //! Invariant: a record gives the same bodies in both cases.
 
+use super::agents;
 use super::deeds::{Outcome, Within};
 use super::line::Line;
 use super::message::text_of;
@@ -121,6 +122,9 @@ impl Deed {
                 .into_iter()
                 .collect(),
             is_end: exit.is_some(),
+            work: (subject == "company")
+                .then(|| agents::spawned(json))
+                .flatten(),
             ..Outcome::text(body, at)
         };
         let key = key.map_or_else(|| out.origin_key(), Text::clean);

@@ -175,6 +175,7 @@ impl Deeds {
             at: outcome.at,
             carrier: Carrier::Poll,
             end,
+            reason: None,
         };
         let work = Work {
             updates: vec![update],
@@ -364,6 +365,7 @@ fn joined_work(call: &Key, known: Option<Work>, new: &mut Outcome) -> Option<Wor
                 at: new.at,
                 carrier: Carrier::Record,
                 end: Some(end),
+                reason: None,
             });
         }
         None => {}

@@ -1,6 +1,7 @@
 //! What the program saw: `event_msg`, by its type. Since paginated threads much of it is an `item_completed` with an
 //! item of the same meaning.
 
+use super::agents::Source;
 use super::call;
 use super::deed;
 use super::header;
@@ -16,7 +17,8 @@ use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::figures::count;
 use crate::model::tally::Fate;
-use crate::model::text::Text;
+use crate::model::text::{Name, Text};
+use crate::model::tool::work::{Carrier, End, Update};
 
 /// An event.
 pub(crate) fn event(
@@ -37,10 +39,19 @@ pub(crate) fn event(
             if let Some(tokens) = payload.get("model_context_window").count() {
                 thread.meta(MetaEdit::Window(tokens), out);
             }
+            goes_on(line, None, thread, lanes, out);
             Fate::Merged
         }
-        "task_complete" | "turn_complete" => end_of_turn(line, thread, out),
-        "turn_aborted" => aborted(line, thread, out),
+        "task_complete" | "turn_complete" => {
+            let has_failed = !payload.get("error").is_null();
+            let word = if has_failed { "failed" } else { "completed" };
+            goes_on(line, Some(word), thread, lanes, out);
+            end_of_turn(line, thread, out)
+        }
+        "turn_aborted" => {
+            goes_on(line, Some("stopped"), thread, lanes, out);
+            aborted(line, thread, out)
+        }
         "thread_rolled_back" => {
             let turns = payload.get("num_turns").count().unwrap_or(1);
             thread.take_back(turns, out);
@@ -211,6 +222,26 @@ pub(crate) fn compacted(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -
     thread.emit(entry, out)
 }
 
+/// A turn of a sub-agent began, or ended in this way: the call that started it is told.
+fn goes_on(
+    line: &Line<'_>,
+    end: Option<&str>,
+    thread: &Thread,
+    lanes: &mut Lanes,
+    out: &mut Batch,
+) {
+    if let Some(lane) = &thread.lane {
+        let update = Update {
+            by: out.origin_key(),
+            at: line.at,
+            carrier: Carrier::Record,
+            end: end.and_then(|word| End::by_word(Some(word), None)),
+            reason: None,
+        };
+        lanes.update(lane, update, out);
+    }
+}
+
 // === facts ===
 
 fn title(line: &Line<'_>, thread: &Thread, out: &mut Batch) -> Fate {
@@ -315,7 +346,7 @@ fn review(line: &Line<'_>, json: &Json<'_>, thread: &mut Thread, out: &mut Batch
     thread.text(line, ("review", &text), false, out)
 }
 
-/// A sub-agent was started by a call.
+/// A sub-agent was started by a call, or went on otherwise.
 fn sub_agent(
     line: &Line<'_>,
     json: &Json<'_>,
@@ -331,13 +362,31 @@ fn sub_agent(
         .find_map(|name| json.get(name).text());
     let names = ["new_agent_nickname", "agent_path", "new_agent_role"];
     let label = names.iter().find_map(|name| json.get(name).text());
-    let is_start = json.get("kind").str().is_none_or(|kind| kind == "started");
+    let kind = json.get("kind").str().unwrap_or("started");
+    let path = json.get("agent_path").text();
+    let called: Vec<Text> = child.iter().cloned().chain(path).collect();
     // Who a thread started of which this one has a copy works for that one.
-    if let Some(child) = child.filter(|_| is_start && !thread.replay.is_on()) {
+    if let Some(child) = child.filter(|_| kind == "started" && !thread.replay.is_on()) {
         let call = call.filter(|call| thread.deeds.knows(call));
-        lanes.link(&child, call, label, out);
+        for name in &called {
+            call.iter().for_each(|call| thread.agents.name(name, call));
+        }
+        lanes.link(&child, (call, thread.lane.as_ref()), label, out);
     }
+    let lane = thread.lane.clone();
+    let source = noted(line, lane.as_ref(), out);
+    thread.agents.activity(&called, kind, &source, out);
     thread.tree(line, json.get("type").str_or_empty(), out)
+}
+
+/// The program notes for itself how sub-agents stand.
+fn noted<'l>(line: &Line<'_>, lane: Option<&'l Name>, out: &Batch) -> Source<'l> {
+    Source {
+        by: out.origin_key(),
+        at: line.at,
+        carrier: Carrier::Record,
+        lane,
+    }
 }
 
 /// A tool for sub-agents was used: by a call of the model, or in code, where nobody else writes the call down.
@@ -371,10 +420,16 @@ fn company(
         });
         for (child, label) in ids.chain(agents) {
             if let Some(child) = child {
-                lanes.link(&child, call.clone(), label, out);
+                call.iter()
+                    .for_each(|call| thread.agents.name(&child, call));
+                lanes.link(&child, (call.clone(), thread.lane.as_ref()), label, out);
             }
         }
     }
+    let lane = thread.lane.clone();
+    let source = noted(line, lane.as_ref(), out);
+    let states = item.get("agents_states").members();
+    thread.agents.stand(states, &source, out);
     fate
 }
 

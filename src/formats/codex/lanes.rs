@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use super::places;
 use super::replay::Turns;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, MetaEdit};
+use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::text::{Name, Text};
 use crate::model::tool::identifies;
+use crate::model::tool::work::{About, Update};
 
 /// The sub-agents of a session.
 #[derive(Debug, Default)]
@@ -18,6 +19,8 @@ pub(crate) struct Lanes {
     known: HashMap<Name, Lane>,
     files: HashMap<Name, PathBuf>,
     asked: HashSet<Name>,
+    /// What was told of how a sub-agent went on before it was known which call started it.
+    early: HashMap<Name, Vec<Update>>,
     /// The turns of all threads.
     pub(crate) turns: Turns,
 }
@@ -26,15 +29,17 @@ pub(crate) struct Lanes {
 struct Lane {
     label: Option<Text>,
     call: Option<Key>,
+    /// The lane of the call.
+    of: Option<Name>,
     has_entries: bool,
 }
 
 impl Lanes {
-    /// The call started the thread.
+    /// The call of a lane started the thread.
     pub(crate) fn link(
         &mut self,
         thread: &Text,
-        call: Option<Key>,
+        (call, of): (Option<Key>, Option<&Name>),
         label: Option<Text>,
         out: &mut Batch,
     ) {
@@ -45,9 +50,32 @@ impl Lanes {
             out.wanted.push(thread.clone());
         }
         self.change(thread, out, |lane| {
+            if lane.call.is_none() {
+                lane.of = of.cloned();
+            }
             lane.call = lane.call.take().or(call);
             lane.label = label.or(lane.label.take());
         });
+        for update in self.early.remove(thread).unwrap_or_default() {
+            self.update(thread, update, out);
+        }
+    }
+
+    /// Tells the call that started a sub-agent how that went on: a turn of it began or ended.
+    pub(crate) fn update(&mut self, thread: &Name, update: Update, out: &mut Batch) {
+        let lane = self.known.get(thread);
+        match lane.and_then(|lane| Some((lane.call.clone()?, lane.of.clone()))) {
+            Some((call, lane)) => {
+                let (call, handle) = (Some(call), None);
+                let about = About { call, handle };
+                out.push(Edit::Update {
+                    about,
+                    update,
+                    lane,
+                });
+            }
+            None => self.early.entry(thread.clone()).or_default().push(update),
+        }
     }
 
     /// What a sub-agent calls itself.

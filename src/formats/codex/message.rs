@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use super::agents::{ENCRYPTED, Source};
 use super::line::Line;
 use super::thread::{Thread, context_block, key_of, piece};
 use super::twins::{self, Side, Twin, Voice};
@@ -15,7 +16,8 @@ use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::sender::{Sender, SenderKind};
 use crate::model::entry::{Block, BlockKind, Entry, Piece, Role, Stop};
 use crate::model::tally::Fate;
-use crate::model::text::Text;
+use crate::model::text::{Name, Text};
+use crate::model::tool::work::Carrier;
 
 /// How texts begin that the program writes under the user's name, and what they are called.
 const INJECTED: [(&str, &str); 26] = [
@@ -25,7 +27,7 @@ const INJECTED: [(&str, &str); 26] = [
     ("<turn_aborted>", "turn aborted"),
     ("<skill>", "skill"),
     ("<skills_instructions>", "skills"),
-    ("<subagent_notification>", "sub-agent"),
+    ("<subagent_notification>", NOTICE),
     ("<user_instructions>", "instructions"),
     ("<permissions instructions>", "permissions"),
     ("<codex_internal_context", "context"),
@@ -60,6 +62,8 @@ const INJECTED: [(&str, &str); 26] = [
         "summary",
     ),
 ];
+/// How a sub-agent stands.
+const NOTICE: &str = "sub-agent";
 /// What a guardian is asked.
 const REVIEW: &str = "review of an action";
 /// How texts begin that an editor or the app writes above a prompt, and the headings of prompts below them.
@@ -101,7 +105,7 @@ pub(crate) fn between_agents(line: &Line<'_>, thread: &mut Thread, out: &mut Bat
     let content = payload.get("content");
     let text = text_of(content);
     let text = if text.trim().is_empty() {
-        "(encrypted)"
+        ENCRYPTED
     } else {
         &*text
     };
@@ -114,7 +118,21 @@ pub(crate) fn between_agents(line: &Line<'_>, thread: &mut Thread, out: &mut Bat
         name: payload.get("author").text(),
     };
     entry.from = is_answered.then(|| Box::new(from));
+    let author = payload.get("author").text();
+    let lane = thread.lane.clone();
+    let source = as_notice(&entry, lane.as_ref());
+    thread.agents.message(author, text, &source, out);
     thread.emit(entry, out)
+}
+
+/// An entry of the conversation tells of sub-agents.
+fn as_notice<'l>(entry: &Entry, lane: Option<&'l Name>) -> Source<'l> {
+    Source {
+        by: entry.key.clone(),
+        at: entry.at,
+        carrier: Carrier::Notice,
+        lane,
+    }
 }
 
 /// An answer that the program delivered is written again once that is confirmed, mostly without its words: it repeats
@@ -444,6 +462,15 @@ fn spoken_message(
         entry.role = Role::User;
         "shell command"
     };
+    if title == NOTICE {
+        entry.from = Some(Box::new(Sender {
+            kind: SenderKind::Task,
+            name: None,
+        }));
+        let lane = thread.lane.clone();
+        let source = as_notice(&entry, lane.as_ref());
+        thread.agents.notice(&text, &source, out);
+    }
     entry.blocks.push(context_block(piece, title, &text, out));
     let others = of_side(content, side).filter(|part| text_in(part).is_none());
     entry

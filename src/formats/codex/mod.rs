@@ -6,6 +6,7 @@
 //!
 //! Invariant: a thread reads the same by itself and as a lane of another one.
 
+mod agents;
 mod call;
 mod code_mode;
 mod deed;
@@ -257,7 +258,7 @@ fn item(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batch
                 call::spawned(line.payload).filter(|_| !thread.replay.is_on())
             {
                 let call = line.payload.get("call_id").text();
-                lanes.link(&child, call, label, out);
+                lanes.link(&child, (call, thread.lane.as_ref()), label, out);
             }
             call::output(line, thread, out)
         }

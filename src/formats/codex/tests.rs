@@ -276,6 +276,101 @@ fn told(word: &'static str, facts: &str, body: &str) -> (&'static str, String, S
 }
 
 #[test]
+fn ends_of_agents_find_the_calls_that_spawned_them() {
+    let call = |id: &str, name: &str, arguments: &str| {
+        let arguments = serde_json::json!(arguments);
+        item(&format!(
+            r#"{{"type":"function_call","name":"{name}","namespace":"collaboration","arguments":{arguments},"call_id":"{id}"}}"#
+        ))
+    };
+    let output = |id: &str, output: &str| {
+        let output = serde_json::json!(output);
+        item(&format!(
+            r#"{{"type":"function_call_output","call_id":"{id}","output":{output}}}"#
+        ))
+    };
+    let activity = |id: &str, kind: &str, name: &str| {
+        event(&format!(
+            r#"{{"type":"item_completed","item":{{"type":"SubAgentActivity","id":"{id}","kind":"{kind}","agent_thread_id":"t-{name}","agent_path":"/lead/{name}"}}}}"#
+        ))
+    };
+    let spawned = |name: &str| {
+        [
+            call(
+                name,
+                "spawn_agent",
+                &format!(r#"{{"task_name":"{name}","message":"do"}}"#),
+            ),
+            activity(name, "started", name),
+            output(name, &format!(r#"{{"task_name":"/lead/{name}"}}"#)),
+        ]
+    };
+    let message = |name: &str, said: &str| {
+        let text = format!(
+            "Message Type: FINAL_ANSWER\nTask name: /lead\nSender: /lead/{name}\nPayload:\n{said}"
+        );
+        let text = serde_json::json!(text);
+        item(&format!(
+            r#"{{"type":"agent_message","author":"/lead/{name}","recipient":"/lead","content":[{{"type":"input_text","text":{text}}}]}}"#
+        ))
+    };
+    let mut lines: Vec<String> = ["fine", "bad", "quiet", "shut", "open", "veiled"]
+        .iter()
+        .flat_map(|name| spawned(name))
+        .collect();
+    lines.extend([
+        call("wait", "wait_agent", r#"{"timeout_ms":9000}"#),
+        output("wait", r#"{"message":"Wait completed.","timed_out":false}"#),
+        message("fine", "All is well."),
+        message("bad", "Agent errored: no tools\n\nTry again."),
+        activity("quiet", "completed", "quiet"),
+        activity("veiled", "completed", "veiled"),
+        item(r#"{"type":"agent_message","author":"/lead/veiled","recipient":"/lead","content":[{"type":"encrypted_content","encrypted_content":"x"}]}"#),
+        call("stop", "interrupt_agent", r#"{"target":"/lead/shut"}"#),
+        output("stop", r#"{"previous_status":"running"}"#),
+        call("list", "list_agents", "{}"),
+        output("list", r#"{"agents":[{"agent_name":"/lead/open","agent_status":"running"},{"agent_name":"/lead/fine","agent_status":{"completed":"All is well."}}]}"#),
+    ]);
+    let transcript = alone(&lines);
+    let ends: Vec<_> = transcript
+        .works()
+        .map(|(_, call)| {
+            let work = call.state.work().unwrap();
+            let polls = work
+                .polls()
+                .map(|poll| poll.by.as_str())
+                .collect::<Vec<_>>();
+            let is_seen = work.delivered().is_some();
+            (
+                call.key.as_str(),
+                call.state.word(),
+                is_seen,
+                polls.join(" "),
+            )
+        })
+        .collect();
+    let row = |call, word, is_seen, polls: &str| (call, word, is_seen, polls.to_owned());
+    assert_eq!(
+        ends,
+        [
+            row("fine", "done", true, "wait list"),
+            row("bad", "failed", true, "wait"),
+            row("quiet", "done", false, "wait"),
+            row("shut", "stopped", true, "wait stop"),
+            row("open", "unknown", false, "wait list"),
+            row("veiled", "done", true, "wait"),
+        ]
+    );
+    let bad = transcript
+        .works()
+        .find(|(_, call)| call.key.as_str() == "bad");
+    assert_eq!(
+        bad.unwrap().1.state.result().unwrap().facts.as_str(),
+        "no tools"
+    );
+}
+
+#[test]
 fn the_only_command_in_code_is_what_the_code_did() {
     let [code, deeds, output] = code_that_runs(&[("ls", 2)], "no");
     let orders = [

@@ -4,6 +4,7 @@
 //! of tokens that comes with it may stand before, among or behind its items. One that comes before any is kept for the
 //! next entry, which takes its name.
 
+use super::agents::Agents;
 use super::deeds::{Deeds, Outcome};
 use super::line::Line;
 use super::replay::Replay;
@@ -43,6 +44,8 @@ pub(crate) struct Thread {
     pub(crate) terms: Vec<Name>,
     /// Calls.
     pub(crate) deeds: Deeds,
+    /// The sub-agents that it spawned.
+    pub(crate) agents: Agents,
     /// Texts that are written twice.
     pub(crate) twins: Twins,
     /// The line of the last compaction, until somebody speaks.
