@@ -7,7 +7,8 @@ use super::hooks;
 use super::line::Line;
 use super::session::Session;
 use super::user;
-use crate::formats::json::Json;
+use super::voice::background;
+use crate::formats::json::{self, Json};
 use crate::formats::unknown::{self, Kind};
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::sender::{Sender, SenderKind};
@@ -15,6 +16,7 @@ use crate::model::entry::{Block, BlockKind, Raw, Role, Sent};
 use crate::model::tally::Fate;
 use crate::model::tally::unknown::Judged;
 use crate::model::text::{Name, Text};
+use crate::model::tool::work::Carrier;
 
 /// Lists of what the model may use, written at each start.
 const LISTINGS: [&str; 4] = [
@@ -83,6 +85,19 @@ fn show(
     if kind == "hook_success" && attachment.get("content").filled().is_none() {
         return hooks::ended(line, attachment, &mut session.hooks, out);
     }
+    if kind == "task_status"
+        && let Some((about, end)) = background::of_task(attachment)
+    {
+        session.lanes.end_agent(&about);
+        let record = (line.id.clone(), line.at);
+        background::emit(
+            (about, Some(end)),
+            record,
+            Carrier::Notice,
+            line.lane.as_ref(),
+            out,
+        );
+    }
     let mut entry = line.entry(line.id.clone(), Role::Harness, out);
     if !LOUD.contains(&kind) {
         // That something is still on is said again and again.
@@ -111,6 +126,12 @@ fn mailbox(line: &Line<'_>, messages: &[Json<'_>], out: &mut Batch) -> Fate {
             line.sub_key(&number.to_string())
         };
         let mut entry = line.entry(key, Role::Harness, out);
+        let message_of_mate = json::read(text).and_then(|message| background::of_mate(&message));
+        if let Some((about, end)) = message_of_mate {
+            let record = (entry.key.clone(), line.at);
+            let lane = line.lane.as_ref();
+            background::emit((about, Some(end)), record, Carrier::Notice, lane, out);
+        }
         let kind = if text.starts_with('{') {
             entry.marks.quiet = true;
             entry.marks.trace = true;

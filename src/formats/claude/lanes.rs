@@ -13,6 +13,7 @@ use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::text::{Name, Text};
 use crate::model::tool::identifies;
+use crate::model::tool::work::About;
 
 /// How far a link from a sub-agent to its call can be trusted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,8 +47,29 @@ pub(crate) struct Lanes {
     awaited: HashMap<Key, Vec<Name>>,
     /// Runs of workflows.
     runs: HashMap<String, Run>,
+    /// The work of sub-agents that run in the background and of which no end was recorded, with their lanes.
+    at_work: Vec<(Key, Option<Name>)>,
     /// Calls that were named since it was looked which of them are in the session.
     unsettled: Vec<(Name, Key)>,
+}
+
+impl Lanes {
+    /// A sub-agent began to work in the background, of a call of this lane.
+    pub(crate) fn begin_agent(&mut self, work: Key, lane: Option<Name>) {
+        self.at_work.push((work, lane));
+    }
+
+    /// The end of work is recorded.
+    pub(crate) fn end_agent(&mut self, about: &About) {
+        if let Some(work) = &about.handle {
+            self.at_work.retain(|(known, _)| known != work);
+        }
+    }
+
+    /// The work of all sub-agents in the background was stopped.
+    pub(crate) fn stop_agents(&mut self) -> Vec<(Key, Option<Name>)> {
+        std::mem::take(&mut self.at_work)
+    }
 }
 
 /// A run of a workflow: the calls that started it or went on with it, and its sub-agents.

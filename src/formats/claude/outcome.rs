@@ -38,9 +38,8 @@ pub(crate) fn enrich(result: &mut ToolResult, text: &str, details: &Json<'_>, ou
         if let Some(work) = result
             .work
             .as_mut()
-            .filter(|_| background::is_monitor(details))
+            .filter(|_| background::has_no_end(details))
         {
-            // What it sees is told, but not always that its time is over.
             work.ends = Ends::Unrecorded;
         }
     }

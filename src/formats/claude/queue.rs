@@ -200,6 +200,7 @@ fn enqueue(
         lanes.link(task, call, Trust::Progress, out);
     }
     for (about, end) in background::notices(content) {
+        lanes.end_agent(&about);
         let record = (line.id.clone(), line.at);
         background::emit(
             (about, Some(end)),

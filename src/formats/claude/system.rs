@@ -4,6 +4,7 @@ use super::command::{self, Command};
 use super::duration::seconds;
 use super::line::Line;
 use super::session::Session;
+use super::voice::background;
 use super::voice::{Voice, voice_of};
 use super::{hooks, requests};
 use crate::formats::anthropic;
@@ -15,6 +16,7 @@ use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Raw, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
+use crate::model::tool::work::{About, Carrier, End};
 
 /// A system line.
 pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
@@ -53,9 +55,25 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
         "" => show_text(line, "system", content, true, out),
         other => {
             retract(line, session, out);
+            if other == "agents_killed" {
+                stop_agents(line, session, out);
+            }
             let entry = line.entry(line.id.clone(), Role::Harness, out);
             unknown::record(Kind("system.subtype", other), json, entry, out)
         }
+    }
+}
+
+/// All sub-agents in the background were stopped at once.
+fn stop_agents(line: &Line<'_>, session: &mut Session, out: &mut Batch) {
+    for (work, lane) in session.lanes.stop_agents() {
+        let about = About {
+            call: None,
+            handle: Some(work),
+        };
+        let end = End::by_word(Some("killed"), None);
+        let record = (line.id.clone(), line.at);
+        background::emit((about, end), record, Carrier::Record, lane.as_ref(), out);
     }
 }
 

@@ -349,6 +349,12 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
         session
             .lanes
             .run_began(details.get("runId").str_or_empty(), &returned.call, out);
+        let is_agent = details.get("agentId").filled().is_some();
+        if let Some(work) = returned.result.work.as_ref().filter(|_| is_agent) {
+            session
+                .lanes
+                .begin_agent(work.handle.clone(), line.lane.clone());
+        }
         if details.get("status").str() == Some("teammate_spawned") {
             session
                 .lanes
@@ -428,6 +434,7 @@ fn show(line: &Line<'_>, mut heard: InputEvent, session: &mut Session, out: &mut
         heard.program.push(BlockKind::Raw(Raw { title, body }));
     }
     for (about, end) in std::mem::take(&mut heard.updates) {
+        session.lanes.end_agent(&about);
         let record = (line.id.clone(), line.at);
         background::emit(
             (about, Some(end)),
@@ -504,6 +511,9 @@ fn end_call(line: &Line<'_>, returned: Returned, session: &mut Session, out: &mu
         polled,
     } = returned;
     if let Some((about, end, carrier)) = polled {
+        if end.is_some() {
+            session.lanes.end_agent(&about);
+        }
         let record = (line.id.clone(), line.at);
         background::emit((about, end), record, carrier, line.lane.as_ref(), out);
     }

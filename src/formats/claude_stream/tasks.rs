@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use crate::formats::claude::lanes::Lanes;
 use crate::formats::claude::line::Line;
+use crate::formats::claude::voice::background;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
@@ -13,6 +14,7 @@ use crate::model::figures::count;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::identifies;
+use crate::model::tool::work::{About, Carrier};
 
 /// Characters of a sub-agent's name.
 const LABEL_CHARS: usize = 200;
@@ -33,12 +35,17 @@ pub(crate) fn task(line: &Line<'_>, tasks: &mut Tasks, lanes: &mut Lanes, out: &
             .filled()
             .or_else(|| patch.get(member).filled())
     };
-    let key = key("task", json.get("task_id"), line);
-    let is_first = tasks.begun.insert(key.clone());
     let step = json
         .get("subtype")
         .str_or_empty()
         .trim_start_matches("task_");
+    // Where its end is announced it has an entry of its own.
+    let key = match step {
+        "notification" => line.id.clone(),
+        _ => key("task", json.get("task_id"), line),
+    };
+    note_end(line, step, (&key, text("status"), text("summary")), out);
+    let is_first = tasks.begun.insert(key.clone());
     let call = json.get("tool_use_id").str_or_empty();
     if step == "started" && identifies(call) && json.get("task_type").str() != Some("local_bash") {
         let label = Text::stub(text("description").unwrap_or_default(), LABEL_CHARS);
@@ -82,6 +89,39 @@ pub(crate) fn task(line: &Line<'_>, tasks: &mut Tasks, lanes: &mut Lanes, out: &
     let piece = Piece(u64::from(step != "started"));
     emit(line, key, marks, piece, BlockKind::Raw(raw), out);
     if is_first { Fate::Shown } else { Fate::Merged }
+}
+
+/// What a step tells of work that goes on after the result of its call: that it ended, as the model is told or the
+/// program notes, or that it runs.
+fn note_end(
+    line: &Line<'_>,
+    step: &str,
+    (key, status, summary): (&Key, Option<&str>, Option<&str>),
+    out: &mut Batch,
+) {
+    let carrier = if step == "notification" {
+        Carrier::Notice
+    } else {
+        Carrier::Record
+    };
+    let end = status.and_then(|status| background::end(status, summary.unwrap_or_default()));
+    let is_step = matches!(step, "notification" | "updated");
+    if end.is_none() && status != Some("running") || !is_step {
+        return;
+    }
+    let about = About {
+        call: None,
+        handle: line.json.get("task_id").text(),
+    };
+    let by = if carrier == Carrier::Notice {
+        key.clone()
+    } else {
+        line.id.clone()
+    };
+    if about.handle.is_some() {
+        let lane = line.lane.as_ref();
+        background::emit((about, end), (by, line.at), carrier, lane, out);
+    }
 }
 
 /// A step of a hook: `hook_started`, `hook_progress`, `hook_response`.

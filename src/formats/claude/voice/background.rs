@@ -25,14 +25,22 @@ pub(crate) fn begun(text: &str, details: &Json<'_>) -> Option<Key> {
             .or_else(|| named("agentId"))
             .or_else(|| said(text));
     }
+    if status == "teammate_spawned" {
+        return named("name").or_else(|| named("teammate_id"));
+    }
     if is_monitor(details) {
         return named("taskId");
     }
     said(text)
 }
 
-/// Whether a result begins a monitor, which tells of what it sees until its time is over.
-pub(crate) fn is_monitor(details: &Json<'_>) -> bool {
+/// Whether a result begins work of which not always an end is told: a monitor tells of what it sees until its time is
+/// over, a member of a team goes on until it is told to stop.
+pub(crate) fn has_no_end(details: &Json<'_>) -> bool {
+    is_monitor(details) || details.get("status").str() == Some("teammate_spawned")
+}
+
+fn is_monitor(details: &Json<'_>) -> bool {
     details.has("taskId") && (details.has("timeoutMs") || details.has("persistent"))
 }
 
@@ -91,6 +99,12 @@ fn notice(text: &str) -> Option<(About, End)> {
         handle: named("task-id"),
     };
     let summary = element(text, "summary").unwrap_or_default();
+    let end = end(element(text, "status")?, summary)?;
+    Some((about, end)).filter(|(about, _)| *about != About::default())
+}
+
+/// How work ended, by its status and the sentence that sums it up.
+pub(crate) fn end(status: &str, summary: &str) -> Option<End> {
     let code = summary.rsplit_once("exit code ").map(|(_, rest)| rest);
     let exit = code.and_then(|rest| {
         rest.split(|c: char| !c.is_ascii_digit() && c != '-')
@@ -98,12 +112,31 @@ fn notice(text: &str) -> Option<(About, End)> {
             .parse()
             .ok()
     });
-    let end = End::by_word(Some(element(text, "status")?), exit)?;
-    Some((about, end)).filter(|(about, _)| *about != About::default())
+    End::by_word(Some(status), exit)
+}
+
+/// What a message of a member of a team to the program tells of it.
+pub(crate) fn of_mate(message: &Json<'_>) -> Option<(About, End)> {
+    let is_end = matches!(
+        message.get("type").str_or_empty(),
+        "shutdown_approved" | "teammate_terminated"
+    );
+    let handle = message.get("from").text().filter(|_| is_end)?;
+    let call = None;
+    let handle = Some(handle);
+    Some((About { call, handle }, End::by_word(None, None)?))
+}
+
+/// What an attachment tells of a task; nothing if it goes on.
+pub(crate) fn of_task(attachment: &Json<'_>) -> Option<(About, End)> {
+    let end = End::by_word(Some(attachment.get("status").filled()?), None)?;
+    let call = None;
+    let handle = Some(attachment.get("taskId").text()?);
+    Some((About { call, handle }, end))
 }
 
 /// What a result tells of the work of another call, and to whom: `TaskOutput` looks at a task, `TaskStop` ends one, and a
-/// message to a sub-agent that has ended takes it up again.
+/// message to a sub-agent that has ended takes it up again. `BashOutput` and `KillShell` did so before there were tasks.
 pub(crate) fn polled(text: &str, details: &Json<'_>) -> Option<(About, Option<End>, Carrier)> {
     if let Some(agent) = details.get("resumedAgentId").filled() {
         return Some((
@@ -125,6 +158,21 @@ pub(crate) fn polled(text: &str, details: &Json<'_>) -> Option<(About, Option<En
             End::by_word(Some("stopped"), None),
             Carrier::Poll,
         ));
+    }
+    if let Some(killed) = details
+        .get("shell_id")
+        .text()
+        .filter(|_| text.contains("Successfully killed shell"))
+    {
+        let handle = Some(killed);
+        let end = End::by_word(Some("killed"), None);
+        return Some((About { call: None, handle }, end, Carrier::Poll));
+    }
+    let shell = details.get("shellId").text();
+    if let Some((shell, status)) = shell.zip(details.get("status").filled()) {
+        let handle = Some(shell);
+        let end = End::by_word(Some(status), details.get("exitCode").int());
+        return Some((About { call: None, handle }, end, Carrier::Poll));
     }
     let task = details.get("task");
     let field = |name: &str| element(text, name);
@@ -161,6 +209,7 @@ pub(crate) fn emit(
         at,
         carrier,
         end,
+        reason: None,
     };
     out.push(Edit::Update {
         about,
