@@ -22,6 +22,7 @@ use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
+use crate::model::tool::work::{About, Carrier, End, Update};
 
 /// Characters of a lane's label.
 const LABEL_CHARS: usize = 60;
@@ -166,6 +167,7 @@ impl Children {
         let before = out.edits.len();
         let fate = answer::decode(&mut child.decoder, input, out);
         into_lane(before, &lane, out);
+        note_end(input.json, &lane, out);
         self.see(input.json, Some(&lane), index, out);
         fate
     }
@@ -191,6 +193,34 @@ impl Children {
             out.entry(entry);
         }
     }
+}
+
+/// Where a sub-agent has said all that it has to say, its work is done: whoever started it is told later.
+fn note_end(json: &Json<'_>, lane: &Name, out: &mut Batch) {
+    let message = json.get("message");
+    let is_last = message.get("role").str() == Some("assistant")
+        && message.get("stopReason").str() == Some("stop");
+    let Some(id) = json.get("id").text().filter(|_| is_last) else {
+        return;
+    };
+    let at = json.get("timestamp").moment();
+    let update = Update {
+        by: inside(Some(lane), id),
+        at: at.or_else(|| message.get("timestamp").moment()),
+        carrier: Carrier::Record,
+        end: End::by_word(None, None),
+        reason: None,
+    };
+    let about = About {
+        call: None,
+        handle: Some(lane.clone()),
+    };
+    let lane = None;
+    out.push(Edit::Update {
+        about,
+        update,
+        lane,
+    });
 }
 
 fn missing_key(lane: &Name) -> Key {

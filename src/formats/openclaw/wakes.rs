@@ -93,6 +93,9 @@ const ANNOUNCED: [(&str, SenderKind); 3] = [
     ("A cron job \"", SenderKind::Schedule),
 ];
 
+/// Characters of a reason.
+const REASON_CHARS: usize = 200;
+
 /// Whether a text is one that wakes the model.
 pub(crate) fn is_known(text: &str) -> bool {
     sender(text.trim_start()).is_some()
@@ -215,6 +218,40 @@ pub(crate) fn ends_of_commands(text: &str) -> Vec<(&str, End)> {
         .collect()
 }
 
+/// How the gateway begins what it tells of a task of its own that ended.
+const COMPLETION: &str = "[Internal task completion event]";
+
+/// The ends of sub-agents that a message tells: the key of the session of each, where it is named, how it ended, and why.
+pub(crate) fn ends_of_agents(text: &str) -> Vec<(Option<&str>, End, Option<Text>)> {
+    let end = |status: &str| {
+        let (word, reason) = status.split_once(": ").unwrap_or((status, ""));
+        let word = match word.split([' ', '.']).next()? {
+            "timed" => "stopped",
+            word => word,
+        };
+        let reason = (!reason.is_empty()).then(|| Text::stub(reason, REASON_CHARS));
+        Some((End::by_word(Some(word), None)?, reason))
+    };
+    if let Some(rest) = text.trim_start().strip_prefix(ANNOUNCED[0].0) {
+        let line = rest.lines().next().unwrap_or_default();
+        let status = line.split_once("\" just ").map(|(_, status)| status);
+        let ended = status.and_then(|status| end(status.trim_end_matches('.')));
+        let ended = ended.map(|(end, reason)| (None, end, reason));
+        return ended.into_iter().collect();
+    }
+    let event = |part| {
+        let field = |name: &str| {
+            let mut lines = str::lines(part)
+                .skip(1)
+                .take_while(|line| !line.trim().is_empty());
+            lines.find_map(|line| line.strip_prefix(name))
+        };
+        let (end, reason) = end(field("status: ")?)?;
+        Some((Some(field("session_key: ")?), end, reason))
+    };
+    text.split(COMPLETION).skip(1).filter_map(event).collect()
+}
+
 fn named(kind: SenderKind, name: &str) -> Sender {
     Sender {
         kind,
@@ -224,7 +261,7 @@ fn named(kind: SenderKind, name: &str) -> Sender {
 
 #[cfg(test)]
 mod tests {
-    use super::{ends_of_commands, of_events, sender};
+    use super::{ends_of_agents, ends_of_commands, of_events, sender};
     use crate::model::entry::sender::SenderKind;
     use crate::model::tool::Verdict;
 
@@ -278,6 +315,29 @@ mod tests {
         ] {
             assert_eq!(sender(said), None, "{said}");
         }
+    }
+
+    #[test]
+    fn ends_of_sub_agents_are_told_by_their_keys() {
+        let ends = |text| -> Vec<(Option<String>, Verdict, Option<String>)> {
+            let ends = ends_of_agents(text).into_iter();
+            ends.map(|(key, end, reason)| {
+                let reason = reason.map(|reason| reason.to_string());
+                (key.map(str::to_owned), end.verdict, reason)
+            })
+            .collect()
+        };
+        let event = "[Internal task completion event]\nsource: subagent\nsession_key: agent:main:subagent:7\n\
+                     session_id: 7\ntype: subagent task\ntask: count\nstatus: failed: no such model\n\nResult:\n\
+                     status: completed successfully";
+        let key = Some("agent:main:subagent:7".to_owned());
+        let reason = Some("no such model".to_owned());
+        assert_eq!(ends(event), [(key.clone(), Verdict::Failed, reason)]);
+        let late = event.replace("failed: no such model", "timed out");
+        assert_eq!(ends(&late), [(key, Verdict::Stopped, None)]);
+        let old = "A subagent task \"count\" just completed successfully.\n\nFindings:\nnine";
+        assert_eq!(ends(old), [(None, Verdict::Done, None)]);
+        assert_eq!(ends("A subagent task \"count\" is running"), []);
     }
 
     #[test]

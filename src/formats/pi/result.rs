@@ -14,7 +14,7 @@ use crate::model::body::{Failure, Image, Key};
 use crate::model::edit::{Batch, Edit};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::work::{About, Carrier, End, Update};
+use crate::model::tool::work::{About, Carrier, End, Ends, Update, Work};
 use crate::model::tool::{ToolResult, Verdict};
 
 /// The id of a call as results name it: OpenAI's `call_…|fc_…` may lose its second half.
@@ -47,6 +47,7 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch
             at,
             carrier: Carrier::Poll,
             end,
+            reason: None,
         };
         let about = About {
             call: None,
@@ -78,8 +79,18 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch
         duration_ms: details.get("durationMs").count(),
         work: session
             .filter(|_| goes_on)
-            .map(|id| Box::new(head::work(out.format, id))),
+            .map(|id| head::work(out.format, id))
+            .or_else(|| spawned(details))
+            .map(Box::new),
     }
+}
+
+/// The session of a sub-agent that a call started: whoever started it is told when it is done.
+fn spawned(details: &Json<'_>) -> Option<Work> {
+    let is_begun = details.get("status").str() == Some("accepted");
+    let key = details.get("childSessionKey").text();
+    key.filter(|_| is_begun)
+        .map(|key| Work::begun(key, Ends::Announced))
 }
 
 /// The tool that asks how commands stand that go on.

@@ -23,7 +23,7 @@ use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::identifies;
-use crate::model::tool::work::{About, Carrier, Update};
+use crate::model::tool::work::{About, Carrier, End, Update};
 use crate::model::usage::Scope;
 
 /// Characters of a title that the user gave.
@@ -41,13 +41,15 @@ pub(crate) struct SessionDecoder {
     copies: Copies,
     /// What the last answer said.
     said: Option<Piece>,
-    /// The sessions of commands that went on after the results of their calls, the newest last.
+    /// The sessions of commands and sub-agents that went on after the results of their calls, the newest last.
     commands: Vec<Key>,
     /// How many lines without an id the record that is being decoded has had.
     nameless: (Key, u32),
 }
 
-/// So many commands that go on are remembered.
+/// How the key of the session of a sub-agent begins.
+const AGENT: &str = "agent:";
+/// So many commands and sub-agents that go on are remembered.
 const COMMANDS: usize = 64;
 /// So many letters of the name of its session stand for a command.
 const SHORTENED: usize = 8;
@@ -414,7 +416,8 @@ impl SessionDecoder {
         }
     }
 
-    /// What a message tells of commands that went on. It names them by the beginnings of their sessions.
+    /// What a message tells of commands and sub-agents that went on. It names commands by the beginnings of their
+    /// sessions.
     fn note_ends(&self, line: &Line, message: &Json<'_>, out: &mut Batch) {
         if self.commands.is_empty() || message.get("role").str() != Some("user") {
             return;
@@ -424,30 +427,69 @@ impl SessionDecoder {
             .blocks()
             .iter()
             .filter_map(block::text_of);
-        for (name, end) in texts.flat_map(wakes::ends_of_commands) {
-            let is_it = |known: &&Key| {
-                known.as_str() == name || name.len() >= SHORTENED && known.starts_with(name)
-            };
-            let Some(handle) = self.commands.iter().rev().find(is_it) else {
-                continue;
-            };
-            let about = About {
-                call: None,
-                handle: Some(handle.clone()),
-            };
-            let by = line.key.clone();
-            let update = Update {
-                by,
-                at: line.at,
-                carrier: Carrier::Notice,
-                end: Some(end),
-            };
-            out.push(Edit::Update {
-                about,
-                update,
-                lane: line.lane.clone(),
-            });
+        let provenance = message.get("provenance");
+        let by_agent = provenance
+            .get("sourceTool")
+            .str_or_empty()
+            .contains("subagent");
+        let source = provenance.get("sourceSessionKey").filled();
+        let source = source.filter(|_| by_agent);
+        let texts: Vec<&str> = texts.collect();
+        let said: Vec<_> = texts
+            .iter()
+            .flat_map(|text| wakes::ends_of_agents(text))
+            .collect();
+        // What an agent announces is that it is done, in whatever words.
+        let silent = source.filter(|_| said.is_empty());
+        let announced = silent.and_then(|key| Some((Some(key), End::by_word(None, None)?, None)));
+        for (key, end, reason) in said.into_iter().chain(announced) {
+            let key = key.or(source).or_else(|| self.only_agent());
+            let is_it = |known: &&Key| Some(known.as_str()) == key;
+            self.note_end(line, is_it, (end, reason), out);
         }
+        for text in texts {
+            for (name, end) in wakes::ends_of_commands(text) {
+                let is_it = |known: &&Key| {
+                    known.as_str() == name || name.len() >= SHORTENED && known.starts_with(name)
+                };
+                self.note_end(line, is_it, (end, None), out);
+            }
+        }
+    }
+
+    /// The session of the sub-agent, if only one was started.
+    fn only_agent(&self) -> Option<&str> {
+        let mut agents = self.commands.iter().filter(|key| key.starts_with(AGENT));
+        let only = agents.next()?;
+        agents.next().is_none().then_some(only)
+    }
+
+    fn note_end(
+        &self,
+        line: &Line,
+        is_it: impl Fn(&&Key) -> bool,
+        (end, reason): (End, Option<Text>),
+        out: &mut Batch,
+    ) {
+        let Some(handle) = self.commands.iter().rev().find(is_it) else {
+            return;
+        };
+        let about = About {
+            call: None,
+            handle: Some(handle.clone()),
+        };
+        let update = Update {
+            by: line.key.clone(),
+            at: line.at,
+            carrier: Carrier::Notice,
+            end: Some(end),
+            reason,
+        };
+        out.push(Edit::Update {
+            about,
+            update,
+            lane: line.lane.clone(),
+        });
     }
 
     // === version 4 ===
