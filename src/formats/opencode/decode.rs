@@ -164,6 +164,21 @@ impl OpencodeDecoder {
             self.asked(&ask, out);
         }
         let record = is_file.then(|| out.origin());
+        if let Some((about, end)) = super::tool::task_end(json) {
+            let update = Update {
+                by: message.clone(),
+                at: at.moment(),
+                carrier: Carrier::Notice,
+                end,
+                reason: None,
+            };
+            let lane = self.sessions.lane_of(&session, out);
+            out.push(Edit::Update {
+                about,
+                update,
+                lane,
+            });
+        }
         let recorded = Owner {
             message,
             session,
@@ -192,6 +207,7 @@ impl OpencodeDecoder {
                 at,
                 carrier: Carrier::Notice,
                 end,
+                reason: None,
             };
             let lane = self.sessions.lane_of(&session, out);
             out.push(Edit::Update {

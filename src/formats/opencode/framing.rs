@@ -66,6 +66,23 @@ pub(super) fn task_session(output: &str) -> Option<&str> {
     rest.get(..end).filter(|id| id.starts_with("ses_"))
 }
 
+/// The session of a task that went on in the background, and how it ended, as a text says that the program wrote below
+/// it.
+pub(super) fn task_end(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_start();
+    let session = task_session(text).filter(|_| text.starts_with("<task "))?;
+    let (head, rest) = text.split_once('>')?;
+    let state = head
+        .split_once("state=\"")
+        .and_then(|(_, state)| state.split('"').next());
+    let usual = if rest.contains("<task_error>") {
+        "error"
+    } else {
+        "completed"
+    };
+    Some((session, state.unwrap_or(usual)))
+}
+
 /// How the command of a shell tool ended, which its text says last since 2.0.
 pub(super) fn shell_exit(tool: &str, output: &str) -> Option<i64> {
     let last = output
@@ -172,6 +189,28 @@ mod tests {
             ("read", "<file>\nhalf", "<file>\nhalf"),
         ] {
             assert_eq!(unframed(tool, output), expected, "{output}");
+        }
+    }
+
+    #[test]
+    fn a_task_says_how_it_ended_or_gives_its_result() {
+        for (text, expected) in [
+            (
+                "<task id=\"ses_1\" state=\"error\">\nno",
+                Some(("ses_1", "error")),
+            ),
+            (
+                "<task id=\"ses_2\">\n<task_result>",
+                Some(("ses_2", "completed")),
+            ),
+            (
+                "<task id=\"ses_3\">\n<task_error>",
+                Some(("ses_3", "error")),
+            ),
+            ("task_id: ses_4", None),
+            ("see <task id=\"ses_5\">", None),
+        ] {
+            assert_eq!(super::task_end(text), expected, "{text}");
         }
     }
 

@@ -121,7 +121,8 @@ fn result(json: &Json<'_>, state: &Json<'_>, name: &str, out: &mut Batch) -> Too
 fn work(metadata: &Json<'_>, out: &Batch) -> Option<Box<Work>> {
     let goes_on =
         metadata.get("status").str() == Some("running") || metadata.get("background").is_true();
-    let names = ["shellID", "jobId", "sessionID", "sessionId"];
+    // Its end names the session of a sub-agent.
+    let names = ["shellID", "sessionID", "sessionId", "jobId"];
     let id = names
         .iter()
         .find_map(|name| metadata.get(name).filled())
@@ -149,6 +150,20 @@ pub(super) fn end(row: &Json<'_>) -> Option<(About, Option<End>)> {
         },
         end,
     ))
+}
+
+/// What a part of a message tells of a task that went on after the result of its call, where the program wrote it.
+pub(super) fn task_end(part: &Json<'_>) -> Option<(About, Option<End>)> {
+    let text = part
+        .get("text")
+        .str()
+        .filter(|_| part.get("synthetic").is_true());
+    let (session, state) = framing::task_end(text?)?;
+    let about = About {
+        call: None,
+        handle: Some(Text::clean(session)),
+    };
+    Some((about, End::by_word(Some(state), None)))
 }
 
 /// The output; of a failed call the error, after what it had put out before.
