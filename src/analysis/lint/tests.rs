@@ -199,6 +199,7 @@ fn batch(step: &Step, line: u32, is_tree: bool) -> Batch {
                     at,
                     carrier,
                     end,
+                    reason: None,
                 },
                 lane: None,
             });
@@ -269,6 +270,64 @@ fn without_links_no_result_waits_for_a_record() {
         9,
         "all but the one that is linked"
     );
+}
+
+#[test]
+fn an_end_is_no_orphan_if_its_call_may_stand_in_a_file_that_is_not_here() {
+    let found = |lane: Option<bool>, is_resumed: bool| {
+        let mut transcript = Transcript::new();
+        if is_resumed {
+            let mut out = Batch::default();
+            let mut entry = out.new_entry(key(1), Role::Harness, None);
+            let line = BlockKind::Break(Break::Resumed(Text::default()));
+            entry.blocks.push(Batch::block(Piece(0), line));
+            out.entry(entry);
+            transcript.apply(out);
+        }
+        let call = Step::Answer {
+            key: 8,
+            parent: None,
+            calls: vec![2],
+            stop: 2,
+            lane: false,
+        };
+        transcript.apply(batch(&call, 2, false));
+        let mut out = Batch::default();
+        if let Some(is_here) = lane {
+            let name = Text::from("mate");
+            out.meta(MetaEdit::Lane {
+                name: name.clone(),
+                label: None,
+                call: Some(id(2)),
+            });
+            let mut entry = out.new_entry(key(9), Role::Assistant, None);
+            entry.lane = Some(name);
+            if is_here {
+                out.entry(entry);
+            }
+        }
+        let notice = out.new_entry(key(50), Role::Harness, Some(Timestamp(LINE_MS)));
+        out.entry(notice);
+        transcript.apply(out);
+        let end = Step::End {
+            key: 50,
+            call: 4,
+            carrier: 1,
+        };
+        transcript.apply(batch(&end, 4, false));
+        transcript.settle();
+        let findings = Findings::of(&transcript);
+        findings
+            .iter()
+            .any(|found| found.rule.id == "orphan-completion")
+    };
+    assert!(found(None, false));
+    assert!(found(Some(true), false));
+    assert!(
+        !found(Some(false), false),
+        "the sub-agent may have made the call"
+    );
+    assert!(!found(None, true), "the session before may have");
 }
 
 fn listed(findings: &Findings) -> Vec<&Finding> {

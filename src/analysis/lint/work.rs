@@ -12,8 +12,9 @@ use super::{Finding, Group, Rule};
 use crate::analysis::calls::lifecycle::{Lifecycle, late_ms};
 use crate::model::body::Key;
 use crate::model::edit::Severity;
-use crate::model::entry::{EntryId, Role};
+use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId, Role};
 use crate::model::figures;
+use crate::model::meta::LaneFacts;
 use crate::model::text::Name;
 use crate::model::tool::Verdict;
 use crate::model::tool::work::{About, Ends, Update, Work};
@@ -65,7 +66,7 @@ pub(super) static UNPOLLED: Rule = Rule {
 pub(super) static ORPHAN: Rule = Rule {
     id: "orphan-completion",
     severity: Severity::Warning,
-    what: "the end of work in the background whose call is not in the session",
+    what: "the end of work in the background whose call is not in the session, though no file of it is missing",
 };
 
 /// What a sub-agent recorded so many ms after its end may have been on its way.
@@ -246,7 +247,7 @@ fn judge_notice(scene: &mut Scene<'_>, about: &About) {
     let caller = scene.nearest_caller(call);
     let place = scene.entry.origin;
     match (caller, other, &about.handle) {
-        (None, None, _) => {
+        (None, None, _) if is_whole(scene) => {
             let found = scene.found(&ORPHAN, 0, call, place);
             let message = format!("work of {call} ended, and no call of the session has this id");
             scene.findings.push(Finding { message, ..found });
@@ -266,6 +267,27 @@ fn judge_notice(scene: &mut Scene<'_>, about: &About) {
         }
         _ => {}
     }
+}
+
+/// Whether the call that began work, of which a notice tells, can stand in no file that is not here: in that of a
+/// sub-agent that was started before, or of a session that this one goes on from.
+fn is_whole(scene: &mut Scene<'_>) -> bool {
+    let transcript = scene.transcript;
+    let is_missing = |lane: &&LaneFacts| {
+        let is_before = || transcript.caller(lane).is_some_and(|id| id <= scene.id);
+        lane.entries.is_empty() && is_before()
+    };
+    let missing: Vec<&LaneFacts> = transcript.lanes().iter().filter(is_missing).collect();
+    for lane in &missing {
+        scene.wait_for(Wait::NextIn(lane.name.clone()));
+    }
+    let goes_on = |entry: &Entry| {
+        let is_resumed = |block: &Block| matches!(block.kind, BlockKind::Break(Break::Resumed(_)));
+        entry.marks.copy || entry.blocks.iter().any(is_resumed)
+    };
+    let key = &scene.entry.key;
+    let mut before = transcript.entries().take_while(|entry| entry.key != *key);
+    missing.is_empty() && !before.any(goes_on)
 }
 
 /// Whether a call of this id began work.
