@@ -283,7 +283,7 @@ pub(crate) fn rules(name: &str) -> Vec<RuleLine> {
     let line = |rule: &Rule| RuleLine {
         line: rule.line,
         words: rule.words.clone(),
-        taken: rule.taken.load(Ordering::Relaxed),
+        taken: rule.matched.load(Ordering::Relaxed),
     };
     rules.map(line).collect()
 }

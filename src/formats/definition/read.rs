@@ -157,17 +157,18 @@ fn definition(
 
 /// The state that rules need from earlier records.
 fn needs(rules: &[Rule], numbered: Option<Numbered>) -> Needs {
-    let takes_back = |rule: &Rule| rule.rewind.is_some() || matches!(rule.records, Some((_, true)));
+    let undoes_entries =
+        |rule: &Rule| rule.rewind.is_some() || matches!(rule.records, Some((_, true)));
     let starter = |rule: &Rule| Some(rule.lane.as_ref()?.by.as_ref()?.tool);
     Needs {
         starter: rules.iter().find_map(starter),
         by_order: rules.iter().any(Rule::is_by_order),
-        takes_back: rules.iter().any(takes_back),
+        undoes_entries: rules.iter().any(undoes_entries),
         sums: rules
             .iter()
             .any(|rule| rule.usages.iter().any(|usage| usage.so_far)),
         numbered,
-        unsaid: rules.iter().any(|rule| rule.unsaid.is_some()),
+        unless_answered: rules.iter().any(|rule| rule.unless_answered.is_some()),
         answers: rules.iter().any(|rule| {
             rule.mark
                 .as_ref()

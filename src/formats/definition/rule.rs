@@ -58,13 +58,13 @@ pub(super) struct Needs {
     /// Calls without results: a rule joins results by order.
     pub(super) by_order: bool,
     /// All entries: a rule undoes some.
-    pub(super) takes_back: bool,
+    pub(super) undoes_entries: bool,
     /// Usage since the last sum: the agent records sums of the session so far.
     pub(super) sums: bool,
     /// Ids that each run of the program numbers anew.
     pub(super) numbered: Option<Numbered>,
     /// Texts of answers: a rule emits only what no answer says.
-    pub(super) unsaid: bool,
+    pub(super) unless_answered: bool,
     /// Calls of this tool, which start sub-agents whose records do not name the call.
     pub(super) starter: Option<&'static str>,
     /// Open questions: a rule answers them.
@@ -312,7 +312,7 @@ pub struct Rule {
     /// Its conditions in words.
     pub(crate) words: String,
     /// How many records it has matched since the program started.
-    pub(crate) taken: AtomicU64,
+    pub(crate) matched: AtomicU64,
     pub(super) kind: RecordKind,
     pub(super) part: Option<PartRule>,
     pub(super) when: Conditions,
@@ -332,9 +332,9 @@ pub struct Rule {
     pub(super) records: Option<(Path, bool)>,
     pub(super) rewind: Option<Rewind>,
     /// What begins anew.
-    pub(super) anew: Resets,
+    pub(super) resets: Resets,
     /// The records within the record come last, and only if no answer has the text at this path.
-    pub(super) unsaid: Option<Path>,
+    pub(super) unless_answered: Option<Path>,
 }
 
 /// State that is reset by a record.

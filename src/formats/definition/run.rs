@@ -255,7 +255,7 @@ impl DefinitionDecoder {
             if !self.spend_budget(RULE, site.scope, out) {
                 break;
             }
-            rule.taken.fetch_add(1, Ordering::Relaxed);
+            rule.matched.fetch_add(1, Ordering::Relaxed);
             let edits = out.edits.len();
             let became = self.rule(rule, site, out);
             self.budget
@@ -318,7 +318,7 @@ impl DefinitionDecoder {
             });
         for entry in made {
             self.push_entry(entry);
-            if self.definition.needs.takes_back {
+            if self.definition.needs.undoes_entries {
                 self.entries.add_name(id.as_ref(), &entry.key);
             }
         }

@@ -80,7 +80,7 @@ pub(super) fn is_wrong(rule: &Rule) -> Option<&'static str> {
         || rule.lane.is_some()
         || rule.records.is_some()
         || rule.rewind.is_some()
-        || rule.anew.run.is_some();
+        || rule.resets.run.is_some();
     if other {
         return Some("a rule with `part` makes entries only: entry, block, result, usage, mark");
     }

@@ -114,9 +114,9 @@ pub(super) fn rule(
     rule.rewind = table
         .table(reader, "rewind")
         .and_then(|rewind| self::rewind(reader, rewind));
-    rule.anew.run = table.path(reader, "run");
-    rule.unsaid = table.path(reader, "unsaid");
-    rule.anew.sums = table.bool(reader, "anew").unwrap_or(false);
+    rule.resets.run = table.path(reader, "run");
+    rule.unless_answered = table.path(reader, "unsaid");
+    rule.resets.sums = table.bool(reader, "anew").unwrap_or(false);
     if !rule.blocks.is_empty() && !is_spoken {
         reader.mistake(
             span.clone(),
@@ -134,7 +134,7 @@ pub(super) fn rule(
         && rule.lane.is_none()
         && rule.records.is_none()
         && rule.rewind.is_none()
-        && rule.anew.run.is_none();
+        && rule.resets.run.is_none();
     if does_nothing && rule.skip.is_none() {
         let what = "a rule does something: entry, block, result, usage, mark, state, completes, lane, records, rewind, \
                     run; or says why not: skip = \"…\"";

@@ -101,10 +101,10 @@ impl DefinitionDecoder {
     }
 
     pub(super) fn push_entry(&mut self, entry: &Entry) {
-        if self.definition.needs.unsaid {
+        if self.definition.needs.unless_answered {
             self.held.add_answer(entry);
         }
-        if !self.definition.needs.takes_back {
+        if !self.definition.needs.undoes_entries {
             return;
         }
         let marks = entry.marks;

@@ -315,7 +315,7 @@ impl DefinitionDecoder {
             if !rule.when.holds(scope) {
                 continue;
             }
-            rule.taken.fetch_add(1, Ordering::Relaxed);
+            rule.matched.fetch_add(1, Ordering::Relaxed);
             // Parts without a key are identified by their path in the element.
             head.key = Text::from(&*format!("{key}/{}", words(place.get(owner.place.len()..))));
             let mut kinds = Vec::new();

@@ -26,7 +26,7 @@ impl DefinitionDecoder {
         }
         let edits = out.edits.len();
         let is_shown = self.records(records, *replace, site, out);
-        if let Some(text) = &rule.unsaid {
+        if let Some(text) = &rule.unless_answered {
             let text = text.word(site.scope).unwrap_or_default();
             self.held.hold(&text, out.edits.split_off(edits));
         }

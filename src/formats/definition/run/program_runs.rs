@@ -54,10 +54,10 @@ impl ProgramRuns {
 
 impl DefinitionDecoder {
     pub(super) fn begin_run(&mut self, rule: &Rule, scope: Scope<'_>) {
-        if rule.anew.sums {
+        if rule.resets.sums {
             self.counting.so_far.begin_anew();
         }
-        let Some(run) = &rule.anew.run else { return };
+        let Some(run) = &rule.resets.run else { return };
         let name = run.word(scope);
         if self.runs.is_guessed && !self.runs.is_over {
             self.runs.said = Some(RunName(name));
