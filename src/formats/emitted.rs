@@ -24,7 +24,7 @@ const LONG: usize = 512;
 /// Shorter strings of one line must be emitted as they are.
 const SHORT: usize = 24;
 
-/// What was emitted for a record.
+/// The texts, numbers and times that were emitted for a record.
 #[derive(Default)]
 pub struct Emitted {
     /// Hashes of whole texts.
@@ -48,7 +48,7 @@ enum Source {
 }
 
 impl Emitted {
-    /// What these edits and notices hold.
+    /// Collects the texts of edits and notices.
     pub(crate) fn of(edits: &[Edit], notices: &[Notice]) -> Self {
         let mut emitted = Self::default();
         for edit in edits {
@@ -302,7 +302,7 @@ impl Emitted {
         }
     }
 
-    /// How many bytes of a string are emitted.
+    /// The number of bytes of a string that are emitted.
     pub(crate) fn bytes_of(&self, raw: &str) -> usize {
         if raw.len() < LONG {
             return self.count_emitted(raw);

@@ -34,7 +34,7 @@ const TIMES: [&str; 10] = [
     "@timestamp",
     "processed_at",
 ];
-/// How many keys a verdict names.
+/// The limit of keys that a verdict names.
 const KEYS_NAMED: usize = 8;
 
 /// The format that reads anything.

@@ -117,7 +117,7 @@ fn decoders() -> impl Iterator<Item = &'static dyn Format> {
         .filter(|format| !is_replaced(*format))
 }
 
-/// Where an agent keeps sessions, with the roots that the user added.
+/// The roots of a format, with those that the user added.
 pub(crate) fn roots(format: &dyn Format) -> impl Iterator<Item = &'static Root> {
     format
         .head()

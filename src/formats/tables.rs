@@ -52,7 +52,7 @@ impl Tables {
     }
 }
 
-/// How sessions are read from a database. `?1` is always the id of a session.
+/// The queries for sessions of a database. `?1` is always the id of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queries {
     /// Why the tables are the format's, in a sentence without a full stop.
@@ -72,7 +72,7 @@ pub struct Queries {
     pub generation: Option<String>,
     /// The tables that hold the rows of a session.
     pub tables: Vec<TableRows>,
-    /// How its rows are read, and checked for changes.
+    /// The queries for its rows.
     pub listing: Listing,
     /// The row ids of the first table that the agent has abandoned, in order.
     pub abandoned: Option<String>,
@@ -191,5 +191,5 @@ fn elsewhere(tables: &Tables) -> Option<(&'static str, &'static str)> {
     None
 }
 
-/// How many tables of another program are named.
+/// The limit of tables of another program that are named.
 const NAMED: usize = 4;

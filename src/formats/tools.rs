@@ -393,7 +393,7 @@ fn delegated(input: &Json<'_>) -> Option<String> {
     Some(who.map_or_else(|| what.clone(), |who| format!("{who}: {what}")))
 }
 
-/// How far a list of tasks is, and what is being done: `2/5 write the tests`.
+/// The progress of a task list, and the current task: `2/5 write the tests`.
 fn plan(input: &Json<'_>) -> Option<String> {
     let lists = ["todos", "plan", "items", "tasks", "todoList", "newTodos"];
     let Some(tasks) = lists

@@ -17,7 +17,7 @@ pub(super) struct RecordedCall<'a> {
     pub(super) key: Key,
     pub(super) name: &'a str,
     pub(super) input: &'a Json<'a>,
-    /// How far it is.
+    /// The state, with the result if there is one.
     pub(super) state: ToolState,
     /// When the model made it.
     pub(super) at: Option<Timestamp>,

@@ -24,11 +24,11 @@ pub struct Head {
     pub(crate) text: &'static str,
     /// The agent, for people.
     pub agent: &'static str,
-    /// What the agent does not record, for the reader; empty if nothing can be said. The manual repeats it.
+    /// What the agent does not record, for people; empty if unknown. The manual repeats it.
     pub omits: &'static str,
     /// Whether the agent records the end of work that continues after the result of its call.
     pub(crate) ends: Ends,
-    /// Where the agent keeps sessions.
+    /// The folders with sessions.
     pub(crate) roots: &'static [Root],
     /// Kinds that need no code.
     pub(crate) kinds: Kinds,

@@ -19,7 +19,7 @@ use crate::model::usage::Scope;
 /// A format that is a table of rules.
 #[derive(Debug)]
 pub struct Definition {
-    /// What is known of it besides its rules.
+    /// Its properties besides rules.
     pub head: Head,
     /// The file that it was read from; `None` if it came with the program.
     pub file: Option<PathBuf>,
@@ -34,7 +34,7 @@ pub struct Definition {
     pub(super) instead: Option<String>,
     /// A small file beside the session with facts of it.
     pub(super) beside: Option<String>,
-    /// What identifies it.
+    /// Marks for detection.
     pub(super) detect: Detect,
     /// Facts of the session in any record.
     pub(super) facts: Vec<FactRule>,
@@ -89,7 +89,7 @@ pub(super) struct Folders {
     pub(super) records: Option<String>,
     /// The folder with the sessions of the project that it lies in.
     pub(super) within: Option<String>,
-    /// How many folders above its file the one is that names a session; 0 is the file.
+    /// The number of folders from the file up to the one that names the session; 0 is the file.
     pub(super) named: usize,
 }
 
@@ -331,7 +331,7 @@ pub struct Rule {
     /// Records within the record, and whether they replace all entries so far.
     pub(super) records: Option<(Path, bool)>,
     pub(super) rewind: Option<Rewind>,
-    /// What begins anew.
+    /// State that the record resets.
     pub(super) resets: Resets,
     /// The records within the record come last, and only if no answer has the text at this path.
     pub(super) unless_answered: Option<Path>,
@@ -531,7 +531,7 @@ pub(super) struct UsageRule {
     pub(super) so_far: bool,
 }
 
-/// What a usage counts.
+/// The counts of a usage.
 pub(super) const COUNTS: [&str; 7] = [
     "input",
     "output",

@@ -55,7 +55,7 @@ fn definition(text: &str) -> &'static Definition {
     ))
 }
 
-/// What a definition makes of these lines.
+/// The transcript of lines by a definition.
 pub(in crate::formats::definition) fn read_lines(
     text: &str,
     lines: &[&str],
@@ -188,7 +188,7 @@ fn a_constant_that_is_no_role_is_a_mistake() {
     );
 }
 
-/// What is followed comes in the order of its writing, what is read again lane by lane.
+/// A followed session is read in the order of writing, a session that is read again lane by lane.
 #[test]
 fn calls_without_ids_pair_within_their_lanes() {
     let text = HOME_MADE
@@ -709,7 +709,7 @@ result = { each = "said[]", of = "id", text = "got", once = true }
     );
 }
 
-/// What a built-in format makes of lines.
+/// The transcript of lines by a built-in format.
 fn built_in(name: &str, lines: &[&str]) -> Transcript {
     fed::transcript(formats::named(name).unwrap(), &[(Place::Line, lines)])
 }

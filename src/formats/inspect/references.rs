@@ -39,7 +39,7 @@ pub(super) struct Sample<'j> {
     pub(super) answered: IdCounts,
 }
 
-/// How often each id was used.
+/// The number of uses of each id.
 #[derive(Default)]
 pub(super) struct IdCounts(RefCell<HashMap<String, usize>>);
 

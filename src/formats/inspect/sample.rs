@@ -75,7 +75,7 @@ fn begin(
     out.entry(entry);
 }
 
-/// How it ended: errors, scores, and how long it took.
+/// Emits the end of a sample: errors, scores and duration.
 fn end(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
     let origin = &sample.place;
     let last = json

@@ -45,7 +45,7 @@ pub(super) fn read_strictly<'a>(
     value.and_then(|value| deserializer.end().map(|()| value))
 }
 
-/// What a value is read by.
+/// Deserializes a value, within the limits of depth and number.
 #[derive(Clone, Copy)]
 struct Seed<'c> {
     depth: u8,

@@ -36,7 +36,7 @@ struct AgentStep {
 }
 
 impl AgentStep {
-    /// What is left of a broken record has the record's own name.
+    /// A step begun by this record. The rest of a broken record has a key of its own.
     fn new(out: &Batch) -> Self {
         let key = Text::clean(&format!("{}:step", out.origin_key()));
         Self {

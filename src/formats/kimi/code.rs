@@ -590,7 +590,7 @@ fn is_asked(origin: &Json<'_>) -> bool {
     origin.is_null() || origin.get("kind").str() == Some("user") || is_of_agent
 }
 
-/// What the program adds to the context.
+/// The title of a message that the program adds to the context.
 fn title_of<'j>(origin: &'j Json<'_>) -> &'j str {
     let names = [
         origin.get("variant"),

@@ -229,12 +229,12 @@ pub(super) fn retry(payload: &Json<'_>) -> String {
     format!("request {end}, try {attempt} of {of}")
 }
 
-/// What has nothing but a name.
+/// A block for a message of an unknown kind.
 fn other(kind: &str, json: &Json<'_>, out: &mut Batch) -> BlockKind {
     unknown::block(name_of(kind, json), json, out)
 }
 
-/// The title of a message of an unknown kind.
+/// The kind of a message, with the class of its name.
 pub(in crate::formats::cline) fn name_of<'k>(kind: &'k str, json: &Json<'_>) -> Kind<'k> {
     Kind(class_of(json), kind)
 }

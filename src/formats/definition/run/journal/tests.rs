@@ -46,7 +46,7 @@ fn read_lines(lines: &[&str]) -> (Transcript, Batch) {
     tests::read_lines(JOURNAL, lines)
 }
 
-/// What is said, entry by entry; what is undone in brackets.
+/// The texts of entries; those of undone ones in brackets.
 fn said(transcript: &Transcript) -> Vec<String> {
     let texts = transcript.entries().map(|entry| {
         let text = |kind: &BlockKind| match kind {
