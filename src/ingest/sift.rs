@@ -7,9 +7,8 @@
 //! Invariant: no line is passed over because of where a block ends, and no more than a block and a line are held.
 
 use std::cell::Cell;
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::ffi::OsString;
-use std::fs::{self, File};
+use std::collections::BTreeSet;
+use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
@@ -30,7 +29,7 @@ use crate::model::edit::{Feed, Stage, saturating_u32};
 use crate::model::record::{Origin, Record};
 use crate::source::lines::Line;
 use crate::source::packed::{self, Packing};
-use crate::source::pattern::{expand, from_root};
+use crate::source::pattern::{Listings, expand, from_root};
 use crate::source::regular::{self, Fence};
 use crate::source::stamp::{Stamp, read_at, read_range};
 
@@ -88,7 +87,7 @@ pub(crate) fn sift(
     (path, is_file): (&Path, bool),
     format: Option<&'static dyn Format>,
     agents: &[PathBuf],
-    folders: &mut Folders,
+    listings: &Listings,
     sieve: Sieve<'_>,
 ) -> io::Result<Sifted> {
     let of_all = || {
@@ -101,7 +100,7 @@ pub(crate) fn sift(
     let pieces: Vec<Finder<'_>> = pieces.into_iter().map(Finder::new).collect();
     let mut picked = Vec::new();
     let (mut is_whole, mut is_strange) = (false, false);
-    let beside = format.map(|format| beside(path, format, &mut |folder| folders.may_have(folder)));
+    let beside = format.map(|format| beside(path, format, &mut |folder| listings.may_have(folder)));
     let beside = beside.unwrap_or_default();
     let own = std::iter::once(path.to_owned())
         .chain(beside)
@@ -154,34 +153,6 @@ pub(crate) fn sift(
     })
 }
 
-/// The folders in folders, each of which is looked into once: for whoever goes through many sessions of one.
-#[derive(Default)]
-pub(crate) struct Folders(HashMap<PathBuf, HashSet<OsString>>);
-
-impl Folders {
-    /// Whether a folder may be there.
-    fn may_have(&mut self, folder: &Path) -> bool {
-        let (Some(above), Some(name)) = (folder.parent(), folder.file_name()) else {
-            return true;
-        };
-        if let Some(known) = self.0.get(above) {
-            return known.contains(name);
-        }
-        let Ok(entries) = fs::read_dir(above) else {
-            return true;
-        };
-        let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| !kind.is_file());
-        let names = entries
-            .flatten()
-            .filter(is_folder)
-            .map(|entry| entry.file_name());
-        self.0
-            .entry(above.to_owned())
-            .or_insert(names.collect())
-            .contains(name)
-    }
-}
-
 /// The files beside a session, but for what speaks of many sessions.
 pub(crate) fn companions(path: &Path, format: &'static dyn Format) -> Vec<PathBuf> {
     beside(path, format, &mut |folder| folder.is_dir())
@@ -192,17 +163,12 @@ fn beside(
     format: &'static dyn Format,
     may_be: &mut dyn FnMut(&Path) -> bool,
 ) -> Vec<PathBuf> {
-    let index = format.beside(path).index;
-    let is_own = |Pattern(pattern): &Pattern| Some(pattern) != index.as_ref();
-    let files = files_of(
-        path,
-        format.companions(path).into_iter().filter(is_own),
-        may_be,
-    );
+    let mut files = files_of(path, format.companions(path).into_iter(), may_be);
+    if !files.is_empty() {
+        let index = format.beside(path).index;
+        files.retain(|file| Some(file) != index.as_ref());
+    }
     files
-        .into_iter()
-        .filter(|file| Some(file) != index.as_ref())
-        .collect()
 }
 
 fn files_of(

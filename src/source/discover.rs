@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use super::pattern::{Closed, Expansion, closed, expand};
+use super::pattern::{Closed, Expansion, Listings, closed, expand_with};
 use super::stamp::Stamp;
 
 /// So many files are asked about together.
@@ -53,23 +53,24 @@ pub(crate) struct Below {
 
 /// The files that a pattern names.
 pub(crate) fn named_by(pattern: &Path) -> Vec<Lying> {
-    named_by_each(&[pattern.to_owned()])
+    named_by_each(&[pattern.to_owned()], &Listings::default())
         .into_iter()
         .flat_map(|named| named.files)
         .collect()
 }
 
 /// What each of some patterns names: there may be tens of thousands of files, so they are asked for on two threads.
-pub(crate) fn named_by_each(patterns: &[PathBuf]) -> Vec<Named> {
+pub(crate) fn named_by_each(patterns: &[PathBuf], listings: &Listings) -> Vec<Named> {
     let mut paths: Vec<PathBuf> = Vec::new();
-    let named: Vec<(usize, Expansion)> = on_two_threads(patterns, |pattern| expand(pattern))
-        .into_iter()
-        .map(|mut found| {
-            let count = found.files.len();
-            paths.append(&mut found.files);
-            (count, found)
-        })
-        .collect();
+    let named: Vec<(usize, Expansion)> =
+        on_two_threads(patterns, |pattern| expand_with(pattern, listings))
+            .into_iter()
+            .map(|mut found| {
+                let count = found.files.len();
+                paths.append(&mut found.files);
+                (count, found)
+            })
+            .collect();
     let portions: Vec<&[PathBuf]> = paths.chunks(PORTION).collect();
     let stamps = on_two_threads(&portions, |portion| {
         portion
@@ -174,7 +175,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use super::{below, named_by, named_by_each};
+    use super::{Listings, below, named_by, named_by_each};
 
     fn tree(files: &[&str]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
@@ -264,7 +265,7 @@ mod tests {
             each.iter().map(Vec::len).collect::<Vec<_>>(),
             [700, 0, 1, 1, 0]
         );
-        let together = named_by_each(&patterns);
+        let together = named_by_each(&patterns, &Listings::default());
         assert_eq!(
             together
                 .iter()

@@ -1,10 +1,13 @@
 //! Paths with wildcards: which files they name, which directories must be watched for more.
 
+use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, FileType};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::regular::other_than_file;
 
@@ -42,8 +45,46 @@ pub(crate) enum Why {
     Kind(&'static str),
 }
 
+/// The entries of folders, each of which is read once, whoever asks and on whichever thread: many patterns lead through
+/// the same folders.
+#[derive(Debug, Default)]
+pub(crate) struct Listings(Mutex<HashMap<PathBuf, Arc<OnceLock<Listing>>>>);
+
+/// The entries of a folder, in order, each with what it is itself.
+type Listing = io::Result<Vec<(OsString, FileType)>>;
+
+impl Listings {
+    fn of<R>(&self, folder: &Path, read: impl FnOnce(&Listing) -> R) -> R {
+        let listing = {
+            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            match known.get(folder) {
+                Some(listing) => Arc::clone(listing),
+                None => Arc::clone(known.entry(folder.to_owned()).or_default()),
+            }
+        };
+        read(listing.get_or_init(|| list(folder)))
+    }
+
+    /// Whether a folder may be there: not, if the one above has no such entry, or a file.
+    pub(crate) fn may_have(&self, folder: &Path) -> bool {
+        let (Some(above), Some(name)) = (folder.parent(), folder.file_name()) else {
+            return true;
+        };
+        self.of(above, |listing| {
+            let Ok(entries) = listing else { return true };
+            let found = entries.binary_search_by(|(entry, _)| by_number(entry, name));
+            found.is_ok_and(|at| entries.get(at).is_some_and(|(_, kind)| !kind.is_file()))
+        })
+    }
+}
+
 /// Finds the files that a pattern names.
 pub fn expand(pattern: &Path) -> Expansion {
+    expand_with(pattern, &Listings::default())
+}
+
+/// The same, with what is known of folders by now.
+pub(crate) fn expand_with(pattern: &Path, listings: &Listings) -> Expansion {
     let mut found = Expansion::default();
     if is_literal(pattern) {
         found
@@ -53,7 +94,7 @@ pub fn expand(pattern: &Path) -> Expansion {
         return found;
     }
     let components: Vec<Component<'_>> = pattern.components().collect();
-    walk(PathBuf::new(), &components, DEEPEST, &mut found);
+    walk(PathBuf::new(), &components, DEEPEST, (listings, &mut found));
     // What one directory after the other gives is in order, unless some are looked into twice.
     if components
         .iter()
@@ -120,7 +161,12 @@ fn is_literal(pattern: &Path) -> bool {
     !pattern.as_os_str().as_bytes().contains(&b'*')
 }
 
-fn walk(base: PathBuf, components: &[Component<'_>], depth: usize, found: &mut Expansion) {
+fn walk(
+    base: PathBuf,
+    components: &[Component<'_>],
+    depth: usize,
+    (listings, found): (&Listings, &mut Expansion),
+) {
     let Some((first, rest)) = components.split_first() else {
         return;
     };
@@ -130,36 +176,39 @@ fn walk(base: PathBuf, components: &[Component<'_>], depth: usize, found: &mut E
         if rest.is_empty() {
             take_file(path, true, found);
         } else {
-            walk(path, rest, depth, found);
+            walk(path, rest, depth, (listings, found));
         }
         return;
     }
     let is_deep = name == "**";
     if is_deep {
-        walk(base.clone(), rest, depth, found);
+        walk(base.clone(), rest, depth, (listings, found));
     }
-    let entries = list(&base).unwrap_or_else(|error| {
-        found.closed.extend(closed(&base, &error));
-        Vec::new()
-    });
-    for (path, kind) in entries {
-        let matching = path
-            .file_name()
-            .is_some_and(|file| matches_name(name.as_bytes(), file.as_bytes()));
-        if is_deep && kind.is_dir() && depth > 0 {
-            walk(path, components, depth - 1, found);
-        } else if matching && !is_deep && !rest.is_empty() {
-            // Nothing lies in a file, and to ask for it is to look its path up.
-            if !kind.is_file() {
-                walk(path, rest, depth, found);
+    listings.of(&base, |listing| {
+        let entries = match listing {
+            Ok(entries) => entries.as_slice(),
+            Err(error) => {
+                found.closed.extend(closed(&base, error));
+                &[]
             }
-        } else if matching && rest.is_empty() && kind.is_file() {
-            found.files.push(path);
-        } else if matching && rest.is_empty() && !is_deep {
-            // What a link leads to costs another look; folders of thousands of files have hardly any.
-            take_file(path, name.as_bytes().contains(&b'.'), found);
+        };
+        for (file, kind) in entries {
+            let matching = matches_name(name.as_bytes(), file.as_bytes());
+            if is_deep && kind.is_dir() && depth > 0 {
+                walk(base.join(file), components, depth - 1, (listings, found));
+            } else if matching && !is_deep && !rest.is_empty() {
+                // Nothing lies in a file, and to ask for it is to look its path up.
+                if !kind.is_file() {
+                    walk(base.join(file), rest, depth, (listings, found));
+                }
+            } else if matching && rest.is_empty() && kind.is_file() {
+                found.files.push(base.join(file));
+            } else if matching && rest.is_empty() && !is_deep {
+                // What a link leads to costs another look; folders of thousands of files have hardly any.
+                take_file(base.join(file), name.as_bytes().contains(&b'.'), found);
+            }
         }
-    }
+    });
     found.directories.push(base);
 }
 
@@ -188,24 +237,23 @@ fn take_file(path: PathBuf, has_ending: bool, found: &mut Expansion) {
     }
 }
 
-/// The entries of a directory, each with what it is itself.
-fn list(directory: &Path) -> io::Result<Vec<(PathBuf, FileType)>> {
+fn list(directory: &Path) -> Listing {
     let path = if directory.as_os_str().is_empty() {
         Path::new(".")
     } else {
         directory
     };
-    let entries = fs::read_dir(path)?;
-    let mut entries: Vec<(OsString, FileType)> = entries
+    let mut entries: Vec<(OsString, FileType)> = fs::read_dir(path)?
         .flatten()
         .filter_map(|entry| Some((entry.file_name(), entry.file_type().ok()?)))
         .collect();
-    entries
-        .sort_unstable_by(|(a, _), (b, _)| number_of(a).cmp(&number_of(b)).then_with(|| a.cmp(b)));
-    Ok(entries
-        .into_iter()
-        .map(|(name, kind)| (directory.join(name), kind))
-        .collect())
+    entries.sort_unstable_by(|(a, _), (b, _)| by_number(a, b));
+    Ok(entries)
+}
+
+/// The order of the entries of a directory.
+fn by_number(a: &OsStr, b: &OsStr) -> Ordering {
+    number_of(a).cmp(&number_of(b)).then_with(|| a.cmp(b))
 }
 
 /// What keeps whoever asks from a path, unless that is that nothing lies there.

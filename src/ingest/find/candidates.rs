@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::formats::decoder::{Format, Pattern};
 use crate::formats::generic::Generic;
@@ -18,7 +19,7 @@ use crate::model::found::{Found, Place};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::source::discover::{Lying, below, named_by, named_by_each};
-use crate::source::pattern::Closed;
+use crate::source::pattern::{Closed, Listings};
 use crate::source::regular;
 use crate::source::rows::{Failure, State};
 use crate::source::stamp::Stamp;
@@ -212,6 +213,8 @@ pub(crate) struct Databases {
     pub(crate) unreadable: Vec<Found>,
     /// The folders that it looked into for files of agents.
     pub(crate) folders: Vec<PathBuf>,
+    /// What lies in the folders that it looked into.
+    pub(crate) listings: Arc<Listings>,
 }
 
 /// Finds candidates, newest first, one for each session. What the reader named and is not there is a failure.
@@ -221,6 +224,7 @@ pub(crate) fn collect(
 ) -> (Vec<Candidate>, Vec<OpenError>) {
     let (mut candidates, failures) = files(search, databases);
     leave_out_beginnings(&mut candidates);
+    databases.listings = Arc::default();
     (candidates, failures)
 }
 
@@ -231,6 +235,7 @@ pub(crate) fn files(
 ) -> (Vec<Candidate>, Vec<OpenError>) {
     databases.unreadable.clear();
     databases.folders.clear();
+    databases.listings = Arc::default();
     let mut failures = search.refused.clone();
     let mut candidates = Vec::new();
     if search.paths.is_empty() {
@@ -320,7 +325,7 @@ fn under_roots(
         .flat_map(|format| held(*format))
         .map(|(_, pattern, _)| pattern)
         .collect();
-    let mut named = named_by_each(&patterns).into_iter();
+    let mut named = named_by_each(&patterns, &databases.listings).into_iter();
     let is_within = |path: &Path| within.is_none_or(|folder| path.starts_with(folder));
     let mut all = Vec::new();
     for format in formats {

@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::candidates::{self, Candidate, Databases, Search};
 use super::facts::Facts;
@@ -14,12 +15,13 @@ use crate::formats::generic::Generic;
 use crate::ingest;
 use crate::ingest::plan::read_head;
 use crate::ingest::probe;
-use crate::ingest::sift::{self, Folders, Sieve, Sifted};
+use crate::ingest::sift::{self, Sieve, Sifted};
 use crate::ingest::target::{OpenError, Target};
 use crate::model::edit::{Edit, Feed};
 use crate::model::found::Found;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
+use crate::source::pattern::Listings;
 
 /// A session of which nothing was read yet, and who wrote it, as far as its place or, of a file that the reader named,
 /// its beginning tells; with the files of its sub-agents that do not lie beside it.
@@ -33,6 +35,8 @@ pub(crate) struct Looked {
     pub(crate) unreadable: Vec<Found>,
     /// What the reader named and is not there.
     pub(crate) refused: Vec<OpenError>,
+    /// What lies in the folders that were looked into.
+    pub(crate) listings: Arc<Listings>,
 }
 
 /// Finds sessions without reading any.
@@ -62,6 +66,7 @@ pub(crate) fn unread(search: &Search) -> Looked {
         sessions: archives_behind(sessions),
         unreadable,
         refused,
+        listings: databases.listings,
     }
 }
 
@@ -150,7 +155,7 @@ impl Unread {
             return Ok(Sifted::Whole(None));
         }
         let file = (&*self.0.path, self.0.is_file);
-        let sifted = sift::sift(file, self.1, &self.2, &mut reader.1, sieve)?;
+        let sifted = sift::sift(file, self.1, &self.2, &reader.1, sieve)?;
         // Only of what an agent wrote is known how it begins.
         let is_of_agent = self.0.format.is_some() && self.0.row.is_none();
         Ok(if sifted == Sifted::Strange && !is_of_agent {
@@ -178,11 +183,14 @@ impl Unread {
         let Self(candidate, Some(format), _) = self else {
             return Vec::new();
         };
+        if !candidate.is_asked {
+            return Vec::new();
+        }
         let id = format.named(&candidate.path).map_or("", |named| named.id);
         let knows_starter = format
             .starter(&candidate.path, id)
             .is_some_and(|places| !places.is_empty());
-        if !candidate.is_asked || self.is_of_many() || !knows_starter {
+        if self.is_of_many() || !knows_starter {
             return Vec::new();
         }
         let (mut files, mut of_agents) = (Vec::new(), HashSet::new());
@@ -213,12 +221,17 @@ impl Unread {
 }
 
 /// Reads facts of sessions, one after the other.
-pub(crate) struct Reader(Facts, Folders);
+pub(crate) struct Reader(Facts, Arc<Listings>);
 
 impl Reader {
     /// At this time.
     pub(crate) fn new(now: Timestamp) -> Self {
-        Self(Facts::new(now), Folders::default())
+        Self::beside(now, &Arc::default())
+    }
+
+    /// The same, where this is known of folders by now.
+    pub(crate) fn beside(now: Timestamp, listings: &Arc<Listings>) -> Self {
+        Self(Facts::new(now), Arc::clone(listings))
     }
 
     /// The facts of a session. `None`: it is none, or one that another one started.

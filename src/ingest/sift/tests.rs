@@ -5,10 +5,10 @@ use std::path::Path;
 use flate2::write::GzEncoder;
 use proptest::prelude::{prop, proptest};
 
-use super::{BLOCK, Folders, Sifted, sift};
+use super::{BLOCK, Listings, Sifted, sift};
 
 fn sifted(path: &Path) -> io::Result<Sifted> {
-    sift((path, false), None, &[], &mut Folders::default(), &with_x)
+    sift((path, false), None, &[], &Listings::default(), &with_x)
 }
 
 fn with_x(text: &[u8]) -> Vec<std::ops::Range<usize>> {

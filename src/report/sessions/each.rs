@@ -81,6 +81,7 @@ pub(crate) fn each<T: Send>(
         mut sessions,
         unreadable,
         refused,
+        ..
     } = find::unread(search);
     let unreadable = unreadable
         .into_iter()

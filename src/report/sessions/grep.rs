@@ -42,6 +42,7 @@ pub fn write(
         mut sessions,
         unreadable,
         refused,
+        listings,
     } = find::unread(&options.search);
     let mut missed = Missed {
         refused,
@@ -56,7 +57,7 @@ pub fn write(
     let only_first = options.form == Form::Sessions;
     walk(
         &sessions,
-        || find::Reader::new(now),
+        || find::Reader::beside(now, &listings),
         |reader, session, say| search(&query, reader, session, (&options.search, only_first), say),
         |message| match message {
             Message::Hits(head, mut hits) => {

@@ -31,12 +31,13 @@ pub(crate) fn first_of_each(
         sessions,
         unreadable,
         refused,
+        listings,
     } = find::unread(places);
     let mut repeats = Repeats::of(sessions.iter().filter_map(find::Unread::session));
     let (mut failures, mut found) = (refused.len() + unreadable.len(), 0);
     let end = walk(
         &sessions,
-        || find::Reader::new(now),
+        || find::Reader::beside(now, &listings),
         |reader, session, say| {
             if is_wanted() {
                 search(&query, reader, session, (places, true), say);
