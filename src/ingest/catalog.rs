@@ -17,13 +17,16 @@ use crate::source::rows::{Cell, Database, Failure};
 const COUNTED: usize = 200;
 /// How long a writer is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// The same, where all places of agents are gone through.
+const LISTING: Duration = Duration::from_secs(1);
 /// How many sessions an error names.
 const NAMED: usize = 4;
 
 /// Finds out which session of a database is meant, and what the formats say of it.
 pub(crate) fn plan(target: &Target, mode: DetectMode) -> Result<(Plan, Verdicts), OpenError> {
     let path = &target.path;
-    let (database, detection, queries) = detect(path, mode, None).map_err(|why| why.of(path))?;
+    let (database, detection, queries) =
+        detect(path, mode, (None, PATIENCE)).map_err(|why| why.of(path))?;
     let heads = heads(&database, &queries).map_err(|why| why.of(path))?;
     let head = match &target.session {
         Some(name) => find(&heads, name).map_err(|what| refusal(path, &what))?,
@@ -44,7 +47,7 @@ pub(crate) fn plan(target: &Target, mode: DetectMode) -> Result<(Plan, Verdicts)
 /// The sessions of a database, newest first.
 pub fn sessions(path: &Path) -> Result<Vec<SessionHead>, OpenError> {
     let (database, _, queries) =
-        detect(path, DetectMode::UntilCertain, None).map_err(|why| why.of(path))?;
+        detect(path, DetectMode::UntilCertain, (None, PATIENCE)).map_err(|why| why.of(path))?;
     let mut heads = heads(&database, &queries).map_err(|why| why.of(path))?;
     for head in heads.iter_mut().take(COUNTED) {
         let count = database
@@ -69,12 +72,18 @@ pub(crate) enum Unlisted {
 }
 
 /// The sessions of a database, newest first, without the counts of their messages. Whoever lists what lies in the places
-/// of agents, of which this is the one, waits for no writer.
+/// of agents, of which this is the one, waits for a writer once: the next look comes soon.
 pub(crate) fn heads_at(
     path: &Path,
     of: Option<&'static dyn Format>,
+    is_again: bool,
 ) -> Result<Vec<SessionHead>, Unlisted> {
-    let (database, _, queries) = detect(path, DetectMode::UntilCertain, of)?;
+    let patience = match of {
+        None => PATIENCE,
+        Some(_) if is_again => Duration::ZERO,
+        Some(_) => LISTING,
+    };
+    let (database, _, queries) = detect(path, DetectMode::UntilCertain, (of, patience))?;
     heads(&database, &queries)
 }
 
@@ -111,13 +120,8 @@ pub(crate) fn queries(
 fn detect(
     path: &Path,
     mode: DetectMode,
-    of: Option<&'static dyn Format>,
+    (of, patience): (Option<&'static dyn Format>, Duration),
 ) -> Result<(Database, Detection, Queries), Unlisted> {
-    let patience = if of.is_some() {
-        Duration::ZERO
-    } else {
-        PATIENCE
-    };
     let database = Database::open_patiently(path, patience).map_err(Unlisted::Unreadable)?;
     let tables = tables(&database).map_err(Unlisted::Unreadable)?;
     let detected = detect_database(&tables, mode);

@@ -189,7 +189,7 @@ pub(crate) fn is_choice(target: &Target) -> bool {
     if target.session.is_some() || !is_file || !is_database(&target.path) {
         return false;
     }
-    let heads = catalog::heads_at(&target.path, None).unwrap_or_default();
+    let heads = catalog::heads_at(&target.path, None, false).unwrap_or_default();
     heads
         .iter()
         .filter(|head| catalog::is_main(head, &heads))

@@ -208,6 +208,8 @@ impl Candidate {
 #[derive(Default)]
 pub(crate) struct Databases {
     rows: HashMap<PathBuf, (State, Vec<Candidate>)>,
+    /// Those at which a look was tried.
+    tried: HashSet<PathBuf>,
     /// What the latest look came by and could not read: databases, files and folders, each in place of the sessions
     /// that may be in it, in the order in which they were written last.
     pub(crate) unreadable: Vec<Found>,
@@ -600,11 +602,12 @@ impl Databases {
         format: Option<&'static dyn Format>,
     ) -> Result<Vec<Candidate>, Unlisted> {
         let state = State::of(&lying.path).ok();
+        let is_again = !self.tried.insert(lying.path.clone());
         let known = self.rows.get(&lying.path);
         if let Some((_, rows)) = known.filter(|(known, _)| Some(*known) == state) {
             return Ok(rows.clone());
         }
-        let rows = match (of_database(lying, format), known, format) {
+        let rows = match (of_database(lying, format, is_again), known, format) {
             (Ok(rows), ..) => rows,
             (Err(Unlisted::Unreadable(_)), Some((_, rows)), _) => return Ok(rows.clone()),
             (Err(Unlisted::Unreadable(failure)), None, Some(format))
@@ -631,12 +634,13 @@ impl Databases {
 fn of_database(
     lying: &Lying,
     format: Option<&'static dyn Format>,
+    is_again: bool,
 ) -> Result<Vec<Candidate>, Unlisted> {
     let target = Target {
         path: lying.path.clone(),
         session: None,
     };
-    let heads = catalog::heads_at(&lying.path, format)?;
+    let heads = catalog::heads_at(&lying.path, format, is_again)?;
     let format = match format {
         Some(format) => format,
         None => open::plan(&target).map_err(Unlisted::Foreign)?.format,

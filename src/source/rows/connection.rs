@@ -2,7 +2,7 @@
 //!
 //! No lock is taken, so no writer ever waits for a reader, and none is kept from putting its log away. What is
 //! read is looked at twice instead: if the database was changed meanwhile, the rows of a statement are thrown away and
-//! asked for again, in a new look.
+//! asked for again, in a new look; after some of those of a copy, which nobody changes.
 //!
 //! SQLite is given the pages of the database and those of its log, opened here to be read, and has no other VFS:
 //! nothing beside a database can be made, written or removed, on any system. Besides, it runs in a thread that can change no
@@ -12,6 +12,7 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::image::Image;
 use super::marks::Marks;
 use super::reader::{Reader, Rows};
 use super::{Cell, Failure};
@@ -20,8 +21,11 @@ use super::{Cell, Failure};
 const PATIENCE: Duration = Duration::from_millis(20);
 /// It is tried so often at least, whatever it takes.
 const TRIES: u32 = 4;
-/// Between two tries.
+/// Between two tries; longer each time, up to this.
 const PAUSE: Duration = Duration::from_millis(1);
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+/// After so many tries the database is copied, if it is not too large: a copy needs less time than questions.
+const TRIES_IN_PLACE: u32 = 2;
 
 /// An open database.
 pub(crate) struct Database {
@@ -33,14 +37,34 @@ pub(crate) struct Database {
 /// A state of the database, and who reads it.
 struct Look {
     marks: Marks,
+    /// Whether what is read now is all of that state, whatever is written.
+    is_copy: bool,
     reader: Reader,
 }
 
 impl Look {
-    fn begin(path: &Path) -> Result<Self, Failure> {
+    /// Begins to read the database as it is now, for the first time or after a writer came between.
+    fn begin(path: &Path, tries: u32) -> Result<Self, Failure> {
+        let unreadable = |error| Failure::of(&error);
         let marks = Marks::of(path)?;
-        let reader = Reader::start(path, marks.has_log())?;
-        Ok(Self { marks, reader })
+        let mut image = Image::open(path, marks.has_log()).map_err(unreadable)?;
+        if tries > TRIES_IN_PLACE {
+            image = image.copied().map_err(unreadable)?;
+        }
+        let is_copy = image.is_copy();
+        if is_copy && !marks.hold() {
+            return Err(Failure::Busy);
+        }
+        Ok(Self {
+            marks,
+            is_copy,
+            reader: Reader::start(image)?,
+        })
+    }
+
+    /// Whether what was read is all of one state.
+    fn holds(&self) -> bool {
+        self.is_copy || self.marks.hold()
     }
 }
 
@@ -52,7 +76,7 @@ impl Database {
 
     /// Opens a database; it and every statement waits so long for a writer.
     pub(crate) fn open_patiently(path: &Path, patience: Duration) -> Result<Self, Failure> {
-        let look = tried(patience, || Look::begin(path))?;
+        let look = tried(patience, |tries| Look::begin(path, tries))?;
         Ok(Self {
             path: path.to_owned(),
             look: RefCell::new(look),
@@ -136,13 +160,12 @@ impl Database {
             .map(|(sql, parameters)| (sql.to_owned(), parameters))
             .collect();
         let mut look = self.look.borrow_mut();
-        let mut is_first = true;
-        tried(self.patience, || {
-            if !std::mem::take(&mut is_first) {
-                *look = Look::begin(&self.path)?;
+        tried(self.patience, |tries| {
+            if tries > 1 {
+                *look = Look::begin(&self.path, tries)?;
             }
             let answers = look.reader.ask(questions.clone());
-            if look.marks.hold() {
+            if look.holds() {
                 Ok(answers)
             } else {
                 Err(Failure::Busy)
@@ -163,18 +186,104 @@ impl Database {
 /// Tries again for a while if a writer came between.
 fn tried<T>(
     patience: Duration,
-    mut attempt: impl FnMut() -> Result<T, Failure>,
+    mut attempt: impl FnMut(u32) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let begun = Instant::now();
-    let mut tries = 1;
+    let (mut tries, mut pause) = (1, PAUSE);
     loop {
-        match attempt() {
+        match attempt(tries) {
             Err(Failure::Busy) if tries < TRIES || begun.elapsed() < patience => {}
             // It may have been finished between two questions; else waiting is of no use.
             Err(Failure::Unfinished) if tries < TRIES => {}
             done => return done,
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(pause);
         tries += 1;
+        // A copy is made in no time: it is tried at once between two changes, and seldom beside one that takes long.
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+    use std::time::Duration;
+
+    use rusqlite::Connection;
+
+    use super::{Database, Failure};
+
+    /// Commits every few ms, and moves its log into the database each time: because it is closed, or as it was told to.
+    fn write(path: &Path, is_closed: bool, is_over: &AtomicBool) {
+        let open = || {
+            let writer = Connection::open(path).unwrap();
+            writer
+                .execute_batch("PRAGMA wal_autocheckpoint = 1;")
+                .unwrap();
+            writer
+        };
+        let mut writer = open();
+        while !is_over.load(Ordering::Relaxed) {
+            writer
+                .execute_batch(
+                    "BEGIN; UPDATE t SET n = n + 1; INSERT INTO s VALUES (zeroblob(900)); COMMIT;",
+                )
+                .unwrap();
+            thread::sleep(Duration::from_millis(2));
+            if is_closed {
+                drop(writer);
+                writer = open();
+            }
+        }
+    }
+
+    /// The least and the greatest of numbers that are the same in each state.
+    fn ends(database: &Database) -> Result<(i64, i64), Failure> {
+        let mut found = (0, 0);
+        let sql = "SELECT min(n), max(n) FROM t";
+        database.each(sql, &[], &mut |row| {
+            let mut numbers = row.iter().filter_map(super::Cell::int);
+            found = numbers.next().zip(numbers.next()).unwrap_or_default();
+        })?;
+        Ok(found)
+    }
+
+    #[test]
+    fn beside_a_writer_that_never_rests_each_question_is_answered_from_one_state() {
+        for is_closed in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("busy.db");
+            let writer = Connection::open(&path).unwrap();
+            writer
+                .execute_batch(
+                    "PRAGMA journal_mode = wal; CREATE TABLE t (n, x); CREATE TABLE s (x);
+                     WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 400)
+                     INSERT INTO t SELECT 0, zeroblob(900) FROM c;",
+                )
+                .unwrap();
+            drop(writer);
+            let is_over = AtomicBool::new(false);
+            let mut states = Vec::new();
+            let mut read = || -> Result<(), Failure> {
+                for _ in 0..20 {
+                    let database = Database::open_patiently(&path, Duration::from_secs(1))?;
+                    for _ in 0..4 {
+                        states.push(ends(&database)?);
+                    }
+                }
+                Ok(())
+            };
+            let read = thread::scope(|scope| {
+                scope.spawn(|| write(&path, is_closed, &is_over));
+                let read = read();
+                is_over.store(true, Ordering::Relaxed);
+                read
+            });
+            assert_eq!(read, Ok(()), "{is_closed}");
+            assert!(states.iter().all(|(least, greatest)| least == greatest));
+            assert!(states.is_sorted() && states.last().is_some_and(|(least, _)| *least > 0));
+        }
     }
 }

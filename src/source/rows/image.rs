@@ -1,5 +1,8 @@
 //! A state of a database as one file: its pages, and in their place those that wait in its log.
 //!
+//! Where a writer comes between again and again, all of it is copied first: that is done sooner than a question is
+//! answered.
+//!
 //! Invariant: both files are opened to be read. What SQLite asks for is answered from them, so that it opens none itself.
 
 use std::fs::File;
@@ -11,10 +14,20 @@ use super::log::Changes;
 use crate::source::regular;
 use crate::source::stamp::{Stamp, read_at};
 
+/// What is no larger may be copied: a copy costs its room, and the time that a writer needs for a few changes.
+const LARGEST_COPY: u64 = 64 << 20;
+
 /// An open database.
-pub(crate) struct Image {
-    base: File,
-    log: Option<(File, Changes)>,
+pub(crate) enum Image {
+    /// Its files.
+    Files {
+        /// The database.
+        base: File,
+        /// The log beside it, if a change in it was completed.
+        log: Option<(File, Changes)>,
+    },
+    /// All that it had.
+    Copy(Vec<u8>),
 }
 
 impl Image {
@@ -27,24 +40,59 @@ impl Image {
             Some((file, changes))
         };
         let log = has_log.then(log).flatten();
-        Ok(Self {
+        Ok(Self::Files {
             base: regular::open(path)?,
             log,
         })
     }
 
+    /// All of it in memory, unless it is too large: it does not change any more, however fast somebody writes.
+    pub(crate) fn copied(self) -> io::Result<Self> {
+        let len = self.len()?;
+        let Some(len) = usize::try_from(len).ok().filter(|_| len <= LARGEST_COPY) else {
+            return Ok(self);
+        };
+        let mut bytes = vec![0; len];
+        let read = self.read(&mut bytes, 0)?;
+        bytes.truncate(read);
+        Ok(Self::Copy(bytes))
+    }
+
+    /// Whether nothing that is written from now on can be seen in it.
+    pub(crate) fn is_copy(&self) -> bool {
+        matches!(self, Self::Copy(_))
+    }
+
     /// How many bytes it has.
     pub(crate) fn len(&self) -> io::Result<u64> {
-        match &self.log {
-            Some((_, changes)) => Ok(u64::from(changes.pages) * changes.page as u64),
-            None => Ok(Stamp::of_file(&self.base)?.len),
+        match self {
+            Self::Files {
+                log: Some((_, changes)),
+                ..
+            } => Ok(u64::from(changes.pages) * changes.page as u64),
+            Self::Files { base, log: None } => Ok(Stamp::of_file(base)?.len),
+            Self::Copy(bytes) => Ok(bytes.len() as u64),
         }
     }
 
     /// Reads at a position until the buffer is full or the database ends. Returns how many bytes it read.
     pub(crate) fn read(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-        let Some((log, changes)) = &self.log else {
-            return read_at(&self.base, buffer, at);
+        let (base, log, changes) = match self {
+            Self::Files {
+                base,
+                log: Some((log, changes)),
+            } => (base, log, changes),
+            Self::Files { base, log: None } => return read_at(base, buffer, at),
+            Self::Copy(bytes) => {
+                let at = usize::try_from(at).unwrap_or(usize::MAX);
+                let rest = bytes.get(at..).unwrap_or_default();
+                let len = rest.len().min(buffer.len());
+                let (rest, room) = (rest.get(..len), buffer.get_mut(..len));
+                if let (Some(rest), Some(room)) = (rest, room) {
+                    room.copy_from_slice(rest);
+                }
+                return Ok(len);
+            }
         };
         let left = usize::try_from(self.len()?.saturating_sub(at)).unwrap_or(usize::MAX);
         let all = buffer.len().min(left);
@@ -62,7 +110,7 @@ impl Image {
                 .and_then(|number| changes.newest.get(&number))
             {
                 Some(start) => read_at(log, piece, start + within)?,
-                None => read_at(&self.base, piece, at)?,
+                None => read_at(base, piece, at)?,
             };
             piece.get_mut(read..).unwrap_or_default().fill(0);
             rest = others;

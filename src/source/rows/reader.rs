@@ -1,6 +1,5 @@
 //! SQLite, in a thread of its own that can change no file.
 
-use std::path::Path;
 use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -29,11 +28,10 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Opens a database, with or without a log beside it.
-    pub(crate) fn start(path: &Path, has_log: bool) -> Result<Self, Failure> {
+    /// Reads an open database.
+    pub(crate) fn start(image: Image) -> Result<Self, Failure> {
         let (questions, asked) = bounded(1);
         let (answer, answers) = bounded(1);
-        let image = Image::open(path, has_log).map_err(|error| Failure::of(&error))?;
         let serve = move || serve(image, &asked, &answer);
         let thread = thread::Builder::new()
             .name("database".to_owned())
