@@ -606,6 +606,83 @@ fn what_cannot_be_read_is_named_and_holds_nobody_up() {
     assert!(String::from_utf8_lossy(&nowhere.stderr).contains("/there/is/no/such/folder"));
 }
 
+/// The line below the table.
+#[test]
+fn the_sum_counts_who_needs_somebody_and_who_is_at_work() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let sum = || {
+        let output = tv(home, &["top", "--once", "--width", "160"])
+            .output()
+            .unwrap();
+        let out = String::from_utf8(output.stdout).unwrap();
+        out.lines().last().unwrap_or_default().to_owned()
+    };
+    let write = |number, end| claude(home, number, end).iter().for_each(Step::write);
+    write(0, End::Prompt);
+    let one = sum();
+    assert!(
+        one.starts_with("1 session, 1 needs somebody, rows add up to ~$"),
+        "{one}"
+    );
+    for (number, end) in [(1, End::Tool), (2, End::Model), (3, End::Question)] {
+        write(number, end);
+    }
+    let four = sum();
+    assert!(
+        four.starts_with("4 sessions, 2 need somebody, 2 at work, rows add up to ~$"),
+        "{four}"
+    );
+}
+
+/// As long as only the end of a session is read nobody knows what it has cost; nor of one that cannot be read.
+#[test]
+fn a_row_says_whether_all_of_its_session_is_read() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let script = claude(home, 0, End::Prompt);
+    let [Step::Line(path, prompt), rest @ ..] = &script[..] else {
+        panic!("a prompt first");
+    };
+    let mut record: Value = serde_json::from_str(prompt).unwrap();
+    let more = (0..2_000).map(|number| {
+        record["uuid"] = json!(format!("p{number}"));
+        record["message"]["content"] = json!(format!("Grind {number} {}", "more ".repeat(40)));
+        Step::Line(path.clone(), record.to_string())
+    });
+    more.for_each(|step| step.write());
+    rest.iter().for_each(Step::write);
+    let missing = path.with_file_name("e0000000-0000-4000-8000-000000000001.jsonl");
+    std::os::unix::fs::symlink("/there/is/no/such/file", &missing).unwrap();
+
+    let mut child = tv(home, &["top", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let out = BufReader::new(child.stdout.take().unwrap());
+    let mut told = Vec::new();
+    for line in out.lines() {
+        let row: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        if row["path"] == json!(path) {
+            told.push((row["complete"].clone(), row["cost"]["usd"].is_number()));
+        } else {
+            assert_eq!(
+                (&row["path"], &row["complete"]),
+                (&json!(missing), &json!(false))
+            );
+        }
+        if told.last().is_some_and(|(complete, _)| *complete == true) {
+            break;
+        }
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let (last, before) = told.split_last().unwrap();
+    assert_eq!(*last, (json!(true), true));
+    assert!(!before.is_empty() && before.iter().all(|row| *row == (json!(false), false)));
+}
+
 /// A folder below a root that is closed may hold sessions that nobody counts: each surface says so.
 #[test]
 fn a_closed_folder_is_named_by_all_that_look_for_sessions() {

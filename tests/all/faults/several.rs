@@ -393,11 +393,25 @@ fn a_session_that_cannot_be_joined_is_told_and_holds_up_no_other() {
     console.wait_for("GOES ON");
     join(&mut console, &other);
     console.wait_for("OTHER ANSWER");
+    // Another file takes the place of one of them.
+    let new = name("new.jsonl");
+    fs::write(&new, line("user", "REPLACED PROMPT", 3)).unwrap();
+    fs::rename(&new, &other).unwrap();
+    console.wait_for("REPLACED PROMPT");
+    assert!(!console.text().contains("OTHER ANSWER"));
     // One of them goes, and the other one is followed.
     fs::remove_file(&other).unwrap();
     console.wait_for("the file is gone");
     append(&path, &line("assistant", "STILL GOES ON", 6));
     console.wait_for("STILL GOES ON");
+    // Without it all others are joined.
+    let third = name("third.jsonl");
+    fs::write(&third, line("user", "THIRD PROMPT", 7)).unwrap();
+    join(&mut console, &third);
+    console.wait_for("THIRD PROMPT");
+    console.wait_for("no such file");
+    append(&path, &line("assistant", "GOES ON WITH IT", 8));
+    console.wait_for("GOES ON WITH IT");
     console.send("Q");
     assert_eq!(console.wait_for_exit(), 0);
 }
