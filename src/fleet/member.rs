@@ -551,6 +551,68 @@ mod tests {
         assert!(woken.cost.is_some() && woken.cost == row.cost);
     }
 
+    /// There may be thousands of them.
+    #[test]
+    fn a_session_at_rest_takes_little_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let id = "0a000000-0000-4000-8000-000000000001";
+        let path = folder.path().join(format!("{id}.jsonl"));
+        let words = "keel and mast and sail ".repeat(12);
+        let records: String = (0..40)
+            .map(|number| {
+                let call = format!(r#"[{{"type":"tool_use","id":"t{number}","name":"Bash","input":{{"command":"ls {words}"}}}}]"#);
+                let result = format!(r#"[{{"type":"tool_result","tool_use_id":"t{}","content":"{words}"}}]"#, number - 1);
+                let text = format!(r#"[{{"type":"text","text":"{words}"}}]"#);
+                let (kind, content) = [("user", format!("\"{words}\"")), ("assistant", call), ("user", result), ("assistant", text)]
+                    [usize::try_from(number).unwrap() % 4]
+                    .clone();
+                let usage = r#""usage":{"input_tokens":10,"output_tokens":20}"#;
+                format!(
+                    r#"{{"type":"{kind}","uuid":"u{number:04}","parentUuid":null,"isSidechain":false,"sessionId":"{id}","cwd":"/work","version":"2.0.30","timestamp":"2026-03-01T10:00:{number:02}.000Z","requestId":"r{number}","message":{{"id":"m{number}","role":"{kind}","model":"some-model","content":{content},{usage}}}}}"#
+                ) + "\n"
+            })
+            .collect();
+        fs::write(&path, records).unwrap();
+        let ended = Timestamp(1_772_359_240_000);
+        let written = SystemTime::UNIX_EPOCH + Duration::from_millis(ended.0.unsigned_abs());
+        let file = OpenOptions::new().append(true).open(&path).unwrap();
+        file.set_modified(written).unwrap();
+        let now = Timestamp(ended.0 + 3_600_000);
+        let inbox = Inbox::default();
+        let outlet = |feed| {
+            inbox.borrow_mut().push(feed);
+            true
+        };
+        let found = || {
+            let place = Place {
+                path: path.clone(),
+                session: None,
+            };
+            Found {
+                modified: Some(ended),
+                ..Found::new(place, "claude-code", Text::clean(id))
+            }
+        };
+        // What all share is there when the first one was read.
+        let [mut first, mut member] =
+            [found(), found()].map(|found| Member::new(found, Databases::default(), &[]));
+        read(&mut first, &outlet, &inbox, now);
+        let taken = allocation_counter::measure(|| {
+            read(&mut member, &outlet, &inbox, now);
+        });
+        assert!(member.is_at_rest());
+        assert!(taken.bytes_current < 30_000, "{}", taken.bytes_current);
+        // It is what it was when something is written.
+        let before = member.row.clone().unwrap();
+        member.is_stale = true;
+        member.row = None;
+        let (again, _) = read(&mut member, &outlet, &inbox, now);
+        let again = again.unwrap();
+        assert_eq!((&again.cost, &again.hour), (&before.cost, &before.hour));
+        assert_eq!(again.flags, before.flags);
+        assert!(before.cost.is_some());
+    }
+
     #[test]
     fn what_is_read_after_an_alarm_was_set_is_news() {
         let folder = tempfile::tempdir().unwrap();

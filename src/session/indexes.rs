@@ -165,10 +165,11 @@ impl Indexes {
         self.learn_each(transcript, ids);
     }
 
-    /// Lets go of what entries tell again when it is asked for: what was spent when, and what the lint finds.
+    /// Lets go of all, which entries tell again when it is asked for.
     pub(crate) fn let_go(&mut self) {
-        self.spending = Memo::default();
-        self.findings = Findings::default();
+        let mut anew = Self::default();
+        anew.go_on_from(self);
+        *self = anew;
     }
 
     /// Takes the place of what was known of the session before: whoever goes by how often something has changed sees that
