@@ -29,6 +29,7 @@
 //!                       │       │ fleet                  many sessions on one thread, a row each
 //!                      app      │    ingest              state, actions, layout │ a thread per session
 //!                     ┌─┴─session   ┌──┴────┐           one open session and its indexes
+//!                  listing      │   │       │           lists of rows with columns, for app and report
 //!                     │         │   │       │
 //!                  render   analysis  formats  source    independent of each other
 //!                     └─────────┴───┬──┴───────┘
@@ -104,6 +105,7 @@ pub mod demo;
 pub mod fleet;
 pub mod formats;
 pub mod ingest;
+pub(crate) mod listing;
 pub mod model;
 pub mod render;
 pub mod report;

@@ -5,7 +5,7 @@
 
 pub(crate) mod asking;
 pub(crate) mod awaited;
-mod durations;
+pub(crate) mod durations;
 pub mod flights;
 pub(crate) mod lifecycle;
 mod listing;

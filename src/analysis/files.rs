@@ -146,7 +146,13 @@ impl Files {
 
     /// The file with a path.
     pub(crate) fn file(&self, path: &str) -> Option<&File> {
-        self.by_path.get(path).filter(|file| file.is_listed)
+        self.file_with_path(path).map(|(_, file)| file)
+    }
+
+    /// The same, with the path that is here.
+    pub(crate) fn file_with_path(&self, path: &str) -> Option<(&Text, &File)> {
+        let found = self.by_path.get_key_value(path);
+        found.filter(|(_, file)| file.is_listed)
     }
 
     /// The first listed file that a call used.

@@ -15,7 +15,6 @@ pub(crate) mod hits;
 pub(crate) mod list;
 pub mod money;
 pub mod page;
-pub mod table;
 pub mod timeline;
 pub mod tools;
 pub mod tree;

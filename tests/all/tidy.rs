@@ -83,6 +83,19 @@ const LAYERS: &[Layer] = &[
         ],
     },
     Layer {
+        name: "listing",
+        imports: &["analysis", "render", "model"],
+        never: &[
+            "serde",
+            "serde_json",
+            "std::fs",
+            "crossterm",
+            "ratatui::Frame",
+            "ratatui::Terminal",
+            "std::env",
+        ],
+    },
+    Layer {
         name: "ingest",
         imports: &["formats", "source", "model"],
         never: &["ratatui", "crossterm", "syntect", "File::open", "fs::read"],
@@ -101,7 +114,7 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         name: "app",
-        imports: &["session", "model", "analysis", "render"],
+        imports: &["listing", "session", "model", "analysis", "render"],
         never: &[
             "serde",
             "serde_json",
@@ -137,7 +150,7 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         name: "report",
-        imports: &["fleet", "ingest", "analysis", "render", "model"],
+        imports: &["listing", "fleet", "ingest", "analysis", "render", "model"],
         never: &["crossterm", "ratatui::Frame", "ratatui::Terminal"],
     },
     Layer {
@@ -173,8 +186,8 @@ const LAYERS: &[Layer] = &[
 ];
 
 /// Layers in which the time is a parameter.
-const TIMELESS: [&str; 7] = [
-    "model", "formats", "analysis", "session", "render", "app", "ui",
+const TIMELESS: [&str; 8] = [
+    "model", "formats", "analysis", "listing", "session", "render", "app", "ui",
 ];
 
 struct Source {

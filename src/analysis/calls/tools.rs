@@ -62,6 +62,11 @@ impl Tool {
         self.ended(Outcome::Failed)
     }
 
+    /// Those without a result, for whatever reason.
+    pub(crate) fn open(&self) -> usize {
+        self.ended(Outcome::Open) + self.ended(Outcome::Lost)
+    }
+
     /// How many ended like this.
     pub(crate) fn ended(&self, outcome: Outcome) -> usize {
         self.outcomes.get(outcome as usize).copied().unwrap_or(0)
@@ -88,6 +93,11 @@ impl Tools {
     /// The calls of a tool.
     pub(crate) fn get(&self, name: &str) -> Option<&Tool> {
         self.by_name.get(name)
+    }
+
+    /// The same, with the name that is here.
+    pub(crate) fn get_with_name(&self, name: &str) -> Option<(&Name, &Tool)> {
+        self.by_name.get_key_value(name)
     }
 
     /// All tools, by name.

@@ -13,6 +13,7 @@ use crate::app::text::TextPane;
 use crate::app::text::find::{Edge, PendingHit};
 use crate::app::text::jumps::go;
 use crate::app::text::paging::effect;
+use crate::listing::call::CallScene;
 use crate::model::entry::EntryId;
 use crate::session::indexes::Needs;
 use crate::session::paging::Paging;
@@ -170,6 +171,14 @@ fn page_scene<'a>(text: &'a TextPane, scene: &Scene<'a>) -> PageScene<'a> {
     PageScene {
         transcript: &session.transcript,
         indexes: &session.indexes,
+        calls: CallScene {
+            transcript: &session.transcript,
+            calls: &session.indexes.calls,
+            findings: &session.indexes.findings,
+            awaited: Awaited::of(&session.transcript),
+            is_at_work: session.is_at_work(scene.screen.now),
+            now: scene.screen.now,
+        },
         findings: &session.indexes.findings,
         checks: scene.checks,
         theme: &scene.screen.theme,
@@ -179,7 +188,6 @@ fn page_scene<'a>(text: &'a TextPane, scene: &Scene<'a>) -> PageScene<'a> {
         now: scene.screen.now,
         activity: &session.status.activity,
         is_at_work: session.is_at_work(scene.screen.now),
-        awaited: Awaited::of(&session.transcript),
         is_whole: !session.is_part() && session.file.is_caught_up,
         focus: text.view.focus,
         follows: text.view.follows(),

@@ -325,8 +325,8 @@ impl Page for Brief {
     }
 
     fn act(&mut self, scene: &PageScene<'_>, action: Action, times: usize) -> Answer {
-        if self.list.act(action, times) {
-            return Answer::Done;
+        if let Some(answer) = self.list.act(action, times) {
+            return answer;
         }
         match (action, self.list.chosen().copied()) {
             (Action::Expand | Action::ToggleFold, Some(Key::More(section))) => {

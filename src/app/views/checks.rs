@@ -7,12 +7,14 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::list::List;
-use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
-use super::table::{Column, Table};
+use super::page::{Answer, Hint, Page, PageScene, Sheet};
 use crate::analysis::lint::{Alike, Finding, Severity, alike};
 use crate::app::checks::{self, Check, StatusSign};
 use crate::app::input::action::Action;
 use crate::app::text::viewport::Focus;
+use crate::listing::call::of_severity;
+use crate::listing::sort::Value;
+use crate::listing::table::{Column, Listing, cell};
 use crate::model::body::Key;
 use crate::model::figures::count;
 use crate::render::theme::Theme;
@@ -21,18 +23,6 @@ use crate::session::indexes::Needs;
 
 /// Lines of what follows from the chosen finding.
 const FOOT: usize = 3;
-/// Columns of the list.
-const COLUMNS: &[Column] = &[
-    Column::words("", 1, 9),
-    Column::figures("line", 6, 5),
-    Column::figures("", 4, 3),
-    Column::words("rule", 22, 4),
-    Column::rest("what", 20),
-];
-/// The column of how many there are.
-const NUMBER: usize = 2;
-/// The column of what they are called.
-const NAME: usize = 3;
 /// What its keys do.
 const HINTS: &[Hint] = &[(&[Action::Unfold, Action::Collapse], "open, close")];
 
@@ -201,25 +191,7 @@ impl Page for Checks {
         self.refresh(scene);
         let (height, foot) = scene.divide(0, FOOT);
         self.rows.fit(height);
-        let table = Table::fit(COLUMNS, scene.columns());
-        let theme = scene.theme;
-        let rows = self.rows.window().map(|(number, row, is_chosen)| {
-            let line = match row {
-                CheckRow::Heading(severity, found) => heading(*severity, *found, theme),
-                CheckRow::Good(words) => Line::styled(*words, theme.dim),
-                CheckRow::Kind(_) | CheckRow::Found { .. } | CheckRow::Check(_) => {
-                    cells(scene, &table, row, is_chosen)
-                        .map(|cells| table.row(cells, theme))
-                        .unwrap_or_default()
-                }
-            };
-            SheetRow {
-                line,
-                is_chosen,
-                number,
-            }
-        });
-        let rows = rows.collect();
+        let (_, rows) = self.rows.write(&CheckList(scene), scene);
         let foot = if foot > 0 {
             self.foot(scene)
         } else {
@@ -234,8 +206,8 @@ impl Page for Checks {
     }
 
     fn act(&mut self, scene: &PageScene<'_>, action: Action, times: usize) -> Answer {
-        if self.rows.act(action, times) {
-            return Answer::Done;
+        if let Some(answer) = self.rows.act(action, times) {
+            return answer;
         }
         let Some(row) = self.rows.chosen() else {
             return Answer::Pass;
@@ -399,88 +371,106 @@ fn heading(severity: Option<Severity>, found: u64, theme: &Theme) -> Line<'stati
     ])
 }
 
-/// The cells of a row that is no heading. What has no room for its name has it before its words.
-fn cells(
-    scene: &PageScene<'_>,
-    table: &Table,
-    row: &CheckRow,
-    is_chosen: bool,
-) -> Option<Vec<Span<'static>>> {
-    let theme = scene.theme;
-    let (sign, number, line, name, what) = match row {
-        CheckRow::Kind(kind) => {
-            let kind = alike_of(scene, *kind)?;
-            let Finding {
-                severity,
-                place,
-                rule,
-                message,
-                ..
-            } = kind.first;
-            (
-                of_severity(*severity, theme),
-                Some(kind.count()),
-                place.line,
-                rule.id.to_owned(),
-                message,
-            )
-        }
-        CheckRow::Found { is_below, .. } => {
-            let Finding {
-                severity,
-                place,
-                rule,
-                message,
-                ..
-            } = found(scene, row)?;
-            let (sign, name) = if *is_below {
-                (("", theme.dim), "")
-            } else {
-                (of_severity(*severity, theme), rule.id)
-            };
-            (sign, None, place.line, name.to_owned(), message)
-        }
-        CheckRow::Check(kind) => {
-            let check = check(scene, *kind)?;
-            let at = check
-                .target(scene.transcript)
-                .and_then(|at| scene.transcript.get(at.entry));
-            let line = at.map_or(0, |entry| entry.origin.line);
-            (
-                of_check(check.sign, theme),
-                check.count,
-                line,
-                check.name.to_string(),
-                &check.what,
-            )
-        }
-        CheckRow::Heading(..) | CheckRow::Good(_) => return None,
-    };
-    let number = number.map(|number| number.to_string()).unwrap_or_default();
-    let mut words = String::new();
-    if table.width_of(NUMBER).is_none() && !number.is_empty() {
-        words += &format!("{number} ");
+/// The column of how many there are.
+const NUMBER: usize = 2;
+/// The column of what they are called.
+const NAME: usize = 3;
+
+/// The rows of the list.
+struct CheckList<'a>(&'a PageScene<'a>);
+
+/// A row that is no heading.
+struct CheckCells<'a> {
+    sign: (&'static str, Style),
+    /// How many of them there are, if they are several.
+    number: Option<u64>,
+    /// The line of the first one, 0 if unknown.
+    line: u32,
+    name: &'a str,
+    what: &'a str,
+    /// Whether its name is said where the column of names has no room.
+    needs_name: bool,
+}
+
+type CheckColumn<'a> = Column<CheckCells<'a>>;
+
+impl<'a> Listing for CheckList<'a> {
+    type Key = CheckRow;
+    type Row = CheckCells<'a>;
+
+    fn columns(&self, _: usize) -> Vec<CheckColumn<'a>> {
+        vec![
+            CheckColumn::words("", 1, 9).cell(|row, _| cell(row.sign.0, row.sign.1)),
+            CheckColumn::figures("line", 6, 5)
+                .value(|row| Value::int(Some(row.line)))
+                .dim(),
+            CheckColumn::figures("", 4, 3).value(|row| Value::int(row.number)),
+            CheckColumn::words("rule", 22, 4)
+                .value(|row| Value::text(Some(row.name)))
+                .style(|_, look| look.theme.accent),
+            CheckColumn::rest("what", 20).cell(|row, look| {
+                let mut words = String::new();
+                let has_room = |column: usize| look.widths.get(column).is_some_and(Option::is_some);
+                if let Some(number) = row.number.filter(|_| !has_room(NUMBER)) {
+                    words += &format!("{number} ");
+                }
+                if row.needs_name && !has_room(NAME) {
+                    words += &format!("{} ", row.name);
+                }
+                cell(words + row.what, look.focus_or(look.theme.text))
+            }),
+        ]
     }
-    if table.width_of(NAME).is_none() && !matches!(row, CheckRow::Found { .. }) {
-        words += &format!("{name} ");
+
+    fn row(&self, row: &CheckRow) -> Option<CheckCells<'a>> {
+        let Self(scene) = self;
+        let of_finding = |finding: &'a Finding| CheckCells {
+            sign: of_severity(finding.severity, scene.theme),
+            number: None,
+            line: finding.place.line,
+            name: finding.rule.id,
+            what: &finding.message,
+            needs_name: false,
+        };
+        match row {
+            CheckRow::Kind(kind) => {
+                let kind = alike_of(scene, *kind)?;
+                Some(CheckCells {
+                    number: Some(kind.count()),
+                    needs_name: true,
+                    ..of_finding(kind.first)
+                })
+            }
+            CheckRow::Found { is_below: true, .. } => Some(CheckCells {
+                sign: ("", scene.theme.dim),
+                name: "",
+                ..of_finding(found(scene, row)?)
+            }),
+            CheckRow::Found { .. } => Some(of_finding(found(scene, row)?)),
+            CheckRow::Check(kind) => {
+                let check = check(scene, *kind)?;
+                let at = check.target(scene.transcript);
+                let at = at.and_then(|at| scene.transcript.get(at.entry));
+                Some(CheckCells {
+                    sign: of_check(check.sign, scene.theme),
+                    number: check.count,
+                    line: at.map_or(0, |entry| entry.origin.line),
+                    name: &check.name,
+                    what: &check.what,
+                    needs_name: true,
+                })
+            }
+            CheckRow::Heading(..) | CheckRow::Good(_) => None,
+        }
     }
-    Some(vec![
-        Span::styled(sign.0, sign.1),
-        Span::styled(
-            if line > 0 {
-                line.to_string()
-            } else {
-                String::new()
-            },
-            theme.dim,
-        ),
-        Span::styled(number, theme.text),
-        Span::styled(name, theme.accent),
-        Span::styled(
-            words + what,
-            if is_chosen { theme.focus } else { theme.text },
-        ),
-    ])
+
+    fn heading(&self, row: &CheckRow, _width: usize, theme: &Theme) -> Line<'static> {
+        match row {
+            CheckRow::Heading(severity, found) => heading(*severity, *found, theme),
+            CheckRow::Good(words) => Line::styled(*words, theme.dim),
+            CheckRow::Kind(_) | CheckRow::Found { .. } | CheckRow::Check(_) => Line::default(),
+        }
+    }
 }
 
 fn of_check(sign: StatusSign, theme: &Theme) -> (&'static str, Style) {
@@ -491,14 +481,5 @@ fn of_check(sign: StatusSign, theme: &Theme) -> (&'static str, Style) {
         StatusSign::None | StatusSign::Refused | StatusSign::Open(_) => {
             (theme.glyphs().dot, theme.dim)
         }
-    }
-}
-
-/// The sign of a severity.
-pub(crate) fn of_severity(severity: Severity, theme: &Theme) -> (&'static str, Style) {
-    match severity {
-        Severity::Error => (theme.glyphs().outcome.failed, theme.bad),
-        Severity::Warning => ("!", theme.warn),
-        Severity::Note => (theme.glyphs().dot, theme.dim),
     }
 }

@@ -4,16 +4,16 @@
 mod foot;
 mod row;
 
-use ratatui::text::{Line, Span};
+use ratatui::text::Span;
 
 use super::list::List;
-use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
-use super::table::Table;
-use crate::analysis::context::window::{ContextRow, Sums};
+use super::page::{Answer, Hint, Page, PageScene, Sheet};
+use crate::analysis::context::window::Sums;
 use crate::analysis::phrases;
 use crate::app::input::action::{Action, Way};
 use crate::app::text::viewport::Focus;
-use crate::model::entry::{BlockKind, EntryId};
+use crate::listing::table::Table;
+use crate::model::entry::BlockKind;
 use crate::model::figures;
 use crate::model::text::Name;
 use crate::session::indexes::Needs;
@@ -32,7 +32,7 @@ const HINTS: &[Hint] = &[(
 /// The requests of a lane.
 #[derive(Debug, Default)]
 pub(crate) struct Context {
-    rows: List<EntryId>,
+    rows: List<row::RequestKey>,
     lane: Option<Name>,
     /// What the rows were made for.
     made: Option<(u64, Option<Name>)>,
@@ -60,7 +60,7 @@ impl Context {
         let keys = windows
             .rows(self.lane.as_ref())
             .iter()
-            .map(ContextRow::entry)
+            .map(row::key_of)
             .collect();
         if is_other {
             // Rows of another lane have nothing to do with the place of the cursor.
@@ -121,50 +121,32 @@ impl Page for Context {
         let windows = &scene.indexes.windows;
         let sums = windows.sums(self.lane.as_ref());
         if self.rows.keys().is_empty() {
-            let words = match (scene.is_whole, scene.indexes.is_behind()) {
-                (true, false) => {
-                    "No request of this session records its tokens, so nothing is known of its window."
-                }
-                _ => "The session is still being read.",
+            let why = if scene.is_complete() {
+                "No request of this session records its tokens, so nothing is known of its window."
+            } else {
+                "The session is still being read."
             };
-            let rows = vec![SheetRow {
-                line: Line::styled(words, scene.theme.dim),
-                ..SheetRow::default()
-            }];
-            return Sheet {
-                title: vec![Span::raw("CONTEXT")],
-                rows,
-                ..Sheet::default()
-            };
+            return Sheet::empty(vec![Span::raw("CONTEXT")], why, scene);
         }
-        let table = Table::fit(row::COLUMNS, scene.columns());
-        let legend = table
+        let all = windows.rows(self.lane.as_ref());
+        let density = windows.density(self.lane.as_ref());
+        let list = row::RequestList {
+            scene,
+            rows: all,
+            density,
+            largest: sums.largest,
+        };
+        let legend = Table::of(&list, scene.columns())
             .width_of(row::BAR)
             .filter(|width| *width >= BAR_WITH_CLASSES);
         let mut heads = Vec::new();
         if legend.is_some() {
             heads.push(row::legend(scene.columns(), scene.theme));
         }
-        heads.push(table.heads(None, scene.theme));
-        let (height, foot) = scene.divide(heads.len(), FOOT);
+        let (height, foot) = scene.divide(heads.len() + 1, FOOT);
         self.rows.fit(height);
-        let all = windows.rows(self.lane.as_ref());
-        let density = windows.density(self.lane.as_ref());
-        let drawing = row::Drawing {
-            scene,
-            table: &table,
-            density,
-            largest: sums.largest,
-        };
-        let rows = self.rows.window().filter_map(|(number, _, is_chosen)| {
-            let line = drawing.line(all.get(number)?, is_chosen);
-            Some(SheetRow {
-                line,
-                is_chosen,
-                number,
-            })
-        });
-        let rows = rows.collect();
+        let (head, rows) = self.rows.write(&list, scene);
+        heads.push(head);
         // The cursor is always in the window.
         let chosen = self.rows.window().find(|(_, _, is_chosen)| *is_chosen);
         let chosen = chosen.and_then(|(number, _, _)| all.get(number));
@@ -185,8 +167,7 @@ impl Page for Context {
         match action {
             Action::Shift(way) => self.shift(scene, way),
             Action::Reverse => Answer::Say("requests stand in the order of the file".to_owned()),
-            action if self.rows.act(action, times) => Answer::Done,
-            _ => Answer::Pass,
+            action => self.rows.act(action, times).unwrap_or(Answer::Pass),
         }
     }
 
@@ -212,7 +193,7 @@ impl Page for Context {
         let before = self
             .rows
             .keys()
-            .partition_point(|id| transcript.place_of(*id) <= own);
+            .partition_point(|(id, _)| transcript.place_of(*id) <= own);
         self.rows.choose(before.saturating_sub(1));
         self.choose_at(scene, focus);
     }
@@ -230,7 +211,7 @@ impl Page for Context {
     }
 
     fn target(&self, scene: &PageScene<'_>) -> Option<Focus> {
-        let entry = *self.rows.chosen()?;
+        let (entry, _) = *self.rows.chosen()?;
         let blocks = &scene.transcript.get(entry)?.blocks;
         let is_shown = |kind: &BlockKind| !matches!(kind, BlockKind::Thinking(_));
         let block = blocks

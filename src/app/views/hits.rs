@@ -3,41 +3,31 @@
 //! Invariant: only texts of the window are looked at; what is on disk of them is asked for.
 
 use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::text::Span;
 
 use super::list::List;
-use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
-use super::table::{Column, Table};
+use super::page::{Answer, Hint, Page, PageScene, Sheet};
 use crate::analysis::search::texts;
 use crate::app::input::action::Action;
 use crate::app::text::viewport::Focus;
-use crate::model::entry::{BlockKind, Entry, EntryId};
+use crate::listing::sort::Value;
+use crate::listing::table::{Cell, Column, Listing, Look, cell};
+use crate::model::entry::{Block, BlockKind, Entry, EntryId};
 use crate::model::figures::count;
 use crate::model::text::without_sgr;
-use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolKind;
-use crate::render::theme::Theme;
 use crate::render::wrap;
 use crate::session::indexes::Needs;
 use crate::session::search::Search;
 use crate::session::search::progress::Hit;
 
-const COLUMNS: &[Column] = &[
-    Column::words("time", 8, 3),
-    Column::figures("line", 6, 2),
-    Column::words("who", 8, 4),
-    Column::figures("hits", 4, 1),
-    Column::rest("the first line with one", 20),
-];
-/// The column of the line that was found.
-const FOUND: usize = 4;
 /// What its keys do.
 const HINTS: &[Hint] = &[(&[Action::Search], "search anew")];
 
 /// The page.
 #[derive(Debug, Default)]
 pub(crate) struct Hits {
-    list: List<Focus>,
+    list: List<HitKey>,
     /// The search, and how often its hits had changed.
     made: Option<(u32, u32)>,
 }
@@ -54,10 +44,10 @@ impl Hits {
         self.made = made;
         let hits = scene
             .search
-            .map(|search| search.hits.iter().map(|hit| hit.focus).collect());
+            .map(|search| search.hits.iter().copied().map(HitKey).collect());
         self.list.set(hits.unwrap_or_default(), false);
         if let Some(focus) = scene.focus.filter(|_| is_other_search) {
-            self.list.choose_key(&focus);
+            self.list.choose_where(|HitKey(hit)| hit.focus == focus);
         }
     }
 }
@@ -81,84 +71,105 @@ fn title(search: Option<&Search>) -> Vec<Span<'static>> {
     title
 }
 
-fn nothing(search: Option<&Search>) -> Option<&'static str> {
+fn nothing(search: Option<&Search>) -> &'static str {
     match search {
-        None => Some("Nothing is searched for; / searches."),
-        Some(search) if !search.hits.is_empty() => None,
-        Some(search) if search.is_complete => Some("The search finds nothing here."),
-        Some(_) => Some("The session is being searched."),
+        None => "Nothing is searched for; / searches.",
+        Some(search) if search.is_complete => "The search finds nothing here.",
+        Some(_) => "The session is being searched.",
+    }
+}
+
+/// A hit is known by its block: how often that has one may change.
+#[derive(Clone, Copy, Debug)]
+struct HitKey(Hit);
+
+impl PartialEq for HitKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.focus == other.0.focus
+    }
+}
+
+/// The hits of a search in their order.
+#[derive(Clone, Copy)]
+struct HitList<'a>(&'a PageScene<'a>, &'a Search);
+
+/// A hit, and the block that has it.
+struct HitRow<'a> {
+    hit: Hit,
+    entry: &'a Entry,
+    block: &'a Block,
+    search: &'a Search,
+}
+
+type HitColumn<'a> = Column<HitRow<'a>>;
+
+impl<'a> Listing for HitList<'a> {
+    type Key = HitKey;
+    type Row = HitRow<'a>;
+
+    fn columns(&self, _: usize) -> Vec<HitColumn<'a>> {
+        vec![
+            HitColumn::words("time", 8, 3)
+                .value(|row| Value::time(row.entry.at))
+                .dim(),
+            HitColumn::figures("line", 6, 2)
+                .value(|row| Value::int(Some(row.entry.origin.line)))
+                .dim(),
+            HitColumn::words("who", 8, 4).cell(who),
+            HitColumn::figures("hits", 4, 1)
+                .value(|row| Value::int(Some(row.hit.lines).filter(|lines| *lines > 1)))
+                .dim(),
+            HitColumn::rest("the first line with one", 20).cell(found),
+        ]
+    }
+
+    fn row(&self, HitKey(hit): &HitKey) -> Option<HitRow<'a>> {
+        let (Self(scene, search), hit) = (*self, *hit);
+        let entry = scene.transcript.get(hit.focus.entry)?;
+        let block = entry.blocks.get(hit.focus.block)?;
+        Some(HitRow {
+            hit,
+            entry,
+            block,
+            search,
+        })
     }
 }
 
 /// Who says what was found, or what kind of call it is.
-fn who(entry: &Entry, kind: &BlockKind, theme: &Theme) -> Span<'static> {
-    match kind {
+fn who(row: &HitRow<'_>, look: &Look<'_>) -> Cell {
+    let theme = look.theme;
+    match &row.block.kind {
         BlockKind::Call(call) if call.kind == ToolKind::Other => {
-            Span::styled(call.name.to_string(), theme.tool)
+            cell(call.name.to_string(), theme.tool)
         }
-        BlockKind::Call(call) => Span::styled(call.kind.word(), theme.tool),
-        BlockKind::Result(_) => Span::styled("stray", theme.warn),
-        BlockKind::Thinking(_) => Span::styled("think", theme.voice.thinking),
+        BlockKind::Call(call) => cell(call.kind.word(), theme.tool),
+        BlockKind::Result(_) => cell("stray", theme.warn),
+        BlockKind::Thinking(_) => cell("think", theme.voice.thinking),
         BlockKind::Text(_)
         | BlockKind::Image(_)
         | BlockKind::Break(_)
         | BlockKind::Raw(_)
         | BlockKind::Aside(..) => {
-            Span::styled(without_sgr(entry.speaker()).into_owned(), theme.dim)
+            let speaker = without_sgr(row.entry.speaker()).into_owned();
+            cell(speaker, theme.dim)
         }
     }
 }
 
-fn line(scene: &PageScene<'_>, table: &Table, hit: Hit, is_chosen: bool) -> Option<Line<'static>> {
-    let (theme, search) = (scene.theme, scene.search?);
-    let entry = scene.transcript.get(hit.focus.entry)?;
-    let block = entry.blocks.get(hit.focus.block)?;
-    let number = match entry.origin.line {
-        0 => String::new(),
-        line => line.to_string(),
+/// The line that was found, cut so that the hit is seen.
+fn found(row: &HitRow<'_>, look: &Look<'_>) -> Cell {
+    let theme = look.theme;
+    let texts = texts::of_block(row.entry, row.block, row.hit.focus.block);
+    let Some((text, found)) = texts::first_match(&row.search.pattern, &texts) else {
+        return cell("being read from the file", theme.dim);
     };
-    let cells = vec![
-        Span::styled(
-            entry.at.map(Timestamp::clock).unwrap_or_default(),
-            theme.dim,
-        ),
-        Span::styled(number, theme.dim),
-        who(entry, &block.kind, theme),
-        Span::styled(
-            if hit.lines > 1 {
-                hit.lines.to_string()
-            } else {
-                String::new()
-            },
-            theme.dim,
-        ),
-    ];
-    let mut line = table.row(cells, theme);
-    line.spans.push(Span::raw(" "));
-    let room = table.width_of(FOUND).unwrap_or_default();
-    let plain = if is_chosen {
-        theme.focus
-    } else {
-        Style::default()
-    };
-    let cut = theme.glyphs().cut;
-    match texts::first_match(
-        &search.pattern,
-        &texts::of_block(entry, block, hit.focus.block),
-    ) {
-        Some((text, found)) => {
-            let indent = (text.len() - text.trim_start().len()).min(found.start);
-            let found = found.start - indent..found.end - indent;
-            let text = text.get(indent..).unwrap_or_default();
-            let styles = [plain, plain.patch(theme.hit.any)];
-            line.spans
-                .extend(wrap::fit_match(text, found, room, styles, cut));
-        }
-        None => line
-            .spans
-            .push(Span::styled("being read from the file", theme.dim)),
-    }
-    Some(line)
+    let indent = (text.len() - text.trim_start().len()).min(found.start);
+    let found = found.start - indent..found.end - indent;
+    let text = text.get(indent..).unwrap_or_default();
+    let plain = look.focus_or(Style::default());
+    let styles = [plain, plain.patch(theme.hit.any)];
+    wrap::fit_match(text, found, look.width, styles, theme.glyphs().cut)
 }
 
 impl Page for Hits {
@@ -169,36 +180,16 @@ impl Page for Hits {
     fn arrange(&mut self, scene: &PageScene<'_>) -> Sheet {
         self.refresh(scene);
         let title = title(scene.search);
-        if let Some(words) = nothing(scene.search) {
-            let line = Line::styled(words, scene.theme.dim);
-            return Sheet {
-                title,
-                rows: vec![SheetRow {
-                    line,
-                    ..SheetRow::default()
-                }],
-                ..Sheet::default()
-            };
-        }
+        let Some(search) = scene.search.filter(|search| !search.hits.is_empty()) else {
+            return Sheet::empty(title, nothing(scene.search), scene);
+        };
         let (height, _) = scene.divide(1, 0);
         self.list.fit(height);
-        let table = Table::fit(COLUMNS, scene.columns());
-        let hits = scene
-            .search
-            .map(|search| search.hits.as_slice())
-            .unwrap_or_default();
-        let rows = self.list.window().filter_map(|(number, _, is_chosen)| {
-            let line = line(scene, &table, *hits.get(number)?, is_chosen)?;
-            Some(SheetRow {
-                line,
-                is_chosen,
-                number,
-            })
-        });
+        let (heads, rows) = self.list.write(&HitList(scene, search), scene);
         Sheet {
             title,
-            heads: vec![table.heads(None, scene.theme)],
-            rows: rows.collect(),
+            heads: vec![heads],
+            rows,
             ..Sheet::default()
         }
     }
@@ -209,15 +200,11 @@ impl Page for Hits {
             Action::PreviousHit => Action::Previous,
             action => action,
         };
-        if self.list.act(action, times) {
-            Answer::Done
-        } else {
-            Answer::Pass
-        }
+        self.list.act(action, times).unwrap_or(Answer::Pass)
     }
 
     fn look_at(&mut self, _scene: &PageScene<'_>, focus: Focus) {
-        self.list.choose_key(&focus);
+        self.list.choose_where(|HitKey(hit)| hit.focus == focus);
     }
 
     fn choose(&mut self, number: usize) {
@@ -237,13 +224,13 @@ impl Page for Hits {
     }
 
     fn target(&self, _scene: &PageScene<'_>) -> Option<Focus> {
-        self.list.chosen().copied()
+        self.list.chosen().map(|HitKey(hit)| hit.focus)
     }
 
     fn bodies(&self, _scene: &PageScene<'_>) -> Vec<EntryId> {
         self.list
             .window()
-            .map(|(_, focus, _)| focus.entry)
+            .map(|(_, HitKey(hit), _)| hit.focus.entry)
             .collect()
     }
 }

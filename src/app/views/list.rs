@@ -1,8 +1,15 @@
-//! A list with a cursor, of which only the window is written out.
+//! A list on the screen: the cursor, the window, the column by which rows are sorted, and what keys do to them. Only the
+//! window is written out.
 //!
 //! Invariant: what is chosen stays chosen while rows come and go.
 
-use crate::app::input::action::Action;
+use ratatui::text::Line;
+
+use super::page::{Answer, PageScene, SheetRow};
+use crate::app::input::action::{Action, Way};
+use crate::listing::sort::{Order, Sort};
+use crate::listing::table::{Listing, Sortable, Table};
+use crate::render::theme::Theme;
 
 /// Rows by their keys, one of them chosen.
 #[derive(Clone, Debug)]
@@ -12,6 +19,9 @@ pub(crate) struct List<K> {
     top: usize,
     height: usize,
     can_choose: fn(&K) -> bool,
+    sort: Option<Sort>,
+    /// Columns by which rows can be sorted.
+    sortable: Vec<Sortable>,
 }
 
 impl<K> Default for List<K> {
@@ -22,6 +32,8 @@ impl<K> Default for List<K> {
             top: 0,
             height: 1,
             can_choose: |_| true,
+            sort: None,
+            sortable: Vec::new(),
         }
     }
 }
@@ -35,6 +47,33 @@ impl<K: Clone + PartialEq> List<K> {
         }
     }
 
+    /// The same list, whose rows are sorted like this.
+    pub(crate) fn sorted(self, sort: Sort) -> Self {
+        Self {
+            sort: Some(sort),
+            ..self
+        }
+    }
+
+    /// The same list without its rows, for another session.
+    pub(crate) fn emptied(&self) -> Self {
+        Self {
+            can_choose: self.can_choose,
+            sort: self.sort,
+            ..Self::default()
+        }
+    }
+
+    /// Sorts rows like this; takes effect with [`List::fill`].
+    pub(crate) fn sort_by(&mut self, sort: Sort) {
+        self.sort = Some(sort);
+    }
+
+    /// How rows are sorted, if they can be.
+    pub(crate) fn sort(&self) -> Option<Sort> {
+        self.sort
+    }
+
     /// All rows.
     pub(crate) fn keys(&self) -> &[K] {
         &self.keys
@@ -45,6 +84,78 @@ impl<K: Clone + PartialEq> List<K> {
         self.keys
             .get(self.chosen)
             .filter(|key| (self.can_choose)(key))
+    }
+
+    /// Takes the keys of a listing, and sorts them. A cursor at the end goes on to the new end if the reader follows, and
+    /// if what is new stands there.
+    pub(crate) fn fill<L: Listing<Key = K>>(&mut self, listing: &L, keys: Vec<K>, follows: bool) {
+        let keys = match self.sort {
+            Some(sort) => sort.sort(listing, keys),
+            None => keys,
+        };
+        self.set(keys, follows && self.is_in_order::<L>());
+    }
+
+    /// Whether rows stand in the order in which they come.
+    pub(crate) fn is_in_order<L: Listing<Key = K>>(&self) -> bool {
+        let order = Sort {
+            by: L::ORDER,
+            order: Order::Rising,
+        };
+        self.sort.is_none_or(|sort| sort == order)
+    }
+
+    /// Writes out the heads of the columns and the rows in the window.
+    pub(crate) fn write<L: Listing<Key = K>>(
+        &mut self,
+        listing: &L,
+        scene: &PageScene<'_>,
+    ) -> (Line<'static>, Vec<SheetRow>) {
+        let table = Table::of(listing, scene.columns());
+        self.sortable = table.sortable().collect();
+        let rows = self.window().map(|(number, key, is_chosen)| SheetRow {
+            line: match listing.row(key) {
+                Some(row) => table.row(&row, scene.theme, is_chosen),
+                None => listing.heading(key, scene.columns(), scene.theme),
+            },
+            is_chosen,
+            number,
+        });
+        (table.heads(self.sort, scene.theme), rows.collect())
+    }
+
+    /// By what rows are sorted, in words.
+    pub(crate) fn sorted_by(&self, theme: &Theme) -> String {
+        let words = |sort: Sort| {
+            let column = self.sortable.iter().find(|one| one.sort.by == sort.by);
+            let title = column.map_or("", |column| column.title);
+            let title = if title.is_empty() { sort.by } else { title };
+            format!("by {title}{}", sort.sign(theme))
+        };
+        self.sort.map(words).unwrap_or_default()
+    }
+
+    /// Sorts by the next column in sight, or the other way round; takes effect with [`List::fill`].
+    fn resort(&mut self, action: Action) -> Option<Answer> {
+        let sort = self.sort?;
+        let shown = self
+            .sortable
+            .iter()
+            .filter(|one| one.is_shown || one.sort.by == sort.by);
+        let shown: Vec<Sort> = shown.map(|one| one.sort).collect();
+        let here = shown.iter().position(|one| one.by == sort.by)?;
+        self.sort = Some(match action {
+            Action::Reverse => sort.reversed(),
+            Action::Shift(way) => {
+                let steps = match way {
+                    Way::Next => 1,
+                    Way::Previous => shown.len() - 1,
+                };
+                shown.get((here + steps) % shown.len()).copied()?
+            }
+            _ => return None,
+        });
+        Some(Answer::Unfolded)
     }
 
     /// Takes other rows. A cursor at the end goes on to the new end if the reader follows.
@@ -71,22 +182,27 @@ impl<K: Clone + PartialEq> List<K> {
     }
 
     /// Chooses the row with a key, if there is one.
-    pub(crate) fn choose_key(&mut self, key: &K) {
-        if let Some(number) = self.keys.iter().position(|known| known == key) {
-            self.settle(number);
-        }
+    pub(crate) fn choose_key(&mut self, key: &K) -> bool {
+        self.choose_where(|known| known == key)
     }
 
-    /// Moves the cursor, if that is what an action does.
-    pub(crate) fn act(&mut self, action: Action, times: usize) -> bool {
+    /// Chooses the first row whose key is such a one, if there is one.
+    pub(crate) fn choose_where(&mut self, is_it: impl Fn(&K) -> bool) -> bool {
+        let number = self.keys.iter().position(is_it);
+        number.inspect(|number| self.settle(*number)).is_some()
+    }
+
+    /// Moves the cursor, or sorts rows anew, if that is what an action does.
+    pub(crate) fn act(&mut self, action: Action, times: usize) -> Option<Answer> {
         let Some(by) = action.steps(self.height, times) else {
-            return false;
+            return self.resort(action);
         };
         if matches!(action, Action::LineDown | Action::LineUp) {
-            return self.scroll(by);
+            self.scroll(by);
+        } else {
+            self.step(by);
         }
-        self.step(by);
-        true
+        Some(Answer::Done)
     }
 
     /// Chooses a row further down or up; rows that cannot be chosen are passed over.
@@ -102,7 +218,7 @@ impl<K: Clone + PartialEq> List<K> {
     }
 
     /// Scrolls without moving the cursor, unless it would leave the window.
-    fn scroll(&mut self, by: isize) -> bool {
+    fn scroll(&mut self, by: isize) {
         let most = self.keys.len().saturating_sub(self.height);
         self.top = self.top.saturating_add_signed(by).min(most);
         let last = (self.top + self.height).saturating_sub(1);
@@ -115,7 +231,6 @@ impl<K: Clone + PartialEq> List<K> {
         self.chosen = ahead
             .unwrap_or(within)
             .min(self.keys.len().saturating_sub(1));
-        true
     }
 
     /// Rows that the window holds.
@@ -184,7 +299,10 @@ impl<K: Clone + PartialEq> List<K> {
 #[cfg(test)]
 mod tests {
     use super::List;
-    use crate::app::input::action::Action;
+    use crate::app::input::action::{Action, Way};
+    use crate::app::views::page::Answer;
+    use crate::listing::sort::{Order, Sort};
+    use crate::listing::table::Sortable;
 
     fn list(rows: &[i32]) -> List<i32> {
         let mut list = List::with_headings(|key| *key > 0);
@@ -201,7 +319,7 @@ mod tests {
     fn the_cursor_passes_over_headings_and_keeps_them_in_sight() {
         let mut list = list(&[-1, 1, 2, -2, 3, 4]);
         assert_eq!(list.chosen(), Some(&1));
-        assert!(list.act(Action::Next, 2));
+        assert_eq!(list.act(Action::Next, 2), Some(Answer::Done));
         assert_eq!(
             (list.chosen(), window(&list)),
             (Some(&3), vec![1, 2, -2, 3])
@@ -228,6 +346,33 @@ mod tests {
         assert_eq!(list.chosen(), Some(&2));
         list.set(vec![7, 8], false);
         assert_eq!(list.chosen(), Some(&8), "the place if the row is gone");
+    }
+
+    #[test]
+    fn columns_out_of_sight_are_passed_over() {
+        let by = |by, order| Sort { by, order };
+        let column = |sort, is_shown| Sortable {
+            sort,
+            title: "",
+            is_shown,
+        };
+        let (number, lane) = (by("number", Order::Rising), by("lane", Order::Rising));
+        let took = by("took_ms", Order::Falling);
+        let mut list: List<i32> = List::default().sorted(number);
+        list.sortable = vec![
+            column(number, true),
+            column(lane, false),
+            column(took, true),
+        ];
+        let mut after = |action| {
+            assert_eq!(list.act(action, 1), Some(Answer::Unfolded));
+            list.sort()
+        };
+        assert_eq!(after(Action::Shift(Way::Next)), Some(took));
+        assert_eq!(after(Action::Reverse), Some(by("took_ms", Order::Rising)));
+        assert_eq!(after(Action::Shift(Way::Next)), Some(number));
+        assert_eq!(after(Action::Shift(Way::Previous)), Some(took));
+        assert_eq!(List::<i32>::default().act(Action::Reverse, 1), None);
     }
 
     #[test]

@@ -3,19 +3,18 @@
 //! Invariant: the rows of a grouping add up to the session's figure; the foot shows how the chosen one came
 //! about.
 
-use std::collections::HashMap;
-
 use ratatui::text::{Line, Span};
 
 use super::list::List;
-use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
-use super::table::{Column, Order, Table};
+use super::page::{Answer, Hint, Page, PageScene, Sheet};
 use crate::analysis::money::spending::Charge;
-use crate::analysis::money::spending::statement::{Group, Grouping, StatementRow};
+use crate::analysis::money::spending::statement::{Group, Grouping};
 use crate::analysis::phrases;
 use crate::app::input::action::{Action, Way};
 use crate::app::outline::row::{start_of_lane, start_of_turn};
 use crate::app::text::viewport::Focus;
+use crate::listing::sort::{Order, Sort};
+use crate::listing::table::{Listing, Table};
 use crate::model::entry::EntryId;
 use crate::model::figures;
 use crate::render::wrap::{self, Frame};
@@ -26,35 +25,14 @@ mod foot;
 mod rows;
 mod summary;
 
-use rows::{dear, figure};
-use summary::{About, Fact};
+use rows::{SumList, Sums};
+use summary::{About, Fact, FactList};
 
-/// Columns of the sums.
-const COLUMNS: &[Column] = &columns(8);
-/// The same where clocks alone do not say when.
-const DATED: &[Column] = &columns(11);
-
-const fn columns(when: usize) -> [Column; 12] {
-    [
-        Column::words("", 1, 9),
-        Column::words("when", when, 5),
-        Column::rest("what", 19),
-        Column::figures("req", 4, 3),
-        Column::figures("input", 6, 5),
-        Column::figures("c.read", 7, 7),
-        Column::figures("c.write", 7, 6),
-        Column::figures("output", 7, 8),
-        Column::figures("hit", 4, 6),
-        Column::figures("cost", 9, 9),
-        Column::figures("share", 6, 2),
-        Column::figures("so far", 9, 2),
-    ]
-}
-
-/// Columns that rows can be sorted by.
-const SORTS: [usize; 8] = [WHEN, 3, 4, 5, 6, 7, 8, COST];
-const WHEN: usize = 1;
-const COST: usize = 9;
+/// Sums are sorted by time at first.
+const BY_TIME: Sort = Sort {
+    by: SumList::ORDER,
+    order: Order::Rising,
+};
 /// The sums of so few turns say little: their requests are shown.
 const FEW_TURNS: usize = 2;
 /// Columns of the chart's legend.
@@ -66,16 +44,10 @@ pub(crate) struct Money {
     /// From 1, the session as a whole, to 5, single requests.
     level: u8,
     is_level_chosen: bool,
-    sorted: (usize, Order),
     rows: List<Item>,
-    sums: Vec<StatementRow>,
-    /// Whether they are of several days.
-    is_dated: bool,
-    places: HashMap<Group, usize>,
+    sums: Sums,
     facts: Vec<Fact>,
-    /// Money from which a row stands out, in pico-dollars.
-    dear: i128,
-    made_for: Option<u64>,
+    made_for: Option<(u64, Option<Sort>)>,
     /// What was made for the chosen row.
     detail: Option<ChosenDetail>,
 }
@@ -104,13 +76,9 @@ impl Default for Money {
         Self {
             level: 4,
             is_level_chosen: false,
-            sorted: (WHEN, Order::Rising),
-            rows: List::default(),
-            sums: Vec::new(),
-            is_dated: false,
-            places: HashMap::new(),
+            rows: List::with_headings(is_no_heading).sorted(BY_TIME),
+            sums: Sums::default(),
             facts: Vec::new(),
-            dear: i128::MAX,
             made_for: None,
             detail: None,
         }
@@ -140,16 +108,13 @@ impl Money {
         }
     }
 
-    fn columns(&self) -> &'static [Column] {
-        if self.is_dated { DATED } else { COLUMNS }
-    }
-
     fn refresh(&mut self, scene: &PageScene<'_>) {
-        if self.made_for == Some(scene.indexes.generation) {
+        let made_for = Some((scene.indexes.generation, self.rows.sort()));
+        if self.made_for == made_for {
             return;
         }
         let is_first = self.made_for.is_none() && !self.is_level_chosen;
-        self.made_for = Some(scene.indexes.generation);
+        self.made_for = made_for;
         if is_first && scene.transcript.turns().len() <= FEW_TURNS {
             self.level = 5;
         }
@@ -159,19 +124,9 @@ impl Money {
     /// The rows of the level, in the order wanted.
     fn sum_up(&mut self, scene: &PageScene<'_>) {
         self.detail = None;
-        self.sums = scene.indexes.spending.rows(self.grouping());
-        let times = || self.sums.iter().filter_map(|row| row.at);
-        let ends = times().min().zip(times().max());
-        self.is_dated = ends.is_some_and(|(first, last)| !first.is_same_day(last));
-        self.places = self
-            .sums
-            .iter()
-            .enumerate()
-            .map(|(at, row)| (row.group.clone(), at))
-            .collect();
-        self.dear = dear(&self.sums);
+        self.sums = Sums::of(scene.indexes.spending.rows(self.grouping()));
         if self.level == 1 {
-            self.facts = summary::facts(&self.sums, scene);
+            self.facts = summary::facts(&self.sums.rows, scene);
             let item = |(at, fact): (usize, &Fact)| {
                 if fact.is_heading {
                     Item::Heading(at)
@@ -182,20 +137,10 @@ impl Money {
             let items = self.facts.iter().enumerate().map(item).collect();
             return self.rows.set(items, false);
         }
-        let mut order: Vec<&StatementRow> = self.sums.iter().collect();
-        let (column, direction) = self.sorted;
-        if column != WHEN {
-            order.sort_by_key(|row| figure(&row.amount, column));
-        }
-        if direction == Order::Falling {
-            order.reverse();
-        }
-        let items = order
-            .into_iter()
-            .map(|row| Item::Sum(row.group.clone()))
-            .collect();
+        let groups = self.sums.rows.iter().map(|row| row.group.clone());
+        let items = groups.map(Item::Sum).collect();
         self.rows
-            .set(items, scene.follows && self.sorted == (WHEN, Order::Rising));
+            .fill(&SumList(&self.sums, scene), items, scene.follows);
     }
 
     fn set_level(&mut self, level: u8, scene: &PageScene<'_>) {
@@ -204,45 +149,11 @@ impl Money {
             return;
         }
         (self.level, self.is_level_chosen) = (level, true);
-        self.rows = if level == 1 {
-            List::with_headings(is_no_heading)
-        } else {
-            List::default()
-        };
+        self.rows = self.rows.emptied();
         self.sum_up(scene);
         if let Some(focus) = scene.focus {
             self.look_at(scene, focus);
         }
-    }
-
-    fn sort_by(&mut self, way: Way, scene: &PageScene<'_>) {
-        let table = Table::fit(self.columns(), scene.columns());
-        let shown: Vec<usize> = SORTS
-            .into_iter()
-            .filter(|column| table.width_of(*column).is_some())
-            .collect();
-        let at = shown
-            .iter()
-            .position(|column| *column == self.sorted.0)
-            .unwrap_or(0);
-        let next = match way {
-            Way::Next => (at + 1) % shown.len().max(1),
-            Way::Previous => (at + shown.len().saturating_sub(1)) % shown.len().max(1),
-        };
-        let column = shown.get(next).copied().unwrap_or(WHEN);
-        self.sorted = (
-            column,
-            if column == WHEN {
-                Order::Rising
-            } else {
-                Order::Falling
-            },
-        );
-        self.sum_up(scene);
-    }
-
-    fn row_of(&self, group: &Group) -> Option<&StatementRow> {
-        self.sums.get(*self.places.get(group)?)
     }
 
     /// The charges of the chosen row.
@@ -297,7 +208,7 @@ impl Money {
             .get(*at)
             .map(|fact| fact.note.clone())
             .unwrap_or_default();
-        let room = Table::fit(summary::COLUMNS, scene.columns())
+        let room = Table::of(&FactList(&self.facts), scene.columns())
             .width_of(summary::NOTE)
             .unwrap_or(0);
         if wrap::width(&note) <= room {
@@ -372,21 +283,12 @@ impl Page for Money {
         let title = title(scene);
         let statement = &scene.indexes.spending;
         if statement.is_empty() && statement.without_tokens == 0 {
-            let word = if scene.is_whole && !scene.indexes.is_behind() {
+            let why = if scene.is_complete() {
                 "Nothing is recorded of what was spent: neither tokens nor money."
             } else {
                 "The session is still being read."
             };
-            let line = Line::styled(word, scene.theme.dim);
-            let rows = vec![SheetRow {
-                line,
-                ..SheetRow::default()
-            }];
-            return Sheet {
-                title,
-                rows,
-                ..Sheet::default()
-            };
+            return Sheet::empty(title, why, scene);
         }
         let (charted, footed) = room(scene.height);
         let charted = if statement.total.money.usd().is_some() {
@@ -394,39 +296,20 @@ impl Page for Money {
         } else {
             0
         };
-        let is_summary = self.level == 1;
         let (height, foot) = scene.divide(charted + 1, footed);
         self.rows.fit(height);
         self.make_detail(scene, charted);
-        let columns = if is_summary {
-            summary::COLUMNS
+        let (head, rows) = if self.level == 1 {
+            self.rows.write(&FactList(&self.facts), scene)
         } else {
-            self.columns()
+            self.rows.write(&SumList(&self.sums, scene), scene)
         };
-        let table = Table::fit(columns, scene.columns());
         let mut heads = self
             .detail
             .as_ref()
             .map(|detail| detail.chart.clone())
             .unwrap_or_default();
-        heads.push(table.heads((!is_summary).then_some(self.sorted), scene.theme));
-        let rows = self.rows.window().map(|(number, item, is_chosen)| {
-            let cells = match item {
-                Item::Sum(group) => self
-                    .row_of(group)
-                    .map(|row| self.cells(row, scene, is_chosen)),
-                Item::Fact(at, _) | Item::Heading(at) => {
-                    self.facts.get(*at).map(|fact| fact.cells(scene, is_chosen))
-                }
-            };
-            let line = table.row(cells.unwrap_or_default(), scene.theme);
-            SheetRow {
-                line,
-                is_chosen,
-                number,
-            }
-        });
-        let rows = rows.collect();
+        heads.push(head);
         let mut foot_lines = self
             .detail
             .as_ref()
@@ -450,16 +333,10 @@ impl Page for Money {
             Action::LevelUp => self.set_level(self.level.saturating_add(steps), scene),
             Action::LevelDown => self.set_level(self.level.saturating_sub(steps), scene),
             Action::Level(level) => self.set_level(level, scene),
-            Action::Shift(way) if self.level > 1 => self.sort_by(way, scene),
-            Action::Reverse if self.level > 1 => {
-                self.sorted.1 = self.sorted.1.reversed();
-                self.sum_up(scene);
-            }
-            Action::Shift(_) | Action::Reverse => {
+            Action::Shift(_) | Action::Reverse if self.level == 1 => {
                 return Answer::Say("the summary has its own order".to_owned());
             }
-            action if self.rows.act(action, times) => return Answer::Done,
-            _ => return Answer::Pass,
+            action => return self.rows.act(action, times).unwrap_or(Answer::Pass),
         }
         Answer::Unfolded
     }
@@ -492,7 +369,7 @@ impl Page for Money {
             .checked_sub(1);
         let nearest = || statement.group_of(before?, self.grouping());
         if let Some(group) = own
-            .filter(|group| self.places.contains_key(group))
+            .filter(|group| self.sums.get(group).is_some())
             .or_else(nearest)
         {
             self.rows.choose_key(&Item::Sum(group));
@@ -506,12 +383,9 @@ impl Page for Money {
     fn forget(&mut self) {
         *self = Self {
             level: self.level,
-            sorted: self.sorted,
+            rows: self.rows.emptied(),
             ..Self::default()
         };
-        if self.level == 1 {
-            self.rows = List::with_headings(is_no_heading);
-        }
     }
 
     fn hints(&self) -> &'static [Hint] {
@@ -534,7 +408,7 @@ impl Page for Money {
             Item::Sum(Group::Turn(prompt)) => of_turn(*prompt),
             Item::Sum(Group::Lane(Some(name))) => start_of_lane(transcript, transcript.lane(name)?),
             Item::Sum(group) => Some(Focus {
-                entry: self.row_of(group)?.first?,
+                entry: self.sums.get(group)?.first?,
                 block: 0,
             }),
             Item::Heading(_) => None,

@@ -5,14 +5,13 @@ use std::fmt::Debug;
 use ratatui::text::{Line, Span};
 
 use crate::analysis::activity::Activity;
-use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::lint::Findings;
 use crate::app::checks::Checks;
 use crate::app::input::action::Action;
 use crate::app::text::viewport::Focus;
+use crate::listing::call::CallScene;
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::ToolCall;
 use crate::model::transcript::Transcript;
 use crate::render::code::Colours;
 use crate::render::theme::Theme;
@@ -26,6 +25,8 @@ pub struct PageScene<'a> {
     pub(crate) transcript: &'a Transcript,
     /// Indexes of it, as far as the page wants them.
     pub(crate) indexes: &'a Indexes,
+    /// What is known of its calls.
+    pub(crate) calls: CallScene<'a>,
     /// What the lint found.
     pub(crate) findings: &'a Findings,
     /// That and what else is wrong, kind by kind.
@@ -44,8 +45,6 @@ pub struct PageScene<'a> {
     pub(crate) activity: &'a Activity,
     /// Whether the agent is at work.
     pub(crate) is_at_work: bool,
-    /// Which calls may still get their results.
-    pub(crate) awaited: Awaited,
     /// Whether all of the session was read.
     pub(crate) is_whole: bool,
     /// Where the reader is in the transcript.
@@ -56,13 +55,6 @@ pub struct PageScene<'a> {
     pub(crate) search: Option<&'a Search>,
     /// The filter in force.
     pub(crate) filter: Option<&'a Filter>,
-}
-
-impl PageScene<'_> {
-    /// Whether a call of an entry still runs: the agent is at work, and its result may come, or its work goes on.
-    pub(crate) fn runs(&self, id: EntryId, call: &ToolCall) -> bool {
-        self.is_at_work && self.awaited.runs(self.transcript, id, call)
-    }
 }
 
 /// A view of the session.
@@ -137,7 +129,32 @@ pub struct SheetRow {
     pub number: usize,
 }
 
+impl Sheet {
+    /// A page without rows, which says why.
+    pub(crate) fn empty(
+        title: Vec<Span<'static>>,
+        why: &'static str,
+        scene: &PageScene<'_>,
+    ) -> Self {
+        let line = Line::styled(why, scene.theme.dim);
+        let rows = vec![SheetRow {
+            line,
+            ..SheetRow::default()
+        }];
+        Self {
+            title,
+            rows,
+            ..Self::default()
+        }
+    }
+}
+
 impl PageScene<'_> {
+    /// Whether nothing more is known of the session than what the page shows.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.is_whole && !self.indexes.is_behind()
+    }
+
     /// Columns of rows: all but the mark of the chosen one, and a column of air at each side.
     pub(crate) fn columns(&self) -> usize {
         self.width.saturating_sub(3).max(1)

@@ -346,21 +346,12 @@ fn find(scene: &PageScene<'_>, focus: Focus) -> Option<SpanId> {
 }
 
 fn empty(scene: &PageScene<'_>) -> Sheet {
-    let words = if scene.is_whole && !scene.indexes.is_behind() {
+    let why = if scene.is_complete() {
         "Nothing in this session tells when it was."
     } else {
         "The session is still being read."
     };
-    let line = Line::styled(words, scene.theme.dim);
-    let rows = vec![SheetRow {
-        line,
-        ..SheetRow::default()
-    }];
-    Sheet {
-        title: vec![Span::raw("TIMELINE")],
-        rows,
-        ..Sheet::default()
-    }
+    Sheet::empty(vec![Span::raw("TIMELINE")], why, scene)
 }
 
 fn no_farther(action: Action) -> &'static str {

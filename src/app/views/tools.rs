@@ -3,22 +3,20 @@
 //! Invariant: calls are sorted only when the session, the filter or the order changed; texts are made for the
 //! window alone.
 
-pub mod call;
-mod calls;
 pub(crate) mod foot;
-mod order;
-mod summary;
 
 use foot::Examples;
-use order::Sort;
 use ratatui::text::{Line, Span};
 
 use super::list::List;
-use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
-use super::table::{Order, Table};
+use super::page::{Answer, Hint, Page, PageScene, Sheet};
 use crate::analysis::calls::{Outcome, Place, Tools as Sums};
 use crate::app::input::action::{Action, Way};
 use crate::app::text::viewport::Focus;
+use crate::listing::call::{PlacedCall, at_most};
+use crate::listing::calls::{CallList, IN_ORDER, SLOWEST};
+use crate::listing::sort::Sort;
+use crate::listing::tools::{LONGEST, ToolList};
 use crate::model::figures::count;
 use crate::model::text::Name;
 use crate::session::indexes::Needs;
@@ -55,9 +53,7 @@ const FOOT_OF_TOOL: usize = 4;
 pub(crate) struct Tools {
     shown: Shown,
     calls: List<Place>,
-    by_call: Sort,
     names: List<Name>,
-    by_tool: Sort,
     /// Sums of the calls that the filter shows; without a filter those of the index are taken.
     sums: Option<Sums>,
     /// All calls that pass the filter, by number.
@@ -82,17 +78,15 @@ struct Made {
     findings: u64,
     filter: Option<(u32, u8, usize)>,
     shown: Shown,
-    sort: Sort,
+    sort: Option<Sort>,
 }
 
 impl Default for Tools {
     fn default() -> Self {
         Self {
             shown: Shown::Calls(None),
-            calls: List::default(),
-            by_call: Sort::by(0, &calls::FALLING),
-            names: List::default(),
-            by_tool: Sort::by(summary::TIME, &summary::FALLING),
+            calls: List::default().sorted(IN_ORDER),
+            names: List::default().sorted(LONGEST),
             sums: None,
             passing: 0,
             made: None,
@@ -119,33 +113,28 @@ impl Tools {
         match &self.shown {
             Shown::Tools => {
                 self.sums = scene.filter.map(|_| {
-                    let passing = calls::shown(scene, None);
+                    let passing = shown(scene, None);
                     self.passing = passing.len();
                     scene.indexes.calls.tools_among(passing.into_iter())
                 });
                 let sums = self.sums.as_ref().unwrap_or(scene.indexes.calls.tools());
-                self.names.set(summary::sorted(sums, self.by_tool), false);
+                let names = sums.iter().map(|(name, _)| name.clone()).collect();
+                self.names.fill(&ToolList::of(sums), names, false);
             }
             Shown::Calls(tool) => {
-                let passing = calls::shown(scene, tool.as_ref());
+                let passing = shown(scene, tool.as_ref());
                 self.passing = passing.len();
-                let follows = scene.follows && self.is_in_order();
                 self.calls
-                    .set(calls::sorted(scene, passing, self.by_call), follows);
+                    .fill(&CallList(scene.calls), passing, scene.follows);
             }
         }
         self.made = Some(made);
     }
 
-    /// Whether calls stand in the order of the file: only then the last row is the newest one.
-    fn is_in_order(&self) -> bool {
-        self.by_call == Sort::by(0, &calls::FALLING)
-    }
-
-    fn sort(&self) -> Sort {
+    fn sort(&self) -> Option<Sort> {
         match self.shown {
-            Shown::Tools => self.by_tool,
-            Shown::Calls(_) => self.by_call,
+            Shown::Tools => self.names.sort(),
+            Shown::Calls(_) => self.calls.sort(),
         }
     }
 
@@ -162,7 +151,7 @@ impl Tools {
         let tool = match (&self.shown, place) {
             (Shown::Tools, _) => self.names.chosen().cloned(),
             (Shown::Calls(_), Some(place)) => {
-                call::PlacedCall::at(scene, place).map(|placed| placed.call.name.clone())
+                PlacedCall::at(scene.calls, place).map(|placed| placed.call.name.clone())
             }
             (Shown::Calls(tool), None) => tool.clone(),
         };
@@ -189,27 +178,6 @@ impl Tools {
         }
     }
 
-    fn shift(&mut self, scene: &PageScene<'_>, way: Way) -> Answer {
-        let has_moved = match self.shown {
-            Shown::Tools => {
-                let table = Table::fit(summary::COLUMNS, scene.columns());
-                self.by_tool
-                    .shift(way, summary::COLUMNS.len(), &table, &summary::FALLING)
-            }
-            Shown::Calls(_) => {
-                let columns = calls::columns_of(scene);
-                let table = Table::fit(columns, scene.columns());
-                self.by_call
-                    .shift(way, columns.len(), &table, &calls::FALLING)
-            }
-        };
-        if has_moved {
-            Answer::Unfolded
-        } else {
-            Answer::Say("there is no column beside to sort by".to_owned())
-        }
-    }
-
     fn title(&self, scene: &PageScene<'_>) -> Vec<Span<'static>> {
         let theme = scene.theme;
         let sums = self.sums(scene);
@@ -226,7 +194,7 @@ impl Tools {
                 parts.push(count(calls as u64, "call"));
                 let (ms, is_bound) = sums.time();
                 if ms > 0 {
-                    parts.push(format!("{} in tools", call::at_most(ms, is_bound, theme)));
+                    parts.push(format!("{} in tools", at_most(ms, is_bound, theme)));
                 }
             }
         }
@@ -257,18 +225,11 @@ impl Tools {
         if scene.indexes.is_behind() {
             return vec![Span::styled("adding up", theme.warn)];
         }
-        let sort = self.sort();
-        let column = match self.shown {
-            Shown::Tools => summary::COLUMNS
-                .get(sort.column)
-                .map_or("", |column| column.title),
-            Shown::Calls(_) => calls::title(sort.column),
+        let words = match self.shown {
+            Shown::Tools => self.names.sorted_by(theme),
+            Shown::Calls(_) => self.calls.sorted_by(theme),
         };
-        let way = match sort.order {
-            Order::Rising => theme.glyphs().rising,
-            Order::Falling => theme.glyphs().falling,
-        };
-        vec![Span::styled(format!("by {column}{way}"), theme.dim)]
+        vec![Span::styled(words, theme.dim)]
     }
 
     fn nothing(&self, scene: &PageScene<'_>) -> Option<&'static str> {
@@ -279,10 +240,10 @@ impl Tools {
         let is_filtered = scene.filter.is_some() && scene.indexes.calls.count() > 0;
         is_empty.then_some(if is_filtered {
             "The filter lets no call through; f f shows all again."
-        } else if !scene.is_whole || scene.indexes.is_behind() {
-            "The session is still being read."
-        } else {
+        } else if scene.is_complete() {
             "This session has no tool calls."
+        } else {
+            "The session is still being read."
         })
     }
 
@@ -298,43 +259,12 @@ impl Tools {
                 };
                 let examples = match self.examples.take().filter(|(of, _)| *of == name) {
                     Some((_, examples)) => examples,
-                    None => Examples::of(scene, &calls::shown(scene, Some(&name))),
+                    None => Examples::of(scene, &shown(scene, Some(&name))),
                 };
                 let sum = self.sums(scene).get(&name);
                 let lines = sum.map(|tool| foot::of_tool(scene, (&name, tool), &examples));
                 self.examples = Some((name, examples));
                 lines.unwrap_or_default()
-            }
-        }
-    }
-
-    fn rows(&self, scene: &PageScene<'_>, table: &Table) -> Vec<SheetRow> {
-        let theme = scene.theme;
-        match self.shown {
-            Shown::Calls(_) => {
-                let rows = self.calls.window().map(|(number, place, is_chosen)| {
-                    let line = table.row(calls::cells(scene, table, *place, is_chosen), theme);
-                    SheetRow {
-                        line,
-                        is_chosen,
-                        number,
-                    }
-                });
-                rows.collect()
-            }
-            Shown::Tools => {
-                let sums = self.sums(scene);
-                let (all, _) = sums.time();
-                let rows = self.names.window().filter_map(|(number, name, is_chosen)| {
-                    let tool = (name, sums.get(name)?);
-                    let line = table.row(summary::cells(scene, tool, all, is_chosen), theme);
-                    Some(SheetRow {
-                        line,
-                        is_chosen,
-                        number,
-                    })
-                });
-                rows.collect()
             }
         }
     }
@@ -352,17 +282,8 @@ impl Page for Tools {
     fn arrange(&mut self, scene: &PageScene<'_>) -> Sheet {
         self.refresh(scene);
         let title = self.title(scene);
-        if let Some(words) = self.nothing(scene) {
-            let line = Line::styled(words, scene.theme.dim);
-            let rows = vec![SheetRow {
-                line,
-                ..SheetRow::default()
-            }];
-            return Sheet {
-                title,
-                rows,
-                ..Sheet::default()
-            };
+        if let Some(why) = self.nothing(scene) {
+            return Sheet::empty(title, why, scene);
         }
         let foot = match self.shown {
             Shown::Tools => FOOT_OF_TOOL,
@@ -372,17 +293,19 @@ impl Page for Tools {
         let (height, foot) = scene.divide(1, foot);
         self.calls.fit(height);
         self.names.fit(height);
-        let columns = match self.shown {
-            Shown::Tools => summary::COLUMNS,
-            Shown::Calls(_) => calls::columns_of(scene),
+        let (heads, rows) = match self.shown {
+            Shown::Tools => {
+                let sums = self.sums.as_ref().filter(|_| scene.filter.is_some());
+                let sums = sums.unwrap_or(scene.indexes.calls.tools());
+                self.names.write(&ToolList::of(sums), scene)
+            }
+            Shown::Calls(_) => self.calls.write(&CallList(scene.calls), scene),
         };
-        let table = Table::fit(columns, scene.columns());
-        let sort = self.sort();
         Sheet {
             title,
             right: self.right(scene),
-            heads: vec![table.heads(Some((sort.column, sort.order)), scene.theme)],
-            rows: self.rows(scene, &table),
+            heads: vec![heads],
+            rows,
             foot: if foot > 0 {
                 self.foot(scene, foot)
             } else {
@@ -393,39 +316,36 @@ impl Page for Tools {
 
     fn act(&mut self, scene: &PageScene<'_>, action: Action, times: usize) -> Answer {
         let is_summary = self.shown == Shown::Tools;
-        let has_moved = match self.shown {
+        let answer = match self.shown {
             Shown::Tools => self.names.act(action, times),
             Shown::Calls(_) => self.calls.act(action, times),
         };
-        if has_moved {
-            return Answer::Done;
+        if let Some(answer) = answer {
+            return answer;
         }
         match action {
             Action::Expand if is_summary => {
-                let Some(name) = self.names.chosen().cloned() else {
-                    return Answer::Done;
-                };
-                self.show(scene, Shown::Calls(Some(name)));
+                if let Some(name) = self.names.chosen().cloned() {
+                    self.show(scene, Shown::Calls(Some(name)));
+                }
             }
             Action::LevelUp if self.shown == Shown::Calls(None) => {
-                self.by_call = Sort::by(calls::TOOK, &calls::FALLING);
+                self.calls.sort_by(SLOWEST);
                 self.refresh(scene);
                 self.calls.choose(0);
                 return Answer::Unfolded;
             }
             Action::Collapse if is_summary => return Answer::Say("these are all tools".to_owned()),
             Action::Collapse => self.show(scene, Shown::Tools),
-            Action::Shift(way) => return self.shift(scene, way),
-            _ => {
-                match action {
-                    Action::LevelUp | Action::Level(2..) => self.show(scene, Shown::Calls(None)),
-                    Action::LevelDown | Action::Level(_) => self.show(scene, Shown::Tools),
-                    Action::Reverse if is_summary => self.by_tool.reverse(),
-                    Action::Reverse => self.by_call.reverse(),
-                    _ => return Answer::Pass,
-                }
+            Action::LevelUp | Action::Level(2..) => {
+                self.show(scene, Shown::Calls(None));
                 return Answer::Unfolded;
             }
+            Action::LevelDown | Action::Level(_) => {
+                self.show(scene, Shown::Tools);
+                return Answer::Unfolded;
+            }
+            _ => return Answer::Pass,
         }
         Answer::Done
     }
@@ -433,7 +353,7 @@ impl Page for Tools {
     fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
         match &self.shown {
             Shown::Tools => {
-                if let Some(placed) = call::PlacedCall::at(scene, focus) {
+                if let Some(placed) = PlacedCall::at(scene.calls, focus) {
                     self.names.choose_key(&placed.call.name.clone());
                 }
             }
@@ -444,7 +364,7 @@ impl Page for Tools {
                 let exact = keys.iter().position(|key| *key == focus);
                 // The nearest one before it; rows in another order have none.
                 let near = || {
-                    self.is_in_order().then(|| {
+                    self.calls.is_in_order::<CallList<'_>>().then(|| {
                         keys.partition_point(|key| rank(key) <= own)
                             .saturating_sub(1)
                     })
@@ -470,17 +390,16 @@ impl Page for Tools {
         } else {
             Shown::Calls(None)
         };
-        let (by_call, by_tool) = (self.by_call, self.by_tool);
         *self = Self {
             shown,
-            by_call,
-            by_tool,
+            calls: self.calls.emptied(),
+            names: self.names.emptied(),
             ..Self::default()
         };
     }
 
     fn ends_with_session(&self) -> bool {
-        matches!(self.shown, Shown::Calls(_)) && self.is_in_order()
+        matches!(self.shown, Shown::Calls(_)) && self.calls.is_in_order::<CallList<'_>>()
     }
 
     fn hints(&self) -> &'static [Hint] {
@@ -493,5 +412,15 @@ impl Page for Tools {
 
     fn target(&self, _: &PageScene<'_>) -> Option<Focus> {
         self.place()
+    }
+}
+
+/// Calls of the session, or of one tool, as far as the filter shows them; in the order of the file.
+fn shown(scene: &PageScene<'_>, tool: Option<&Name>) -> Vec<Place> {
+    let calls = &scene.indexes.calls;
+    let passes = |place: &Place| scene.filter.is_none_or(|filter| filter.shows(*place));
+    match tool {
+        Some(name) => calls.of_tool(name).filter(passes).collect(),
+        None => calls.all().filter(passes).collect(),
     }
 }

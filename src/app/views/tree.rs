@@ -16,14 +16,13 @@ use ratatui::text::{Line, Span};
 
 use super::list::List;
 use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
-use super::table::Table;
-use super::tools::call::PlacedCall;
 use crate::analysis::account::PathFacts;
 use crate::analysis::compare::Sides;
 use crate::app::input::action::Action;
 use crate::app::outline::row::{start_of_lane, start_of_turn};
 use crate::app::text::branches::head_of;
 use crate::app::text::viewport::Focus;
+use crate::listing::call::PlacedCall;
 use crate::model::entry::EntryId;
 use crate::model::figures::count;
 use crate::model::text::Name;
@@ -78,7 +77,7 @@ impl Tree {
         let mut chosen = self.rows.chosen().cloned();
         self.rows.set(self.nodes.in_sight(&self.folded), false);
         while let Some(node) = chosen {
-            if self.choose_node(&node) {
+            if self.rows.choose_key(&node) {
                 return;
             }
             let above = self
@@ -87,11 +86,6 @@ impl Tree {
                 .and_then(|twig| self.nodes.above(twig));
             chosen = above.map(|twig| twig.node.clone());
         }
-    }
-
-    fn choose_node(&mut self, node: &Node) -> bool {
-        let number = self.rows.keys().iter().position(|known| known == node);
-        number.inspect(|number| self.rows.choose(*number)).is_some()
     }
 
     /// Shows nodes above this depth only.
@@ -341,26 +335,17 @@ impl Page for Tree {
         self.refresh(scene);
         let (height, foot) = scene.divide(1, foot::LINES);
         self.rows.fit(height);
-        let table = Table::fit(rows::columns_of(scene), scene.columns());
-        let shown: Vec<(usize, Node, bool)> = self
-            .rows
-            .window()
-            .map(|(number, node, is_chosen)| (number, node.clone(), is_chosen))
-            .collect();
-        let mut out = Vec::new();
-        for (number, node, is_chosen) in shown {
-            let facts = self.facts(scene, &node);
-            let Some(twig) = self.nodes.twig(&node) else {
-                continue;
-            };
-            let front = rows::front(&self.nodes, twig, self.folded.contains(&node), scene.theme);
-            let line = rows::line(scene, &table, (&front, &node), &facts, is_chosen);
-            out.push(SheetRow {
-                line,
-                is_chosen,
-                number,
-            });
+        let in_sight = self.rows.window().map(|(_, node, _)| node.clone());
+        for node in in_sight.collect::<Vec<Node>>() {
+            self.facts(scene, &node);
         }
+        let list = rows::NodeList {
+            scene,
+            nodes: &self.nodes,
+            folded: &self.folded,
+            facts: &self.facts,
+        };
+        let (heads, mut out) = self.rows.write(&list, scene);
         let is_behind = scene.indexes.is_behind();
         if out.len() == 1
             && !is_behind
@@ -386,7 +371,7 @@ impl Page for Tree {
         Sheet {
             title: self.title(scene),
             right,
-            heads: vec![table.heads(None, scene.theme)],
+            heads: vec![heads],
             rows: out,
             foot: if foot > 0 {
                 self.foot(scene)
@@ -397,8 +382,8 @@ impl Page for Tree {
     }
 
     fn act(&mut self, _: &PageScene<'_>, action: Action, times: usize) -> Answer {
-        if self.rows.act(action, times) {
-            return Answer::Done;
+        if let Some(answer) = self.rows.act(action, times) {
+            return answer;
         }
         let Some(node) = self.rows.chosen().cloned() else {
             return Answer::Pass;
@@ -416,7 +401,7 @@ impl Page for Tree {
                 let Some(above) = above.map(|twig| twig.node.clone()) else {
                     return Answer::Say("nothing holds this".to_owned());
                 };
-                self.choose_node(&above);
+                self.rows.choose_key(&above);
             }
             Action::ToggleFold | Action::FoldBranch if holds => self.fold(&node, !is_folded),
             Action::ToggleFold | Action::FoldBranch => {
@@ -439,7 +424,7 @@ impl Page for Tree {
     }
 
     fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
-        let called = PlacedCall::at(scene, focus).and_then(|placed| {
+        let called = PlacedCall::at(scene.calls, focus).and_then(|placed| {
             let lane = scene.transcript.lane_of_call(&placed.call.key);
             lane.map_or(Some(Node::Call(focus)), |lane| {
                 Some(Node::Lane(lane.name.clone()))
@@ -451,7 +436,7 @@ impl Page for Tree {
             .or_else(|| Some(Node::Work(focus)).filter(is_here));
         let mut node = Some(called.unwrap_or_else(|| holder(scene.transcript, focus.entry)));
         while let Some(at) = node {
-            if self.choose_node(&at) {
+            if self.rows.choose_key(&at) {
                 return;
             }
             let above = self.nodes.twig(&at).and_then(|twig| self.nodes.above(twig));

@@ -163,7 +163,7 @@ fn the_list_is_sorted_by_each_column() {
     stage.press("7").wait(300);
     let first = |stage: &Stage| stage.app.reader.views.sheet.rows[0].line.to_string();
     assert!(first(&stage).contains("src/hull.rs"), "changes first");
-    stage.press(">");
+    stage.press("> > >");
     assert!(
         first(&stage).contains("Cargo.toml"),
         "the last use: {}",

@@ -8,30 +8,18 @@ use crate::analysis::context::window::shares::{self, Shares};
 use crate::analysis::context::window::weigh::Class;
 use crate::analysis::context::window::{Compaction, ContextRow, Grown, Request, TokenCount};
 use crate::app::views::page::PageScene;
-use crate::app::views::table::{Column, Table, gauge};
-use crate::model::entry::{BlockKind, Entry};
+use crate::listing::sort::Value;
+use crate::listing::table::{Cell, Column, Listing, Look, cell, gauge};
+use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::figures;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
 use crate::model::transcript::Transcript;
 use crate::render::theme::Theme;
 use crate::render::wrap;
 
-/// Columns of the table.
-pub(crate) const COLUMNS: &[Column] = &[
-    Column::words("time", 8, 3),
-    Column::figures("turn", 4, 2),
-    Column::figures("prompt", 6, 9),
-    Column::figures("full", 4, 7),
-    Column::between("", 8, 24, u8::MAX),
-    Column::figures("grew", 6, 6),
-    Column::rest("mostly by", 14),
-    Column::figures("cached", 6, 5),
-    Column::words("missed", 8, 8),
-];
 /// The column of the bar.
 pub(crate) const BAR: usize = 4;
-/// The column of what a prompt grew by.
-const BY: usize = 6;
 
 /// Parts of a bar, from the left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,146 +78,171 @@ pub(crate) fn legend(width: usize, theme: &Theme) -> Line<'static> {
     Line::from(wrap::fit(&spans, width, theme.glyphs().cut))
 }
 
-/// What rows are drawn with.
-pub struct Drawing<'a> {
+/// The requests of a lane, with compactions between them.
+pub(crate) struct RequestList<'a> {
     /// What the page may look at.
     pub(crate) scene: &'a PageScene<'a>,
-    /// The columns.
-    pub(crate) table: &'a Table,
+    /// In the order of the file.
+    pub(crate) rows: &'a [ContextRow],
     /// Bytes of texts that make a token.
     pub(crate) density: f64,
     /// The largest prompt of the lane: the end of the bars where no window is known.
     pub(crate) largest: u64,
 }
 
-impl Drawing<'_> {
-    /// A row.
-    pub(crate) fn line(&self, row: &ContextRow, is_chosen: bool) -> Line<'static> {
-        match row {
-            ContextRow::Request(request) => self.request(request, is_chosen),
-            ContextRow::Compaction(compaction) => self.compaction(compaction),
-        }
+/// What a row is known by: its entry, and whether it is a compaction.
+pub(crate) type RequestKey = (EntryId, bool);
+
+/// The key of a row.
+pub(crate) fn key_of(row: &ContextRow) -> RequestKey {
+    (row.entry(), row.request().is_none())
+}
+
+/// A request.
+pub(crate) struct RequestRow<'a> {
+    request: &'a Request,
+    scene: &'a PageScene<'a>,
+    density: f64,
+    largest: u64,
+}
+
+type RequestColumn<'a> = Column<RequestRow<'a>>;
+
+impl<'a> Listing for RequestList<'a> {
+    type Key = RequestKey;
+    type Row = RequestRow<'a>;
+
+    fn columns(&self, _: usize) -> Vec<RequestColumn<'a>> {
+        vec![
+            RequestColumn::words("time", 8, 3)
+                .value(|row| Value::time(row.request.at))
+                .dim(),
+            RequestColumn::figures("turn", 4, 2)
+                .value(|row| {
+                    let transcript = row.scene.transcript;
+                    let place = transcript.place_of(row.request.entry);
+                    let turn = place.and_then(|place| transcript.turn_at(place));
+                    let turn = turn.filter(|_| row.request.opens_turn);
+                    Value::int(turn.map(|turn| turn + 1))
+                })
+                .dim(),
+            RequestColumn::figures("prompt", 6, 9)
+                .value(|row| Value::tokens(Some(row.request.prompt)))
+                .style(plain),
+            RequestColumn::figures("full", 4, 7)
+                .value(|row| Value::percent(row.full()))
+                .style(|row, look| match row.full() {
+                    Some(90..) => look.theme.bad,
+                    Some(75..) => look.theme.warn,
+                    _ => plain(row, look),
+                }),
+            RequestColumn::between("", 8, 24, u8::MAX)
+                .cell(|row, look| row.bar(look.width, look.theme)),
+            RequestColumn::figures("grew", 6, 6).cell(|row, look| {
+                let Request { before, prompt, .. } = *row.request;
+                let grew = before.map(|before| match prompt.checked_sub(before) {
+                    Some(by) => format!("+{}", figures::tokens(by)),
+                    None => {
+                        let by = figures::tokens(before - prompt);
+                        format!("{}{by}", look.theme.glyphs().minus)
+                    }
+                });
+                cell(grew.unwrap_or_default(), plain(row, look))
+            }),
+            RequestColumn::rest("mostly by", 14)
+                .cell(|row, look| cell(row.grown_by(look), look.theme.dim)),
+            RequestColumn::figures("cached", 6, 5)
+                .value(|row| {
+                    let read = row.request.read;
+                    Value::percent(read.map(|read| percent(read, row.request.prompt)))
+                })
+                .style(plain),
+            RequestColumn::words("missed", 8, 8).cell(|row, look| {
+                let Some(found) = &row.request.cache_break else {
+                    return Cell::new();
+                };
+                let (sign, style) = if found.is_inside {
+                    ("!", look.theme.warn)
+                } else {
+                    (look.theme.glyphs().outcome.failed, look.theme.bad)
+                };
+                cell(format!("{sign} {}", figures::tokens(found.again)), style)
+            }),
+        ]
     }
 
-    fn compaction(&self, compaction: &Compaction) -> Line<'static> {
-        let theme = self.scene.theme;
+    fn row(&self, key: &RequestKey) -> Option<RequestRow<'a>> {
+        Some(RequestRow {
+            request: self.find(key)?.request()?,
+            scene: self.scene,
+            density: self.density,
+            largest: self.largest,
+        })
+    }
+
+    fn heading(&self, key: &RequestKey, width: usize, theme: &Theme) -> Line<'static> {
+        match self.find(key) {
+            Some(ContextRow::Compaction(compaction)) => self.compaction(compaction, width, theme),
+            Some(ContextRow::Request(_)) | None => Line::default(),
+        }
+    }
+}
+
+impl<'a> RequestList<'a> {
+    fn find(&self, key: &RequestKey) -> Option<&'a ContextRow> {
+        let transcript = self.scene.transcript;
+        let own = transcript.place_of(key.0);
+        let end = self
+            .rows
+            .partition_point(|row| transcript.place_of(row.entry()) <= own);
+        let before = self.rows.get(..end)?;
+        before.iter().rev().find(|row| key_of(row) == *key)
+    }
+
+    fn compaction(&self, compaction: &Compaction, width: usize, theme: &Theme) -> Line<'static> {
         let glyphs = theme.glyphs();
-        let time = self
-            .scene
-            .transcript
-            .get(compaction.entry)
-            .and_then(|entry| entry.at);
-        let time = time
-            .map(crate::model::timestamp::Timestamp::clock)
-            .unwrap_or_default();
+        let entry = self.scene.transcript.get(compaction.entry);
+        let time = entry.and_then(|entry| entry.at).map(Timestamp::clock);
         let (before, after) = (
             token_words(compaction.before),
             token_words(compaction.after),
         );
-        let what = if compaction.is_partial {
-            "outputs of tools dropped"
+        let (what, style) = if compaction.is_partial {
+            ("outputs of tools dropped", theme.dim)
         } else {
-            "compacted"
+            ("compacted", theme.warn)
         };
         let words = format!(
             "{} {before} {} {after}  {what}",
             glyphs.compacted, glyphs.arrow
         );
-        let style = if compaction.is_partial {
-            theme.dim
-        } else {
-            theme.warn
-        };
         let spans = [
-            Span::styled(format!("{time:<8} "), theme.dim),
+            Span::styled(format!("{:<8} ", time.unwrap_or_default()), theme.dim),
             Span::styled(words, style),
         ];
-        Line::from(wrap::fit(&spans, self.scene.columns(), glyphs.cut))
+        Line::from(wrap::fit(&spans, width, glyphs.cut))
+    }
+}
+
+/// The style of figures; on a branch that the session left it is dim.
+fn plain(row: &RequestRow<'_>, look: &Look<'_>) -> Style {
+    let branches = row.scene.transcript.branches();
+    look.focus_or(if branches.abandoned.contains(&row.request.entry) {
+        look.theme.dim
+    } else {
+        look.theme.text
+    })
+}
+
+impl RequestRow<'_> {
+    /// How full the window is, in percent.
+    fn full(&self) -> Option<u64> {
+        let limit = self.request.limit?;
+        Some(percent(self.request.prompt, limit))
     }
 
-    fn request(&self, request: &Request, is_chosen: bool) -> Line<'static> {
-        let (theme, transcript) = (self.scene.theme, self.scene.transcript);
-        let glyphs = theme.glyphs();
-        let is_left = transcript.branches().abandoned.contains(&request.entry);
-        let plain = match (is_chosen, is_left) {
-            (true, _) => theme.focus,
-            (false, true) => theme.dim,
-            (false, false) => theme.text,
-        };
-        let time = request
-            .at
-            .map(crate::model::timestamp::Timestamp::clock)
-            .unwrap_or_default();
-        let turn = transcript
-            .place_of(request.entry)
-            .and_then(|place| transcript.turn_at(place));
-        let turn = turn
-            .filter(|_| request.opens_turn)
-            .map(|turn| (turn + 1).to_string());
-        let full = request.limit.map(|limit| percent(request.prompt, limit));
-        let full_style = match full {
-            Some(90..) => theme.bad,
-            Some(75..) => theme.warn,
-            _ => plain,
-        };
-        let (grew, by) = self.growth(request);
-        let cached = request
-            .read
-            .map(|read| format!("{}%", percent(read, request.prompt)));
-        let missed = request.cache_break.as_ref().map(|found| {
-            let style = if found.is_inside {
-                theme.warn
-            } else {
-                theme.bad
-            };
-            let sign = if found.is_inside {
-                "!"
-            } else {
-                glyphs.outcome.failed
-            };
-            Span::styled(format!("{sign} {}", figures::tokens(found.again)), style)
-        });
-        let cells = vec![
-            Span::styled(time, theme.dim),
-            Span::styled(turn.unwrap_or_default(), theme.dim),
-            Span::styled(figures::tokens(request.prompt), plain),
-            Span::styled(
-                full.map(|full| format!("{full}%")).unwrap_or_default(),
-                full_style,
-            ),
-            Span::raw(""),
-            Span::styled(grew, plain),
-            Span::styled(by, theme.dim),
-            Span::styled(cached.unwrap_or_default(), plain),
-            missed.unwrap_or_default(),
-        ];
-        let mut line = self.table.row(cells, theme);
-        self.insert_bar(&mut line, request);
-        line
-    }
-
-    /// Cells have one style, and the bar has several: it takes the place of its empty cell.
-    fn insert_bar(&self, line: &mut Line<'static>, request: &Request) {
-        let Some(width) = self.table.width_of(BAR) else {
-            return;
-        };
-        let before: usize = (0..BAR)
-            .filter_map(|column| self.table.width_of(column))
-            .map(|width| width + 1)
-            .sum();
-        let mut at = 0;
-        let place = line.spans.iter().position(|span| {
-            let is_it = at == before && wrap::width(&span.content) == width;
-            at += wrap::width(&span.content);
-            is_it
-        });
-        if let Some(place) = place {
-            line.spans.splice(place..=place, self.bar(request, width));
-        }
-    }
-
-    fn bar(&self, request: &Request, width: usize) -> Vec<Span<'static>> {
-        let theme = self.scene.theme;
+    fn bar(&self, width: usize, theme: &Theme) -> Cell {
+        let request = self.request;
         let whole = request.limit.unwrap_or(self.largest).max(1);
         if width < super::BAR_WITH_CLASSES {
             return gauge(
@@ -255,33 +268,18 @@ impl Drawing<'_> {
         spans
     }
 
-    fn growth(&self, request: &Request) -> (String, String) {
-        let glyphs = self.scene.theme.glyphs();
-        let grew = request.before.map(|before| {
-            let (sign, by) = match request.prompt.checked_sub(before) {
-                Some(by) => ("+", by),
-                None => (glyphs.minus, before - request.prompt),
-            };
-            format!("{sign}{}", figures::tokens(by))
-        });
-        let by = match &request.grown {
-            _ if request.is_summary => "asked for a summary".to_owned(),
+    fn grown_by(&self, look: &Look<'_>) -> String {
+        match &self.request.grown {
+            _ if self.request.is_summary => "asked for a summary".to_owned(),
             Some(grown) => {
                 let tokens = figures::tokens(shares::tokens_of(grown.bytes, self.density));
                 let size = format!("~{tokens} ");
-                let room = self
-                    .table
-                    .width_of(BY)
-                    .unwrap_or(0)
-                    .saturating_sub(size.len());
-                format!(
-                    "{size}{}",
-                    name(self.scene.transcript, grown, room, glyphs.cut)
-                )
+                let room = look.width.saturating_sub(size.len());
+                let cut = look.theme.glyphs().cut;
+                format!("{size}{}", name(self.scene.transcript, grown, room, cut))
             }
             None => String::new(),
-        };
-        (grew.unwrap_or_default(), by)
+        }
     }
 }
 

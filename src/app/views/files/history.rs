@@ -9,26 +9,16 @@ use crate::analysis::files::{File, Flag, Op, Outcome, Use};
 use crate::app::input::action::Action;
 use crate::app::text::viewport::Focus;
 use crate::app::views::list::List;
-use crate::app::views::page::{PageScene, Sheet, SheetRow};
-use crate::app::views::table::{Column, Table};
+use crate::app::views::page::{Answer, PageScene, Sheet};
+use crate::listing::sort::Value;
+use crate::listing::table::{Cell, Column, Listing, Look, cell};
 use crate::model::change::{self, changed_lines};
 use crate::model::entry::EntryId;
 use crate::model::text::{Name, Text, without_sgr};
-use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
 use crate::render::tool::change_text;
 use crate::render::wrap::{self, Frame};
 
-/// Columns of the history.
-const COLUMNS: &[Column] = &[
-    Column::words("", 1, 9),
-    Column::words("time", 8, 6),
-    Column::words("lane", 14, 3),
-    Column::words("op", 8, 8),
-    Column::figures("lines", 10, 5),
-    Column::words("", 1, 7),
-    Column::rest("call", 14),
-];
 /// Lines of the foot, at least and at most; between them a share of the page.
 const FOOT: (usize, usize, usize) = (3, 18, 3);
 /// Lines of the foot about what went wrong, at most.
@@ -38,13 +28,22 @@ const COUNTED: usize = 400;
 /// Bytes of a text that are looked at for the foot.
 const LOOKED_AT: usize = 32_000;
 
+/// Lines that calls added and removed, by the revision of their entries.
+type LineCounts = HashMap<(EntryId, usize), (u32, (usize, usize))>;
+
+/// What a use is known by: a call may read and write a file.
+type UseKey = (Place, Op);
+
+fn key_of(used: &Use) -> UseKey {
+    (used.place, used.op)
+}
+
 /// The uses of a file.
 #[derive(Debug, Default)]
 pub(crate) struct History {
-    uses: List<Place>,
+    uses: List<UseKey>,
     generation: Option<u64>,
-    /// Lines that calls added and removed, by the state of their entries.
-    counts: HashMap<(EntryId, usize), (u32, (usize, usize))>,
+    counts: LineCounts,
 }
 
 impl History {
@@ -53,14 +52,16 @@ impl History {
         if self.generation != Some(generation) {
             self.generation = Some(generation);
             self.uses
-                .set(file.uses.iter().map(|one| one.place).collect(), follows);
+                .set(file.uses.iter().map(key_of).collect(), follows);
         }
     }
 
     /// Chooses the use of an item; without one, the last.
     pub(crate) fn look_at(&mut self, focus: Option<Focus>) {
         match focus {
-            Some(focus) => self.uses.choose_key(&focus),
+            Some(focus) => {
+                self.uses.choose_where(|(place, _)| *place == focus);
+            }
             None => self.uses.choose(usize::MAX),
         }
     }
@@ -71,13 +72,13 @@ impl History {
     }
 
     /// Moves the cursor, if that is what an action does.
-    pub(crate) fn act(&mut self, action: Action, times: usize) -> bool {
+    pub(crate) fn act(&mut self, action: Action, times: usize) -> Option<Answer> {
         self.uses.act(action, times)
     }
 
     /// The call of the chosen use.
     pub(crate) fn target(&self) -> Option<Focus> {
-        self.uses.chosen().copied()
+        self.uses.chosen().map(|(place, _)| *place)
     }
 
     /// Writes out the window.
@@ -88,28 +89,18 @@ impl History {
         let (least, most, share) = FOOT;
         let (height, foot) = scene.divide(1, (scene.height / share).clamp(least, most));
         self.uses.fit(height);
-        let table = Table::fit(COLUMNS, scene.columns());
-        let window: Vec<(usize, Place, bool)> = self
-            .uses
-            .window()
-            .map(|(number, place, is_chosen)| (number, *place, is_chosen))
-            .collect();
-        let rows = window.into_iter().map(|(number, place, is_chosen)| {
-            let one = file.uses.get(number).filter(|one| one.place == place);
-            let cells = one
-                .map(|one| self.cells(one, path, is_chosen, scene))
-                .unwrap_or_default();
-            SheetRow {
-                line: table.row(cells, scene.theme),
-                is_chosen,
-                number,
-            }
-        });
-        let rows = rows.collect();
+        self.count_lines(file, path, scene);
+        let uses = UseList {
+            file,
+            path,
+            counts: &self.counts,
+            scene,
+        };
+        let (heads, rows) = self.uses.write(&uses, scene);
         let chosen = self
             .uses
             .chosen()
-            .and_then(|place| file.uses.iter().find(|one| one.place == *place));
+            .and_then(|key| file.uses.iter().find(|used| key_of(used) == *key));
         let foot = match chosen.filter(|_| foot > 0) {
             Some(one) => foot_lines((one, path), foot, scene),
             None => Vec::new(),
@@ -128,84 +119,120 @@ impl History {
         Sheet {
             title,
             right,
-            heads: vec![table.heads(None, scene.theme)],
+            heads: vec![heads],
             rows,
             foot,
         }
     }
 
-    fn cells(
-        &mut self,
-        one: &Use,
-        path: &str,
-        is_chosen: bool,
-        scene: &PageScene<'_>,
-    ) -> Vec<Span<'static>> {
-        let (theme, glyphs) = (scene.theme, scene.theme.glyphs());
-        let call = call_of(one.place, scene);
-        let (sign, sign_style) = match one.outcome {
-            Outcome::Done if call.is_some_and(|call| call.state.is_unrecorded()) => {
-                (glyphs.outcome.lost, theme.dim)
-            }
-            Outcome::Done => (glyphs.outcome.done, theme.good),
-            Outcome::Failed => (glyphs.outcome.failed, theme.bad),
-            Outcome::Open if call.is_some_and(|call| scene.runs(one.place.entry, call)) => {
-                (glyphs.outcome.running, theme.warn)
-            }
-            Outcome::Open => (glyphs.outcome.lost, theme.dim),
-        };
-        let lines = self
-            .lines((one, path), call, scene)
-            .map(|(added, removed)| match removed {
-                0 => format!("+{added}"),
-                _ => format!("+{added} {}{removed}", glyphs.minus),
-            });
-        let words = if is_chosen { theme.focus } else { theme.text };
-        let (what, what_style) = match (one.flag(), call) {
-            (Some(flag), _) => (flag.word().to_owned(), theme.warn),
-            (None, Some(call)) => (beside_path(&call.headline, path), theme.dim),
-            (None, None) => (String::new(), theme.dim),
-        };
-        vec![
-            Span::styled(if one.flag().is_some() { "!" } else { "" }, theme.warn),
-            Span::styled(one.at.map(Timestamp::clock).unwrap_or_default(), theme.dim),
-            Span::styled(
-                lane_of(one.lane.as_ref(), scene),
-                if one.lane.is_some() {
-                    theme.tool
-                } else {
-                    theme.dim
-                },
-            ),
-            Span::styled(op_of(one), words),
-            Span::styled(lines.unwrap_or_default(), theme.text),
-            Span::styled(sign, sign_style),
-            Span::styled(what, what_style),
-        ]
-    }
-
-    /// Lines that a change added and removed; nothing while they are on disk and were never in sight.
-    fn lines(
-        &mut self,
-        (one, path): (&Use, &str),
-        call: Option<&ToolCall>,
-        scene: &PageScene<'_>,
-    ) -> Option<(usize, usize)> {
-        let is_change = matches!(one.op, Op::Edit | Op::Write) && !one.by_shell;
-        let key = (one.place.entry, one.place.block);
-        let revision = scene.transcript.get(one.place.entry)?.revision;
-        if let Some((known, counts)) = self.counts.get(&key)
-            && *known == revision
-        {
-            return Some(*counts);
-        }
-        let counts = changed_lines(call.filter(|_| is_change)?, path)?;
+    /// Counts lines that changes in sight added and removed; nothing is known while they are on disk and were never in
+    /// sight.
+    fn count_lines(&mut self, file: &File, path: &str, scene: &PageScene<'_>) {
         if self.counts.len() >= COUNTED {
             self.counts.clear();
         }
-        self.counts.insert(key, (revision, counts));
-        Some(counts)
+        let used = |number: usize| file.uses.get(number);
+        let in_sight = self.uses.window().filter_map(|(number, ..)| used(number));
+        let is_change = |used: &&Use| matches!(used.op, Op::Edit | Op::Write) && !used.by_shell;
+        for Use { place, .. } in in_sight.filter(is_change) {
+            let Some(entry) = scene.transcript.get(place.entry) else {
+                continue;
+            };
+            let key = (place.entry, place.block);
+            let known = self.counts.get(&key);
+            if known.is_some_and(|(revision, _)| *revision == entry.revision) {
+                continue;
+            }
+            let call = call_at(entry, place.block);
+            if let Some(counts) = call.and_then(|call| changed_lines(call, path)) {
+                self.counts.insert(key, (entry.revision, counts));
+            }
+        }
     }
+}
+
+/// The uses of a file in the order of their times.
+struct UseList<'a> {
+    file: &'a File,
+    path: &'a str,
+    counts: &'a LineCounts,
+    scene: &'a PageScene<'a>,
+}
+
+/// A use of a file.
+struct UseRow<'a> {
+    used: &'a Use,
+    call: Option<&'a ToolCall>,
+    path: &'a str,
+    /// Lines that it added and removed.
+    lines: Option<(usize, usize)>,
+    scene: &'a PageScene<'a>,
+}
+
+type UseColumn<'a> = Column<UseRow<'a>>;
+
+impl<'a> Listing for UseList<'a> {
+    type Key = UseKey;
+    type Row = UseRow<'a>;
+
+    fn columns(&self, _: usize) -> Vec<UseColumn<'a>> {
+        vec![
+            UseColumn::words("", 1, 9)
+                .value(|row| Value::text(row.used.flag().map(|_| "!")))
+                .style(|_, look| look.theme.warn),
+            UseColumn::words("time", 8, 6)
+                .value(|row| Value::time(row.used.at))
+                .dim(),
+            UseColumn::words("lane", 14, 3)
+                .value(|row| Value::text(Some(lane_of(row.used.lane.as_ref(), row.scene))))
+                .style(|row, look| match row.used.lane {
+                    Some(_) => look.theme.tool,
+                    None => look.theme.dim,
+                }),
+            UseColumn::words("op", 8, 8)
+                .value(|row| Value::text(Some(op_of(row.used))))
+                .style(|_, look| look.focus_or(look.theme.text)),
+            UseColumn::figures("lines", 10, 5).cell(|row, look| {
+                let minus = look.theme.glyphs().minus;
+                let words = row.lines.map(|lines| match lines {
+                    (added, 0) => format!("+{added}"),
+                    (added, removed) => format!("+{added} {minus}{removed}"),
+                });
+                cell(words.unwrap_or_default(), look.theme.text)
+            }),
+            UseColumn::words("", 1, 7).cell(outcome),
+            UseColumn::rest("call", 14).cell(|row, look| match (row.used.flag(), row.call) {
+                (Some(flag), _) => cell(flag.word(), look.theme.warn),
+                (None, Some(call)) => cell(beside_path(&call.headline, row.path), look.theme.dim),
+                (None, None) => Cell::new(),
+            }),
+        ]
+    }
+
+    fn row(&self, key: &UseKey) -> Option<UseRow<'a>> {
+        let used = self.file.uses.iter().find(|used| key_of(used) == *key)?;
+        let lines = self.counts.get(&(used.place.entry, used.place.block));
+        Some(UseRow {
+            used,
+            call: call_of(used.place, self.scene),
+            path: self.path,
+            lines: lines.map(|(_, lines)| *lines),
+            scene: self.scene,
+        })
+    }
+}
+
+fn outcome(row: &UseRow<'_>, look: &Look<'_>) -> Cell {
+    let (glyphs, theme) = (look.theme.glyphs().outcome, look.theme);
+    let runs = |call: &ToolCall| row.scene.calls.runs(row.used.place.entry, call);
+    let (sign, style) = match (row.used.outcome, row.call) {
+        (Outcome::Done, Some(call)) if call.state.is_unrecorded() => (glyphs.lost, theme.dim),
+        (Outcome::Done, _) => (glyphs.done, theme.good),
+        (Outcome::Failed, _) => (glyphs.failed, theme.bad),
+        (Outcome::Open, Some(call)) if runs(call) => (glyphs.running, theme.warn),
+        (Outcome::Open, _) => (glyphs.lost, theme.dim),
+    };
+    cell(sign, style)
 }
 
 fn call_of<'a>(place: Place, scene: &PageScene<'a>) -> Option<&'a ToolCall> {

@@ -1,89 +1,190 @@
 //! Rows of the sums in words: what they are the sum of, and their figures.
 
-use ratatui::style::Style;
-use ratatui::text::Span;
+use std::collections::HashMap;
 
-use super::Money;
+use ratatui::style::Style;
+
+use super::Item;
 use super::foot::named;
 use crate::analysis::money::cost::Cost;
 use crate::analysis::money::cost::usd;
-use crate::analysis::money::spending::amount::{Amount, Tokens};
+use crate::analysis::money::spending::amount::Amount;
 use crate::analysis::money::spending::statement::{Group, Statement, StatementRow};
 use crate::analysis::money::spending::{Charge, Fate, For};
 use crate::analysis::phrases;
 use crate::analysis::phrases::title_of;
 use crate::app::views::page::PageScene;
+use crate::listing::sort::Value;
+use crate::listing::table::{Cell, Column, Listing, Look, cell};
 use crate::model::entry::{BlockKind, EntryId};
-use crate::model::figures;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
+use crate::render::theme::Theme;
 
-impl Money {
-    /// The cells of a row.
-    pub(super) fn cells(
-        &self,
-        row: &StatementRow,
-        scene: &PageScene<'_>,
-        is_chosen: bool,
-    ) -> Vec<Span<'static>> {
-        let (theme, statement) = (scene.theme, &scene.indexes.spending);
-        let amount = &row.amount;
-        let (sign, style) = self.sign(row, scene);
-        let is_left = is_left(row, scene.transcript)
-            || matches!(row.group, Group::Charge(number) if statement.branch_of(number).is_some());
-        let words = match (is_chosen, is_left) {
-            (true, _) => theme.focus,
-            (false, true) => theme.dim,
-            (false, false) => theme.text,
-        };
-        let plain = if is_left { theme.dim } else { theme.text };
-        let tokens = |tokens: Tokens| tokens_words(tokens.known());
-        let when = if self.is_dated {
-            Timestamp::day_and_minute
-        } else {
-            Timestamp::clock
-        };
-        let at = row.at.map(when).unwrap_or_default();
-        let requests = if amount.requests > 0 {
-            amount.requests.to_string()
-        } else {
-            String::new()
-        };
-        let hit = amount
-            .hit_percent()
-            .map(|percent| format!("{percent}%"))
-            .unwrap_or_default();
-        let is_dear = amount.money.picos() >= self.dear;
-        let total = statement.total.money.picos();
+/// The sums of a level by time.
+#[derive(Debug, Default)]
+pub(super) struct Sums {
+    pub(super) rows: Vec<StatementRow>,
+    numbers: HashMap<Group, usize>,
+    /// Money from which a row stands out, in pico-dollars.
+    dear: i128,
+    /// Whether they are of several days.
+    is_dated: bool,
+}
+
+impl Sums {
+    /// Of these rows.
+    pub(super) fn of(rows: Vec<StatementRow>) -> Self {
+        let times = || rows.iter().filter_map(|row| row.at);
+        let ends = times().min().zip(times().max());
+        let groups = rows.iter().map(|row| row.group.clone());
+        Self {
+            numbers: groups.zip(0..).collect(),
+            dear: dear(&rows),
+            is_dated: ends.is_some_and(|(first, last)| !first.is_same_day(last)),
+            rows,
+        }
+    }
+
+    /// The sum of a group.
+    pub(super) fn get(&self, group: &Group) -> Option<&StatementRow> {
+        self.rows.get(*self.numbers.get(group)?)
+    }
+}
+
+/// The same as a list.
+pub(super) struct SumList<'a>(pub(super) &'a Sums, pub(super) &'a PageScene<'a>);
+
+/// A sum.
+pub(super) struct SumRow<'a> {
+    row: &'a StatementRow,
+    /// Whether it is one of those that cost most.
+    is_dear: bool,
+    /// Whether it was left with its branch.
+    is_left: bool,
+    is_dated: bool,
+    scene: &'a PageScene<'a>,
+}
+
+type SumColumn<'a> = Column<SumRow<'a>>;
+
+impl<'a> Listing for SumList<'a> {
+    type Key = Item;
+    type Row = SumRow<'a>;
+    const ORDER: &'static str = "when";
+
+    fn columns(&self, _: usize) -> Vec<SumColumn<'a>> {
+        // Clocks alone do not say when.
+        let when = if self.0.is_dated { 11 } else { 8 };
         vec![
-            Span::styled(sign, style),
-            Span::styled(at, theme.dim),
-            Span::styled(what(&row.group, statement, scene.transcript), words),
-            Span::styled(requests, theme.dim),
-            Span::styled(tokens(amount.input), plain),
-            Span::styled(tokens(amount.cache_read), plain),
-            Span::styled(tokens(amount.cache_write), plain),
-            Span::styled(tokens(amount.output), plain),
-            Span::styled(hit, theme.dim),
-            Span::styled(row_words(row), if is_dear { theme.warn } else { plain }),
-            Span::styled(percent_of(amount.money.picos(), total), theme.dim),
-            Span::styled(so_far(row, statement), theme.dim),
+            SumColumn::words("", 1, 9).cell(|sum, look| sum.sign(look.theme)),
+            SumColumn::words("when", when, 5)
+                .by(Self::ORDER, |sum| Value::time(sum.row.at))
+                .cell(|sum, look| {
+                    let words = if sum.is_dated {
+                        Timestamp::day_and_minute
+                    } else {
+                        Timestamp::clock
+                    };
+                    cell(sum.row.at.map(words).unwrap_or_default(), look.theme.dim)
+                }),
+            SumColumn::rest("what", 19)
+                .value(|sum| {
+                    let scene = sum.scene;
+                    let words = what(&sum.row.group, &scene.indexes.spending, scene.transcript);
+                    Value::text(Some(words))
+                })
+                .style(|sum, look| look.focus_or(plain(sum, look))),
+            SumColumn::figures("req", 4, 3)
+                .by("requests", |sum| Value::int(Some(sum.row.amount.requests)))
+                .dim(),
+            SumColumn::figures("input", 6, 5)
+                .by("input", |sum| Value::tokens(sum.row.amount.input.known()))
+                .style(plain),
+            SumColumn::figures("c.read", 7, 7)
+                .by("cache_read", |sum| {
+                    Value::tokens(sum.row.amount.cache_read.known())
+                })
+                .style(plain),
+            SumColumn::figures("c.write", 7, 6)
+                .by("cache_write", |sum| {
+                    Value::tokens(sum.row.amount.cache_write.known())
+                })
+                .style(plain),
+            SumColumn::figures("output", 7, 8)
+                .by("output", |sum| Value::tokens(sum.row.amount.output.known()))
+                .style(plain),
+            SumColumn::figures("hit", 4, 6)
+                .by("hit_percent", |sum| {
+                    Value::percent(sum.row.amount.hit_percent())
+                })
+                .dim(),
+            SumColumn::figures("cost", 9, 9)
+                .by("cost", |sum| {
+                    let cost = sum.row.amount.money.picos();
+                    Value::text(Some(row_words(sum.row))).ranked(cost)
+                })
+                .style(|sum, look| match sum.is_dear {
+                    true => look.theme.warn,
+                    false => plain(sum, look),
+                }),
+            SumColumn::figures("share", 6, 2)
+                .value(|sum| {
+                    let all = &sum.scene.indexes.spending.total.money;
+                    let words = percent_of(sum.row.amount.money.picos(), all.picos());
+                    Value::text(Some(words))
+                })
+                .dim(),
+            SumColumn::figures("so far", 9, 2)
+                .value(|sum| Value::text(Some(so_far(sum.row, &sum.scene.indexes.spending))))
+                .dim(),
         ]
     }
 
+    fn row(&self, item: &Item) -> Option<SumRow<'a>> {
+        let Item::Sum(group) = item else {
+            return None;
+        };
+        let Self(sums, scene) = *self;
+        let row = sums.get(group)?;
+        let statement = &scene.indexes.spending;
+        let is_left = match row.group {
+            Group::Charge(number) => statement.branch_of(number).is_some(),
+            _ => is_left(row, scene.transcript),
+        };
+        Some(SumRow {
+            row,
+            is_dear: row.amount.money.picos() >= sums.dear,
+            is_left,
+            is_dated: sums.is_dated,
+            scene,
+        })
+    }
+}
+
+fn plain(sum: &SumRow<'_>, look: &Look<'_>) -> Style {
+    if sum.is_left {
+        look.theme.dim
+    } else {
+        look.theme.text
+    }
+}
+
+impl SumRow<'_> {
     /// What became of it, or that it was expensive.
-    fn sign(&self, row: &StatementRow, scene: &PageScene<'_>) -> (&'static str, Style) {
-        let (theme, glyphs) = (scene.theme, scene.theme.glyphs());
-        let charge = match row.group {
-            Group::Charge(number) => scene.indexes.spending.charges.get(number),
+    fn sign(&self, theme: &Theme) -> Cell {
+        let glyphs = theme.glyphs();
+        let charge = match self.row.group {
+            Group::Charge(number) => self.scene.indexes.spending.charges.get(number),
             _ => None,
         };
-        match charge.map(|charge| charge.fate) {
+        let (sign, style) = match charge.map(|charge| charge.fate) {
             Some(Fate::Failed) => (glyphs.outcome.failed, theme.bad),
             Some(Fate::Aborted) => (glyphs.outcome.refused, theme.warn),
-            _ if row.amount.money.picos() >= self.dear => ("$", theme.warn),
+            _ if self.is_dear => ("$", theme.warn),
             _ => ("", theme.dim),
-        }
+        };
+        cell(sign, style)
     }
 }
 
@@ -102,32 +203,6 @@ pub(crate) fn dear(rows: &[StatementRow]) -> i128 {
     };
     let mean = costs.iter().sum::<i128>() / i128::try_from(costs.len()).unwrap_or(1);
     (mean * 2).min(*most)
-}
-
-/// What rows are sorted by.
-pub(crate) fn figure(amount: &Amount, column: usize) -> i128 {
-    match column {
-        3 => amount.requests.into(),
-        4 => amount.input.total.into(),
-        5 => amount.cache_read.total.into(),
-        6 => amount.cache_write.total.into(),
-        7 => amount.output.total.into(),
-        8 => amount.hit_percent().map_or(-1, i128::from),
-        _ => amount.money.picos(),
-    }
-}
-
-/// Tokens; nothing if none are recorded.
-pub(crate) fn tokens_words(tokens: Option<i64>) -> String {
-    let Some(tokens) = tokens else {
-        return String::new();
-    };
-    let words = figures::tokens(tokens.unsigned_abs());
-    if tokens < 0 {
-        format!("-{words}")
-    } else {
-        words
-    }
 }
 
 /// `$1.84`, `~$0.02`, `$?`; nothing if nothing was spent.

@@ -1,8 +1,6 @@
 //! The session as a whole: tokens by class, what the cache saved, what was wasted, what is not known.
 
-use ratatui::style::Style;
-use ratatui::text::Span;
-
+use super::Item;
 use super::foot::named;
 use super::rows::{amount_words, percent_of, prompt_words, row_words, turn_number};
 use crate::analysis::money::cost::CostSource;
@@ -13,18 +11,10 @@ use crate::analysis::money::spending::statement::{Group, Grouping, Statement, St
 use crate::analysis::money::spending::{Charge, Fate, For};
 use crate::analysis::phrases;
 use crate::app::views::page::PageScene;
-use crate::app::views::table::Column;
+use crate::listing::sort::Value;
+use crate::listing::table::{Column, Listing};
 use crate::model::entry::EntryId;
 use crate::model::figures::{count, exact};
-
-/// Columns of the summary.
-pub(crate) const COLUMNS: &[Column] = &[
-    Column::words("", 16, 9),
-    Column::figures("tokens", 13, 8),
-    Column::figures("cost", 10, 9),
-    Column::figures("share", 5, 3),
-    Column::rest("", 10),
-];
 
 /// The column of what else there is to say.
 pub(crate) const NOTE: usize = 4;
@@ -82,24 +72,45 @@ impl Fact {
             ..Self::new(label)
         }
     }
+}
 
-    /// Its cells.
-    pub(crate) fn cells(&self, scene: &PageScene<'_>, is_chosen: bool) -> Vec<Span<'static>> {
-        let theme = scene.theme;
-        let label = match (is_chosen, self.is_heading, self.is_warning) {
-            (true, ..) => theme.focus,
-            (_, true, _) => theme.heading,
-            (_, _, true) => theme.warn,
-            _ => theme.text,
-        };
-        let cell = |words: &String, style: Style| Span::styled(words.clone(), style);
+/// The lines of the summary.
+pub(super) struct FactList<'a>(pub(super) &'a [Fact]);
+
+type FactColumn<'a> = Column<&'a Fact>;
+
+impl<'a> Listing for FactList<'a> {
+    type Key = Item;
+    type Row = &'a Fact;
+
+    fn columns(&self, _: usize) -> Vec<FactColumn<'a>> {
         vec![
-            cell(&self.label, label),
-            cell(&self.tokens, theme.text),
-            cell(&self.cost, theme.text),
-            cell(&self.share, theme.dim),
-            cell(&self.note, theme.dim),
+            FactColumn::words("", 16, 9)
+                .value(|fact| Value::text(Some(fact.label.as_str())))
+                .style(|fact, look| {
+                    look.focus_or(match (fact.is_heading, fact.is_warning) {
+                        (true, _) => look.theme.heading,
+                        (false, true) => look.theme.warn,
+                        (false, false) => look.theme.text,
+                    })
+                }),
+            FactColumn::figures("tokens", 13, 8)
+                .value(|fact| Value::text(Some(fact.tokens.as_str()))),
+            FactColumn::figures("cost", 10, 9).value(|fact| Value::text(Some(fact.cost.as_str()))),
+            FactColumn::figures("share", 5, 3)
+                .value(|fact| Value::text(Some(fact.share.as_str())))
+                .dim(),
+            FactColumn::rest("", 10)
+                .value(|fact| Value::text(Some(fact.note.as_str())))
+                .dim(),
         ]
+    }
+
+    fn row(&self, item: &Item) -> Option<&'a Fact> {
+        match item {
+            Item::Fact(at, _) | Item::Heading(at) => self.0.get(*at),
+            Item::Sum(_) => None,
+        }
     }
 }
 

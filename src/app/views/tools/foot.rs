@@ -2,12 +2,10 @@
 
 use ratatui::text::{Line, Span};
 
-use super::call::{PlacedCall, at_most};
-use super::calls::took;
 use crate::analysis::calls::{Outcome, Place, Tool};
 use crate::analysis::phrases;
-use crate::app::views::checks::of_severity;
 use crate::app::views::page::PageScene;
+use crate::listing::call::{PlacedCall, at_most, of_severity};
 use crate::model::figures::{self, count, percent};
 use crate::model::text::{Name, without_sgr};
 use crate::model::tool::Clocked;
@@ -38,7 +36,7 @@ pub(crate) fn line(scene: &PageScene<'_>, parts: Vec<Vec<Piece>>) -> Line<'stati
 
 /// All about a call in so many lines.
 pub(crate) fn of_call(scene: &PageScene<'_>, place: Place, lines: usize) -> Vec<Line<'static>> {
-    let Some(placed) = PlacedCall::at(scene, place) else {
+    let Some(placed) = PlacedCall::at(scene.calls, place) else {
         return Vec::new();
     };
     let mut out = vec![line(scene, standing(scene, &placed))];
@@ -61,7 +59,7 @@ pub(crate) fn of_call(scene: &PageScene<'_>, place: Place, lines: usize) -> Vec<
 fn standing(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Vec<Piece>> {
     let theme = scene.theme;
     let call = placed.call;
-    let number = scene.indexes.calls.number(placed.place).unwrap_or(0);
+    let number = placed.number().unwrap_or(0);
     let turn = scene
         .indexes
         .account
@@ -77,7 +75,7 @@ fn standing(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Vec<Piece>> {
         turn.map(|turn| dim(format!("turn {}", turn + 1)))
             .unwrap_or_default(),
         placed
-            .lane(scene)
+            .lane()
             .map(|lane| dim(lane.title()))
             .unwrap_or_default(),
         left.map(|branch| dim(format!("on branch {}, which was left", branch.number)))
@@ -113,7 +111,7 @@ fn argument(scene: &PageScene<'_>, placed: &PlacedCall<'_>, limit: usize) -> Vec
 /// How it ended, how long that took against others, and what came of it.
 fn ended(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Vec<Piece>> {
     let theme = scene.theme;
-    let status = placed.status(scene);
+    let status = placed.status();
     let (sign, style) = status.sign(theme);
     let mut verdict = vec![Span::styled(format!("{sign} {}", status.word()), style)];
     let result = placed.call.state.result();
@@ -132,7 +130,7 @@ fn ended(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Vec<Piece>> {
         verdict.push(Span::styled(format!(" {}", facts.trim()), theme.text));
     }
     let (rank, spread) = rank(scene, placed).unzip();
-    let time = [Some(took(placed, scene)), rank].into_iter().flatten();
+    let time = [Some(placed.took_words(theme)), rank].into_iter().flatten();
     let time: Vec<String> = time.filter(|words| !words.is_empty()).collect();
     let size = placed
         .call
@@ -227,14 +225,14 @@ fn before(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Piece> {
         .calls
         .iter()
         .take(NAMED)
-        .filter_map(|place| PlacedCall::at(scene, *place))
+        .filter_map(|place| PlacedCall::at(scene.calls, *place))
     {
-        let (sign, style) = other.status(scene).sign(theme);
-        let number = calls.number(other.place).unwrap_or(0);
+        let (sign, style) = other.status().sign(theme);
+        let number = other.number().unwrap_or(0);
         spans.push(Span::styled(format!("  #{number} "), theme.accent));
         spans.push(Span::styled(sign, style));
         spans.push(Span::styled(
-            format!(" {}", took(&other, scene)),
+            format!(" {}", other.took_words(theme)),
             theme.text,
         ));
     }
@@ -243,7 +241,7 @@ fn before(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Piece> {
 
 /// What the lint found.
 fn findings(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Piece> {
-    let mut found: Vec<_> = placed.findings(scene).collect();
+    let mut found: Vec<_> = placed.findings().collect();
     found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     let mut spans = Vec::new();
     for finding in found {
@@ -273,7 +271,7 @@ impl Examples {
         let placed = || {
             places
                 .iter()
-                .filter_map(|place| PlacedCall::at(scene, *place))
+                .filter_map(|place| PlacedCall::at(scene.calls, *place))
         };
         let timed = placed().filter_map(|placed| Some((placed.took()?.ms, placed.place)));
         let sized = placed().filter_map(|placed| Some((placed.bytes()?, placed.place)));
@@ -329,7 +327,7 @@ pub(crate) fn of_tool(
         untimed,
     ];
     let example = |word: &str, place: Option<Place>| {
-        let placed = place.and_then(|place| PlacedCall::at(scene, place));
+        let placed = place.and_then(|place| PlacedCall::at(scene.calls, place));
         placed.map_or_else(Line::default, |placed| {
             line(scene, vec![named(scene, word, &placed)])
         })
@@ -345,16 +343,16 @@ pub(crate) fn of_tool(
 /// `slowest  #203 41.2s 51 KB cargo test`
 fn named(scene: &PageScene<'_>, word: &str, placed: &PlacedCall<'_>) -> Vec<Piece> {
     let theme = scene.theme;
-    let number = scene.indexes.calls.number(placed.place).unwrap_or(0);
-    let (sign, style) = placed.status(scene).sign(theme);
+    let number = placed.number().unwrap_or(0);
+    let (sign, style) = placed.status().sign(theme);
     let size = placed.bytes().map(figures::bytes).unwrap_or_default();
-    let argument = placed.argument(scene);
+    let argument = placed.argument();
     vec![
         Span::styled(format!("{word:<15}"), theme.dim),
         Span::styled(format!("#{number:<6}"), theme.accent),
         Span::styled(format!("{sign} "), style),
         Span::styled(
-            format!("{:>8} {size:>8}  ", took(placed, scene)),
+            format!("{:>8} {size:>8}  ", placed.took_words(theme)),
             theme.text,
         ),
         Span::styled(argument, theme.text),

@@ -412,7 +412,7 @@ pub(crate) fn of_whole(
             let root = scene.transcript.meta().root.as_deref();
             let headline = call.map(|call| call.about(root)).unwrap_or_default();
             let number = scene.indexes.calls.number(*place).unwrap_or(0);
-            let runs = call.is_some_and(|call| scene.runs(place.entry, call));
+            let runs = call.is_some_and(|call| scene.calls.runs(place.entry, call));
             let words = if runs {
                 "it goes on in the background"
             } else {

@@ -1,7 +1,9 @@
 //! Rows of the tree: the lines that lead to them, what they are, how they fare, how much lies in them.
 
+use std::collections::{HashMap, HashSet};
+
 use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::text::Span;
 
 use super::nodes::{Node, Nodes, Twig, caller};
 use crate::analysis::account::PathFacts;
@@ -10,8 +12,9 @@ use crate::analysis::calls::{Place, call_at};
 use crate::analysis::phrases;
 use crate::analysis::phrases::title_of;
 use crate::app::views::page::PageScene;
-use crate::app::views::table::{Column, Table};
-use crate::app::views::tools::call::{PlacedCall, took_words};
+use crate::listing::call::{PlacedCall, took_words};
+use crate::listing::sort::Value;
+use crate::listing::table::{Cell, Column, Listing, Look, cell};
 use crate::model::branches::{Branch, Why};
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures;
@@ -22,29 +25,100 @@ use crate::model::tool::{ToolCall, ToolState};
 use crate::render::theme::Theme;
 use crate::render::wrap;
 
-const fn columns(title: usize) -> [Column; 7] {
-    [
-        Column::rest("", title),
-        Column::words("fate", 14, 9),
-        Column::words("at", 5, 3),
-        Column::figures("entries", 7, 4),
-        Column::figures("calls", 9, 6),
-        Column::figures("cost", 9, 8),
-        Column::figures("took", 7, 7),
-    ]
-}
-
-const NARROW: &[Column] = &columns(22);
-const WIDE: &[Column] = &columns(34);
-/// Rows with so many columns of the screen need not say all in a few words.
+/// Lines with so many columns of the screen need not say all in a few words.
 const WIDE_FROM: usize = 60;
 
-/// The columns for a screen.
-pub(crate) fn columns_of(scene: &PageScene<'_>) -> &'static [Column] {
-    if scene.columns() < WIDE_FROM {
-        NARROW
+/// The nodes of the tree that are not folded.
+pub(crate) struct NodeList<'a> {
+    /// What the page may look at.
+    pub(crate) scene: &'a PageScene<'a>,
+    /// The tree.
+    pub(crate) nodes: &'a Nodes,
+    /// What is folded.
+    pub(crate) folded: &'a HashSet<Node>,
+    /// How much lies in the nodes in sight.
+    pub(crate) facts: &'a HashMap<Node, PathFacts>,
+}
+
+/// A node.
+pub(crate) struct NodeRow<'a> {
+    node: &'a Node,
+    /// What leads to it.
+    front: String,
+    words: Words,
+    facts: &'a PathFacts,
+    scene: &'a PageScene<'a>,
+}
+
+type NodeColumn<'a> = Column<NodeRow<'a>>;
+
+impl<'a> Listing for NodeList<'a> {
+    type Key = Node;
+    type Row = NodeRow<'a>;
+
+    fn columns(&self, width: usize) -> Vec<NodeColumn<'a>> {
+        let title = if width < WIDE_FROM { 22 } else { 34 };
+        vec![
+            NodeColumn::rest("", title).cell(|row, look| {
+                let title = without_sgr(wrap::head(&row.words.title, TITLE)).into_owned();
+                vec![
+                    Span::styled(row.front.clone(), look.theme.dim),
+                    Span::styled(title, look.focus_or(plain(row, look))),
+                ]
+            }),
+            NodeColumn::words("fate", 14, 9).cell(|row, _| {
+                let (sign, style, fate) = &row.words.fate;
+                let gap = if sign.is_empty() { "" } else { " " };
+                cell(format!("{sign}{gap}{fate}"), *style)
+            }),
+            NodeColumn::words("at", 5, 3)
+                .value(|row| Value::text(row.words.at.map(Timestamp::minute)))
+                .dim(),
+            NodeColumn::figures("entries", 7, 4)
+                .value(|row| Value::int(Some(row.facts.entries)))
+                .style(plain),
+            NodeColumn::figures("calls", 9, 6).cell(|row, look| {
+                let work = &row.facts.work.facts;
+                let failed = look.theme.glyphs().outcome.failed;
+                let words = match (row.facts.entries, work.errors) {
+                    (0, _) => return Cell::new(),
+                    (_, 0) => work.calls.to_string(),
+                    (_, errors) => format!("{} {errors}{failed}", work.calls),
+                };
+                cell(words, plain(row, look))
+            }),
+            NodeColumn::figures("cost", 9, 8)
+                .value(|row| Value::text(phrases::cost(&row.facts.work.cost())))
+                .style(plain),
+            NodeColumn::figures("took", 7, 7).cell(|row, look| {
+                let took = took(row.scene, row.node, row.facts);
+                cell(took, plain(row, look))
+            }),
+        ]
+    }
+
+    fn row(&self, node: &Node) -> Option<NodeRow<'a>> {
+        let twig = self.nodes.twig(node)?;
+        Some(NodeRow {
+            node: &twig.node,
+            front: front(
+                self.nodes,
+                twig,
+                self.folded.contains(node),
+                self.scene.theme,
+            ),
+            words: words(self.scene, node),
+            facts: self.facts.get(node)?,
+            scene: self.scene,
+        })
+    }
+}
+
+fn plain(row: &NodeRow<'_>, look: &Look<'_>) -> Style {
+    if row.words.is_dim {
+        look.theme.dim
     } else {
-        WIDE
+        look.theme.text
     }
 }
 
@@ -54,7 +128,7 @@ const DEEP: usize = 10;
 const TITLE: usize = 400;
 
 /// The line in front of a row, a sign whether it is folded, and its title.
-pub(crate) fn front(nodes: &Nodes, twig: &Twig, is_folded: bool, theme: &Theme) -> String {
+fn front(nodes: &Nodes, twig: &Twig, is_folded: bool, theme: &Theme) -> String {
     let glyphs = theme.glyphs();
     let mut parts = Vec::new();
     let mut at = Some(twig);
@@ -85,61 +159,6 @@ pub(crate) fn front(nodes: &Nodes, twig: &Twig, is_folded: bool, theme: &Theme) 
     format!("{deep}{}{fold}{gap}", parts.concat())
 }
 
-/// A row as the table has it; what leads to it is dim.
-pub(crate) fn line(
-    scene: &PageScene<'_>,
-    table: &Table,
-    (front, node): (&str, &Node),
-    facts: &PathFacts,
-    is_chosen: bool,
-) -> Line<'static> {
-    let theme = scene.theme;
-    let words = words(scene, node);
-    let style = match (is_chosen, words.is_dim) {
-        (true, _) => theme.focus,
-        (false, true) => theme.dim,
-        (false, false) => theme.text,
-    };
-    let plain = if words.is_dim { theme.dim } else { theme.text };
-    let work = &facts.work;
-    let failed = if work.facts.errors > 0 {
-        format!(" {}{}", work.facts.errors, theme.glyphs().outcome.failed)
-    } else {
-        String::new()
-    };
-    let is_sized = facts.entries > 0;
-    let entries = if is_sized {
-        facts.entries.to_string()
-    } else {
-        String::new()
-    };
-    let calls = if is_sized {
-        format!("{}{failed}", work.facts.calls)
-    } else {
-        String::new()
-    };
-    let title = format!("{front}{}", without_sgr(wrap::head(&words.title, TITLE)));
-    let (sign, colour, fate) = words.fate;
-    let fate = if sign.is_empty() {
-        fate
-    } else {
-        format!("{sign} {fate}")
-    };
-    let cells = vec![
-        Span::styled(title, style),
-        Span::styled(fate, colour),
-        Span::styled(
-            words.at.map(Timestamp::minute).unwrap_or_default(),
-            theme.dim,
-        ),
-        Span::styled(entries, plain),
-        Span::styled(calls, plain),
-        Span::styled(phrases::cost(&work.cost()).unwrap_or_default(), plain),
-        Span::styled(took(scene, node, facts), plain),
-    ];
-    dim_front(table.row(cells, theme), front, theme.dim)
-}
-
 /// A call that was answered sooner, in ms, only started its sub-agent.
 const AT_ONCE: u64 = 2_000;
 
@@ -153,41 +172,20 @@ fn took(scene: &PageScene<'_>, node: &Node, facts: &PathFacts) -> String {
     let of_call = || {
         let place = match node {
             Node::Work(place) => {
-                let placed = PlacedCall::at(scene, *place)
-                    .filter(|one| scene.runs(place.entry, one.call))?;
+                let placed = PlacedCall::at(scene.calls, *place)
+                    .filter(|one| scene.calls.runs(place.entry, one.call))?;
                 return Some(figures::elapsed(scene.now.since(placed.made_at()?)));
             }
             Node::Call(place) => *place,
             Node::Lane(name) => caller(scene.transcript, scene.transcript.lane(name)?)?,
             Node::Active | Node::Turn(_) | Node::Branch(_) => return None,
         };
-        let took = PlacedCall::at(scene, place)?
+        let took = PlacedCall::at(scene.calls, place)?
             .took()
             .filter(|took| took.ms >= AT_ONCE)?;
         Some(took_words(took, scene.theme))
     };
     own.or_else(of_call).unwrap_or_default()
-}
-
-/// The beginning of a line in another style.
-fn dim_front(line: Line<'static>, front: &str, style: Style) -> Line<'static> {
-    let mut spans = line.spans;
-    let first = spans
-        .first()
-        .filter(|first| first.content.starts_with(front))
-        .cloned();
-    if let Some((before, behind)) = first
-        .as_ref()
-        .and_then(|first| first.content.split_at_checked(front.len()))
-    {
-        let own = first.as_ref().map(|first| first.style).unwrap_or_default();
-        let parts = [
-            Span::styled(before.to_owned(), style),
-            Span::styled(behind.to_owned(), own),
-        ];
-        spans.splice(0..1, parts);
-    }
-    Line::from(spans)
 }
 
 /// What a row says.
@@ -286,7 +284,12 @@ fn words_of_call(scene: &PageScene<'_>, place: Place) -> Option<Words> {
     let transcript = scene.transcript;
     let (entry, call) = transcript.get(place.entry).zip(call_of(scene, place))?;
     let about = call.about(transcript.meta().root.as_deref());
-    let fate = fate(transcript, None, Some(call), scene.runs(place.entry, call));
+    let fate = fate(
+        transcript,
+        None,
+        Some(call),
+        scene.calls.runs(place.entry, call),
+    );
     Some(Words {
         title: format!("{}  {about}", wrap::head(&call.name, 40)),
         fate: fate_label(fate, Some(call), scene.theme),

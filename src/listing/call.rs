@@ -1,25 +1,52 @@
-//! A call as the table has it: how it fares, how long it took, what was found in it.
+//! A call as lists show it: how it stands, how long it took, what was found in it.
 
 use ratatui::style::Style;
 
+use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::calls::lifecycle::Lifecycle;
-use crate::analysis::calls::{Outcome, Place, call_at};
-use crate::analysis::lint::{Finding, Severity};
-use crate::app::views::page::PageScene;
-use crate::model::entry::Entry;
-use crate::model::figures::duration;
+use crate::analysis::calls::{Calls, Outcome, Place, call_at};
+use crate::analysis::lint::{Finding, Findings, Severity};
+use crate::model::entry::{Entry, EntryId};
+use crate::model::figures::{duration, elapsed};
 use crate::model::meta::LaneFacts;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, Took, ToolCall};
+use crate::model::transcript::Transcript;
 use crate::model::usage::{Scope, Usage};
 use crate::render::theme::Theme;
 
 /// The rule that finds results which the agent made up.
 const SYNTHETIC: &str = "synthetic-result";
 
+/// The session that calls are made in, and what is known of them.
+#[derive(Clone, Copy)]
+pub(crate) struct CallScene<'a> {
+    /// The session.
+    pub(crate) transcript: &'a Transcript,
+    /// Its calls by tool, time and arguments.
+    pub(crate) calls: &'a Calls,
+    /// What the lint found.
+    pub(crate) findings: &'a Findings,
+    /// Which calls may still get their results.
+    pub(crate) awaited: Awaited,
+    /// Whether the agent is at work.
+    pub(crate) is_at_work: bool,
+    /// It is now.
+    pub(crate) now: Timestamp,
+}
+
+impl CallScene<'_> {
+    /// Whether a call of an entry still runs: the agent is at work, and its result may come, or its work goes on.
+    pub(crate) fn runs(&self, id: EntryId, call: &ToolCall) -> bool {
+        self.is_at_work && self.awaited.runs(self.transcript, id, call)
+    }
+}
+
 /// A call with its place and its entry.
 #[derive(Clone, Copy)]
-pub struct PlacedCall<'a> {
+pub(crate) struct PlacedCall<'a> {
+    /// What it is one of.
+    pub(crate) scene: CallScene<'a>,
     /// Where it is.
     pub(crate) place: Place,
     /// Its entry.
@@ -53,13 +80,19 @@ pub(crate) enum Status {
 
 impl<'a> PlacedCall<'a> {
     /// The call at a place.
-    pub(crate) fn at(scene: &PageScene<'a>, place: Place) -> Option<Self> {
+    pub(crate) fn at(scene: CallScene<'a>, place: Place) -> Option<Self> {
         let entry = scene.transcript.get(place.entry)?;
         Some(Self {
+            scene,
             place,
             entry,
             call: call_at(entry, place.block)?,
         })
+    }
+
+    /// Its number in the order of the file, from 1.
+    pub(crate) fn number(&self) -> Option<usize> {
+        self.scene.calls.number(self.place)
     }
 
     /// When it was made.
@@ -73,9 +106,9 @@ impl<'a> PlacedCall<'a> {
     }
 
     /// Its course, with the work that went on after its result.
-    pub(crate) fn life(&self, scene: &PageScene<'a>) -> Lifecycle<'a> {
+    pub(crate) fn life(&self) -> Lifecycle<'a> {
         let of = (self.place.entry, &self.entry.key);
-        Lifecycle::of(scene.transcript, of, self.call, !scene.is_at_work)
+        Lifecycle::of(self.scene.transcript, of, self.call, !self.scene.is_at_work)
     }
 
     /// Size of its result, or of what it has put out so far, in bytes.
@@ -97,15 +130,16 @@ impl<'a> PlacedCall<'a> {
             .filter(|usage| usage.scope == Scope::Request && !usage.is_zero())
     }
 
-    /// What it asks for on one line; files as scene from where the session began.
-    pub(crate) fn argument(&self, scene: &PageScene<'_>) -> String {
-        self.call.about(scene.transcript.meta().root.as_deref())
+    /// What it asks for on one line; files as seen from where the session began.
+    pub(crate) fn argument(&self) -> String {
+        self.call
+            .about(self.scene.transcript.meta().root.as_deref())
     }
 
     /// What the lint found in it.
-    pub(crate) fn findings(&self, scene: &PageScene<'a>) -> impl Iterator<Item = &'a Finding> {
+    pub(crate) fn findings(&self) -> impl Iterator<Item = &'a Finding> {
         let block = self.place.block;
-        scene
+        self.scene
             .findings
             .of_entry(self.place.entry)
             .iter()
@@ -113,23 +147,21 @@ impl<'a> PlacedCall<'a> {
     }
 
     /// The worst of it, and how much there is.
-    pub(crate) fn marks(&self, scene: &PageScene<'a>) -> Option<(Severity, usize)> {
-        let worst = self.findings(scene).map(|finding| finding.severity).max()?;
-        Some((worst, self.findings(scene).count()))
+    pub(crate) fn marks(&self) -> Option<(Severity, usize)> {
+        let worst = self.findings().map(|finding| finding.severity).max()?;
+        Some((worst, self.findings().count()))
     }
 
     /// How it fares.
-    pub(crate) fn status(&self, scene: &PageScene<'a>) -> Status {
+    pub(crate) fn status(&self) -> Status {
         match Outcome::of(&self.call.state) {
             Outcome::Refused => Status::Refused,
             Outcome::Lost => Status::Interrupted,
-            Outcome::Open if scene.runs(self.place.entry, self.call) => Status::Running,
+            Outcome::Open if self.scene.runs(self.place.entry, self.call) => Status::Running,
             Outcome::Open if self.call.state.work().is_some() => Status::NoEnd,
             Outcome::Open => Status::NoResult,
             Outcome::Failed | Outcome::Done
-                if self
-                    .findings(scene)
-                    .any(|finding| finding.rule.id == SYNTHETIC) =>
+                if self.findings().any(|finding| finding.rule.id == SYNTHETIC) =>
             {
                 Status::Synthetic
             }
@@ -139,9 +171,34 @@ impl<'a> PlacedCall<'a> {
         }
     }
 
+    /// Its state as JSON has it.
+    pub(crate) fn state(&self) -> &'static str {
+        let CallScene {
+            transcript,
+            awaited,
+            ..
+        } = self.scene;
+        if self.life().is_running {
+            "running"
+        } else {
+            awaited.word(transcript, self.place.entry, self.call)
+        }
+    }
+
+    /// How long it took, or has been running, in words.
+    pub(crate) fn took_words(&self, theme: &Theme) -> String {
+        match (self.took(), self.made_at()) {
+            (Some(took), _) => took_words(took, theme),
+            (None, Some(at)) if self.status() == Status::Running => {
+                elapsed(self.scene.now.since(at))
+            }
+            _ => String::new(),
+        }
+    }
+
     /// The sub-agent that made it.
-    pub(crate) fn lane(&self, scene: &PageScene<'a>) -> Option<&'a LaneFacts> {
-        scene.transcript.lane(self.entry.lane.as_ref()?)
+    pub(crate) fn lane(&self) -> Option<&'a LaneFacts> {
+        self.scene.transcript.lane(self.entry.lane.as_ref()?)
     }
 }
 
@@ -189,4 +246,13 @@ pub(crate) fn at_most(ms: u64, is_bound: bool, theme: &Theme) -> String {
         (true, true) => "<=",
     };
     format!("{sign}{}", duration(ms))
+}
+
+/// The sign of a severity.
+pub(crate) fn of_severity(severity: Severity, theme: &Theme) -> (&'static str, Style) {
+    match severity {
+        Severity::Error => (theme.glyphs().outcome.failed, theme.bad),
+        Severity::Warning => ("!", theme.warn),
+        Severity::Note => (theme.glyphs().dot, theme.dim),
+    }
 }

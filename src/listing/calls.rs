@@ -1,0 +1,203 @@
+//! The calls of a session, a row each.
+
+use ratatui::style::Style;
+
+use super::call::{CallScene, PlacedCall, Status, of_severity};
+use super::sort::{Order, Sort, Value};
+use super::table::{Cell, Column, Listing, Look, cell};
+use crate::analysis::calls::Place;
+use crate::analysis::calls::lifecycle::late_ms;
+use crate::model::figures;
+use crate::model::text::without_sgr;
+use crate::model::tool::{Clocked, Took};
+use crate::model::usage::Usage;
+use crate::render::wrap;
+
+/// Lines of so many columns have room for words, and for long names.
+const MIDDLE_FROM: usize = 95;
+const WIDE_FROM: usize = 150;
+/// The width of a status without words.
+const SIGN: usize = 1;
+
+/// The calls in the order of the file.
+pub(crate) const IN_ORDER: Sort = Sort {
+    by: CallList::ORDER,
+    order: Order::Rising,
+};
+/// The slowest first.
+pub(crate) const SLOWEST: Sort = Sort {
+    by: "took_ms",
+    order: Order::Falling,
+};
+
+type CallColumn<'a> = Column<PlacedCall<'a>>;
+
+/// Calls, by their places.
+pub(crate) struct CallList<'a>(pub(crate) CallScene<'a>);
+
+impl<'a> Listing for CallList<'a> {
+    type Key = Place;
+    type Row = PlacedCall<'a>;
+    const ORDER: &'static str = "number";
+
+    fn columns(&self, width: usize) -> Vec<CallColumn<'a>> {
+        let (number, tool, argument, status, lane) = match width {
+            WIDE_FROM.. => (6, 22, 48, 11, 22),
+            MIDDLE_FROM.. => (5, 10, 48, 11, 12),
+            _ => (5, 9, 24, SIGN, 10),
+        };
+        let Self(scene) = self;
+        // How long until the model was told is of interest where anything went on in the background.
+        let late_width = if scene.calls.detached().is_empty() {
+            0
+        } else {
+            7
+        };
+        let lane = if scene.transcript.lanes().is_empty() {
+            0
+        } else {
+            lane
+        };
+        vec![
+            CallColumn::figures("#", number, 8)
+                .by(Self::ORDER, |call| Value::int(call.number()))
+                .turned()
+                .dim(),
+            CallColumn::words("time", 8, 5)
+                .by("started", |call| Value::time(call.made_at()))
+                .dim(),
+            CallColumn::words("tool", tool, 9)
+                .by("name", |call| Value::text(Some(call.call.name.as_str())))
+                .style(|call, look| plain(call, look.theme.tool, look)),
+            CallColumn::rest("argument", argument)
+                .by("argument", |call| Value::text(Some(call.argument())))
+                .cell(|call, look| {
+                    let words = call.argument();
+                    // Of the name of a file the middle goes.
+                    let words = if call.call.names_a_file() {
+                        wrap::fit_path(&words, look.width, look.theme.glyphs().cut)
+                    } else {
+                        words
+                    };
+                    cell(words, look.focus_or(text(call, look)))
+                }),
+            CallColumn::words(if status > SIGN { "status" } else { "" }, status, 10)
+                .by("state", |call| {
+                    Value::text(Some(call.state())).ranked(call.status() as i128)
+                })
+                .cell(state),
+            CallColumn::figures("took", 8, 7)
+                .by(SLOWEST.by, |call| {
+                    Value::ms(call.took().map(|took| took.ms))
+                })
+                .cell(|call, look| cell(call.took_words(look.theme), text(call, look))),
+            // What nobody measured took no longer than this.
+            CallColumn::data("took_is_bound", |call| {
+                let is_bound = |took: Took| Value::Bool(took.by == Clocked::Bound);
+                call.took().map_or(Value::None, is_bound)
+            }),
+            CallColumn::figures("told", late_width, 6)
+                .by("told_ms", |call| Value::ms(call.life().delay()))
+                .cell(late),
+            CallColumn::figures("size", 7, 4)
+                .by("bytes", |call| Value::bytes(call.bytes()))
+                .style(text),
+            CallColumn::figures("tokens", 6, 3)
+                .by("tokens", |call| {
+                    Value::tokens(call.usage().map(Usage::total))
+                })
+                .dim(),
+            CallColumn::figures("found", 5, 5)
+                .by("found", |call| {
+                    let rules = call.findings().map(|finding| finding.rule.id.to_owned());
+                    match call.marks() {
+                        Some((severity, count)) => Value::Texts(rules.collect())
+                            .ranked(((severity as i128) << 64) + count as i128),
+                        None => Value::None,
+                    }
+                })
+                .cell(found),
+            CallColumn::words("lane", lane, 2)
+                .by("lane_label", |call| {
+                    Value::text(call.lane().map(|lane| lane.label.as_str()))
+                })
+                .cell(|call, look| {
+                    let label = call.lane().map(|lane| wrap::head(&lane.label, 200));
+                    cell(label.unwrap_or("main").to_owned(), look.theme.dim)
+                }),
+            CallColumn::data("lane", |call| {
+                Value::text(call.entry.lane.as_ref().map(|lane| lane.as_str()))
+            }),
+            CallColumn::data("key", |call| Value::text(Some(call.entry.key.as_str()))),
+            CallColumn::data("line", |call| {
+                Value::int(Some(call.call.input.from.line).filter(|line| *line > 0))
+            }),
+            CallColumn::data("id", |call| Value::text(Some(call.call.key.as_str()))),
+        ]
+    }
+
+    fn row(&self, place: &Place) -> Option<PlacedCall<'a>> {
+        PlacedCall::at(self.0, *place)
+    }
+}
+
+fn text(call: &PlacedCall<'_>, look: &Look<'_>) -> Style {
+    plain(call, look.theme.text, look)
+}
+
+/// The style of a call; on a branch that the session left it is dim.
+fn plain(call: &PlacedCall<'_>, style: Style, look: &Look<'_>) -> Style {
+    let branches = call.scene.transcript.branches();
+    if branches.abandoned.contains(&call.place.entry) {
+        look.theme.dim
+    } else {
+        style
+    }
+}
+
+/// The sign of a call, and what it means where that is more than that all went well.
+fn state(call: &PlacedCall<'_>, look: &Look<'_>) -> Cell {
+    let status = call.status();
+    let (sign, style) = status.sign(look.theme);
+    if look.width <= SIGN {
+        return cell(sign, style);
+    }
+    let facts = call
+        .call
+        .state
+        .result()
+        .map(|result| without_sgr(wrap::head(&result.facts, 80)).into_owned());
+    let exit = facts
+        .as_deref()
+        .filter(|facts| facts.starts_with("exit "))
+        .and_then(|facts| facts.split(['·', ',']).next());
+    let words = match status {
+        Status::Done => "",
+        Status::Failed => exit.map_or(status.word(), str::trim),
+        _ => status.word(),
+    };
+    cell(format!("{sign} {words}"), style)
+}
+
+/// How long after its end the model was told of work in the background, if that was later.
+fn late(call: &PlacedCall<'_>, look: &Look<'_>) -> Cell {
+    let life = call.life();
+    match life.delay() {
+        Some(ms) if ms > late_ms() => cell(figures::duration(ms), look.theme.warn),
+        Some(ms) => cell(figures::duration(ms), text(call, look)),
+        None if life.is_undelivered => cell("never", look.theme.warn),
+        None => Cell::new(),
+    }
+}
+
+/// The sign of the worst that was found, and how much there is.
+fn found(call: &PlacedCall<'_>, look: &Look<'_>) -> Cell {
+    let Some((severity, count)) = call.marks() else {
+        return Cell::new();
+    };
+    let (sign, style) = of_severity(severity, look.theme);
+    match count {
+        1 => cell(sign, style),
+        count => cell(format!("{count}{sign}"), style),
+    }
+}

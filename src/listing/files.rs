@@ -1,0 +1,107 @@
+//! The files of a session, a row each: who read, changed and wrote how often, and what went wrong.
+
+use super::sort::{Order, Sort, Value};
+use super::table::{Cell, Column, Listing, Look, cell};
+use crate::analysis::files::{File, Files, Use};
+use crate::model::text::Text;
+use crate::render::wrap;
+
+/// Those first that were changed most.
+pub(crate) const MOST_CHANGED: Sort = Sort {
+    by: "edits",
+    order: Order::Falling,
+};
+
+/// Files, by their paths.
+pub(crate) struct FileList<'a>(pub(crate) &'a Files);
+
+/// A file with its path.
+pub(crate) type FileRow<'a> = (&'a Text, &'a File);
+
+type FileColumn<'a> = Column<FileRow<'a>>;
+
+impl<'a> Listing for FileList<'a> {
+    type Key = Text;
+    type Row = FileRow<'a>;
+
+    fn columns(&self, _: usize) -> Vec<FileColumn<'a>> {
+        vec![
+            FileColumn::words("", 1, 9).cell(|(_, file), look| {
+                cell(if file.flags > 0 { "!" } else { "" }, look.theme.warn)
+            }),
+            FileColumn::rest("file", 16)
+                .by("file", |(path, _)| Value::text(Some(path.as_str())))
+                .cell(|(path, file), look| {
+                    let style = match file.edits + file.writes {
+                        0 => look.theme.dim,
+                        _ => look.theme.text,
+                    };
+                    let path = wrap::fit_path(path, look.width, look.theme.glyphs().cut);
+                    cell(path, look.focus_or(style))
+                }),
+            FileColumn::figures("r", 4, 6)
+                .by("reads", |(_, file)| Value::int(Some(file.reads)))
+                .cell(|(_, file), look| count(file.reads, look)),
+            FileColumn::figures("e", 4, 8)
+                // Whoever looks for what was changed most means also what was written anew.
+                .by(MOST_CHANGED.by, |(_, file)| {
+                    Value::int(Some(file.edits)).ranked(file.edits + file.writes)
+                })
+                .cell(|(_, file), look| count(file.edits, look)),
+            FileColumn::figures("w", 4, 7)
+                .by("writes", |(_, file)| Value::int(Some(file.writes)))
+                .cell(|(_, file), look| count(file.writes, look)),
+            FileColumn::figures("lanes", 5, 3)
+                .by("lanes", |(_, file)| Value::int(Some(file.lanes)))
+                .dim(),
+            FileColumn::words("last", 8, 5)
+                .by("last", |(_, file)| Value::time(file.last))
+                .turned()
+                .dim(),
+            FileColumn::words("flags", 16, 4)
+                .by("flags", |(_, file)| {
+                    let flags = file.uses.iter().filter_map(Use::flag);
+                    let words = flags.map(|flag| flag.word().to_owned());
+                    Value::Texts(words.collect()).ranked(file.flags)
+                })
+                .turned()
+                .cell(flags),
+        ]
+    }
+
+    fn row(&self, path: &Text) -> Option<FileRow<'a>> {
+        self.0.file_with_path(path)
+    }
+}
+
+/// The paths of all files, in the order in which those stand that are sorted alike.
+pub(crate) fn keys(files: &Files) -> Vec<Text> {
+    let mut list: Vec<(&Text, &File)> = files.list().collect();
+    list.sort_by_key(|(path, file)| (std::cmp::Reverse(file.reads), *path));
+    list.into_iter().map(|(path, _)| path.clone()).collect()
+}
+
+fn count(figure: usize, look: &Look<'_>) -> Cell {
+    let words = match figure {
+        0 => "-".to_owned(),
+        figure => figure.to_string(),
+    };
+    cell(words, look.theme.text)
+}
+
+/// What went wrong with a file, and how often.
+fn flags((_, file): &FileRow<'_>, look: &Look<'_>) -> Cell {
+    let mut flags: Vec<(&str, usize)> = Vec::new();
+    for flag in file.uses.iter().filter_map(Use::flag) {
+        match flags.iter_mut().find(|(word, _)| *word == flag.word()) {
+            Some((_, number)) => *number += 1,
+            None => flags.push((flag.word(), 1)),
+        }
+    }
+    let counted = |(word, number): (&str, usize)| match number {
+        1 => word.to_owned(),
+        _ => format!("{number} {word}"),
+    };
+    let flags: Vec<String> = flags.into_iter().map(counted).collect();
+    cell(flags.join(", "), look.theme.warn)
+}

@@ -1,0 +1,221 @@
+//! By which column rows are sorted, and sorting them.
+//!
+//! Invariant: what is not known comes last, whichever way rows are sorted; equal rows keep their order.
+
+use super::table::{Column, Listing};
+use crate::model::figures;
+use crate::model::timestamp::Timestamp;
+use crate::render::theme::Theme;
+use crate::render::wrap;
+
+/// What a row has in a column: rows are sorted by it, and JSON and CSV have it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Value {
+    /// Nothing is known.
+    None,
+    /// Yes or no.
+    Bool(bool),
+    /// A figure, and of what.
+    Figure(i128, Unit),
+    /// A time.
+    Time(Timestamp),
+    /// A text.
+    Text(String),
+    /// Several texts.
+    Texts(Vec<String>),
+    /// A value that is not sorted by itself, but by this figure.
+    Ranked(i128, Box<Value>),
+}
+
+/// What a figure counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Unit {
+    /// Things.
+    Count,
+    /// Bytes.
+    Bytes,
+    /// Milliseconds.
+    Ms,
+    /// Tokens.
+    Tokens,
+    /// Hundredths of a whole.
+    Percent,
+}
+
+impl Value {
+    fn figure(figure: Option<impl TryInto<i128>>, unit: Unit) -> Self {
+        let figure = figure.and_then(|figure| figure.try_into().ok());
+        figure.map_or(Self::None, |figure| Self::Figure(figure, unit))
+    }
+
+    /// A count.
+    pub(crate) fn int(figure: Option<impl TryInto<i128>>) -> Self {
+        Self::figure(figure, Unit::Count)
+    }
+
+    /// A size in bytes.
+    pub(crate) fn bytes(figure: Option<impl TryInto<i128>>) -> Self {
+        Self::figure(figure, Unit::Bytes)
+    }
+
+    /// A duration.
+    pub(crate) fn ms(figure: Option<impl TryInto<i128>>) -> Self {
+        Self::figure(figure, Unit::Ms)
+    }
+
+    /// Tokens.
+    pub(crate) fn tokens(figure: Option<impl TryInto<i128>>) -> Self {
+        Self::figure(figure, Unit::Tokens)
+    }
+
+    /// A share.
+    pub(crate) fn percent(figure: Option<impl TryInto<i128>>) -> Self {
+        Self::figure(figure, Unit::Percent)
+    }
+
+    /// A time.
+    pub(crate) fn time(time: Option<Timestamp>) -> Self {
+        time.map_or(Self::None, Self::Time)
+    }
+
+    /// A text.
+    pub(crate) fn text(text: Option<impl Into<String>>) -> Self {
+        text.map_or(Self::None, |text| Self::Text(text.into()))
+    }
+
+    /// A text of several lines on one.
+    pub(crate) fn line(text: &str) -> Self {
+        Self::Text(text.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+
+    /// This, but sorted by a figure.
+    pub(crate) fn ranked(self, rank: impl TryInto<i128>) -> Self {
+        let rank = rank.try_into().unwrap_or(i128::MAX);
+        Self::Ranked(rank, Box::new(self))
+    }
+
+    /// As lists show it; nothing for a count of nothing.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Self::None | Self::Bool(_) | Self::Figure(0, Unit::Count) => String::new(),
+            Self::Figure(figure, unit) => {
+                let size = u64::try_from(figure.unsigned_abs()).unwrap_or(u64::MAX);
+                let sign = if *figure < 0 { "-" } else { "" };
+                let words = match unit {
+                    Unit::Count => size.to_string(),
+                    Unit::Bytes => figures::bytes(size),
+                    Unit::Ms => figures::duration(size),
+                    Unit::Tokens => figures::tokens(size),
+                    Unit::Percent => format!("{size}%"),
+                };
+                format!("{sign}{words}")
+            }
+            Self::Time(at) => at.clock(),
+            Self::Text(text) => wrap::head(text, LONGEST).to_owned(),
+            Self::Texts(texts) => texts.join(", "),
+            Self::Ranked(_, value) => value.words(),
+        }
+    }
+}
+
+/// More bytes of a text are in no column.
+const LONGEST: usize = 2_000;
+
+/// How rows are sorted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// The least first.
+    #[default]
+    Rising,
+    /// The greatest first.
+    Falling,
+}
+
+/// A column, by its name, and a direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sort {
+    /// The name of the column.
+    pub(crate) by: &'static str,
+    /// The direction.
+    pub(crate) order: Order,
+}
+
+impl Sort {
+    /// The other way round.
+    #[must_use]
+    pub(crate) fn reversed(self) -> Self {
+        let order = match self.order {
+            Order::Rising => Order::Falling,
+            Order::Falling => Order::Rising,
+        };
+        Self { order, ..self }
+    }
+
+    /// The sign of the direction.
+    pub(crate) fn sign(self, theme: &Theme) -> &'static str {
+        match self.order {
+            Order::Rising => theme.glyphs().rising,
+            Order::Falling => theme.glyphs().falling,
+        }
+    }
+
+    /// Sorts keys that stand in the order of the listing.
+    pub(crate) fn sort<L: Listing>(self, listing: &L, mut keys: Vec<L::Key>) -> Vec<L::Key> {
+        if self.by == L::ORDER {
+            if self.order == Order::Falling {
+                keys.reverse();
+            }
+            return keys;
+        }
+        let columns = listing.columns(usize::MAX);
+        let is_own = |column: &&Column<L::Row>| column.sort.is_some_and(|own| own.by == self.by);
+        let Some(column) = columns.iter().find(is_own) else {
+            return keys;
+        };
+        let value = |key: &L::Key| {
+            let row = listing.row(key);
+            row.map_or(Value::None, |row| (column.value)(&row))
+        };
+        let mut keyed: Vec<(Value, L::Key)> =
+            keys.into_iter().map(|key| (value(&key), key)).collect();
+        keyed.sort_by(|(one, _), (other, _)| match (one, other, self.order) {
+            (Value::None, _, _) | (_, Value::None, _) => {
+                (*one == Value::None).cmp(&(*other == Value::None))
+            }
+            (one, other, Order::Rising) => one.cmp(other),
+            (one, other, Order::Falling) => other.cmp(one),
+        });
+        keyed.into_iter().map(|(_, key)| key).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Order, Sort, Value};
+    use crate::listing::table::{Column, Listing};
+
+    struct Numbers([Option<u64>; 5]);
+
+    impl Listing for Numbers {
+        type Key = usize;
+        type Row = Option<u64>;
+        const ORDER: &'static str = "place";
+
+        fn columns(&self, _: usize) -> Vec<Column<Option<u64>>> {
+            vec![Column::data("figure", |row| Value::int(*row))]
+        }
+
+        fn row(&self, key: &usize) -> Option<Option<u64>> {
+            self.0.get(*key).copied()
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_comes_last() {
+        let numbers = Numbers([Some(2), None, Some(9), Some(2), Some(1)]);
+        let sorted = |by, order| Sort { by, order }.sort(&numbers, (0..5).collect::<Vec<usize>>());
+        assert_eq!(sorted("figure", Order::Rising), [4, 0, 3, 2, 1]);
+        assert_eq!(sorted("figure", Order::Falling), [2, 0, 3, 4, 1]);
+        assert_eq!(sorted("place", Order::Falling), [4, 3, 2, 1, 0]);
+    }
+}

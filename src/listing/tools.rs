@@ -1,0 +1,139 @@
+//! Tools against each other: how often they were called, how often that went wrong, and whose time it was.
+
+use ratatui::text::Span;
+
+use super::call::at_most;
+use super::sort::{Order, Sort, Value};
+use super::table::{Cell, Column, Listing, Look, cell, gauge};
+use crate::analysis::calls::durations::Spread;
+use crate::analysis::calls::{Tool, Tools};
+use crate::model::figures::percent;
+use crate::model::text::Name;
+
+/// Columns of the bar.
+const BAR: usize = 10;
+
+/// Those first whose calls took longest in all.
+pub(crate) const LONGEST: Sort = Sort {
+    by: "time_ms",
+    order: Order::Falling,
+};
+
+/// The tools of a session, by name.
+pub(crate) struct ToolList<'a> {
+    tools: &'a Tools,
+    /// Time of all of them in ms.
+    all_ms: u64,
+}
+
+impl<'a> ToolList<'a> {
+    /// Of these.
+    pub(crate) fn of(tools: &'a Tools) -> Self {
+        let (all_ms, _) = tools.time();
+        Self { tools, all_ms }
+    }
+}
+
+/// A tool.
+pub(crate) struct ToolRow<'a> {
+    name: &'a Name,
+    tool: &'a Tool,
+    spread: Option<Spread>,
+    /// Time of all tools in ms.
+    all_ms: u64,
+}
+
+type ToolColumn<'a> = Column<ToolRow<'a>>;
+
+impl<'a> Listing for ToolList<'a> {
+    type Key = Name;
+    type Row = ToolRow<'a>;
+    const ORDER: &'static str = "tool";
+
+    fn columns(&self, _: usize) -> Vec<ToolColumn<'a>> {
+        vec![
+            ToolColumn::rest("tool", 14)
+                .by(Self::ORDER, |row| Value::text(Some(row.name.as_str())))
+                .style(|_, look| look.focus_or(look.theme.tool)),
+            ToolColumn::figures("calls", 6, 10)
+                .by("calls", |row| Value::int(Some(row.tool.count()))),
+            ToolColumn::figures("failed", 10, 9)
+                .by("failed", |row| Value::int(Some(row.tool.failed())))
+                .cell(|row, look| match row.tool.failed() {
+                    0 => Cell::new(),
+                    n => {
+                        let share = percent(n as u64, row.tool.count() as u64);
+                        cell(format!("{n} {share:>3}%"), look.theme.bad)
+                    }
+                }),
+            ToolColumn::figures("open", 5, 2)
+                .by("open", |row| Value::int(Some(row.tool.open())))
+                .style(|_, look| look.theme.warn),
+            ToolColumn::figures("p50", 7, 5)
+                .by("p50_ms", |row| row.ms(|spread| spread.p50))
+                .cell(|row, look| cell(row.words(|spread| spread.p50, look), look.theme.dim)),
+            ToolColumn::figures("p95", 7, 6)
+                .by("p95_ms", |row| row.ms(|spread| spread.p95))
+                .cell(|row, look| cell(row.words(|spread| spread.p95, look), look.theme.text)),
+            ToolColumn::figures("max", 7, 7)
+                .by("max_ms", |row| row.ms(|spread| spread.max))
+                .cell(|row, look| cell(row.words(|spread| spread.max, look), look.theme.text)),
+            ToolColumn::figures("time", 8, 8)
+                .by(LONGEST.by, |row| row.ms(|spread| spread.sum))
+                .cell(|row, look| cell(row.words(|spread| spread.sum, look), look.theme.text)),
+            // What nobody measured took no longer than this.
+            ToolColumn::data("time_is_bound", |row| match row.spread {
+                Some(spread) => Value::Bool(spread.is_bound),
+                None => Value::None,
+            }),
+            ToolColumn::words("share", BAR + 5, 4)
+                .by("share_percent", |row| {
+                    let sum = row.spread.map(|spread| spread.sum);
+                    let share = sum.map(|sum| percent(sum, row.all_ms));
+                    match sum {
+                        Some(sum) => Value::percent(share).ranked(sum),
+                        None => Value::None,
+                    }
+                })
+                .turned()
+                .cell(share),
+            ToolColumn::figures("results", 8, 1)
+                .by("bytes", |row| Value::bytes(Some(row.tool.bytes())))
+                .dim(),
+        ]
+    }
+
+    fn row(&self, name: &Name) -> Option<ToolRow<'a>> {
+        let (name, tool) = self.tools.get_with_name(name)?;
+        Some(ToolRow {
+            name,
+            tool,
+            spread: tool.durations().spread(),
+            all_ms: self.all_ms,
+        })
+    }
+}
+
+impl ToolRow<'_> {
+    fn ms(&self, of: fn(Spread) -> u64) -> Value {
+        Value::ms(self.spread.map(of))
+    }
+
+    fn words(&self, of: fn(Spread) -> u64, look: &Look<'_>) -> String {
+        let words = |spread: Spread| at_most(of(spread), spread.is_bound, look.theme);
+        self.spread.map(words).unwrap_or_default()
+    }
+}
+
+fn share(row: &ToolRow<'_>, look: &Look<'_>) -> Cell {
+    let sum = row.spread.map_or(0, |spread| spread.sum);
+    if row.all_ms == 0 {
+        return Cell::new();
+    }
+    let theme = look.theme;
+    let share = sum as f64 / row.all_ms as f64;
+    let mut cell = gauge(share, BAR, (theme.accent, theme.accent), theme);
+    let percent = format!(" {:>3}%", percent(sum, row.all_ms));
+    cell.push(Span::styled(percent, theme.accent));
+    cell
+}
