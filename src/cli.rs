@@ -8,6 +8,7 @@ mod check;
 mod format_name;
 mod formats;
 mod grep;
+mod listing;
 mod naming;
 mod opening;
 mod pages;
@@ -30,6 +31,7 @@ use self::format_name::FormatName;
 use self::formats::FormatsCommand;
 pub use self::formats::define;
 use self::grep::GrepArgs;
+use self::listing::ListingArgs;
 use self::naming::{has_several, named, session, slip, with_entry};
 pub use self::opening::take_settings;
 use self::opening::{read_settings, view, view_of};
@@ -43,6 +45,7 @@ use crate::app::input::keymap::Keymap;
 use crate::ingest::find::Search;
 use crate::ingest::{OpenError, Target, WatchMode};
 use crate::render::row::Level;
+use crate::report::listing::What;
 use crate::report::rows::Paper;
 use crate::report::{self, brief, doctor, list, manual, printer, stats, themes};
 use crate::runtime::config::{DemoSpeed, Start, ViewConfig};
@@ -71,6 +74,8 @@ pub enum Config {
     Stats(stats::Options),
     /// Write errors of calls and results.
     Check(report::check::Options),
+    /// List calls, tools or files.
+    Listing(report::listing::Options),
     /// List the rules of that check.
     Rules(report::check::Form),
     /// Wait for a condition.
@@ -186,6 +191,16 @@ enum Command {
         #[command(flatten)]
         strict: StrictArgs,
     },
+    /// List tool calls: what each was about, how it ended, how long it took
+    Tools {
+        #[command(flatten)]
+        listing: ListingArgs,
+        /// The tools against each other instead: calls, failures, times
+        #[arg(long)]
+        sums: bool,
+    },
+    /// List files that were read or changed, those that were changed most first
+    Files(ListingArgs),
     /// Tell how a session, or all that there are, was understood, and what was not
     Doctor(DoctorArgs),
     /// Check calls and results against the rules of the providers; 1 if an error is found
@@ -430,6 +445,11 @@ impl Config {
                     json,
                 })
             }
+            Command::Tools { listing, sums } => {
+                let what = if sums { What::Tools } else { What::Calls };
+                listing.config(what, &surroundings)
+            }
+            Command::Files(listing) => listing.config(What::Files, &surroundings),
             Command::Doctor(args) => Self::doctor(args, &surroundings),
             Command::Check(args) if args.rules => Self::Rules(args.form()),
             Command::Check(args) => {

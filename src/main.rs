@@ -20,7 +20,9 @@ use tv::model::timestamp::Timestamp;
 use tv::report::outcome::{Outcome, ReportError};
 use tv::report::reading::on_one_line;
 use tv::report::sessions::{grep, usage};
-use tv::report::{brief, check, doctor, formats, list, manual, show, stats, themes, top, wait};
+use tv::report::{
+    brief, check, doctor, formats, list, listing, manual, show, stats, themes, top, wait,
+};
 use tv::runtime;
 
 /// The answer is no: something is wrong, was not found, or did not come about.
@@ -81,6 +83,7 @@ fn run(config: &Config, charset: Charset) -> anyhow::Result<ExitCode> {
         Config::Show(options) | Config::Print(options) => show::write(options, now, &mut out)?,
         Config::Brief(options) => brief::write(options, now(), &mut out)?,
         Config::Stats(options) => stats::write(options, now(), &mut out)?,
+        Config::Listing(options) => listing::write(options, now(), &mut out)?,
         Config::Check(options) => check::write(options, &mut out)?,
         Config::Rules(form) => check::write_rules(*form, &mut out)?,
         Config::Wait(options) => wait::write(options, now, &mut out)?,

@@ -38,6 +38,7 @@ impl Config {
             Self::Show(options) | Self::Print(options) => options.json,
             Self::Brief(options) => options.form == report::brief::Form::Json,
             Self::Stats(options) => options.json,
+            Self::Listing(options) => options.form == report::listing::Form::Json,
             Self::Doctor(options) => options.json,
             Self::Health(options) => options.json,
             Self::List(options) => options.json,

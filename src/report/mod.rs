@@ -12,6 +12,7 @@ pub mod follow;
 pub mod formats;
 mod json;
 pub mod list;
+pub mod listing;
 pub mod manual;
 pub mod outcome;
 pub(crate) mod parts;

@@ -7,6 +7,7 @@ use ratatui::text::Span;
 
 use crate::render::glyphs::Glyphs;
 use crate::render::row::{Gutter, Row};
+use crate::render::theme::Theme;
 
 /// Columns that the gutter takes in front of each row.
 pub(crate) const GUTTER: u16 = 2;
@@ -23,6 +24,19 @@ pub struct Paper {
 }
 
 impl Paper {
+    /// The colours and signs of what is written.
+    pub(crate) fn theme(self) -> Theme {
+        let theme = if self.colour {
+            Theme::dark()
+        } else {
+            Theme::mono()
+        };
+        Theme {
+            ascii: self.ascii,
+            ..theme
+        }
+    }
+
     /// The row as a line without its end.
     pub(crate) fn line(self, row: &Row) -> String {
         let mut line = Line::new(self.colour);
@@ -168,6 +182,7 @@ mod tests {
 
     use super::Paper;
     use crate::render::row::{Gutter, Row};
+    use crate::render::theme::Theme;
 
     fn row() -> Row {
         Row {

@@ -208,3 +208,100 @@ fn the_manual_says_what_agents_do_not_record() {
         assert_eq!(omitted, omits, "{}", format.name());
     }
 }
+
+/// The lists of a session: what is asked for, and the schema of its rows.
+const LISTS: [(&[&str], &str); 3] = [
+    (&["tools"], "tv.tool/1"),
+    (&["tools", "--sums"], "tv.tool.sums/1"),
+    (&["files"], "tv.file/1"),
+];
+/// A session with calls of all outcomes, and one with a change of a file that went wrong.
+const LISTED: [&str; 2] = ["claude-code/outcomes.jsonl", "pi/skill-and-retries.jsonl"];
+
+#[test]
+fn lists_are_tables_to_read() {
+    for (list, schema) in LISTS {
+        for session in LISTED {
+            let name = format!("{schema}-{session}").replace(['/', '.'], "-");
+            insta::assert_snapshot!(name, written(list, session));
+        }
+    }
+}
+
+#[test]
+fn a_list_has_the_same_rows_in_every_form() {
+    let sessions = SESSIONS.iter().map(|(_, session)| *session).chain(LISTED);
+    for (session, (list, schema)) in sessions.flat_map(|session| LISTS.map(|list| (session, list)))
+    {
+        let form = |form: &'static str| written(&[list, &[form]].concat(), session);
+        let json: Vec<Value> = form("--json")
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let csv = form("--csv");
+        let mut csv = csv::Reader::from_reader(csv.as_bytes());
+        let heads = csv.headers().unwrap().clone();
+        let records: Vec<csv::StringRecord> = csv.records().map(Result::unwrap).collect();
+        assert_eq!(json.len(), records.len(), "{session} {schema}");
+        for (row, record) in json.iter().zip(&records) {
+            assert_eq!(row["schema"], schema);
+            assert_eq!(row.as_object().unwrap().len(), heads.len() + 1);
+            for (head, cell) in heads.iter().zip(record) {
+                let cell = cell.to_owned();
+                match &row[head] {
+                    Value::Null => assert_eq!(cell, "", "{head}"),
+                    Value::String(text) => assert_eq!(cell, text.replace('\n', "\\n"), "{head}"),
+                    Value::Array(texts) => {
+                        let texts: Vec<&str> = texts.iter().flat_map(Value::as_str).collect();
+                        assert_eq!(cell, texts.join(", "), "{head}");
+                    }
+                    other => assert_eq!(cell, other.to_string(), "{head}"),
+                }
+            }
+        }
+        let text = written(list, session);
+        let lines = if json.is_empty() { 1 } else { json.len() + 1 };
+        assert_eq!(text.lines().count(), lines, "{session} {schema}: {text}");
+    }
+}
+
+#[test]
+fn calls_by_tool_are_all_calls() {
+    for session in SESSIONS.iter().map(|(_, session)| *session).chain(LISTED) {
+        let rows = |list: &[&str]| -> Vec<Value> {
+            let out = written(list, session);
+            let lines = out.lines().map(serde_json::from_str);
+            lines.map(Result::unwrap).collect()
+        };
+        let (tools, calls) = (
+            rows(&["tools", "--sums", "--json"]),
+            rows(&["tools", "--json"]),
+        );
+        for tool in &tools {
+            let own = || calls.iter().filter(|call| call["name"] == tool["tool"]);
+            let failed = own().filter(|call| call["state"] == "failed").count();
+            assert_eq!(tool["calls"], own().count(), "{session} {tool}");
+            assert_eq!(tool["failed"], failed, "{session} {tool}");
+            let bytes: u64 = own().filter_map(|call| call["bytes"].as_u64()).sum();
+            assert_eq!(tool["bytes"], bytes, "{session} {tool}");
+        }
+        let all: u64 = tools.iter().filter_map(|tool| tool["calls"].as_u64()).sum();
+        assert_eq!(all, calls.len() as u64, "{session}");
+        let stats: Value = serde_json::from_str(&written(&["stats", "--json"], session)).unwrap();
+        assert_eq!(stats["pairing"]["calls"], all, "{session}");
+        // What is told of a call is what its entry tells.
+        let entries = written(&["show", "--json"], session);
+        let entries: Vec<Value> = entries
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        for call in &calls {
+            let entry = entries.iter().find(|entry| entry["key"] == call["key"]);
+            let mut blocks = entry.unwrap()["blocks"].as_array().unwrap().iter();
+            let block = blocks.find(|block| block["type"] == "call" && block["id"] == call["id"]);
+            for field in ["name", "state", "started"] {
+                assert_eq!(call[field], block.unwrap()[field], "{session} {field}");
+            }
+        }
+    }
+}

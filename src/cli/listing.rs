@@ -1,0 +1,44 @@
+//! Arguments of `tv tools` and `tv files`.
+
+use std::ffi::OsString;
+
+use super::strict::StrictArgs;
+use super::surroundings::Surroundings;
+use super::{Config, PaperArgs};
+use crate::report::listing::{Form, Options, What};
+
+/// What was typed after either.
+#[derive(Debug, clap::Args)]
+pub(super) struct ListingArgs {
+    /// The sessions
+    #[arg(required = true, value_name = "SESSION")]
+    sessions: Vec<OsString>,
+    /// One JSON object a row (schemas tv.tool/1, tv.tool.sums/1, tv.file/1)
+    #[arg(long)]
+    json: bool,
+    /// Comma-separated values
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+    #[command(flatten)]
+    strict: StrictArgs,
+    #[command(flatten)]
+    paper: PaperArgs,
+}
+
+impl ListingArgs {
+    /// What to list, and how.
+    pub(super) fn config(self, what: What, surroundings: &Surroundings) -> Config {
+        let (targets, folders) = self.strict.named(&self.sessions, surroundings);
+        Config::Listing(Options {
+            targets,
+            folders,
+            what,
+            form: match (self.json, self.csv) {
+                (true, _) => Form::Json,
+                (_, true) => Form::Csv,
+                _ => Form::Text,
+            },
+            paper: self.paper.paper(surroundings),
+        })
+    }
+}

@@ -1,0 +1,290 @@
+//! `tv tools` and `tv files`: the lists that the views show, as text, CSV or JSON, an object a row (schemas `tv.tool/1`,
+//! `tv.tool.sums/1` and `tv.file/1`, only ever added to).
+//!
+//! Invariant: all three have the same rows in the same order; JSON and CSV have all columns, text those with room.
+
+use std::io::{self, Write};
+
+use ratatui::text::Line;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::outcome::{Outcome, ReportError};
+use super::reading::{self, Folders, Reading};
+use super::rows::Paper;
+use super::{json, show};
+use crate::analysis::calls::Calls;
+use crate::analysis::calls::awaited::Awaited;
+use crate::analysis::derived::Memo;
+use crate::analysis::files::Files;
+use crate::analysis::lint::Findings;
+use crate::ingest::{OpenError, Target};
+use crate::listing::call::CallScene;
+use crate::listing::calls::{CallList, IN_ORDER};
+use crate::listing::files::{FileList, MOST_CHANGED, keys};
+use crate::listing::sort::{Sort, Value};
+use crate::listing::table::{Listing, Table};
+use crate::listing::tools::{LONGEST, ToolList};
+use crate::model::timestamp::Timestamp;
+
+/// What is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// Every call.
+    Calls,
+    /// Tools against each other.
+    Tools,
+    /// Files.
+    Files,
+}
+
+/// How rows are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A table to read.
+    Text,
+    /// Comma-separated values.
+    Csv,
+    /// One JSON object a line.
+    Json,
+}
+
+/// What to list, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Files, folders, or sessions in folders; or why what was named is none of them.
+    pub targets: Vec<Result<Target, OpenError>>,
+    /// What becomes of what else lies in a folder that is named.
+    pub folders: Folders,
+    /// What of them.
+    pub what: What,
+    /// In which form.
+    pub form: Form,
+    /// Columns and colours.
+    pub paper: Paper,
+}
+
+/// Writes the lists of all sessions that can be opened.
+pub fn write(
+    options: &Options,
+    now: Timestamp,
+    out: &mut dyn Write,
+) -> Result<Outcome, ReportError> {
+    let mut out = ListWriter {
+        options,
+        has_begun: false,
+        out,
+    };
+    let missed = reading::each(
+        &options.targets,
+        &options.folders,
+        show::is_large,
+        |reading| {
+            let transcript = &reading.transcript;
+            match options.what {
+                What::Files => {
+                    let files = Memo::<Files>::of(transcript);
+                    out.write(&reading, &FileList(&files), keys(&files), MOST_CHANGED)?;
+                }
+                What::Tools => {
+                    let calls = Memo::<Calls>::of(transcript);
+                    let names = calls.tools().iter().map(|(name, _)| name.clone());
+                    out.write(
+                        &reading,
+                        &ToolList::of(calls.tools()),
+                        names.collect(),
+                        LONGEST,
+                    )?;
+                }
+                What::Calls => {
+                    let calls = Memo::<Calls>::of(transcript);
+                    let scene = CallScene {
+                        transcript,
+                        calls: &calls,
+                        findings: &Findings::of(transcript),
+                        awaited: Awaited::of(transcript),
+                        is_at_work: reading.activity(now).goes_on(now),
+                        now,
+                    };
+                    out.write(&reading, &CallList(scene), calls.all().collect(), IN_ORDER)?;
+                }
+            }
+            Ok(())
+        },
+    )?;
+    Ok(options.folders.outcome(missed, Outcome::Complete))
+}
+
+impl What {
+    fn schema(self) -> &'static str {
+        match self {
+            Self::Calls => "tv.tool/1",
+            Self::Tools => "tv.tool.sums/1",
+            Self::Files => "tv.file/1",
+        }
+    }
+
+    /// What is said where there is none.
+    fn none(self) -> &'static str {
+        match self {
+            Self::Tools | Self::Calls => "no tool was called",
+            Self::Files => "no file was read or changed",
+        }
+    }
+}
+
+/// Writes listings, one after the other.
+struct ListWriter<'a> {
+    options: &'a Options,
+    /// Whether a list was written before.
+    has_begun: bool,
+    out: &'a mut dyn Write,
+}
+
+impl ListWriter<'_> {
+    fn write<L: Listing>(
+        &mut self,
+        reading: &Reading,
+        listing: &L,
+        keys: Vec<L::Key>,
+        sort: Sort,
+    ) -> Result<(), ReportError> {
+        let keys = sort.sort(listing, keys);
+        let meta = reading.transcript.meta();
+        let named = reading.target.session.as_deref();
+        let of = Of {
+            path: reading::shown(&reading.target.path).to_string(),
+            session: meta.id.as_deref().or(named).map(str::to_owned),
+        };
+        let is_first = !std::mem::replace(&mut self.has_begun, true);
+        match self.options.form {
+            Form::Text => self.write_text(listing, &keys, sort, &of, is_first),
+            Form::Csv => self.write_csv(listing, &keys, &of, is_first),
+            Form::Json => keys
+                .iter()
+                .filter_map(|key| listing.row(key))
+                .try_for_each(|row| {
+                    let schema = Value::text(Some(self.options.what.schema()));
+                    let fields = [("schema", schema)].into_iter();
+                    let fields = fields.chain(of.values()).chain(values(listing, &row));
+                    json::write_line(self.out, &Object(fields.collect()))
+                }),
+        }
+        .map_err(ReportError::from)
+    }
+
+    fn write_text<L: Listing>(
+        &mut self,
+        listing: &L,
+        keys: &[L::Key],
+        sort: Sort,
+        of: &Of,
+        is_first: bool,
+    ) -> io::Result<()> {
+        let Options { what, paper, .. } = self.options;
+        let theme = paper.theme();
+        if !is_first {
+            writeln!(self.out)?;
+        }
+        if self.options.targets.len() > 1 {
+            writeln!(self.out, "{}", reading::on_one_line(&of.path))?;
+        }
+        if keys.is_empty() {
+            return writeln!(self.out, "{}", what.none());
+        }
+        let table = Table::of(listing, usize::from(paper.width));
+        let rows = keys.iter().filter_map(|key| listing.row(key));
+        let rows = rows.map(|row| table.row(&row, &theme, false));
+        std::iter::once(table.heads(Some(sort), &theme))
+            .chain(rows)
+            .try_for_each(|Line { spans, .. }| writeln!(self.out, "{}", paper.bare_line(&spans)))
+    }
+
+    fn write_csv<L: Listing>(
+        &mut self,
+        listing: &L,
+        keys: &[L::Key],
+        of: &Of,
+        is_first: bool,
+    ) -> io::Result<()> {
+        let mut csv = csv::Writer::from_writer(&mut *self.out);
+        if is_first {
+            csv.write_record(["path", "session"].into_iter().chain(names(listing)))?;
+        }
+        for row in keys.iter().filter_map(|key| listing.row(key)) {
+            let cells = of.values().into_iter().chain(values(listing, &row));
+            csv.write_record(cells.map(|(_, value)| plain(&value)))?;
+        }
+        csv.flush()
+    }
+}
+
+/// What a list is of.
+struct Of {
+    path: String,
+    session: Option<String>,
+}
+
+impl Of {
+    fn values(&self) -> [(&'static str, Value); 2] {
+        let path = Value::text(Some(self.path.as_str()));
+        [
+            ("path", path),
+            ("session", Value::text(self.session.as_deref())),
+        ]
+    }
+}
+
+/// The names of all columns that have one.
+fn names<L: Listing>(listing: &L) -> impl Iterator<Item = &'static str> {
+    let columns = listing.columns(usize::MAX).into_iter();
+    columns.filter_map(|column| Some(column.sort?.by))
+}
+
+/// The values of a row by the names of their columns.
+fn values<L: Listing>(listing: &L, row: &L::Row) -> impl Iterator<Item = (&'static str, Value)> {
+    let columns = listing.columns(usize::MAX).into_iter();
+    columns.filter_map(move |column| Some((column.sort?.by, (column.value)(row))))
+}
+
+/// A value as CSV has it: on one line, nothing where nothing is known.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::None => String::new(),
+        Value::Bool(is_so) => is_so.to_string(),
+        Value::Figure(figure, _) => figure.to_string(),
+        Value::Time(at) => at.to_rfc3339(),
+        Value::Text(text) => reading::on_one_line(text).into_owned(),
+        Value::Texts(texts) => texts.join(", "),
+        Value::Ranked(_, value) => plain(value),
+    }
+}
+
+/// A row as JSON.
+struct Object(Vec<(&'static str, Value)>);
+
+impl Serialize for Object {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, &Json(value))?;
+        }
+        map.end()
+    }
+}
+
+/// A value as JSON.
+struct Json<'a>(&'a Value);
+
+impl Serialize for Json<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::None => serializer.serialize_none(),
+            Value::Bool(is_so) => is_so.serialize(serializer),
+            Value::Figure(figure, _) => figure.serialize(serializer),
+            Value::Time(at) => at.to_rfc3339().serialize(serializer),
+            Value::Text(text) => text.serialize(serializer),
+            Value::Texts(texts) => texts.serialize(serializer),
+            Value::Ranked(_, value) => Json(value).serialize(serializer),
+        }
+    }
+}
