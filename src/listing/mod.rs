@@ -4,6 +4,7 @@
 pub(crate) mod call;
 pub(crate) mod calls;
 pub(crate) mod files;
+pub(crate) mod sessions;
 pub(crate) mod sort;
 pub(crate) mod table;
 pub(crate) mod tools;

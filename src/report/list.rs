@@ -6,7 +6,6 @@
 
 use std::io::{self, Write};
 
-use ratatui::style::{Color, Style};
 use ratatui::text::Span;
 use serde::Serialize;
 
@@ -16,9 +15,12 @@ use super::reading::shown;
 use super::rows::Paper;
 use crate::ingest;
 use crate::ingest::find::{self, Environment, Search};
+use crate::listing::sort::Value;
+use crate::listing::table::{Column, Table, cell};
 use crate::model::figures;
 use crate::model::found::Found;
 use crate::model::timestamp::Timestamp;
+use crate::render::theme::Theme;
 use crate::render::wrap;
 
 /// After so many rows what was written is handed on: readers see the newest at once.
@@ -72,7 +74,7 @@ pub fn write(
 ) -> Result<Outcome, ReportError> {
     let mut failures = Vec::new();
     let mut has_unread = false;
-    let table = Table::new(options, now);
+    let table = FoundTable::new(options, now);
     let mut listed = 0;
     let mut sessions = find::sessions(&options.search, now);
     while options.limit.is_none_or(|limit| listed < limit) {
@@ -84,7 +86,7 @@ pub fn write(
                 if options.json {
                     write_json(&found, out)?;
                 } else {
-                    writeln!(out, "{}", table.line(&found))?;
+                    writeln!(out, "{}", table.line(found))?;
                 }
                 listed += 1;
                 if listed % FLUSHED == 0 {
@@ -143,22 +145,27 @@ fn write_json(found: &Found, out: &mut dyn Write) -> Result<(), ReportError> {
     json::write_line(out, &line).map_err(io::Error::into)
 }
 
-/// Columns of the table, in the order of the page. The title has what the others leave.
-struct Table<'a> {
+/// The rows of the table. Of what cannot be read it is said why and where it lies, in all columns but those of its age,
+/// format and name.
+struct FoundTable<'a> {
     environment: &'a Environment,
     paper: Paper,
     now: Timestamp,
-    title: usize,
-    format: usize,
-    id: usize,
-    cwd: usize,
-    model: usize,
+    theme: Theme,
+    sessions: Table<FoundRow>,
+    faults: Table<FoundRow>,
 }
 
-const AGE: usize = 10;
-const SIZE: usize = 7;
+/// What was found, when it was written, and where it lies or belongs, in words.
+struct FoundRow {
+    found: Found,
+    age: String,
+    folder: String,
+}
 
-impl<'a> Table<'a> {
+type FoundColumn = Column<FoundRow>;
+
+impl<'a> FoundTable<'a> {
     /// Narrow pages have fewer columns; what opens a session, its id, stays longest.
     fn new(options: &'a Options, now: Timestamp) -> Self {
         let width = usize::from(options.paper.width);
@@ -168,125 +175,93 @@ impl<'a> Table<'a> {
             90..130 => [11, 13, 20, 0],
             _ => [11, 18, 28, 20],
         };
-        let columns = [AGE, SIZE, format, id, cwd, model];
-        let taken: usize = columns
-            .iter()
-            .filter(|column| **column > 0)
-            .map(|column| column + GAP)
-            .sum();
-        // The dot in front and the gap behind it.
-        let title = width.saturating_sub(taken + 2).max(8);
+        let age = || {
+            FoundColumn::figures("", 10, 8)
+                .value(|row| Value::line(&row.age))
+                .dim()
+        };
+        let format = || {
+            FoundColumn::words("", format, 4)
+                .value(|row| Value::line(row.found.format))
+                .style(|_, look| look.theme.accent)
+        };
+        let id = || FoundColumn::words("", id, 9).value(|row| Value::line(&row.found.id));
+        let sessions = vec![
+            age(),
+            format(),
+            FoundColumn::rest("", 8)
+                .value(|row| Value::line(row.found.title.as_deref().unwrap_or("(no title)"))),
+            FoundColumn::words("", cwd, 3).cell(|row, look| {
+                let cut = look.theme.glyphs().cut;
+                cell(wrap::fit_path(&row.folder, look.width, cut), look.theme.dim)
+            }),
+            FoundColumn::words("", model, 2)
+                .value(|row| Value::line(row.found.model.as_deref().unwrap_or_default()))
+                .dim(),
+            FoundColumn::figures("", 7, 5)
+                .value(|row| Value::bytes(row.found.size))
+                .dim(),
+            id(),
+        ];
+        let faults = vec![
+            age(),
+            format(),
+            FoundColumn::rest("", 8)
+                .value(|row| {
+                    let fault = row.found.fault().unwrap_or_default();
+                    Value::line(&format!("{fault} ({})", row.folder))
+                })
+                .style(|_, look| look.theme.bad),
+            id(),
+        ];
+        // The sign in front of a row and the gap behind it.
+        let width = width.saturating_sub(2);
         Self {
             environment: &options.search.environment,
             paper: options.paper,
             now,
-            title,
-            format,
-            id,
-            cwd,
-            model,
+            theme: options.paper.theme(),
+            sessions: Table::new(sessions, width, GAP),
+            faults: Table::new(faults, width, GAP),
         }
     }
 
-    fn line(&self, found: &Found) -> String {
-        if let Some(fault) = found.fault() {
-            return self.line_of_fault(found, &fault);
-        }
-        let dot = if found.live == Some(true) {
-            if self.paper.ascii { "*" } else { "●" }
-        } else {
-            " "
+    fn line(&self, found: Found) -> String {
+        let is_fault = found.fault().is_some();
+        let is_live = found.live == Some(true) && !is_fault;
+        let sign = match (is_live, self.paper.ascii) {
+            (true, true) => "*",
+            (true, false) => "●",
+            (false, _) => " ",
         };
-        let size = found.size.map(figures::bytes).unwrap_or_default();
-        let dim = Style::new().fg(Color::DarkGray);
+        let age = |at: Timestamp| {
+            if is_live {
+                figures::age(self.now.since(at))
+            } else {
+                at.day_or_minute(self.now)
+            }
+        };
         let project = found.project.as_ref().or(found.cwd.as_ref());
-        let cwd = project.map(|folder| self.environment.shortened(folder.as_str().as_ref()));
-        let title = found.title.as_deref().unwrap_or("(no title)");
-        let age = |at: Timestamp| match found.live {
-            Some(true) => figures::age(self.now.since(at)),
-            Some(false) | None => at.day_or_minute(self.now),
+        let folder = if is_fault {
+            Some(found.path.as_path())
+        } else {
+            project.map(|folder| folder.as_str().as_ref())
         };
-        let age = found.modified.map(age).unwrap_or_default();
-        let cells = [
-            (format!("{age:>AGE$}"), dim),
-            (
-                self.fit(found.format, self.format),
-                Style::new().fg(Color::Cyan),
-            ),
-            (self.fit(title, self.title), Style::new()),
-            (self.fit_path(&cwd.unwrap_or_default(), self.cwd), dim),
-            (
-                self.fit(found.model.as_deref().unwrap_or_default(), self.model),
-                dim,
-            ),
-            (format!("{size:>SIZE$}"), dim),
-            (self.fit(&found.id, self.id), Style::new()),
-        ];
-        self.line_of(dot, cells)
-    }
-
-    /// Of what cannot be read it is said why and where it lies, in all columns but those of its age, format and name.
-    fn line_of_fault(&self, found: &Found, fault: &str) -> String {
-        let others = [self.cwd, self.model, SIZE]
-            .into_iter()
-            .filter(|column| *column > 0);
-        let width = self.title + others.map(|column| column + GAP).sum::<usize>();
-        let words = format!("{fault} ({})", self.environment.shortened(&found.path));
-        let age = found
-            .modified
-            .map(|at| at.day_or_minute(self.now))
-            .unwrap_or_default();
-        let dim = Style::new().fg(Color::DarkGray);
-        let cells = [
-            (format!("{age:>AGE$}"), dim),
-            (
-                self.fit(found.format, self.format),
-                Style::new().fg(Color::Cyan),
-            ),
-            (self.fit(&words, width), Style::new().fg(Color::Red)),
-            (self.fit(&found.id, self.id), Style::new()),
-        ];
-        self.line_of(" ", cells)
-    }
-
-    fn line_of(
-        &self,
-        dot: &'static str,
-        cells: impl IntoIterator<Item = (String, Style)>,
-    ) -> String {
-        let mut spans = vec![Span::styled(dot, Style::new().fg(Color::Green))];
-        for (at, (cell, style)) in cells
-            .into_iter()
-            .filter(|(cell, _)| !cell.is_empty())
-            .enumerate()
-        {
-            spans.push(Span::raw(if at == 0 { " " } else { "  " }));
-            spans.push(Span::styled(cell, style));
-        }
+        let folder = folder.map(|folder| self.environment.shortened(folder));
+        let row = FoundRow {
+            age: found.modified.map(age).unwrap_or_default(),
+            folder: folder.unwrap_or_default(),
+            found,
+        };
+        let table = if is_fault {
+            &self.faults
+        } else {
+            &self.sessions
+        };
+        let mut spans = vec![Span::styled(sign, self.theme.good), Span::raw(" ")];
+        spans.extend(table.row(&row, &self.theme, false).spans);
         self.paper.bare_line(&spans)
     }
-
-    /// A text in a column of this width: its beginning, and blanks.
-    fn fit(&self, text: &str, width: usize) -> String {
-        let spans = wrap::fit(&[Span::raw(one_line(text))], width, self.cut());
-        let mut cell: String = spans.iter().map(|span| span.content.as_ref()).collect();
-        cell.push_str(&" ".repeat(width.saturating_sub(wrap::width(&cell))));
-        cell
-    }
-
-    /// A path in a column: its end says most.
-    fn fit_path(&self, path: &str, width: usize) -> String {
-        self.fit(&wrap::fit_path(path, width, self.cut()), width)
-    }
-
-    fn cut(&self) -> &'static str {
-        if self.paper.ascii { "~" } else { "…" }
-    }
-}
-
-/// Titles of several lines stand on one.
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

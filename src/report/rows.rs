@@ -182,7 +182,6 @@ mod tests {
 
     use super::Paper;
     use crate::render::row::{Gutter, Row};
-    use crate::render::theme::Theme;
 
     fn row() -> Row {
         Row {

@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crossbeam_channel::RecvTimeoutError;
-use ratatui::style::{Color, Style};
-use ratatui::text::Span;
+use ratatui::text::{Line, Span};
 use serde::Serialize;
 use signal_hook::consts::SIGINT;
 
@@ -18,18 +17,17 @@ use super::outcome::{Missed, Outcome, ReportError};
 use super::reading::shown;
 use super::rows::Paper;
 use super::spent::CostFigures;
-use crate::analysis::activity::{Activity, Wish};
+use crate::analysis::activity::Wish;
 use crate::analysis::phrases;
-use crate::analysis::wall::columns::{Column, GAP, plan};
 use crate::analysis::wall::{Need, News, SessionRow};
 use crate::fleet::{self, Fleet};
 use crate::ingest::find::Search;
 use crate::ingest::{OpenError, WatchMode};
+use crate::listing::sessions::table;
 use crate::model::figures;
 use crate::model::found::Place;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::render::wrap;
 
 /// How often it is looked whether the user wants to stop.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -64,7 +62,7 @@ pub enum Form {
 
 /// A session as JSON.
 #[derive(Serialize)]
-struct Line<'a> {
+struct TopLine<'a> {
     schema: &'static str,
     path: Text,
     /// What names it in its database.
@@ -242,14 +240,14 @@ fn left(place: &Place) -> Departure<'_> {
     }
 }
 
-fn line(row: &SessionRow) -> Line<'_> {
+fn line(row: &SessionRow) -> TopLine<'_> {
     let head = &row.head;
     let flags = [
         (row.flags.is_loop, "loop"),
         (row.flags.is_silent, "silent"),
         (row.flags.errors > 0, "errors"),
     ];
-    Line {
+    TopLine {
         schema: SCHEMA,
         path: shown(&row.place.path),
         name: row.place.session.as_deref(),
@@ -300,35 +298,21 @@ fn write_table(
     now: Timestamp,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let columns = plan(usize::from(paper.width).saturating_sub(2));
-    let dim = Style::new().fg(Color::DarkGray);
-    let head = columns
-        .iter()
-        .map(|(column, width)| (column.title().to_owned(), *column, *width, dim));
-    writeln!(out, "{}", line_of(paper, Span::raw(" "), head))?;
+    let theme = paper.theme();
+    let table = table(usize::from(paper.width).saturating_sub(2));
+    let mut write = |mark: &'static str, line: Line<'static>| {
+        let mut spans = vec![Span::styled(mark, theme.warn), Span::raw(" ")];
+        spans.extend(line.spans);
+        writeln!(out, "{}", paper.bare_line(&spans))
+    };
+    write(" ", table.heads(None, &theme))?;
     for row in rows {
         let mark = if row.need <= Need::Undelivered {
             "!"
         } else {
             " "
         };
-        let cells = columns.iter().map(|(column, width)| {
-            let style = if *column == Column::State {
-                state_style(row)
-            } else {
-                style(*column)
-            };
-            (row.cell(*column, now, paper.ascii), *column, *width, style)
-        });
-        writeln!(
-            out,
-            "{}",
-            line_of(
-                paper,
-                Span::styled(mark, Style::new().fg(Color::Yellow)),
-                cells
-            )
-        )?;
+        write(mark, table.row(&(row, now), &theme, false))?;
     }
     Ok(())
 }
@@ -349,53 +333,4 @@ fn sum(rows: &[SessionRow], more: usize) -> String {
         cost,
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
-}
-
-fn line_of(
-    paper: Paper,
-    mark: Span<'static>,
-    cells: impl Iterator<Item = (String, Column, usize, Style)>,
-) -> String {
-    let cut = if paper.ascii { "~" } else { "…" };
-    let mut spans = vec![mark];
-    for (at, (text, column, width, style)) in cells.enumerate() {
-        spans.push(Span::raw(if at == 0 {
-            " ".to_owned()
-        } else {
-            " ".repeat(GAP)
-        }));
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let fitted = wrap::fit(&[Span::styled(text, style)], width, cut);
-        let rest = " ".repeat(width.saturating_sub(wrap::width_of(&fitted)));
-        let (before, behind) = if column.is_of_figures() {
-            (rest, String::new())
-        } else {
-            (String::new(), rest)
-        };
-        spans.push(Span::raw(before));
-        spans.extend(fitted);
-        spans.push(Span::raw(behind));
-    }
-    paper.bare_line(&spans)
-}
-
-fn style(column: Column) -> Style {
-    match column {
-        Column::Title => Style::new(),
-        Column::Project | Column::Call => Style::new().fg(Color::Cyan),
-        Column::Flags => Style::new().fg(Color::Red),
-        _ => Style::new().fg(Color::DarkGray),
-    }
-}
-
-/// Only what is at work, waits, or went wrong has a colour.
-fn state_style(row: &SessionRow) -> Style {
-    let colour = match row.activity {
-        _ if row.problem.is_some() => Color::Red,
-        Activity::Tool { .. } | Activity::Model { .. } => Color::Green,
-        Activity::Retry { .. } | Activity::Waiting { .. } => Color::Yellow,
-        Activity::Unclean => Color::Red,
-        Activity::Idle { .. } | Activity::Ended | Activity::Unknown => Color::DarkGray,
-    };
-    Style::new().fg(colour)
 }

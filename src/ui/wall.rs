@@ -15,16 +15,17 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::chrome;
-use crate::analysis::activity::Activity;
 use crate::analysis::money::cost::Cost;
 use crate::analysis::phrases;
-use crate::analysis::wall::columns::{Column, GAP, plan};
 use crate::analysis::wall::{Need, Said, SessionRow, Voice};
 use crate::app::mode::Mode;
 use crate::app::screen::Screen;
 use crate::app::state::App;
 use crate::app::wall::layout::{Division, Pane, divide};
 use crate::app::wall::{Line as Listed, Sort, Wall};
+use crate::listing::sessions::{SessionAt, table};
+use crate::listing::sort::{Order, Sort as Sorted};
+use crate::listing::table::Table;
 use crate::model::figures;
 use crate::render::markdown::{self, Manner};
 use crate::render::row::Look;
@@ -55,18 +56,10 @@ pub fn paint(app: &App, frame: &mut Frame<'_>) {
         );
         y += 1;
     }
-    let columns = plan(usize::from(parts.columns).saturating_sub(MARKS + 1));
+    let table = table(usize::from(parts.columns).saturating_sub(MARKS + 1));
     if parts.heads {
-        let heads = columns.iter().map(|(column, width)| {
-            let is_sorted = sorted_by(*column) == Some(wall.sort);
-            let style = if is_sorted {
-                screen.theme.accent
-            } else {
-                screen.theme.dim
-            };
-            (column.title().to_owned(), *column, *width, style)
-        });
-        let line = line_of(screen, vec![Span::raw(" ".repeat(MARKS))], heads);
+        let mut line = table.heads(Some(sorted(wall)), &screen.theme);
+        line.spans.insert(0, Span::raw(" ".repeat(MARKS)));
         buffer.set_line(area.x, y, &line, parts.columns);
         y += 1;
     }
@@ -90,7 +83,7 @@ pub fn paint(app: &App, frame: &mut Frame<'_>) {
                 },
                 _,
             ) => head_of_group(screen, name, *count, *needing, cost.as_ref()),
-            (Listed::Row(_), Some(row)) => row_of(screen, &columns, row, is_chosen),
+            (Listed::Row(_), Some(row)) => row_of(screen, &table, row, is_chosen),
             (Listed::Row(_), None) => continue,
         };
         buffer.set_line(list.x, y, &line, list.width);
@@ -182,16 +175,21 @@ fn paint_foot(app: &App, parts: Division, frame: &mut Frame<'_>) {
     }
 }
 
-/// The column whose figures a sort goes by.
-fn sorted_by(column: Column) -> Option<Sort> {
-    Some(match column {
-        Column::State => Sort::Need,
-        Column::Title => Sort::Title,
-        Column::Context => Sort::Context,
-        Column::Cost => Sort::Cost,
-        Column::Hour => Sort::Hour,
-        _ => return None,
-    })
+/// The column by which sessions are sorted.
+fn sorted(wall: &Wall) -> Sorted {
+    let (by, order) = match wall.sort {
+        Sort::Need | Sort::Newest => ("", Order::Falling),
+        Sort::Cost => ("cost", Order::Falling),
+        Sort::Hour => ("hour", Order::Falling),
+        Sort::Context => ("context", Order::Falling),
+        Sort::Title => ("title", Order::Rising),
+    };
+    let sorted = Sorted { by, order };
+    if wall.is_reversed {
+        sorted.reversed()
+    } else {
+        sorted
+    }
 }
 
 fn paint_header(wall: &Wall, screen: &Screen, area: Rect, buffer: &mut Buffer) {
@@ -342,10 +340,10 @@ fn head_of_group(
     ])
 }
 
-fn row_of(
+fn row_of<'a>(
     screen: &Screen,
-    columns: &[(Column, usize)],
-    row: &SessionRow,
+    table: &Table<SessionAt<'a>>,
+    row: &'a SessionRow,
     is_chosen: bool,
 ) -> Line<'static> {
     let theme = &screen.theme;
@@ -355,64 +353,12 @@ fn row_of(
     } else {
         " "
     };
-    let marks = vec![
+    let mut spans = vec![
         Span::styled(if is_chosen { mark } else { " " }, theme.focus),
         Span::styled(needs, theme.warn),
     ];
-    let cells = columns.iter().map(|(column, width)| {
-        let style = match column {
-            Column::State => state_style(screen, row),
-            Column::Title if is_chosen => theme.focus,
-            Column::Title | Column::Last => theme.text,
-            Column::Call => theme.tool,
-            Column::Flags => theme.bad,
-            _ => theme.dim,
-        };
-        (
-            row.cell(*column, screen.now, theme.ascii),
-            *column,
-            *width,
-            style,
-        )
-    });
-    line_of(screen, marks, cells)
-}
-
-fn line_of(
-    screen: &Screen,
-    marks: Vec<Span<'static>>,
-    cells: impl Iterator<Item = (String, Column, usize, Style)>,
-) -> Line<'static> {
-    let cut = screen.theme.glyphs().cut;
-    let mut spans = marks;
-    for (at, (text, column, width, style)) in cells.enumerate() {
-        if at > 0 {
-            spans.push(Span::raw(" ".repeat(GAP)));
-        }
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let fitted = wrap::fit(&[Span::styled(text, style)], width, cut);
-        let rest = Span::raw(" ".repeat(width.saturating_sub(wrap::width_of(&fitted))));
-        if column.is_of_figures() {
-            spans.push(rest);
-            spans.extend(fitted);
-        } else {
-            spans.extend(fitted);
-            spans.push(rest);
-        }
-    }
+    spans.extend(table.row(&(row, screen.now), theme, is_chosen).spans);
     Line::from(spans)
-}
-
-/// Only what is at work, waits, or went wrong has a colour.
-fn state_style(screen: &Screen, row: &SessionRow) -> Style {
-    let theme = &screen.theme;
-    match row.activity {
-        _ if row.problem.is_some() => theme.bad,
-        Activity::Tool { .. } | Activity::Model { .. } => theme.good,
-        Activity::Retry { .. } | Activity::Waiting { .. } => theme.warn,
-        Activity::Unclean => theme.bad,
-        Activity::Idle { .. } | Activity::Ended | Activity::Unknown => theme.dim,
-    }
 }
 
 /// What the chosen session is, and its live end.

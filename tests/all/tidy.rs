@@ -126,7 +126,7 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         name: "ui",
-        imports: &["app", "session", "analysis", "render", "model"],
+        imports: &["app", "listing", "session", "analysis", "render", "model"],
         never: &[
             "serde",
             "serde_json",

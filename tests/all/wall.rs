@@ -470,9 +470,10 @@ fn the_head_of_what_is_sorted_by_stands_out() {
         }
         let (line, buffer) = (stage.line(1), stage.buffer());
         for other in ["cost", "per hour", "ctx"] {
-            let x = u16::try_from(line.find(other).unwrap()).unwrap();
+            let (before, _) = line.split_once(other).unwrap();
+            let x = u16::try_from(before.chars().count()).unwrap();
             let style = if other == head {
-                theme.accent
+                theme.focus
             } else {
                 theme.dim
             };

@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{Options, Table, write};
+use super::{FoundTable, Options, write};
 use crate::ingest::find::{Environment, Search};
 use crate::model::figures;
 use crate::model::found::{Found, Place};
@@ -112,13 +112,13 @@ fn a_session_that_runs_has_its_age_and_others_their_time() {
     let options = options(folder.path(), 120);
     let now = Timestamp(4_000_000_000_000);
     let at = Timestamp(now.0 - 300_000);
-    let table = Table::new(&options, now);
+    let table = FoundTable::new(&options, now);
     let place = || Place {
         path: folder.path().join("a.jsonl"),
         session: None,
     };
     let line = |found: Found| {
-        table.line(&Found {
+        table.line(Found {
             modified: Some(at),
             ..found
         })
