@@ -98,21 +98,15 @@ impl SidePane for Inspector {
         let page = usize::from(text.frame(scene).inspector.height)
             .saturating_sub(2)
             .max(1);
-        let by = |n: usize| isize::try_from(n.saturating_mul(times)).unwrap_or(isize::MAX);
-        match action {
-            Action::Next | Action::LineDown => step(self, text, scene, by(1)),
-            Action::Previous | Action::LineUp => step(self, text, scene, -by(1)),
-            Action::PageDown => step(self, text, scene, by(page)),
-            Action::PageUp => step(self, text, scene, -by(page)),
-            Action::HalfDown => step(self, text, scene, by(page.div_ceil(2))),
-            Action::HalfUp => step(self, text, scene, -by(page.div_ceil(2))),
-            Action::Top => step(self, text, scene, isize::MIN / 2),
-            Action::Bottom => step(self, text, scene, isize::MAX / 2),
-            Action::Expand => return Some(enter(self, scene)),
-            Action::Copy(CopyTarget::Text) => return Some(copy(self, scene)),
-            _ => return None,
+        if let Some(by) = action.steps(page, times) {
+            step(self, text, scene, by);
+            return Some(Vec::new());
         }
-        Some(Vec::new())
+        match action {
+            Action::Expand => Some(enter(self, scene)),
+            Action::Copy(CopyTarget::Text) => Some(copy(self, scene)),
+            _ => None,
+        }
     }
 }
 

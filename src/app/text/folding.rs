@@ -2,6 +2,7 @@
 
 use super::folds::{toggle_branch, unfold_branch};
 use super::jumps::{jump, seek_on};
+use super::places::item_of;
 use super::viewport::{Focus, Motion};
 use super::{landmarks, runs};
 use crate::analysis::reading::helper_headed_by;
@@ -35,12 +36,7 @@ pub(crate) fn fold_all(text: &mut TextPane, level: Level) {
 }
 
 fn set_fold(text: &mut TextPane, scene: &Scene<'_>, focus: Focus, fold: Fold) {
-    let Some(key) = scene
-        .session
-        .transcript
-        .get(focus.entry)
-        .map(|entry| entry.key.clone())
-    else {
+    let Some((key, _)) = item_of(&scene.session.transcript, focus) else {
         return;
     };
     text.folds.set(&key, focus.block, fold);
@@ -63,12 +59,7 @@ pub fn open(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) {
 }
 
 fn set_node(text: &mut TextPane, scene: &Scene<'_>, focus: Focus, node: Node, is_open: bool) {
-    let Some(key) = scene
-        .session
-        .transcript
-        .get(focus.entry)
-        .map(|entry| entry.key.clone())
-    else {
+    let Some((key, _)) = item_of(&scene.session.transcript, focus) else {
         return;
     };
     text.folds.set_node(&key, node.id, is_open);

@@ -166,6 +166,7 @@ impl Places {
     }
 }
 
-fn item_of(transcript: &Transcript, focus: Focus) -> Option<Item> {
+/// An item by the key of its entry.
+pub(crate) fn item_of(transcript: &Transcript, focus: Focus) -> Option<Item> {
     Some((transcript.get(focus.entry)?.key.clone(), focus.block))
 }

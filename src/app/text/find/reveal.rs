@@ -7,6 +7,7 @@ use super::{CurrentHit, Edge, PendingHit};
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;
 use crate::app::text::folds::reach;
+use crate::app::text::places::item_of;
 use crate::app::text::viewport::{Focus, Motion};
 use crate::app::text::window::{refresh_sequence, rows_of_block};
 use crate::model::text::without_sgr;
@@ -183,12 +184,7 @@ fn next_block(text: &mut TextPane, scene: &mut Scene<'_>, forward: bool, is_done
 }
 
 fn open_fold(text: &mut TextPane, scene: &Scene<'_>, hit: Focus) {
-    let Some(key) = scene
-        .session
-        .transcript
-        .get(hit.entry)
-        .map(|entry| entry.key.clone())
-    else {
+    let Some((key, _)) = item_of(&scene.session.transcript, hit) else {
         return;
     };
     let before = text.folds.get(&key, hit.block);

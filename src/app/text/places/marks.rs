@@ -2,6 +2,7 @@
 //!
 //! Invariant: kept by the entry's key, so that they survive a reload.
 
+use super::item_of;
 use crate::analysis::phrases::title_of;
 use crate::app::effect::Effect;
 use crate::app::scene::Scene;
@@ -18,12 +19,8 @@ pub(crate) fn set(text: &mut TextPane, scene: &mut Scene<'_>, letter: Option<cha
         scene.say("a letter or a digit names the mark");
         return Vec::new();
     };
-    let marked = text.view.focus.and_then(|focus| {
-        Some((
-            scene.session.transcript.get(focus.entry)?.key.clone(),
-            focus.block,
-        ))
-    });
+    let focus = text.view.focus;
+    let marked = focus.and_then(|focus| item_of(&scene.session.transcript, focus));
     let Some(marked) = marked else {
         scene.say("nothing is focused");
         return Vec::new();
