@@ -131,6 +131,39 @@ fn a_key_leads_along_a_call_to_the_answer_that_saw_its_end() {
 }
 
 #[test]
+fn an_answer_that_saw_two_ends_leads_back_to_the_call_that_led_there() {
+    let mut stage = Stage::made((130, 40));
+    let call = |id: &str, key: &'static str, seconds| {
+        with(
+            calls(id, seconds, "bash", ToolKind::Run, "cargo test"),
+            |entry| entry.key = key.into(),
+        )
+    };
+    stage.add([
+        prompt("p", "test it twice"),
+        call("c1", "a1", 1),
+        begun("c1", 2, "w1"),
+        call("c2", "a2", 3),
+        begun("c2", 4, "w2"),
+        says("a3", 5, Role::Assistant, "Both run."),
+    ]);
+    stage.add(told("n1", 10, "w1", Carrier::Notice, 0));
+    stage.add(told("n2", 11, "w2", Carrier::Notice, 0));
+    stage.add([says("a4", 12, Role::Assistant, "Both are done.")]);
+    stage.feed(Feed::CaughtUp);
+    for (to, keys) in [
+        ("g ] t", ["n1", "a4", "a1"]),
+        ("g ] t ] t", ["n2", "a4", "a2"]),
+    ] {
+        stage.press(to);
+        for key in keys {
+            stage.press("%");
+            assert_eq!(stage.focused_key(), key, "{to}\n{}", stage.picture());
+        }
+    }
+}
+
+#[test]
 fn what_goes_on_has_a_clock_until_it_ends() {
     let mut stage = Stage::made((130, 30));
     let clock = |stage: &mut Stage, seconds: i64| {

@@ -25,6 +25,8 @@ pub struct Find {
     pub(crate) opened: OpenedFolds,
     /// The id that `o` follows, and the item it led to; another focus ends that.
     pub(crate) same_id: Option<(Focus, String)>,
+    /// The item that the last step along a call led to, and the call.
+    pub(crate) along: Option<(Focus, Focus)>,
     /// Whether typed searches are literal.
     pub is_literal: bool,
     /// A search that is being typed.

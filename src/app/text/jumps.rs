@@ -141,11 +141,15 @@ fn word(kind: LandmarkKind) -> &'static str {
     }
 }
 
-/// The next shown entry in the life of a call with background work; after the last one the call again.
-fn along_a_call(text: &TextPane, scene: &Scene<'_>, focus: Focus) -> Option<Focus> {
+/// The next shown entry in the life of a call with background work, with the call; after the last one the call again.
+/// An entry that has to do with several calls goes on with the one that led there.
+fn along_a_call(text: &TextPane, scene: &Scene<'_>, focus: Focus) -> Option<(Focus, Focus)> {
     let transcript = &scene.session.transcript;
-    lifecycle::subjects(transcript, focus)
+    let before = text.find.along.filter(|(place, _)| *place == focus);
+    let before = before.map(|(_, call)| call);
+    before
         .into_iter()
+        .chain(lifecycle::subjects(transcript, focus))
         .find_map(|call| {
             let stations = lifecycle::stations(transcript, call).into_iter();
             let shown: Vec<Focus> = stations
@@ -157,7 +161,7 @@ fn along_a_call(text: &TextPane, scene: &Scene<'_>, focus: Focus) -> Option<Focu
                 .position(|other| *other == focus)
                 .or_else(|| shown.iter().rposition(is_here));
             let next = shown.get(at.map_or(0, |at| (at + 1) % shown.len()))?;
-            (*next != focus).then_some(*next)
+            (*next != focus).then_some((call, *next))
         })
 }
 
@@ -165,8 +169,10 @@ fn along_a_call(text: &TextPane, scene: &Scene<'_>, focus: Focus) -> Option<Focu
 /// result is a stray.
 pub fn pair(text: &mut TextPane, scene: &mut Scene<'_>) {
     let Some(focus) = text.view.focus else { return };
-    if let Some(other) = along_a_call(text, scene, focus) {
-        return jump(text, scene, other);
+    if let Some((call, other)) = along_a_call(text, scene, focus) {
+        jump(text, scene, other);
+        text.find.along = Some((other, call));
+        return;
     }
     if let Some(other) = landmarks::pair(&scene.session.transcript, focus) {
         return jump(text, scene, other);
