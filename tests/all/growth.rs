@@ -31,7 +31,7 @@ const APART: [&str; 4] = [
 ];
 /// A longer session grows by several records at once.
 const STEPS: usize = 16;
-/// Multiplexer two steps: some changes are seen by themselves, some together.
+/// Between two steps: some changes are seen by themselves, some together.
 const PAUSE: Duration = Duration::from_millis(12);
 /// What is not there then will not come.
 const ENOUGH: Duration = Duration::from_secs(12);

@@ -107,7 +107,7 @@ fn every_byte_of_a_document_that_breaks_off_counts() {
         fs::write(&path, text).unwrap();
         let (_, transcript, _) = read(&path);
         assert!(transcript.tally().faulty > 0, "{text}");
-        // Multiplexer two elements stands a comma, which is a part of neither.
+        // Between two elements stands a comma, which is a part of neither.
         let commas = transcript.tally().shown.saturating_sub(1);
         assert_eq!(
             transcript.tally().bytes.total() + commas,
