@@ -33,7 +33,7 @@ pub use self::formats::define;
 use self::grep::GrepArgs;
 use self::listing::ListingArgs;
 use self::naming::{has_several, named, session, slip, with_entry};
-pub use self::opening::take_settings;
+pub use self::opening::apply_settings;
 use self::opening::{read_settings, view, view_of};
 use self::strict::StrictArgs;
 pub use self::surroundings::Surroundings;
@@ -342,7 +342,7 @@ impl Config {
         let mut command = command();
         let matches = command.try_get_matches_from_mut(arguments)?;
         let args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
-        let typed = surroundings::Typed {
+        let typed = surroundings::GlobalOptions {
             ascii: args.ascii,
             newest: args.newest,
         };

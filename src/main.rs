@@ -12,7 +12,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use tv::cli::{Config, Surroundings, charset, completions, define, redacts, take_settings};
+use tv::cli::{Config, Surroundings, apply_settings, charset, completions, define, redacts};
 use tv::model::text::Text;
 use tv::model::text::outlet::{Charset, Outlet};
 use tv::model::text::secrets;
@@ -48,7 +48,7 @@ fn main() -> ExitCode {
     surroundings.zone.clone().install();
     surroundings
         .passed_over
-        .extend(take_settings(&surroundings));
+        .extend(apply_settings(&surroundings));
     surroundings
         .passed_over
         .extend(defined.as_ref().ok().into_iter().flatten().cloned());

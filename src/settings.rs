@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use self::table::{in_order, place_of};
+use self::table::{in_order, position_of};
 use crate::analysis::money::prices::Prices;
 use crate::app::alarms::{AlarmSpec, NotifyMeans};
 use crate::app::input::action::Action;
@@ -90,18 +90,18 @@ pub(crate) struct ViewSettings {
 /// Parses the text of a settings file.
 pub fn parse(text: &str) -> Settings {
     let (table, errors) = DeTable::parse_recoverable(text);
-    let mut reading = Reading {
+    let mut reader = SettingsReader {
         text,
         settings: Settings::default(),
         complaints: Vec::new(),
     };
     for error in errors {
-        reading.complain(error.span().map_or(0, |span| span.start), error.message());
+        reader.complain(error.span().map_or(0, |span| span.start), error.message());
     }
     for (key, value) in in_order(table.get_ref()) {
-        reading.take(key, value);
+        reader.set(key, value);
     }
-    reading.finish()
+    reader.finish()
 }
 
 /// Limit of listed complaints; the rest is counted.
@@ -111,15 +111,15 @@ const SEQUENCES: usize = 16;
 
 const KEYS_WANTED: &str = "keys are written like \"x\", \"ctrl-n\" or \"g g\"";
 
-struct Reading<'t> {
+struct SettingsReader<'t> {
     text: &'t str,
     settings: Settings,
     /// Complaints with their offsets.
     complaints: Vec<(usize, String)>,
 }
 
-impl Reading<'_> {
-    fn take(&mut self, key: &Spanned<Cow<'_, str>>, value: &Spanned<DeValue<'_>>) {
+impl SettingsReader<'_> {
+    fn set(&mut self, key: &Spanned<Cow<'_, str>>, value: &Spanned<DeValue<'_>>) {
         match key.get_ref().as_ref() {
             "theme" => self.settings.theme = self.string(value),
             "level" => self.settings.view.level = self.level(value),
@@ -149,7 +149,7 @@ impl Reading<'_> {
             "rulers" => self.settings.view.rulers = self.switch(value),
             "state" => self.settings.state = self.switch(value),
             "images" => self.settings.images = self.images(value),
-            "watch" => self.take_watches(value),
+            "watch" => self.set_alarms(value),
             "notify" => {
                 let means = value.get_ref().as_str().and_then(|word| word.parse().ok());
                 self.settings.notify =
@@ -163,7 +163,7 @@ impl Reading<'_> {
                 self.settings.late = self.wanted(minutes, value, "late is a number of minutes");
             }
             "keys" => match value.get_ref().as_table() {
-                Some(keys) => self.take_keys(keys),
+                Some(keys) => self.set_keys(keys),
                 None => self.complain(value.span().start, "keys is a table: [keys]"),
             },
             "prices" => match value.get_ref().as_table() {
@@ -174,7 +174,7 @@ impl Reading<'_> {
         }
     }
 
-    fn take_keys(&mut self, keys: &DeTable<'_>) {
+    fn set_keys(&mut self, keys: &DeTable<'_>) {
         for (name, value) in in_order(keys) {
             if name.get_ref() == "preset" {
                 match value.get_ref().as_str().and_then(Preset::named) {
@@ -194,7 +194,7 @@ impl Reading<'_> {
     }
 
     /// Parses expressions, each with an optional command after `|`.
-    fn take_watches(&mut self, value: &Spanned<DeValue<'_>>) {
+    fn set_alarms(&mut self, value: &Spanned<DeValue<'_>>) {
         let Some(wishes) = value.get_ref().as_array() else {
             return self.complain(
                 value.span().start,
@@ -288,7 +288,7 @@ impl Reading<'_> {
             };
             self.settings
                 .complaints
-                .push(format!("{}: {what}{more}", place_of(self.text, *at)));
+                .push(format!("{}: {what}{more}", position_of(self.text, *at)));
         }
         self.settings
     }

@@ -21,8 +21,8 @@ pub(super) struct CheckArgs {
     #[arg(long, conflicts_with = "json")]
     sarif: bool,
     /// Write findings from this severity on; the others are only counted
-    #[arg(long, value_enum, default_value_t = Least::Warning, value_name = "SEVERITY")]
-    severity: Least,
+    #[arg(long, value_enum, default_value_t = SeverityArg::Warning, value_name = "SEVERITY")]
+    severity: SeverityArg,
     /// Write which rules there are, and end
     #[arg(long, conflicts_with = "sessions")]
     pub(super) rules: bool,
@@ -31,7 +31,7 @@ pub(super) struct CheckArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Least {
+enum SeverityArg {
     Error,
     Warning,
     #[value(alias = "info")]
@@ -51,9 +51,9 @@ impl CheckArgs {
     /// The least severity that is listed; others are only counted.
     pub(super) fn least(&self) -> Severity {
         match self.severity {
-            Least::Error => Severity::Error,
-            Least::Warning => Severity::Warning,
-            Least::Note => Severity::Note,
+            SeverityArg::Error => Severity::Error,
+            SeverityArg::Warning => Severity::Warning,
+            SeverityArg::Note => Severity::Note,
         }
     }
 }

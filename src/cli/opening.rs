@@ -152,7 +152,7 @@ fn theme(look: &LookArgs, settings: &Settings) -> ThemeChoice {
 
 /// Applies settings that hold for all commands (prices, late reports), and returns what is wrong
 /// with the settings.
-pub fn take_settings(surroundings: &Surroundings) -> Vec<String> {
+pub fn apply_settings(surroundings: &Surroundings) -> Vec<String> {
     let mut wrong = Vec::new();
     if let Some((path, text)) = &surroundings.price_table {
         let mistakes = prices::replace_table(text).unwrap_or_else(|why| vec![why]);

@@ -12,7 +12,7 @@ const SECTION: &str = "7";
 /// The page on a topic.
 pub fn page(page: &Page) -> String {
     let name = name_of(page.topic);
-    let mut writer = Writer::default();
+    let mut writer = RoffWriter::default();
     writer
         .roff
         .control("TH", [name.as_str(), SECTION])
@@ -45,7 +45,7 @@ fn name_of(topic: &str) -> String {
 }
 
 #[derive(Default)]
-struct Writer {
+struct RoffWriter {
     roff: Roff,
     /// The next line.
     line: Vec<Inline>,
@@ -58,7 +58,7 @@ struct Writer {
     cells: Vec<Vec<Inline>>,
 }
 
-impl Writer {
+impl RoffWriter {
     fn event(&mut self, event: Event<'_>) {
         match event {
             Event::Text(text) if self.is_code => {

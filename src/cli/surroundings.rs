@@ -30,7 +30,7 @@ pub struct Surroundings {
     /// The locale of the charset: `$LC_ALL`, else `$LC_CTYPE`, else `$LANG`.
     pub locale: Option<String>,
     /// Options of all commands, set after parsing the arguments.
-    pub typed: Typed,
+    pub typed: GlobalOptions,
     /// `$TV_TEST_PANIC`.
     pub test_panic: Option<String>,
     /// Width of the terminal on standard output; `None` if it is not a terminal.
@@ -59,7 +59,7 @@ pub struct Surroundings {
 
 /// Options of all commands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Typed {
+pub struct GlobalOptions {
     /// Write only ASCII.
     pub ascii: bool,
     /// Of a folder or database take the newest session.
@@ -95,7 +95,7 @@ impl Surroundings {
             locale: variable("LC_ALL")
                 .or_else(|| variable("LC_CTYPE"))
                 .or_else(|| variable("LANG")),
-            typed: Typed::default(),
+            typed: GlobalOptions::default(),
             test_panic: variable("TV_TEST_PANIC"),
             columns: columns(),
             colorterm: variable("COLORTERM"),

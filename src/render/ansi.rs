@@ -31,24 +31,24 @@ pub fn lines(text: &str, base: Style, theme: &Theme) -> Vec<Vec<Piece>> {
     } else {
         (WHITE, BLACK)
     };
-    let mut painter = Painter {
+    let mut parser = SgrParser {
         base,
         style: base,
         colours,
         ink,
         ground,
-        ..Painter::default()
+        ..SgrParser::default()
     };
-    Parser::new().advance(&mut painter, text.as_bytes());
-    painter.end_span();
-    if !painter.line.is_empty() {
-        painter.end_line();
+    Parser::new().advance(&mut parser, text.as_bytes());
+    parser.end_span();
+    if !parser.line.is_empty() {
+        parser.end_line();
     }
-    painter.lines
+    parser.lines
 }
 
 #[derive(Default)]
-struct Painter {
+struct SgrParser {
     base: Style,
     style: Style,
     colours: Option<Depth>,
@@ -60,7 +60,7 @@ struct Painter {
     run: String,
 }
 
-impl Painter {
+impl SgrParser {
     fn end_span(&mut self) {
         if !self.run.is_empty() {
             let style = if self.hides_text() {
@@ -134,7 +134,7 @@ impl Painter {
     }
 }
 
-impl Perform for Painter {
+impl Perform for SgrParser {
     fn print(&mut self, c: char) {
         self.run.push(c);
     }
@@ -214,11 +214,11 @@ fn extended(code: &[u16], codes: &mut dyn Iterator<Item = &[u16]>) -> Option<Col
 mod tests {
     use super::lines;
     use crate::render::colour::Depth;
-    use crate::render::theme::{Terminal, Theme};
+    use crate::render::theme::{TerminalSupport, Theme};
     use ratatui::style::{Color, Modifier, Style};
 
     fn with_depth(theme: Theme, depth: Depth) -> Theme {
-        let terminal = Terminal {
+        let terminal = TerminalSupport {
             depth,
             ..theme.terminal
         };

@@ -1,13 +1,13 @@
 //! Rows of a body outside of a tool card: limited prose, raw records, and text of unknown kind.
 
 use super::excerpt::Detail;
-use super::markdown::{self, Manner};
+use super::markdown::{self, MarkdownMode};
 use super::nodes::Nodes;
-use super::output::{self, Source};
+use super::output::{self, BodyText};
 use super::row::{Look, Row, with_source};
 use super::sheet::mark_hidden;
-use super::source::Of;
-use super::tree::{self, Value};
+use super::source::SourceText;
+use super::tree::{self, TreeValue};
 use super::{diff, json, results, wrap};
 use crate::model::body::{Body, Tree};
 use crate::model::change;
@@ -19,7 +19,7 @@ const RECORD: (usize, usize) = (8, 0);
 
 /// Limits of a body: the detail of its block, the lines of a preview, the folds of its tree.
 #[derive(Clone, Copy)]
-pub struct Shown<'a> {
+pub struct BodyLimits<'a> {
     /// Detail of its block.
     pub(crate) detail: Detail,
     /// First and last lines of a preview.
@@ -28,7 +28,7 @@ pub struct Shown<'a> {
     pub(crate) nodes: Nodes<'a>,
 }
 
-impl Shown<'_> {
+impl BodyLimits<'_> {
     fn limit(&self) -> usize {
         if self.detail.is_whole() {
             self.detail.rows()
@@ -37,7 +37,7 @@ impl Shown<'_> {
         }
     }
 
-    fn tree(&self, value: Value<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
+    fn tree(&self, value: TreeValue<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
         tree::folded(value, self.detail, self.nodes, (width, self.limit()), look)
     }
 }
@@ -52,7 +52,7 @@ pub(crate) fn untitled(
 ) -> Vec<Row> {
     body_rows(
         body,
-        Shown {
+        BodyLimits {
             detail,
             preview: RECORD,
             nodes,
@@ -67,7 +67,7 @@ pub(crate) fn raw_rows(body: &Body, width: usize, look: &Look<'_>) -> Vec<Row> {
     match body.tree() {
         Some(input) => tree::rows(input, width, Detail::Raw.rows(), look),
         None => output::plain(
-            Source::of(body),
+            BodyText::of(body),
             Detail::Raw.extent(0, 0),
             width,
             look,
@@ -85,7 +85,7 @@ pub(crate) fn raw_rows(body: &Body, width: usize, look: &Look<'_>) -> Vec<Row> {
 /// Prose cut at a limit; the last row tells how much is hidden.
 pub(crate) fn prose(
     text: &str,
-    manner: Manner,
+    manner: MarkdownMode,
     limit: usize,
     width: usize,
     look: &Look<'_>,
@@ -126,20 +126,25 @@ fn remaining_lines(text: &str, rows: usize) -> usize {
 }
 
 /// A body by its content: a tree, a patch, or lines.
-pub(crate) fn body_rows(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
-    let Shown {
+pub(crate) fn body_rows(
+    body: &Body,
+    shown: BodyLimits<'_>,
+    width: usize,
+    look: &Look<'_>,
+) -> Vec<Row> {
+    let BodyLimits {
         detail,
         preview: (head, tail),
         ..
     } = shown;
     if let Some(value) = body.tree() {
-        return shown.tree(Value::Tree(value), width, look);
+        return shown.tree(TreeValue::Tree(value), width, look);
     }
     let text = body.text_or_stub();
     if let Some(value) = json::parse(text) {
         return parsed(&value, shown, width, look);
     }
-    if let Some(value) = Value::of_large(text) {
+    if let Some(value) = TreeValue::of_large(text) {
         return shown.tree(value, width, look);
     }
     if change::is_patch(text) && text.contains("\n@@") {
@@ -152,7 +157,7 @@ pub(crate) fn body_rows(body: &Body, shown: Shown<'_>, width: usize, look: &Look
         );
     }
     let mut rows = output::plain(
-        Source::of(body),
+        BodyText::of(body),
         detail.extent(head, tail),
         width,
         look,
@@ -165,24 +170,29 @@ pub(crate) fn body_rows(body: &Body, shown: Shown<'_>, width: usize, look: &Look
 }
 
 /// A value that was recorded as JSON text: a list of messages, a table, or a tree.
-fn parsed(value: &Tree, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
+fn parsed(value: &Tree, shown: BodyLimits<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
     if let Some(text) = results::contents(value) {
         return if let Some(inner) = json::parse(&text) {
-            shown.tree(Value::Tree(&inner), width, look)
+            shown.tree(TreeValue::Tree(&inner), width, look)
         } else {
             let text = Text::output(&text);
             with_source(
-                prose(&text, Manner::Typed, shown.limit(), width, look),
-                &Of::Own(text),
+                prose(&text, MarkdownMode::Typed, shown.limit(), width, look),
+                &SourceText::Own(text),
             )
         };
     }
     results::table(value, width, shown.limit(), look)
-        .unwrap_or_else(|| shown.tree(Value::Tree(value), width, look))
+        .unwrap_or_else(|| shown.tree(TreeValue::Tree(value), width, look))
 }
 
 /// The result of a web tool: a list of pages, a Markdown page, or a body of another kind.
-pub(crate) fn fetched(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
+pub(crate) fn fetched(
+    body: &Body,
+    shown: BodyLimits<'_>,
+    width: usize,
+    look: &Look<'_>,
+) -> Vec<Row> {
     let text = body.text_or_stub();
     let limit = shown.limit();
     if let Some(found) = results::pages(text) {
@@ -191,29 +201,34 @@ pub(crate) fn fetched(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'
             let around = |text, manner| {
                 with_source(
                     prose(text, manner, limit, width, look),
-                    &Of::Own(Text::output(text)),
+                    &SourceText::Own(Text::output(text)),
                 )
             };
-            rows.splice(0..0, around(found.before, Manner::Typed));
-            rows.extend(around(found.after, Manner::Prose));
+            rows.splice(0..0, around(found.before, MarkdownMode::Typed));
+            rows.extend(around(found.after, MarkdownMode::Prose));
         }
         return rows;
     }
     if body.tree().is_none() && is_markdown(text) {
-        return prose(text, Manner::Prose, limit, width, look);
+        return prose(text, MarkdownMode::Prose, limit, width, look);
     }
     body_rows(body, shown, width, look)
 }
 
 /// The result of an MCP tool: Markdown if it looks like it, with its line breaks kept.
-pub(crate) fn of_server(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
+pub(crate) fn of_server(
+    body: &Body,
+    shown: BodyLimits<'_>,
+    width: usize,
+    look: &Look<'_>,
+) -> Vec<Row> {
     let text = body.text_or_stub();
     if body.tree().is_none()
         && !text.contains('\u{1b}')
         && is_markdown(text)
         && !text.starts_with(['{', '['])
     {
-        return prose(text, Manner::Typed, shown.limit(), width, look);
+        return prose(text, MarkdownMode::Typed, shown.limit(), width, look);
     }
     body_rows(body, shown, width, look)
 }

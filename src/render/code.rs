@@ -27,16 +27,16 @@ use super::wrap::{self, Piece};
 /// Larger texts are not highlighted.
 const MAX_BYTES: usize = 256 * 1024;
 /// Limit of bytes highlighted of one text while the caller waits, from its start.
-const A_PIECE_NOW: usize = 16 * 1024;
+const MAX_TEXT_NOW: usize = 16 * 1024;
 /// Limit of bytes highlighted of one output while the caller waits: about a second in the slowest
 /// languages.
-const ALL_NOW: usize = 64 * 1024;
+const MAX_OUTPUT_NOW: usize = 64 * 1024;
 /// Limit of cached highlights.
-const MAX_PIECES: usize = 2_000;
+const MAX_CACHED: usize = 2_000;
 /// Limit of cached highlights in bytes.
-const MAX_KEPT: usize = 8 * 1024 * 1024;
+const MAX_CACHED_BYTES: usize = 8 * 1024 * 1024;
 /// Limit of the queue; the oldest requests are dropped, because their text has scrolled away.
-const MAX_WAITING: usize = 256;
+const MAX_QUEUED: usize = 256;
 /// Limit of compiled languages.
 const MAX_COMPILED: usize = 6;
 
@@ -66,11 +66,11 @@ pub struct Colours {
     wake: Condvar,
     generation: AtomicU64,
     highlighter: Mutex<Option<Arc<Highlighter>>>,
-    mode: Mode,
+    mode: HighlightMode,
 }
 
 #[derive(Debug, Default, PartialEq)]
-enum Mode {
+enum HighlightMode {
     #[default]
     Later,
     Now,
@@ -82,8 +82,8 @@ struct State {
     finished: HashMap<u64, Arc<Highlight>>,
     /// Keys of `finished`, the oldest first, with their sizes in bytes.
     order: VecDeque<(u64, usize)>,
-    kept: usize,
-    waiting: VecDeque<Request>,
+    cached_bytes: usize,
+    queue: VecDeque<HighlightRequest>,
     /// The request that a worker is at.
     in_work: Option<u64>,
     /// Bytes highlighted while the caller waited, since [`Colours::go_on`].
@@ -92,7 +92,7 @@ struct State {
 }
 
 #[derive(Debug)]
-struct Request {
+struct HighlightRequest {
     key: u64,
     language: String,
     text: String,
@@ -102,7 +102,7 @@ impl Colours {
     /// Highlights at once, for output that is written once.
     pub(crate) fn now() -> Self {
         Self {
-            mode: Mode::Now,
+            mode: HighlightMode::Now,
             ..Self::default()
         }
     }
@@ -115,7 +115,7 @@ impl Colours {
     /// Never highlights.
     pub fn never() -> Self {
         Self {
-            mode: Mode::Never,
+            mode: HighlightMode::Never,
             ..Self::default()
         }
     }
@@ -128,12 +128,16 @@ impl Colours {
     /// The highlight of a text, if it is cached; otherwise it is requested. `language` is a word
     /// of a code fence, a file name or its extension.
     pub(crate) fn get(&self, language: &str, text: &str) -> Option<Arc<Highlight>> {
-        let max = if self.mode == Mode::Now {
+        let max = if self.mode == HighlightMode::Now {
             usize::MAX
         } else {
             MAX_BYTES
         };
-        if language.is_empty() || text.is_empty() || text.len() > max || self.mode == Mode::Never {
+        if language.is_empty()
+            || text.is_empty()
+            || text.len() > max
+            || self.mode == HighlightMode::Never
+        {
             return None;
         }
         let key = key_of(language, text);
@@ -141,8 +145,11 @@ impl Colours {
         if let Some(found) = state.finished.get(&key) {
             return Some(found.clone());
         }
-        if self.mode == Mode::Now {
-            let begin = whole_lines(text, A_PIECE_NOW.min(ALL_NOW.saturating_sub(state.spent)));
+        if self.mode == HighlightMode::Now {
+            let begin = whole_lines(
+                text,
+                MAX_TEXT_NOW.min(MAX_OUTPUT_NOW.saturating_sub(state.spent)),
+            );
             drop(state);
             if begin.is_empty() {
                 return None;
@@ -158,14 +165,14 @@ impl Colours {
             } else {
                 begin.len()
             };
-            state.keep(key, Arc::clone(&made));
+            state.insert(key, Arc::clone(&made));
             return Some(made);
         }
-        if state.in_work != Some(key) && state.waiting.iter().all(|request| request.key != key) {
-            if state.waiting.len() >= MAX_WAITING {
-                state.waiting.pop_front();
+        if state.in_work != Some(key) && state.queue.iter().all(|request| request.key != key) {
+            if state.queue.len() >= MAX_QUEUED {
+                state.queue.pop_front();
             }
-            state.waiting.push_back(Request {
+            state.queue.push_back(HighlightRequest {
                 key,
                 language: language.to_owned(),
                 text: text.to_owned(),
@@ -179,7 +186,7 @@ impl Colours {
     /// Waits for a request; returns `false` to stop the worker. Without requests for `patience`
     /// the grammars are dropped; the cached highlights stay.
     pub(crate) fn wait_for_work(&self, patience: Duration) -> bool {
-        let is_idle = |state: &mut State| state.waiting.is_empty() && !state.is_stopped;
+        let is_idle = |state: &mut State| state.queue.is_empty() && !state.is_stopped;
         let (mut state, waited) = self
             .wake
             .wait_timeout_while(self.lock(), patience, is_idle)
@@ -199,7 +206,7 @@ impl Colours {
     /// was none.
     pub(crate) fn work(&self) -> bool {
         let mut state = self.lock();
-        let Some(request) = state.waiting.pop_back() else {
+        let Some(request) = state.queue.pop_back() else {
             return false;
         };
         state.in_work = Some(request.key);
@@ -209,7 +216,7 @@ impl Colours {
             .highlight(&request.language, &request.text);
         let mut state = self.lock();
         state.in_work = None;
-        state.keep(request.key, Arc::new(made));
+        state.insert(request.key, Arc::new(made));
         drop(state);
         self.generation.fetch_add(1, Ordering::AcqRel);
         true
@@ -224,7 +231,7 @@ impl Colours {
     /// The highlighter; a new one if the language would be one too many for the current one.
     fn highlighter(&self, language: &str, most: usize) -> Arc<Highlighter> {
         let mut known = self.grammars();
-        known.take_if(|known| !known.has_room(language, most));
+        known.take_if(|known| !known.can_compile(language, most));
         Arc::clone(known.get_or_insert_with(|| Arc::new(Highlighter::new())))
     }
 
@@ -246,17 +253,17 @@ impl Colours {
 }
 
 impl State {
-    fn keep(&mut self, key: u64, made: Arc<Highlight>) {
+    fn insert(&mut self, key: u64, made: Arc<Highlight>) {
         let size = 128 + made.lines.len() * 8 + made.words.len() * 8;
         self.finished.insert(key, made);
         self.order.push_back((key, size));
-        self.kept += size;
-        while self.order.len() > MAX_PIECES || self.kept > MAX_KEPT {
+        self.cached_bytes += size;
+        while self.order.len() > MAX_CACHED || self.cached_bytes > MAX_CACHED_BYTES {
             let Some((oldest, size)) = self.order.pop_front() else {
                 return;
             };
             self.finished.remove(&oldest);
-            self.kept = self.kept.saturating_sub(size);
+            self.cached_bytes = self.cached_bytes.saturating_sub(size);
         }
     }
 }
@@ -342,7 +349,8 @@ mod tests {
     use ratatui::style::Style;
 
     use super::{
-        A_PIECE_NOW, ALL_NOW, Colours, MAX_COMPILED, language_of_fence, language_of_path, lines,
+        Colours, MAX_COMPILED, MAX_OUTPUT_NOW, MAX_TEXT_NOW, language_of_fence, language_of_path,
+        lines,
     };
     use crate::render::theme::Theme;
 
@@ -391,12 +399,12 @@ mod tests {
         colours.get("rs", "let x = 1;");
         assert!(colours.work() && colours.compiled() == 1);
         std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| colours.wait_for_work(Duration::from_millis(1)));
+            let queue = scope.spawn(|| colours.wait_for_work(Duration::from_millis(1)));
             while colours.compiled() > 0 {
                 std::thread::yield_now();
             }
             colours.get("rs", "let y = 1;");
-            assert!(waiting.join().unwrap());
+            assert!(queue.join().unwrap());
         });
         assert!(
             colours.get("rs", "let x = 1;").is_some() && colours.work() && colours.compiled() == 1
@@ -418,13 +426,14 @@ mod tests {
         );
         assert!(
             colours
-                .get("no-such-language", &"x\n".repeat(ALL_NOW))
+                .get("no-such-language", &"x\n".repeat(MAX_OUTPUT_NOW))
                 .is_some(),
             "that costs nothing"
         );
         let pieces = (11..99).take_while(|number| coloured(*number) > 0).count();
         assert!(
-            (ALL_NOW / A_PIECE_NOW - 1..ALL_NOW / A_PIECE_NOW + 2).contains(&pieces),
+            (MAX_OUTPUT_NOW / MAX_TEXT_NOW - 1..MAX_OUTPUT_NOW / MAX_TEXT_NOW + 2)
+                .contains(&pieces),
             "{pieces}"
         );
         colours.go_on();

@@ -11,10 +11,10 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 
 use super::excerpt::Detail;
-use super::markdown::{self, Manner};
+use super::markdown::{self, MarkdownMode};
 use super::row::{Fold, Item, Level, Look, Row, RowKind};
-use super::sheet::{Head, Sheet, hidden_row};
-use super::source::Of;
+use super::sheet::{HeadRow, Sheet, hidden_row};
+use super::source::SourceText;
 use super::wrap::{self, Piece};
 use super::{body, tool};
 use crate::model::body::Body;
@@ -222,8 +222,13 @@ fn block(sheet: &mut Sheet<'_>, block: &Block, detail: Detail, speaks_first: &mu
         BlockKind::Call(call) => tool::lay_out(sheet, call, detail),
         BlockKind::Result(stray) => tool::lay_out_stray(sheet, stray, detail),
         BlockKind::Image(image) => {
-            let mut rows =
-                tool::image_rows(image, detail, sheet.item.dim, sheet.room(), sheet.look);
+            let mut rows = tool::image_rows(
+                image,
+                detail,
+                sheet.item.dim,
+                sheet.body_width(),
+                sheet.look,
+            );
             if sheet.is_at_top() && !rows.is_empty() {
                 let head = head_of(sheet, rows.remove(0).line.spans);
                 sheet.head(head);
@@ -235,22 +240,22 @@ fn block(sheet: &mut Sheet<'_>, block: &Block, detail: Detail, speaks_first: &mu
         BlockKind::Aside(judged, raw) => aside(sheet, *judged, raw, detail),
     }
     let of = match &block.kind {
-        BlockKind::Break(what) => Of::Own(what.words()),
+        BlockKind::Break(what) => SourceText::Own(what.words()),
         BlockKind::Text(_)
         | BlockKind::Thinking(_)
         | BlockKind::Call(_)
         | BlockKind::Result(_)
         | BlockKind::Image(_)
         | BlockKind::Raw(_)
-        | BlockKind::Aside(..) => Of::Body(0),
+        | BlockKind::Aside(..) => SourceText::Body(0),
     };
     sheet.set_source(first, &of);
 }
 
 /// A head row with the name of the speaker.
-fn head_of(sheet: &Sheet<'_>, text: Vec<Piece>) -> Head {
+fn head_of(sheet: &Sheet<'_>, text: Vec<Piece>) -> HeadRow {
     let entry = sheet.item.entry;
-    Head {
+    HeadRow {
         kind: if entry.marks.prompt {
             RowKind::Prompt
         } else {
@@ -259,7 +264,7 @@ fn head_of(sheet: &Sheet<'_>, text: Vec<Piece>) -> Head {
         at: entry.at,
         word: word(sheet),
         text,
-        ..Head::default()
+        ..HeadRow::default()
     }
 }
 
@@ -348,11 +353,11 @@ fn first_row(sheet: &Sheet<'_>, body: &Body) -> Vec<Piece> {
         .unwrap_or_default()
 }
 
-fn manner_of(sheet: &Sheet<'_>) -> Manner {
+fn manner_of(sheet: &Sheet<'_>) -> MarkdownMode {
     if sheet.item.entry.role == Role::Assistant {
-        Manner::Prose
+        MarkdownMode::Prose
     } else {
-        Manner::Typed
+        MarkdownMode::Typed
     }
 }
 
@@ -370,13 +375,13 @@ fn prose_rows(sheet: &Sheet<'_>, body: &Body, detail: Detail, is_aside: bool) ->
         Detail::Preview | Detail::Full | Detail::Open | Detail::Raw => detail.rows(),
     };
     let mut rows = if detail == Detail::Raw || body.tree().is_some() {
-        body::raw_rows(body, sheet.room(), sheet.look)
+        body::raw_rows(body, sheet.body_width(), sheet.look)
     } else {
         body::prose(
             body.text_or_stub(),
             manner_of(sheet),
             limit,
-            sheet.room(),
+            sheet.body_width(),
             sheet.look,
         )
     };
@@ -432,12 +437,12 @@ fn thinking(sheet: &mut Sheet<'_>, body: &Body, detail: Detail) {
         return;
     }
     let theme = sheet.look.theme;
-    let mut head = Head {
+    let mut head = HeadRow {
         kind: RowKind::Head,
         at: sheet.item.entry.at,
         word: Span::styled("think", theme.voice.thinking),
         is_away: body.is_away(),
-        ..Head::default()
+        ..HeadRow::default()
     };
     if is_blank(body) {
         head.text = vec![Span::styled("(redacted)", theme.voice.thinking)];
@@ -470,13 +475,13 @@ fn thinking(sheet: &mut Sheet<'_>, body: &Body, detail: Detail) {
         THINKING_ROWS
     };
     let mut rows = if detail == Detail::Raw {
-        body::raw_rows(body, sheet.room(), sheet.look)
+        body::raw_rows(body, sheet.body_width(), sheet.look)
     } else {
         body::prose(
             body.text_or_stub(),
-            Manner::Prose,
+            MarkdownMode::Prose,
             limit,
-            sheet.room(),
+            sheet.body_width(),
             sheet.look,
         )
     };
@@ -522,7 +527,7 @@ fn output(sheet: &mut Sheet<'_>, raw: &Raw, facts: &str, detail: Detail) {
             theme.dim,
         ));
     }
-    sheet.head(Head {
+    sheet.head(HeadRow {
         kind: RowKind::Head,
         at: sheet.item.entry.at,
         word: Span::styled("out", theme.tool),
@@ -534,15 +539,15 @@ fn output(sheet: &mut Sheet<'_>, raw: &Raw, facts: &str, detail: Detail) {
         },
         is_away: raw.body.is_away(),
         hides: if is_closed { raw.body.lines.max(1) } else { 0 },
-        ..Head::default()
+        ..HeadRow::default()
     });
     if !is_closed && !is_one_line {
-        let shown = body::Shown {
+        let shown = body::BodyLimits {
             detail,
             preview: sheet.look.share(OUTPUT),
             nodes: sheet.nodes(0),
         };
-        let rows = body::body_rows(&raw.body, shown, sheet.room(), sheet.look);
+        let rows = body::body_rows(&raw.body, shown, sheet.body_width(), sheet.look);
         sheet.body(rows);
     }
 }
@@ -594,7 +599,7 @@ fn titled(
     if is_closed && !raw.body.stub.is_blank() {
         text.push(Span::styled(format!("  {}", on_one_line(&raw.body)), style));
     }
-    sheet.head(Head {
+    sheet.head(HeadRow {
         kind: RowKind::Head,
         at: sheet.item.entry.at,
         word: Span::styled(word, style),
@@ -602,12 +607,18 @@ fn titled(
         suffix: tool::number_of(sheet).into_iter().collect(),
         is_away: raw.body.is_away(),
         hides: if is_closed { raw.body.lines.max(1) } else { 0 },
-        ..Head::default()
+        ..HeadRow::default()
     });
     if is_closed {
         return;
     }
-    let rows = body::untitled(&raw.body, detail, sheet.nodes(0), sheet.room(), sheet.look);
+    let rows = body::untitled(
+        &raw.body,
+        detail,
+        sheet.nodes(0),
+        sheet.body_width(),
+        sheet.look,
+    );
     sheet.body(rows);
 }
 

@@ -5,7 +5,7 @@
 
 mod parts;
 
-pub(crate) use parts::Parts;
+pub(crate) use parts::JsonChildren;
 
 use crate::model::body::Tree;
 use crate::model::text::Text;
@@ -26,7 +26,7 @@ pub fn parse(text: &str) -> Option<Tree> {
 
 /// Parses any JSON value.
 pub(crate) fn value(text: &str) -> Option<Tree> {
-    let mut reader = Reader { rest: text };
+    let mut reader = JsonReader { rest: text };
     let tree = reader.value(0)?;
     reader.skip_blanks();
     reader.rest.is_empty().then_some(tree)
@@ -36,7 +36,7 @@ pub(crate) fn value(text: &str) -> Option<Tree> {
 pub(crate) fn large(text: &str) -> Option<&str> {
     let trimmed = text.trim();
     let is_large = trimmed.len() > MAX_BYTES && is_enclosed(trimmed);
-    (is_large && Parts::of(trimmed).next().is_some()).then_some(trimmed)
+    (is_large && JsonChildren::of(trimmed).next().is_some()).then_some(trimmed)
 }
 
 /// Whether a part of a large text is small enough to be parsed.
@@ -48,11 +48,11 @@ fn is_enclosed(text: &str) -> bool {
     (text.starts_with('{') && text.ends_with('}')) || (text.starts_with('[') && text.ends_with(']'))
 }
 
-struct Reader<'a> {
+struct JsonReader<'a> {
     rest: &'a str,
 }
 
-impl Reader<'_> {
+impl JsonReader<'_> {
     fn skip_blanks(&mut self) {
         self.rest = self.rest.trim_start();
     }

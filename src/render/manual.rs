@@ -2,7 +2,7 @@
 //!
 //! Invariant: a page begins with a heading and a line that says what it is about.
 
-use super::markdown::{self, Manner};
+use super::markdown::{self, MarkdownMode};
 use super::row::{Look, Row};
 use crate::model::text::ascii;
 
@@ -108,5 +108,5 @@ pub fn rows(text: &str, look: &Look<'_>) -> Vec<Row> {
         text.into()
     };
     let width = usize::from(look.width.min(MOST_COLUMNS));
-    markdown::rows(&text, Manner::Prose, width, usize::MAX, look)
+    markdown::rows(&text, MarkdownMode::Prose, width, usize::MAX, look)
 }

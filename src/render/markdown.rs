@@ -6,7 +6,7 @@
 mod containers;
 mod definitions;
 mod inline;
-mod places;
+mod source_map;
 pub mod table;
 
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use std::sync::Arc;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use ratatui::text::Span;
 
-use self::containers::{Container, is_meant};
+use self::containers::{MarkdownContainer, is_meant};
 use self::definitions::Definitions;
 use self::inline::Inline;
-use self::places::Places;
+use self::source_map::SourceMap;
 use self::table::Table;
 use super::code;
 use super::row::{Look, Row};
@@ -26,7 +26,7 @@ use super::wrap::{self, Frame, Piece};
 
 /// How a text is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Manner {
+pub enum MarkdownMode {
     /// Written by a model: single line breaks are wrapping.
     Prose,
     /// Typed by a human: shown as typed.
@@ -34,8 +34,14 @@ pub enum Manner {
 }
 
 /// The rows of a text, about `limit` at most, with the source lines that they show.
-pub fn rows(text: &str, manner: Manner, width: usize, limit: usize, look: &Look<'_>) -> Vec<Row> {
-    let mut writer = Writer {
+pub fn rows(
+    text: &str,
+    manner: MarkdownMode,
+    width: usize,
+    limit: usize,
+    look: &Look<'_>,
+) -> Vec<Row> {
+    let mut writer = MarkdownWriter {
         look,
         width: width.max(1),
         limit,
@@ -49,13 +55,13 @@ pub fn rows(text: &str, manner: Manner, width: usize, limit: usize, look: &Look<
         wants_gap: false,
         after_definition: false,
         is_apart: true,
-        places: Places::of(text),
+        source_map: SourceMap::of(text),
     };
     let parser = Parser::new_ext(text, options());
     let mut definitions = Definitions::of(&parser, text, manner);
     for (event, range) in parser.into_offset_iter() {
         let (before, rest) = text.split_at_checked(range.start).unwrap_or_default();
-        writer.is_apart = manner == Manner::Prose || ends_in_blank_line(before);
+        writer.is_apart = manner == MarkdownMode::Prose || ends_in_blank_line(before);
         let place = match &event {
             Event::Start(_) if writer.is_between_blocks() => range.start,
             // A definition within a container stays in it.
@@ -67,11 +73,11 @@ pub fn rows(text: &str, manner: Manner, width: usize, limit: usize, look: &Look<
         for span in definitions.before(place) {
             writer.definition(text.get(span.clone()), span.start);
         }
-        writer.places.enter(&event, &range, writer.inline.ink());
+        writer.source_map.enter(&event, &range, writer.inline.ink());
         let end = range.end;
         let source = text.get(range).unwrap_or_default();
         writer.event(event, source, before, rest);
-        writer.places.leave(end, writer.inline.ink());
+        writer.source_map.leave(end, writer.inline.ink());
         if writer.rows.len() >= limit {
             break;
         }
@@ -86,7 +92,7 @@ pub fn rows(text: &str, manner: Manner, width: usize, limit: usize, look: &Look<
     let links = Some(writer.inline.links())
         .filter(|links| !links.is_empty())
         .map(Arc::new);
-    let row = |laid: Laid| Row {
+    let row = |laid: MarkdownRow| Row {
         line: laid.line.into(),
         links: links.clone(),
         source: laid.source,
@@ -108,20 +114,20 @@ fn options() -> Options {
 
 /// A finished row.
 #[derive(Default)]
-struct Laid {
+struct MarkdownRow {
     line: Vec<Piece>,
     source: Source,
     /// Whether it continues a line of code.
     continues: bool,
 }
 
-struct Writer<'a> {
+struct MarkdownWriter<'a> {
     look: &'a Look<'a>,
     width: usize,
     limit: usize,
-    manner: Manner,
-    rows: Vec<Laid>,
-    containers: Vec<Container>,
+    manner: MarkdownMode,
+    rows: Vec<MarkdownRow>,
+    containers: Vec<MarkdownContainer>,
     inline: Inline<'a>,
     table: Option<Table>,
     /// An open code block: language, text, and whether it is fenced.
@@ -134,10 +140,10 @@ struct Writer<'a> {
     /// Whether an empty row may precede the next block; in typed text only if one was typed.
     is_apart: bool,
     /// The current position in the source.
-    places: Places,
+    source_map: SourceMap,
 }
 
-impl Writer<'_> {
+impl MarkdownWriter<'_> {
     /// Handles an event. `source` is its source text, `before` and `rest` are the text before and
     /// from it.
     fn event(&mut self, event: Event<'_>, source: &str, before: &str, rest: &str) {
@@ -148,24 +154,24 @@ impl Writer<'_> {
             Event::Code(text) => self.inline.code(&text, source),
             Event::Html(text) => self.html(&text),
             Event::InlineHtml(tag)
-                if self.manner == Manner::Prose && inline::is_line_break(&tag) =>
+                if self.manner == MarkdownMode::Prose && inline::is_line_break(&tag) =>
             {
                 self.inline.line_break(rest);
             }
-            Event::SoftBreak if self.manner == Manner::Prose && !is_meant(before, rest) => {
+            Event::SoftBreak if self.manner == MarkdownMode::Prose && !is_meant(before, rest) => {
                 self.inline.text(" ");
             }
             Event::SoftBreak | Event::HardBreak => self.inline.line_break(rest),
             Event::Rule => {
                 self.block_starts();
-                let room = self.room();
+                let room = self.inner_width();
                 let rule = self.look.theme.glyphs().line.rule.repeat(room.min(40));
-                let source = self.places.line();
+                let source = self.source_map.line();
                 self.push(vec![Span::styled(rule, self.look.theme.dim)], source);
                 self.wants_gap = true;
             }
             Event::TaskListMarker(is_done) => self.task(is_done),
-            Event::Text(text) if self.manner == Manner::Typed => {
+            Event::Text(text) if self.manner == MarkdownMode::Typed => {
                 if before.ends_with('\\') {
                     self.inline.text("\\");
                 }
@@ -272,9 +278,9 @@ impl Writer<'_> {
             .is_some_and(|container| !container.is_begun);
         if self.wants_gap && self.is_apart && !is_first && !self.rows.is_empty() {
             let blank = self.front();
-            self.rows.push(Laid {
+            self.rows.push(MarkdownRow {
                 line: blank,
-                ..Laid::default()
+                ..MarkdownRow::default()
             });
         }
         self.wants_gap = false;
@@ -291,7 +297,7 @@ impl Writer<'_> {
             self.inline.text(line.trim_end_matches('\n'));
             if line.ends_with('\n') {
                 self.inline.new_line();
-                self.places.next_line(self.inline.ink());
+                self.source_map.next_line(self.inline.ink());
             }
         }
     }
@@ -314,14 +320,14 @@ impl Writer<'_> {
             theme.text
         };
         if !info.is_empty() {
-            let source = self.places.block_line(0);
+            let source = self.source_map.block_line(0);
             for row in self.wrap(&[Span::styled(info.clone(), theme.dim)], 2, 4) {
                 self.push(row, source.clone());
             }
         }
         let lines = code::lines(&text, language, self.look.colours, theme, base);
         for (at, spans) in lines.into_iter().enumerate() {
-            let source = self.places.block_line(at + usize::from(is_fenced));
+            let source = self.source_map.block_line(at + usize::from(is_fenced));
             for (number, line) in self
                 .lay(&spans, 2, 4, self.look.sideways)
                 .into_iter()
@@ -337,8 +343,8 @@ impl Writer<'_> {
         let Some(table) = self.table.take() else {
             return;
         };
-        for (at, line) in table.lines(self.room(), self.look) {
-            let source = self.places.block_line(at);
+        for (at, line) in table.lines(self.inner_width(), self.look) {
+            let source = self.source_map.block_line(at);
             self.push(line, source);
         }
         self.wants_gap = true;
@@ -349,7 +355,7 @@ impl Writer<'_> {
         if self.table.is_some() {
             return;
         }
-        let mut read = self.places.take();
+        let mut read = self.source_map.take();
         for line in self.inline.take() {
             for row in self.wrap(&line, 0, 0) {
                 let source = read.row(&row);
@@ -359,7 +365,7 @@ impl Writer<'_> {
     }
 
     /// Columns left by the containers.
-    fn room(&self) -> usize {
+    fn inner_width(&self) -> usize {
         let front: usize = self
             .containers
             .iter()
@@ -379,19 +385,19 @@ impl Writer<'_> {
         hanging: usize,
         sideways: Option<u16>,
     ) -> Vec<Vec<Piece>> {
-        let (indent, hanging) = if self.room() > 16 {
+        let (indent, hanging) = if self.inner_width() > 16 {
             (indent, hanging)
         } else {
             (0, 0)
         };
         let rest = if hanging > 0 {
             let mark = Span::styled(self.look.theme.glyphs().goes_on, self.look.theme.dim);
-            wrap::continuation(indent, spans, self.room(), mark)
+            wrap::continuation(indent, spans, self.inner_width(), mark)
         } else {
             Vec::new()
         };
         let frame = Frame {
-            width: self.room(),
+            width: self.inner_width(),
             first: vec![Span::raw(" ".repeat(indent))],
             rest,
             limit: self.limit.saturating_sub(self.rows.len()).max(1),
@@ -415,7 +421,7 @@ impl Writer<'_> {
         if wrap::width_of(&line) > self.width {
             line = wrap::fit(&line, self.width, self.look.theme.glyphs().cut);
         }
-        self.rows.push(Laid {
+        self.rows.push(MarkdownRow {
             line,
             source,
             continues,

@@ -15,14 +15,14 @@ use crate::model::text::without_sgr;
 
 /// A text that may be the beginning of a longer one.
 #[derive(Clone, Copy)]
-pub struct Source<'a> {
+pub struct BodyText<'a> {
     /// The text.
     pub text: &'a str,
     /// Lines of the whole text.
     pub lines: usize,
 }
 
-impl<'a> Source<'a> {
+impl<'a> BodyText<'a> {
     /// The text of a body, or its stub if it is not in memory.
     pub(crate) fn of(body: &'a Body) -> Self {
         Self {
@@ -34,7 +34,7 @@ impl<'a> Source<'a> {
 
 /// Tool output, with its colours.
 pub fn plain(
-    source: Source<'_>,
+    source: BodyText<'_>,
     extent: Extent,
     width: usize,
     look: &Look<'_>,
@@ -50,7 +50,7 @@ pub fn plain(
 
 /// Source code; line numbers written by the agent are moved to a dim column.
 pub fn numbered(
-    source: Source<'_>,
+    source: BodyText<'_>,
     language: &str,
     extent: Extent,
     width: usize,
@@ -89,13 +89,14 @@ pub fn numbered(
 }
 
 /// Hits of a search with `path:line:` coloured; several hits in a file are grouped below its name.
-pub fn hits(source: Source<'_>, extent: Extent, width: usize, look: &Look<'_>) -> Vec<Row> {
+pub fn hits(source: BodyText<'_>, extent: Extent, width: usize, look: &Look<'_>) -> Vec<Row> {
     let theme = look.theme;
     fold(source, extent, width, look, |part| {
         let plain = without_sgr(part);
         let root = look.root.filter(|_| extent.is_preview());
         let lines = plain.lines().map(|line| path::below(line, root));
-        let found: Vec<(&str, Option<Hit<'_>>)> = lines.map(|line| (line, hit_of(line))).collect();
+        let found: Vec<(&str, Option<GrepHit<'_>>)> =
+            lines.map(|line| (line, hit_of(line))).collect();
         let path = |place: Option<usize>| Some(found.get(place?)?.1?.0);
         let mut painted = Vec::with_capacity(found.len());
         for (place, (line, hit)) in found.iter().enumerate() {
@@ -131,7 +132,7 @@ pub fn hits(source: Source<'_>, extent: Extent, width: usize, look: &Look<'_>) -
 
 /// Source code without line numbers.
 pub(crate) fn source_code(
-    source: Source<'_>,
+    source: BodyText<'_>,
     language: &str,
     extent: Extent,
     width: usize,
@@ -150,15 +151,15 @@ pub(crate) fn source_code(
 }
 
 /// A line: its prefix and its spans.
-type Painted = (Vec<Piece>, Vec<Piece>);
+type StyledLine = (Vec<Piece>, Vec<Piece>);
 
 /// Lays out head, count of hidden lines and tail; `paint` styles the lines of each part.
 fn fold(
-    source: Source<'_>,
+    source: BodyText<'_>,
     extent: Extent,
     width: usize,
     look: &Look<'_>,
-    paint: impl Fn(&str) -> Vec<Painted>,
+    paint: impl Fn(&str) -> Vec<StyledLine>,
 ) -> Vec<Row> {
     let shown = excerpt(source.text, source.lines, extent, width);
     let mut rows = wrapped(paint(shown.head), 0, extent, width, look);
@@ -180,7 +181,7 @@ fn fold(
 
 /// Wraps lines; `first` is the number of the first line within the text.
 fn wrapped(
-    lines: Vec<Painted>,
+    lines: Vec<StyledLine>,
     first: usize,
     extent: Extent,
     width: usize,
@@ -238,7 +239,7 @@ pub(crate) fn without_numbers(text: &str) -> String {
     lines.join("\n")
 }
 /// Path, line number with its colons, and text of a hit.
-type Hit<'a> = (&'a str, &'a str, &'a str);
+type GrepHit<'a> = (&'a str, &'a str, &'a str);
 
 /// Bytes of a Windows drive at the start of a path: `C:\\` or `C:/`.
 fn drive_of(line: &str) -> usize {
@@ -249,7 +250,7 @@ fn drive_of(line: &str) -> usize {
 }
 
 /// Splits `path:12:text` and `path-12-text`.
-fn hit_of(line: &str) -> Option<Hit<'_>> {
+fn hit_of(line: &str) -> Option<GrepHit<'_>> {
     let drive = drive_of(line);
     let colon = line
         .get(drive..)?
@@ -276,7 +277,7 @@ fn hit_of(line: &str) -> Option<Hit<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Source, hit_of, hits, number_of, numbered};
+    use super::{BodyText, hit_of, hits, number_of, numbered};
     use crate::render::code::Colours;
     use crate::render::excerpt::Detail;
     use crate::render::row::Look;
@@ -295,7 +296,7 @@ mod tests {
     fn line_numbers_end_in_one_column() {
         let (theme, colours) = (Theme::dark(), Colours::never());
         let look = Look::full(40, &theme, &colours);
-        let source = Source {
+        let source = BodyText {
             text: "     9→let x;\n    10→let y;\n",
             lines: 2,
         };
@@ -310,7 +311,7 @@ mod tests {
         let look = Look::full(40, &theme, &colours);
         let text = "src/a.rs:1:fn x\nsrc/a.rs:20:fn y\nsrc/b.rs:3:fn z\nno hit";
         let rows = hits(
-            Source { text, lines: 4 },
+            BodyText { text, lines: 4 },
             Detail::Full.extent(9, 0),
             40,
             &look,

@@ -7,7 +7,7 @@
 //!
 //! **Images are half blocks first**: cells like all others, which scroll, overlap and pass through
 //! multiplexers, and which are there before anything else is made. The graphics of a terminal are
-//! drawn over them: cells that refer to an image (`render::picture::kitty`) or, where images
+//! drawings over them: cells that refer to an image (`render::picture::kitty`) or, where images
 //! cannot be referred to, a picture for each row of cells, written after the frame and again when
 //! it moved or was covered (`runtime::terminal_images`). A partly covered row stays half blocks.
 //! Only pixels that were decoded here are encoded; no byte of a file is passed on. The crate
@@ -39,11 +39,11 @@ use crate::model::body::Image;
 /// Limit of a picture in columns and rows.
 const LARGEST_CELLS: (u16, u16) = (96, 32);
 /// Limit of cached pictures.
-const MOST: usize = 64;
+const MAX_PICTURES: usize = 64;
 /// Limit of cached drawings in bytes; the latest one is always cached.
-const MOST_DRAWN: usize = 24 << 20;
+const MAX_DRAWING_BYTES: usize = 24 << 20;
 /// Limit of the queue; the oldest requests are dropped, because their image has scrolled away.
-const MAX_WAITING: usize = 32;
+const MAX_QUEUED: usize = 32;
 /// An image scaled down to half blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
@@ -56,13 +56,13 @@ pub struct Picture {
 
 /// The state of a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Sight {
+pub(crate) enum PictureState {
     /// Requested.
-    Waiting,
+    Requested,
     /// Finished.
-    Seen(Arc<Picture>),
+    Ready(Arc<Picture>),
     /// Failed, with the reason.
-    Broken(Arc<str>),
+    Failed(Arc<str>),
 }
 
 /// The cache of pictures and the queue of requests.
@@ -75,19 +75,19 @@ pub struct Pictures {
 
 #[derive(Debug, Default)]
 struct State {
-    finished: HashMap<String, Sight>,
+    finished: HashMap<String, PictureState>,
     /// Keys of `finished`, the oldest first.
     order: VecDeque<String>,
     /// Finished drawings, the least recently used first; `None` if one cannot be made.
-    drawn: VecDeque<(String, Option<Arc<Drawing>>)>,
-    waiting: VecDeque<Order>,
+    drawings: VecDeque<(String, Option<Arc<Drawing>>)>,
+    queue: VecDeque<PictureRequest>,
     in_work: Option<String>,
     is_stopped: bool,
 }
 
 /// A request for a picture or a drawing.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Order {
+pub struct PictureRequest {
     /// The image.
     pub(crate) image: Image,
     /// The shape of a drawing; `None` for a picture.
@@ -96,19 +96,19 @@ pub struct Order {
 
 /// A finished request.
 #[derive(Debug)]
-pub enum Made {
+pub enum PictureOutput {
     /// Half blocks.
     Picture(Picture),
     /// A drawing.
     Drawing(Drawing),
 }
 
-impl Order {
+impl PictureRequest {
     /// Makes it from the data of the image: PNG, JPEG, GIF (its first frame) or WebP.
-    pub fn make(&self, data: &[u8]) -> Result<Made, String> {
+    pub fn make(&self, data: &[u8]) -> Result<PictureOutput, String> {
         match self.shape {
-            None => decode(data).map(Made::Picture),
-            Some(shape) => drawing::draw(data, shape).map(Made::Drawing),
+            None => decode(data).map(PictureOutput::Picture),
+            Some(shape) => drawing::draw(data, shape).map(PictureOutput::Drawing),
         }
     }
 
@@ -126,34 +126,35 @@ impl Order {
 }
 
 impl State {
-    fn ask(&mut self, order: Order, key: &str) -> bool {
-        let is_asked = self.in_work.as_deref() == Some(key)
-            || self.waiting.iter().any(|waiting| waiting.key() == key);
-        if !is_asked {
-            if self.waiting.len() >= MAX_WAITING {
-                self.waiting.pop_front();
+    fn request(&mut self, order: PictureRequest, key: &str) -> bool {
+        let is_pending = self.in_work.as_deref() == Some(key)
+            || self.queue.iter().any(|queue| queue.key() == key);
+        if !is_pending {
+            if self.queue.len() >= MAX_QUEUED {
+                self.queue.pop_front();
             }
-            self.waiting.push_back(order);
+            self.queue.push_back(order);
         }
-        !is_asked
+        !is_pending
     }
 
-    fn keep_drawing(&mut self, key: String, drawing: Option<Drawing>) {
-        self.drawn.push_back((key, drawing.map(Arc::new)));
+    fn insert_drawing(&mut self, key: String, drawing: Option<Drawing>) {
+        self.drawings.push_back((key, drawing.map(Arc::new)));
         let held = |(_, drawing): &(String, Option<Arc<Drawing>>)| {
             drawing.as_ref().map_or(0, |d| d.bytes())
         };
-        while self.drawn.len() > 1
-            && (self.drawn.len() > MOST || self.drawn.iter().map(held).sum::<usize>() > MOST_DRAWN)
+        while self.drawings.len() > 1
+            && (self.drawings.len() > MAX_PICTURES
+                || self.drawings.iter().map(held).sum::<usize>() > MAX_DRAWING_BYTES)
         {
-            self.drawn.pop_front();
+            self.drawings.pop_front();
         }
     }
 
-    fn keep_sight(&mut self, key: String, sight: Sight) {
+    fn insert_picture(&mut self, key: String, sight: PictureState) {
         self.order.push_back(key.clone());
         self.finished.insert(key, sight);
-        if self.order.len() > MOST
+        if self.order.len() > MAX_PICTURES
             && let Some(oldest) = self.order.pop_front()
         {
             self.finished.remove(&oldest);
@@ -168,8 +169,8 @@ impl Pictures {
     }
 
     /// The state of a picture; a new one is requested.
-    pub(crate) fn get(&self, image: &Image) -> Sight {
-        let order = Order {
+    pub(crate) fn get(&self, image: &Image) -> PictureState {
+        let order = PictureRequest {
             image: image.clone(),
             shape: None,
         };
@@ -178,29 +179,29 @@ impl Pictures {
         if let Some(found) = state.finished.get(&key) {
             return found.clone();
         }
-        self.ask(state, order, &key);
-        Sight::Waiting
+        self.request(state, order, &key);
+        PictureState::Requested
     }
 
     /// The drawing of an image, if it is finished; a new one is requested.
     pub(crate) fn drawing(&self, image: &Image, shape: Shape) -> Option<Arc<Drawing>> {
-        let order = Order {
+        let order = PictureRequest {
             image: image.clone(),
             shape: Some(shape),
         };
         let key = order.key();
         let mut state = self.lock();
-        let place = state.drawn.iter().position(|(known, _)| *known == key);
-        if let Some(found) = place.and_then(|place| state.drawn.remove(place)) {
-            state.drawn.push_back(found.clone());
+        let place = state.drawings.iter().position(|(known, _)| *known == key);
+        if let Some(found) = place.and_then(|place| state.drawings.remove(place)) {
+            state.drawings.push_back(found.clone());
             return found.1;
         }
-        self.ask(state, order, &key);
+        self.request(state, order, &key);
         None
     }
 
-    fn ask(&self, mut state: MutexGuard<'_, State>, order: Order, key: &str) {
-        let is_new = state.ask(order, key);
+    fn request(&self, mut state: MutexGuard<'_, State>, order: PictureRequest, key: &str) {
+        let is_new = state.request(order, key);
         drop(state);
         if is_new {
             self.wake.notify_one();
@@ -209,9 +210,9 @@ impl Pictures {
 
     /// Waits for a request and returns the latest, which is most likely on the screen. `None`
     /// stops the worker.
-    pub fn next(&self) -> Option<Order> {
+    pub fn next(&self) -> Option<PictureRequest> {
         let mut state = self.lock();
-        while state.waiting.is_empty() && !state.is_stopped {
+        while state.queue.is_empty() && !state.is_stopped {
             state = self
                 .wake
                 .wait(state)
@@ -220,22 +221,24 @@ impl Pictures {
         if state.is_stopped {
             return None;
         }
-        let order = state.waiting.pop_back()?;
+        let order = state.queue.pop_back()?;
         state.in_work = Some(order.key());
         Some(order)
     }
 
     /// Stores the result of a request.
-    pub fn keep(&self, order: &Order, outcome: Result<Made, String>) {
+    pub fn insert(&self, order: &PictureRequest, outcome: Result<PictureOutput, String>) {
         let key = order.key();
         let mut state = self.lock();
         state.in_work = None;
         match outcome {
-            Ok(Made::Picture(picture)) => state.keep_sight(key, Sight::Seen(Arc::new(picture))),
-            Ok(Made::Drawing(drawing)) => state.keep_drawing(key, Some(drawing)),
+            Ok(PictureOutput::Picture(picture)) => {
+                state.insert_picture(key, PictureState::Ready(Arc::new(picture)))
+            }
+            Ok(PictureOutput::Drawing(drawing)) => state.insert_drawing(key, Some(drawing)),
             // Without a drawing the half blocks stay.
-            Err(_) if order.shape.is_some() => state.keep_drawing(key, None),
-            Err(why) => state.keep_sight(key, Sight::Broken(why.into())),
+            Err(_) if order.shape.is_some() => state.insert_drawing(key, None),
+            Err(why) => state.insert_picture(key, PictureState::Failed(why.into())),
         }
         drop(state);
         self.generation.fetch_add(1, Ordering::AcqRel);
@@ -304,7 +307,7 @@ pub struct Tile {
 mod tests {
     use super::canvas::{Canvas, Means};
     use super::drawing::Shape;
-    use super::{Pictures, Sight, decode};
+    use super::{PictureState, Pictures, decode};
     use crate::model::body::Image;
     use crate::model::record::Origin;
 
@@ -344,13 +347,13 @@ mod tests {
             assert_eq!(pictures.drawing(&image(bytes), shape), None);
             let order = pictures.next().unwrap();
             let made = order.make(&data);
-            pictures.keep(&order, made);
+            pictures.insert(&order, made);
             assert!(
                 pictures.drawing(&image(0), shape).is_some(),
                 "it was in use all the time"
             );
         }
-        assert_eq!(pictures.lock().drawn.len(), super::MOST);
+        assert_eq!(pictures.lock().drawings.len(), super::MAX_PICTURES);
         assert_eq!(pictures.drawing(&image(1), shape), None, "it went long ago");
     }
 
@@ -381,13 +384,13 @@ mod tests {
     fn asks_once_and_answers_later() {
         let pictures = Pictures::default();
         let image = image();
-        assert_eq!(pictures.get(&image), Sight::Waiting);
-        assert_eq!(pictures.get(&image), Sight::Waiting);
+        assert_eq!(pictures.get(&image), PictureState::Requested);
+        assert_eq!(pictures.get(&image), PictureState::Requested);
         let order = pictures.next().unwrap();
         assert_eq!((&order.image, order.shape), (&image, None));
         let made = order.make(&png(2, 2));
-        pictures.keep(&order, made);
-        assert!(matches!(pictures.get(&image), Sight::Seen(_)));
+        pictures.insert(&order, made);
+        assert!(matches!(pictures.get(&image), PictureState::Ready(_)));
         assert_eq!(pictures.generation(), 1);
         pictures.stop();
         assert_eq!(pictures.next(), None);

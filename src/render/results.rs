@@ -181,7 +181,7 @@ fn cell(value: &Tree, look: &Look<'_>) -> Piece {
 }
 
 /// The pages that a web search found, and the text around them.
-pub(crate) struct Pages<'a> {
+pub(crate) struct WebPages<'a> {
     /// The text before.
     pub(crate) before: &'a str,
     found: Tree,
@@ -190,12 +190,12 @@ pub(crate) struct Pages<'a> {
 }
 
 /// Finds the pages in a text: it is a list of them, or contains one after `Links:`.
-pub(crate) fn pages(text: &str) -> Option<Pages<'_>> {
+pub(crate) fn pages(text: &str) -> Option<WebPages<'_>> {
     if let Some(found) = json::parse(text) {
         let lists = ["results", "links", "items", "organic", "web"];
         let inner = lists.iter().find_map(|name| found.get(name)).cloned();
         let found = inner.unwrap_or(found);
-        return is_pages(&found).then_some(Pages {
+        return is_pages(&found).then_some(WebPages {
             before: "",
             found,
             after: "",
@@ -208,7 +208,7 @@ pub(crate) fn pages(text: &str) -> Option<Pages<'_>> {
     let rest = rest.strip_prefix(LINKS)?;
     let (list, after) = rest.split_once('\n').unwrap_or((rest, ""));
     let found = json::parse(list)?;
-    is_pages(&found).then_some(Pages {
+    is_pages(&found).then_some(WebPages {
         before: before.trim(),
         found,
         after: after.trim(),
@@ -232,7 +232,7 @@ fn text_of<'t>(item: &'t Tree, names: &[&str]) -> Option<&'t str> {
         .map(Text::as_str)
 }
 
-impl Pages<'_> {
+impl WebPages<'_> {
     /// Title, address and snippet of each page, up to a number of pages.
     pub(crate) fn rows(&self, width: usize, limit: usize, look: &Look<'_>) -> Vec<Row> {
         let theme = look.theme;

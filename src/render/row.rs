@@ -9,7 +9,7 @@ use super::code::Colours;
 use super::link::Links;
 use super::nodes::{Node, NodeFolds};
 use super::picture::{Pictures, Tile};
-use super::source::{Of, Source};
+use super::source::{Source, SourceText};
 use super::theme::Theme;
 use super::wrap::{self, Frame, Piece};
 use crate::model::body::{Body, Key};
@@ -283,17 +283,17 @@ pub struct Row {
 }
 
 /// Sets the source text of rows that have source lines and no text yet.
-pub(crate) fn set_source(rows: &mut [Row], of: &Of) {
+pub(crate) fn set_source(rows: &mut [Row], of: &SourceText) {
     for row in rows
         .iter_mut()
-        .filter(|row| row.source.of == Of::Nothing && !row.source.lines.is_empty())
+        .filter(|row| row.source.of == SourceText::None && !row.source.lines.is_empty())
     {
         row.source.of = of.clone();
     }
 }
 
 /// Rows with their source text set; see [`set_source`].
-pub(crate) fn with_source(mut rows: Vec<Row>, of: &Of) -> Vec<Row> {
+pub(crate) fn with_source(mut rows: Vec<Row>, of: &SourceText) -> Vec<Row> {
     set_source(&mut rows, of);
     rows
 }

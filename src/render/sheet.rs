@@ -10,7 +10,7 @@ use super::excerpt::Detail;
 use super::glyphs::Glyphs;
 use super::nodes::Nodes;
 use super::row::{Fold, Gutter, Item, Level, Look, Row, RowKind, Times, set_source};
-use super::source::{Of, Source};
+use super::source::{Source, SourceText};
 use super::wrap::{self, Piece};
 use crate::model::body::Body;
 use crate::model::timestamp::Timestamp;
@@ -41,7 +41,7 @@ pub struct Sheet<'a> {
 
 /// The content of a head row.
 #[derive(Default)]
-pub(crate) struct Head {
+pub(crate) struct HeadRow {
     /// What kind of row it is.
     pub(crate) kind: RowKind,
     /// Time of the entry.
@@ -128,7 +128,7 @@ impl<'a> Sheet<'a> {
     }
 
     /// Columns for bodies.
-    pub(crate) fn room(&self) -> usize {
+    pub(crate) fn body_width(&self) -> usize {
         usize::from(self.look.width)
             .saturating_sub(self.margin + INDENT)
             .max(1)
@@ -155,7 +155,7 @@ impl<'a> Sheet<'a> {
     }
 
     /// Adds a head row.
-    pub(crate) fn head(&mut self, head: Head) {
+    pub(crate) fn head(&mut self, head: HeadRow) {
         let glyphs = self.glyphs();
         let width = self.width();
         // Text is not cut for facts that are hidden without focus.
@@ -237,7 +237,7 @@ impl<'a> Sheet<'a> {
     pub(crate) fn note(&mut self, text: &str, style: Style) {
         let line = wrap::fit(
             &[Span::styled(text.to_owned(), style)],
-            self.room(),
+            self.body_width(),
             self.glyphs().cut,
         );
         self.lines(vec![line.into()]);
@@ -284,7 +284,7 @@ impl<'a> Sheet<'a> {
     }
 
     /// Sets the source text of the rows from `first` on.
-    pub(crate) fn set_source(&mut self, first: usize, of: &Of) {
+    pub(crate) fn set_source(&mut self, first: usize, of: &SourceText) {
         set_source(self.rows.get_mut(first..).unwrap_or_default(), of);
     }
 

@@ -9,10 +9,10 @@ use crate::model::text::Text;
 
 /// The text whose lines a row shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Of {
+pub enum SourceText {
     /// None: a notice, a frame, an empty row.
     #[default]
-    Nothing,
+    None,
     /// The body at this index of [`crate::model::entry::BlockKind::bodies`].
     Body(usize),
     /// A text of its own: an argument of a call, the lines of a change.
@@ -23,7 +23,7 @@ pub enum Of {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
     /// The text.
-    pub(crate) of: Of,
+    pub(crate) of: SourceText,
     /// Line range from 0; an end beyond the text means its last line. Empty if no line is shown.
     pub lines: Range<u32>,
     /// Another line shown beside them.
@@ -56,7 +56,7 @@ impl Source {
     /// All of a text.
     pub(crate) fn own(text: Text) -> Self {
         Self {
-            of: Of::Own(text),
+            of: SourceText::Own(text),
             ..Self::all()
         }
     }

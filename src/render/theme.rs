@@ -52,7 +52,7 @@ pub struct Theme {
     /// Whether syntax colours are for a light background.
     pub is_light: bool,
     /// What the terminal can show.
-    pub terminal: Terminal,
+    pub terminal: TerminalSupport,
     /// Whether invisible characters are shown by marks.
     pub has_marks: bool,
 }
@@ -88,7 +88,7 @@ pub struct DiffStyles {
 
 /// What the terminal supports.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Terminal {
+pub struct TerminalSupport {
     /// Whether any colour may be used.
     pub has_colour: bool,
     /// Whether links are written with their addresses (OSC 8).
@@ -99,7 +99,7 @@ pub struct Terminal {
     pub canvas: Canvas,
 }
 
-impl Terminal {
+impl TerminalSupport {
     /// Assumed until more is known.
     const UNKNOWN: Self = Self {
         has_colour: true,
@@ -222,7 +222,7 @@ impl Theme {
             bar: Style::new().fg(Color::Indexed(252)).bg(Color::Indexed(236)),
             ascii: false,
             is_light: false,
-            terminal: Terminal::UNKNOWN,
+            terminal: TerminalSupport::UNKNOWN,
             has_marks: true,
         }
     }
@@ -305,9 +305,9 @@ impl Theme {
             },
             focus: bold,
             bar: bold.add_modifier(Modifier::UNDERLINED),
-            terminal: Terminal {
+            terminal: TerminalSupport {
                 has_colour: false,
-                ..Terminal::UNKNOWN
+                ..TerminalSupport::UNKNOWN
             },
             ..Self::dark()
         }

@@ -12,9 +12,9 @@ pub(crate) use self::card::change_text;
 use super::excerpt::Detail;
 use super::picture::canvas::Means;
 use super::picture::drawing::Shape;
-use super::picture::{self, Sight, half_blocks};
+use super::picture::{self, PictureState, half_blocks};
 use super::row::{LaneLine, Look, Row, RowKind};
-use super::sheet::{Head, Sheet};
+use super::sheet::{HeadRow, Sheet};
 use super::source::Source;
 use super::wrap::{self, Piece};
 use super::{diff, tree};
@@ -73,7 +73,7 @@ pub(crate) fn lay_out_stray(sheet: &mut Sheet<'_>, stray: &StrayResult, detail: 
         ));
     }
     text.extend(number_of(sheet));
-    sheet.head(Head {
+    sheet.head(HeadRow {
         kind: if stray.result.verdict == Verdict::Done {
             RowKind::Head
         } else {
@@ -85,7 +85,7 @@ pub(crate) fn lay_out_stray(sheet: &mut Sheet<'_>, stray: &StrayResult, detail: 
         right: vec![Span::styled(facts::short(&stray.result.facts), theme.dim)],
         hides: card::hidden_by_head(detail, stray.result.body.lines),
         is_away: stray.result.body.is_away(),
-        ..Head::default()
+        ..HeadRow::default()
     });
     if detail != Detail::Closed {
         let rows = card::of_result(sheet, &stray.result, detail);
@@ -99,7 +99,7 @@ fn head(
     detail: Detail,
     changed: Option<(usize, usize)>,
     (is_bare, lead): (bool, Option<String>),
-) -> Head {
+) -> HeadRow {
     let theme = sheet.look.theme;
     let run: Vec<(&Entry, &ToolCall)> = sheet
         .item
@@ -123,7 +123,7 @@ fn head(
         suffix.extend(diff::summary(counts, sheet.look));
     }
     let failed = matches!(call.state, ToolState::Failed(_));
-    Head {
+    HeadRow {
         kind: if failed {
             RowKind::Error
         } else {
@@ -308,7 +308,7 @@ fn lane_rows(sheet: &Sheet<'_>, call: &ToolCall, lane: &LaneLine, detail: Detail
     // The row of a running call shows the time already.
     let lane_since = lane.since.filter(|_| !is_running(sheet, call));
     let head = Row {
-        line: wrap::fit(&spans, sheet.room(), glyphs.cut).into(),
+        line: wrap::fit(&spans, sheet.body_width(), glyphs.cut).into(),
         lane_since,
         ..Row::default()
     };
@@ -318,7 +318,7 @@ fn lane_rows(sheet: &Sheet<'_>, call: &ToolCall, lane: &LaneLine, detail: Detail
             Span::styled(first_line(&Text::clean(sign)), theme.dim),
         ];
         Row {
-            line: wrap::fit(&spans, sheet.room(), glyphs.cut).into(),
+            line: wrap::fit(&spans, sheet.body_width(), glyphs.cut).into(),
             ..Row::default()
         }
     });
@@ -343,12 +343,12 @@ pub(crate) fn image_rows(
         .pictures
         .filter(|_| is_shown && image.bytes.is_some() && detail != Detail::Closed);
     let (seen, more) = match pictures.map(|pictures| pictures.get(image)) {
-        None | Some(Sight::Waiting) => (None, None),
-        Some(Sight::Seen(picture)) => {
+        None | Some(PictureState::Requested) => (None, None),
+        Some(PictureState::Ready(picture)) => {
             let (width, height) = picture.size;
             (Some(picture), Some(format!("{width}x{height}")))
         }
-        Some(Sight::Broken(why)) => (None, Some(why.to_string())),
+        Some(PictureState::Failed(why)) => (None, Some(why.to_string())),
     };
     let kind = image
         .mime

@@ -21,7 +21,7 @@ use super::sheet::hidden_row;
 use crate::model::body::Tree;
 use crate::model::figures;
 use crate::model::text::Text;
-use writer::{Manner, Writer};
+use writer::{TreeOptions, TreeWriter};
 
 /// Deeper values are shown as counts.
 const MAX_DEPTH: usize = 24;
@@ -33,7 +33,7 @@ const STRING: (usize, usize, usize) = (2, 12, 60);
 const PAGE: (usize, usize) = (100, 500);
 
 /// Options for a whole tree as recorded.
-const RAW: Manner = Manner {
+const RAW: TreeOptions = TreeOptions {
     depth: usize::MAX,
     strings: usize::MAX,
     page: usize::MAX,
@@ -44,17 +44,17 @@ const RAW: Manner = Manner {
 
 /// A value to be shown.
 #[derive(Clone, Copy)]
-pub(crate) enum Value<'a> {
+pub(crate) enum TreeValue<'a> {
     /// A parsed value.
     Tree(&'a Tree),
     /// A JSON text that is too large to be parsed.
     Json(&'a str),
 }
 
-impl<'a> Value<'a> {
+impl<'a> TreeValue<'a> {
     /// A large text, if it looks like JSON.
     pub(crate) fn of_large(text: &'a str) -> Option<Self> {
-        json::large(text).map(Value::Json)
+        json::large(text).map(TreeValue::Json)
     }
 }
 
@@ -77,8 +77,8 @@ pub(crate) fn rows_with_leaves(
     limit: usize,
     look: &Look<'_>,
 ) -> Vec<(Row, Leaf)> {
-    let mut writer = Writer::new(RAW, Nodes::of(None, 0, 0), (width, limit), look);
-    writer.root(Value::Tree(tree));
+    let mut writer = TreeWriter::new(RAW, Nodes::of(None, 0, 0), (width, limit), look);
+    writer.root(TreeValue::Tree(tree));
     let leaves = writer.leaves();
     let rows = finished(writer, look);
     let none = Leaf {
@@ -94,12 +94,12 @@ pub(crate) fn rows_with_leaves(
 /// The rows of a whole tree up to `limit`; a last row tells what is hidden.
 pub fn rows(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) -> Vec<Row> {
     let nodes = Nodes::of(None, 0, 0);
-    written(Value::Tree(tree), RAW, nodes, (width, limit), look)
+    written(TreeValue::Tree(tree), RAW, nodes, (width, limit), look)
 }
 
 /// The rows of a tree with folds, up to `limit`.
 pub(crate) fn folded(
-    value: Value<'_>,
+    value: TreeValue<'_>,
     detail: Detail,
     nodes: Nodes<'_>,
     (width, limit): (usize, usize),
@@ -111,7 +111,7 @@ pub(crate) fn folded(
         Detail::Open => (OVERVIEW, STRING.1),
         Detail::Full | Detail::Raw => (limit, STRING.2),
     };
-    let manner = Manner {
+    let options = TreeOptions {
         depth: if is_whole {
             usize::MAX
         } else {
@@ -123,22 +123,22 @@ pub(crate) fn folded(
         walks: detail == Detail::Open,
         is_raw: detail == Detail::Raw,
     };
-    written(value, manner, nodes, (width, limit), look)
+    written(value, options, nodes, (width, limit), look)
 }
 
 fn written(
-    value: Value<'_>,
-    manner: Manner,
+    value: TreeValue<'_>,
+    options: TreeOptions,
     nodes: Nodes<'_>,
     (width, limit): (usize, usize),
     look: &Look<'_>,
 ) -> Vec<Row> {
-    let mut writer = Writer::new(manner, nodes, (width, limit), look);
+    let mut writer = TreeWriter::new(options, nodes, (width, limit), look);
     writer.root(value);
     finished(writer, look)
 }
 
-fn finished(writer: Writer<'_>, look: &Look<'_>) -> Vec<Row> {
+fn finished(writer: TreeWriter<'_>, look: &Look<'_>) -> Vec<Row> {
     let (mut rows, hidden) = writer.finish();
     if hidden > 0 {
         let what = format!(

@@ -22,7 +22,7 @@ const SHORTEST: usize = 32;
 pub(crate) fn work(mut pager: Pager, pictures: &Pictures, say: &Sender<Event>) {
     while let Some(order) = pictures.next() {
         let made = data(&mut pager, &order.image).and_then(|data| order.make(&data));
-        pictures.keep(&order, made);
+        pictures.insert(&order, made);
         if say.send(Event::Coloured).is_err() {
             return;
         }

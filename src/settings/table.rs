@@ -16,7 +16,7 @@ pub(crate) fn in_order<'t>(
 }
 
 /// `line:column` of an offset.
-pub(crate) fn place_of(text: &str, at: usize) -> String {
+pub(crate) fn position_of(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
     let column = before

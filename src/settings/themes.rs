@@ -14,7 +14,7 @@ use ratatui::style::{Color, Modifier, Style};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::table::{in_order, place_of};
+use super::table::{in_order, position_of};
 use crate::render::colour::{self, Rgb};
 use crate::render::theme::{LIKE, Theme};
 
@@ -73,7 +73,7 @@ pub fn parse(name: &str, text: &str) -> ThemeFile {
     let (table, errors) = DeTable::parse_recoverable(text);
     let mut complaints: Vec<String> = Vec::new();
     let mut complain =
-        |at: usize, what: &str| complaints.push(format!("{}: {what}", place_of(text, at)));
+        |at: usize, what: &str| complaints.push(format!("{}: {what}", position_of(text, at)));
     for error in errors {
         complain(error.span().map_or(0, |span| span.start), error.message());
     }
@@ -95,7 +95,7 @@ pub fn parse(name: &str, text: &str) -> ThemeFile {
         match (key.get_ref().as_ref(), value.get_ref()) {
             ("light", DeValue::Boolean(_)) => {}
             ("background", _) if background.and_then(colour::parse).is_some() => {}
-            ("roles", DeValue::Table(roles)) => take_roles(roles, &mut theme, &mut complain),
+            ("roles", DeValue::Table(roles)) => set_roles(roles, &mut theme, &mut complain),
             (other, _) => complain(key.span().start, &format!("{other} is not understood")),
         }
     }
@@ -107,7 +107,7 @@ pub fn parse(name: &str, text: &str) -> ThemeFile {
     }
 }
 
-fn take_roles(roles: &DeTable<'_>, theme: &mut Theme, complain: &mut impl FnMut(usize, &str)) {
+fn set_roles(roles: &DeTable<'_>, theme: &mut Theme, complain: &mut impl FnMut(usize, &str)) {
     for (role, value) in in_order(roles) {
         let (role, at): (&Cow<'_, str>, usize) = (role.get_ref(), role.span().start);
         let Some(slot) = theme.role_mut(role) else {

@@ -27,7 +27,7 @@ use crate::listing::sessions::{SessionAt, table};
 use crate::listing::sort::{Order, Sort as Sorted};
 use crate::listing::table::Table;
 use crate::model::figures;
-use crate::render::markdown::{self, Manner};
+use crate::render::markdown::{self, MarkdownMode};
 use crate::render::row::Look;
 use crate::render::wrap::{self, Frame as Measure};
 
@@ -465,8 +465,8 @@ fn end_of(screen: &Screen, row: &SessionRow, width: usize) -> Vec<Line<'static>>
         };
         let mut sign = Some(Span::styled(format!("{sign} "), sign_style));
         let manner = match voice {
-            Voice::Agent => Some(Manner::Prose),
-            Voice::User => Some(Manner::Typed),
+            Voice::Agent => Some(MarkdownMode::Prose),
+            Voice::User => Some(MarkdownMode::Typed),
             Voice::Done
             | Voice::Unrecorded
             | Voice::Failed

@@ -72,7 +72,7 @@ fn stage(means: Means) -> Stage {
             .next()
             .expect("it is asked for");
         let made = order.make(&png(200, 160));
-        stage.app.reader.screen.pictures.keep(&order, made);
+        stage.app.reader.screen.pictures.insert(&order, made);
         stage.arrange();
     }
     stage
@@ -205,7 +205,7 @@ fn without_graphics_there_are_half_blocks_and_off_is_off() {
                 .next()
                 .expect("it is asked for");
             let made = order.make(&png(200, 160));
-            stage.app.reader.screen.pictures.keep(&order, made);
+            stage.app.reader.screen.pictures.insert(&order, made);
             stage.arrange();
         }
         assert!(

@@ -7,7 +7,7 @@ use proptest::prelude::{Strategy, any, prop, prop_assert, proptest};
 use ratatui::text::Line;
 use tv::model::text::Text;
 use tv::render::code::Colours;
-use tv::render::markdown::{Manner, rows};
+use tv::render::markdown::{MarkdownMode, rows};
 use tv::render::row::Look;
 use tv::render::theme::Theme;
 
@@ -15,7 +15,7 @@ use crate::corpus::say;
 use crate::stage::{self, Stage};
 
 /// What a reader sees of a text, without its line breaks and blanks.
-fn ink(text: &str, manner: Manner, width: usize) -> String {
+fn ink(text: &str, manner: MarkdownMode, width: usize) -> String {
     lines(text, manner, width)
         .iter()
         .map(Line::to_string)
@@ -24,7 +24,7 @@ fn ink(text: &str, manner: Manner, width: usize) -> String {
         .collect()
 }
 
-fn lines(text: &str, manner: Manner, width: usize) -> Vec<Line<'static>> {
+fn lines(text: &str, manner: MarkdownMode, width: usize) -> Vec<Line<'static>> {
     let (theme, colours) = (Theme::dark(), Colours::never());
     let look = Look::full(80, &theme, &colours);
     let rows = rows(text, manner, width, 100_000, &look);
@@ -158,12 +158,12 @@ const EXAMPLES: &[(&str, &str)] = &[
 #[test]
 fn every_construct_keeps_its_words() {
     for (source, wanted) in EXAMPLES {
-        for manner in [Manner::Prose, Manner::Typed] {
+        for manner in [MarkdownMode::Prose, MarkdownMode::Typed] {
             let seen = ink(source, manner, 80);
             for word in wanted.split_whitespace() {
                 // Typed text keeps its marks, so its words may stand apart.
-                let is_seen =
-                    seen.contains(word) || (manner == Manner::Typed && !source.contains(word));
+                let is_seen = seen.contains(word)
+                    || (manner == MarkdownMode::Typed && !source.contains(word));
                 assert!(
                     is_seen,
                     "{manner:?} {source:?}: {word:?} is missing in {seen:?}"
@@ -176,7 +176,7 @@ fn every_construct_keeps_its_words() {
 #[test]
 fn no_construct_breaks_a_narrow_row() {
     for (source, _) in EXAMPLES {
-        for (manner, width) in [Manner::Prose, Manner::Typed]
+        for (manner, width) in [MarkdownMode::Prose, MarkdownMode::Typed]
             .into_iter()
             .flat_map(|m| (1..60).map(move |w| (m, w)))
         {
@@ -279,7 +279,7 @@ fn the_specifications_keep_their_words() {
         assert!(examples.len() >= count, "{name}: {}", examples.len());
         for (number, (source, html)) in examples.iter().enumerate() {
             for width in [1, 20, 80] {
-                for manner in [Manner::Prose, Manner::Typed] {
+                for manner in [MarkdownMode::Prose, MarkdownMode::Typed] {
                     let rows = lines(source, manner, width);
                     assert!(
                         rows.iter().all(|line| line.width() <= width),
@@ -288,7 +288,7 @@ fn the_specifications_keep_their_words() {
                 }
             }
             for width in [20, 80, 200] {
-                let seen = ink(source, Manner::Prose, width).replace('│', "");
+                let seen = ink(source, MarkdownMode::Prose, width).replace('│', "");
                 let words = words_of(html);
                 let place = format!("{name} {} at {width}: {source:?} {html:?}", number + 1);
                 if html.contains("<table") && width < 200 {
@@ -371,7 +371,7 @@ proptest! {
 
     #[test]
     fn nothing_is_too_wide_or_steers_the_terminal(text in hostile(), width in 1_usize..=400, typed in any::<bool>()) {
-        let manner = if typed { Manner::Typed } else { Manner::Prose };
+        let manner = if typed { MarkdownMode::Typed } else { MarkdownMode::Prose };
         for line in lines(&text, manner, width) {
             prop_assert!(line.width() <= width, "{line:?}");
             prop_assert!(cells(&line) <= width, "{line:?}");
@@ -387,7 +387,7 @@ proptest! {
         let most = text.lines().filter(|line| line.contains('|')).count();
         // A row of a table may have more cells than its head, and those the parser drops.
         if most == 0 && !text.contains("[a]:") && !text.contains("[^1]:") {
-            let seen: String = lines(&text, Manner::Prose, width).iter().map(Line::to_string).collect();
+            let seen: String = lines(&text, MarkdownMode::Prose, width).iter().map(Line::to_string).collect();
             prop_assert!(letters(&seen) >= letters(&text), "{text:?} {seen:?}");
         }
     }

@@ -7,7 +7,7 @@ use crate::model::text::without_sgr;
 use crate::model::tool::{ToolCall, ToolKind};
 use crate::render::output;
 use crate::render::row::Row;
-use crate::render::source::{Of, Source};
+use crate::render::source::{Source, SourceText};
 use crate::render::tool::{change_text, command_of};
 
 /// The text to copy, if there is one.
@@ -119,11 +119,11 @@ pub(crate) fn of_rows(entry: &Entry, block: usize, rows: &[Row]) -> ItemText {
     let Some(kind) = entry.blocks.get(block).map(|block| &block.kind) else {
         return ItemText::Nothing("nothing is selected");
     };
-    let mut groups: Vec<(&Of, LineRanges)> = Vec::new();
+    let mut groups: Vec<(&SourceText, LineRanges)> = Vec::new();
     let mut is_hidden = false;
     for row in rows {
         let source = &row.source;
-        if source.of == Of::Nothing {
+        if source.of == SourceText::None {
             is_hidden |= row.hides > 0;
             continue;
         }
@@ -142,9 +142,9 @@ pub(crate) fn of_rows(entry: &Entry, block: usize, rows: &[Row]) -> ItemText {
     let mut out: Vec<String> = Vec::new();
     for (of, lines) in groups {
         let text = match of {
-            Of::Nothing => continue,
-            Of::Own(text) => without_sgr(text).into_owned(),
-            Of::Body(at) => match bodies.get(*at).map(|body| whole(body)) {
+            SourceText::None => continue,
+            SourceText::Own(text) => without_sgr(text).into_owned(),
+            SourceText::Body(at) => match bodies.get(*at).map(|body| whole(body)) {
                 Some(ItemText::Text(text)) if is_read && *at > 0 => output::without_numbers(&text),
                 Some(ItemText::Text(text)) => text,
                 Some(ItemText::Away) => return ItemText::Away,

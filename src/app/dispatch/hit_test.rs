@@ -6,7 +6,7 @@ use crate::app::layout::Frame;
 use crate::app::panes::Pane;
 use crate::render::glyphs::Glyphs;
 use crate::render::row::{Row, RowKind};
-use crate::render::source::Of;
+use crate::render::source::SourceText;
 use crate::render::wrap;
 
 /// A part of the screen.
@@ -75,7 +75,7 @@ pub(super) fn touched(row: &Row, within: Option<u16>, width: u16, glyphs: &Glyph
         return RowPart::Text;
     };
     let right = u16::try_from(wrap::width_of(&row.right)).unwrap_or(u16::MAX);
-    let is_mark = row.source.of == Of::Nothing;
+    let is_mark = row.source.of == SourceText::None;
     if row.hides > 0
         && row.kind == RowKind::Body
         && (is_mark || within >= width.saturating_sub(right))
@@ -175,7 +175,7 @@ mod tests {
             right: vec!["… +9 lines".into()],
             hides: 9,
             source: Source {
-                of: crate::render::source::Of::Body(1),
+                of: crate::render::source::SourceText::Body(1),
                 ..Source::line(4)
             },
             ..Row::default()

@@ -12,7 +12,7 @@ use crate::model::body::Body;
 use crate::model::entry::Entry;
 use crate::model::text::{Text, without_sgr};
 use crate::render::row::Row;
-use crate::render::source::Of;
+use crate::render::source::SourceText;
 use crate::render::tree::Leaf;
 
 /// Bytes of a string at least; shorter ones are everywhere.
@@ -43,13 +43,13 @@ impl ValueLocation {
         let source = &row.source;
         match (&self.shows, &source.of) {
             _ if row.block != self.focus.block => false,
-            (LocationInItem::Line { body, line }, Of::Body(at)) => {
+            (LocationInItem::Line { body, line }, SourceText::Body(at)) => {
                 at == body && (source.lines.contains(line) || source.beside == Some(*line))
             }
-            (LocationInItem::Words(words), Of::Own(text)) => text.contains(words.as_str()),
+            (LocationInItem::Words(words), SourceText::Own(text)) => text.contains(words.as_str()),
             (
                 LocationInItem::Line { .. } | LocationInItem::Words(_),
-                Of::Own(_) | Of::Body(_) | Of::Nothing,
+                SourceText::Own(_) | SourceText::Body(_) | SourceText::None,
             ) => false,
         }
     }
@@ -149,8 +149,8 @@ impl<'a> EntryTexts<'a> {
             }
             ValueMatch::Argument { block } => {
                 let words = match &row.source.of {
-                    Of::Own(line) if value.contains('\n') => line.clone(),
-                    Of::Own(_) | Of::Body(_) | Of::Nothing => value.clone(),
+                    SourceText::Own(line) if value.contains('\n') => line.clone(),
+                    SourceText::Own(_) | SourceText::Body(_) | SourceText::None => value.clone(),
                 };
                 let is_blank = words.trim().is_empty();
                 (!is_blank).then(|| ValueLocation {

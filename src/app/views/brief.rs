@@ -15,7 +15,7 @@ use crate::app::text::viewport::Focus;
 use crate::model::entry::EntryId;
 use crate::model::figures::duration;
 use crate::model::timestamp::Timestamp;
-use crate::render::markdown::{self, Manner};
+use crate::render::markdown::{self, MarkdownMode};
 use crate::render::row::{self, Look};
 use crate::render::wrap;
 use crate::session::indexes::Needs;
@@ -237,7 +237,7 @@ fn lines_of(scene: &PageScene<'_>, text: &str) -> Vec<Line<'static>> {
         times: row::Times::None,
         ..Look::full(width, scene.theme, scene.colours)
     };
-    let rows = markdown::rows(text, Manner::Prose, room, ANSWER, &look);
+    let rows = markdown::rows(text, MarkdownMode::Prose, room, ANSWER, &look);
     rows.into_iter().map(|row| row.line).collect()
 }
 

@@ -135,7 +135,7 @@ impl Highlighter {
 
     /// Whether a language can be used within a limit of compiled ones; an unknown language always
     /// can.
-    pub(crate) fn has_room(&self, language: &str, most: usize) -> bool {
+    pub(crate) fn can_compile(&self, language: &str, most: usize) -> bool {
         let Some(grammar) = self.grammar(language) else {
             return true;
         };

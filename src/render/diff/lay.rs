@@ -12,7 +12,7 @@ use crate::render::code;
 use crate::render::excerpt::Extent;
 use crate::render::row::{Look, Row, set_source};
 use crate::render::sheet::mark_hidden;
-use crate::render::source::{self, Of, Source};
+use crate::render::source::{self, Source, SourceText};
 use crate::render::wrap::{self, Frame, Piece};
 
 /// From this width on old and new are side by side.
@@ -42,9 +42,9 @@ pub fn rows(
     };
     let hidden = lines.len().saturating_sub(skipped + shown);
     let lines: Vec<&DiffLine> = lines.iter().skip(skipped).take(shown).collect();
-    let source = Of::Own(change::text(lines.iter().copied()));
+    let source = SourceText::Own(change::text(lines.iter().copied()));
     let mut at = 0;
-    let sheet = Sheet {
+    let sheet = DiffLayout {
         width,
         limit: extent.rows_per_line,
         column: column(&lines),
@@ -95,7 +95,7 @@ fn column(lines: &[&DiffLine]) -> usize {
 }
 
 /// A line with styled text.
-struct Painted<'a> {
+struct PaintedLine<'a> {
     line: &'a DiffLine,
     /// Index among the shown lines.
     at: usize,
@@ -108,7 +108,7 @@ fn paint<'a>(
     first: usize,
     language: &str,
     look: &Look<'_>,
-) -> Vec<Painted<'a>> {
+) -> Vec<PaintedLine<'a>> {
     let theme = look.theme;
     let side = |gone: Sign| {
         let lines = part
@@ -127,7 +127,7 @@ fn paint<'a>(
                 Sign::Removed => old.next(),
                 Sign::File | Sign::Note => None,
             };
-            Painted {
+            PaintedLine {
                 line,
                 at: first + index,
                 spans: spans(line, code.unwrap_or_default(), look),
@@ -209,7 +209,7 @@ fn plain(line: &DiffLine, style: Style) -> Vec<Piece> {
     vec![Span::styled(DiffLine::text(line), style)]
 }
 
-struct Sheet<'a> {
+struct DiffLayout<'a> {
     width: usize,
     limit: usize,
     /// Columns of the line numbers.
@@ -217,8 +217,8 @@ struct Sheet<'a> {
     look: &'a Look<'a>,
 }
 
-impl Sheet<'_> {
-    fn unified(&self, lines: &[Painted<'_>], rows: &mut Vec<Row>) {
+impl DiffLayout<'_> {
+    fn unified(&self, lines: &[PaintedLine<'_>], rows: &mut Vec<Row>) {
         for painted in lines {
             let line = painted.line;
             let number = if line.sign == Sign::Removed {
@@ -239,9 +239,10 @@ impl Sheet<'_> {
     }
 
     /// Shows removed lines beside the added lines that replaced them.
-    fn side_by_side(&self, lines: &[Painted<'_>], rows: &mut Vec<Row>) {
+    fn side_by_side(&self, lines: &[PaintedLine<'_>], rows: &mut Vec<Row>) {
         let half = (self.width - 3) / 2;
-        let is_change = |line: &Painted<'_>| matches!(line.line.sign, Sign::Added | Sign::Removed);
+        let is_change =
+            |line: &PaintedLine<'_>| matches!(line.line.sign, Sign::Added | Sign::Removed);
         for group in lines.chunk_by(|line, next| is_change(line) && is_change(next)) {
             let of = |sign| {
                 group
@@ -266,8 +267,8 @@ impl Sheet<'_> {
 
     fn pair(
         &self,
-        left: Option<&Painted<'_>>,
-        right: Option<&Painted<'_>>,
+        left: Option<&PaintedLine<'_>>,
+        right: Option<&PaintedLine<'_>>,
         half: usize,
         rows: &mut Vec<Row>,
     ) {
@@ -305,7 +306,12 @@ impl Sheet<'_> {
         }
     }
 
-    fn wrap(&self, painted: &Painted<'_>, number: Option<u32>, width: usize) -> Vec<Vec<Piece>> {
+    fn wrap(
+        &self,
+        painted: &PaintedLine<'_>,
+        number: Option<u32>,
+        width: usize,
+    ) -> Vec<Vec<Piece>> {
         let theme = self.look.theme;
         let glyphs = theme.glyphs();
         let (sign, style) = match painted.line.sign {

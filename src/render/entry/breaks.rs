@@ -8,9 +8,9 @@ use crate::model::figures;
 use crate::model::text::{Text, without_sgr};
 use crate::render::body;
 use crate::render::excerpt::Detail;
-use crate::render::markdown::Manner;
+use crate::render::markdown::MarkdownMode;
 use crate::render::row::{Row, RowKind};
-use crate::render::sheet::{Head, Sheet};
+use crate::render::sheet::{HeadRow, Sheet};
 use crate::render::wrap;
 
 /// Rows of text of a previewed break.
@@ -105,7 +105,7 @@ fn compaction(before: Option<u64>, after: Option<u64>, partial: bool, arrow: &st
 fn across(sheet: &mut Sheet<'_>, title: &str, text: &Text, detail: Detail) {
     let dim = sheet.look.theme.dim;
     let is_long =
-        text.trim().contains('\n') || wrap::width(wrap::head(text, 400)) + 20 > sheet.room();
+        text.trim().contains('\n') || wrap::width(wrap::head(text, 400)) + 20 > sheet.body_width();
     if !is_long || detail == Detail::Closed {
         rule(sheet, &titled(title, text), dim, 2);
         return;
@@ -116,7 +116,13 @@ fn across(sheet: &mut Sheet<'_>, title: &str, text: &Text, detail: Detail) {
     } else {
         PREVIEW
     };
-    let mut rows = body::prose(text, Manner::Prose, limit, sheet.room(), sheet.look);
+    let mut rows = body::prose(
+        text,
+        MarkdownMode::Prose,
+        limit,
+        sheet.body_width(),
+        sheet.look,
+    );
     for span in rows.iter_mut().flat_map(|row| &mut row.line.spans) {
         span.style = dim.add_modifier(span.style.add_modifier);
     }
@@ -160,7 +166,7 @@ fn error(sheet: &mut Sheet<'_>, text: &Text, detail: Detail) {
     let first = first_line(text);
     let fits =
         wrap::width(&first) + 20 <= usize::from(sheet.look.width) && !text.trim().contains('\n');
-    sheet.head(Head {
+    sheet.head(HeadRow {
         kind: RowKind::Error,
         at: sheet.item.entry.at,
         word: Span::styled("error", theme.bad),
@@ -170,7 +176,7 @@ fn error(sheet: &mut Sheet<'_>, text: &Text, detail: Detail) {
             Vec::new()
         },
         right: vec![Span::styled(sheet.glyphs().outcome.failed, theme.bad)],
-        ..Head::default()
+        ..HeadRow::default()
     });
     if !fits && detail != Detail::Closed {
         let limit = if detail.is_whole() {
@@ -178,7 +184,13 @@ fn error(sheet: &mut Sheet<'_>, text: &Text, detail: Detail) {
         } else {
             PREVIEW
         };
-        let rows = body::prose(text, Manner::Typed, limit, sheet.room(), sheet.look);
+        let rows = body::prose(
+            text,
+            MarkdownMode::Typed,
+            limit,
+            sheet.body_width(),
+            sheet.look,
+        );
         sheet.body(rows);
     }
 }

@@ -42,7 +42,7 @@ pub fn lay_out(sheet: &mut Sheet<'_>, block: usize, detail: Detail) {
                     sheet.look.theme.dim,
                 );
             }
-            let rows = tree::rows(record, sheet.room(), Detail::Raw.rows(), sheet.look);
+            let rows = tree::rows(record, sheet.body_width(), Detail::Raw.rows(), sheet.look);
             sheet.body(rows);
             continue;
         }
@@ -78,10 +78,10 @@ fn field(sheet: &mut Sheet<'_>, path: &Text, value: &Tree, detail: Detail) {
     let mut spans = vec![Span::styled(format!("{path}  "), dim)];
     push(value, sheet, &mut spans);
     if detail == Detail::Raw {
-        let lines = wrap::wrap(&spans, &wrap::Frame::hanging(sheet.room(), 2));
+        let lines = wrap::wrap(&spans, &wrap::Frame::hanging(sheet.body_width(), 2));
         return sheet.lines(lines);
     }
-    let line = wrap::fit(&spans, sheet.room(), sheet.glyphs().cut);
+    let line = wrap::fit(&spans, sheet.body_width(), sheet.glyphs().cut);
     sheet.lines(vec![line.into()]);
 }
 

@@ -10,7 +10,7 @@ use crate::model::tool::work::EndLine;
 use crate::render::body;
 use crate::render::excerpt::Detail;
 use crate::render::row::{Row, RowKind};
-use crate::render::sheet::{Head, Sheet};
+use crate::render::sheet::{HeadRow, Sheet};
 use crate::render::wrap::{self, Piece};
 
 /// Columns of time, word and glyph of a row.
@@ -69,14 +69,19 @@ pub(super) fn lay_out(sheet: &mut Sheet<'_>, block: &Block, ends: &[EndLine], de
         };
         let (text, suffix) = words(sheet, end);
         if number > 0 {
-            let line = wrap::fit(&[text, suffix].concat(), sheet.room(), sheet.glyphs().cut).into();
+            let line = wrap::fit(
+                &[text, suffix].concat(),
+                sheet.body_width(),
+                sheet.glyphs().cut,
+            )
+            .into();
             sheet.body(vec![Row {
                 line,
                 ..Row::default()
             }]);
             continue;
         }
-        sheet.head(Head {
+        sheet.head(HeadRow {
             kind: RowKind::Head,
             at: sheet.item.entry.at,
             word: Span::styled("note", theme.dim),
@@ -89,11 +94,11 @@ pub(super) fn lay_out(sheet: &mut Sheet<'_>, block: &Block, ends: &[EndLine], de
             } else {
                 body.lines.max(1)
             },
-            ..Head::default()
+            ..HeadRow::default()
         });
     }
     if detail.is_whole() {
-        let rows = body::untitled(body, detail, sheet.nodes(0), sheet.room(), sheet.look);
+        let rows = body::untitled(body, detail, sheet.nodes(0), sheet.body_width(), sheet.look);
         sheet.body(rows);
     }
 }
@@ -126,7 +131,7 @@ fn words(sheet: &Sheet<'_>, end: &EndLine) -> (Vec<Piece>, Vec<Piece>) {
     }));
     let about = wrap::width(&end.about).min(ABOUT);
     let room = sheet
-        .room()
+        .body_width()
         .saturating_sub(AROUND + wrap::width(&end.tool) + about + end.verb.len());
     while wrap::width_of(&facts) + (facts.len() - 1) * wrap::width(&dot) > room && facts.len() > 1 {
         facts.remove(usize::from(end.exit.is_some() && facts.len() > 2));

@@ -3,19 +3,19 @@
 //!
 //! Invariant: reads only up to the requested child, and stores only its position.
 
-use super::Reader;
+use super::JsonReader;
 use crate::model::text::Text;
 
 /// A child: its key if it is a member of an object, and the text of its value.
-pub(crate) type Child<'a> = (Option<Text>, &'a str);
+pub(crate) type JsonChild<'a> = (Option<Text>, &'a str);
 
 /// Iterator over the children of an object or array; ends where the text is not JSON.
-pub(crate) struct Parts<'a> {
+pub(crate) struct JsonChildren<'a> {
     rest: &'a str,
     is_map: bool,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> JsonChildren<'a> {
     /// `text` begins with `{` or `[`.
     pub(crate) fn of(text: &'a str) -> Self {
         let is_map = text.starts_with('{');
@@ -31,15 +31,15 @@ impl<'a> Parts<'a> {
     }
 }
 
-impl<'a> Iterator for Parts<'a> {
-    type Item = Child<'a>;
+impl<'a> Iterator for JsonChildren<'a> {
+    type Item = JsonChild<'a>;
 
-    fn next(&mut self) -> Option<Child<'a>> {
+    fn next(&mut self) -> Option<JsonChild<'a>> {
         let mut rest = self.rest.trim_start();
         rest = rest.strip_prefix(',').map_or(rest, str::trim_start);
         let mut key = None;
         if self.is_map {
-            let mut reader = Reader { rest };
+            let mut reader = JsonReader { rest };
             key = Some(reader.string()?);
             rest = reader.rest.trim_start().strip_prefix(':')?.trim_start();
         }
@@ -88,10 +88,10 @@ fn end_of_string(bytes: &mut impl Iterator<Item = (usize, u8)>) -> Option<usize>
 
 #[cfg(test)]
 mod tests {
-    use super::Parts;
+    use super::JsonChildren;
 
     fn parts(text: &str) -> Vec<(String, &str)> {
-        Parts::of(text)
+        JsonChildren::of(text)
             .map(|(key, value)| (key.map(|key| key.to_string()).unwrap_or_default(), value))
             .collect()
     }

@@ -4,11 +4,11 @@ use pulldown_cmark::BlockQuoteKind;
 use ratatui::text::Span;
 use unicode_width::UnicodeWidthStr;
 
-use super::{Manner, Writer};
+use super::{MarkdownMode, MarkdownWriter};
 use crate::render::wrap::{self, Piece};
 
 /// A quote, or an item of a list.
-pub(super) struct Container {
+pub(super) struct MarkdownContainer {
     /// Prefix of its first row; taken when used.
     pub(super) first: Option<Vec<Piece>>,
     /// Prefix of its other rows.
@@ -36,9 +36,9 @@ fn begins_with_number(line: &str) -> bool {
     (1..=9).contains(&number) && (after.starts_with(". ") || after.starts_with(") "))
 }
 
-impl Writer<'_> {
+impl MarkdownWriter<'_> {
     pub(super) fn contain(&mut self, first: Option<Vec<Piece>>, rest: Vec<Piece>) {
-        self.containers.push(Container {
+        self.containers.push(MarkdownContainer {
             first,
             rest,
             is_begun: false,
@@ -60,7 +60,7 @@ impl Writer<'_> {
         let bar = vec![Span::styled(format!("{} ", theme.glyphs().line.bar), style)];
         self.contain(Some(bar.clone()), bar);
         if !title.is_empty() {
-            let source = self.places.line();
+            let source = self.source_map.line();
             self.push(vec![Span::styled(title, style)], source);
         }
     }
@@ -76,7 +76,7 @@ impl Writer<'_> {
         let (label, address) = source.split_once("]:").unwrap_or_default();
         let is_prose = !label.is_empty() && !address.contains(['/', '.', '#', '@', ':']);
         for (at, line) in source.lines().enumerate() {
-            self.places.go_to(start, at, self.inline.ink());
+            self.source_map.go_to(start, at, self.inline.ink());
             if is_prose {
                 self.inline.text(line.trim());
             } else {
@@ -96,7 +96,7 @@ impl Writer<'_> {
         let bullet = match self.lists.last() {
             // Numbers are kept as written.
             Some(true) => format!("{typed} "),
-            _ if self.manner == Manner::Typed => format!("{} ", wrap::head(typed, 1)),
+            _ if self.manner == MarkdownMode::Typed => format!("{} ", wrap::head(typed, 1)),
             _ if depth > 1 => format!("{} ", glyphs.list.bullet_inner),
             _ => format!("{} ", glyphs.list.bullet),
         };
@@ -111,7 +111,7 @@ impl Writer<'_> {
             .last()
             .is_some_and(|container| container.first.is_some())
         {
-            let source = self.places.line();
+            let source = self.source_map.line();
             self.push(Vec::new(), source);
         }
         self.containers.pop();

@@ -7,19 +7,19 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, Parser, Tag};
 
-use super::{Manner, options};
+use super::{MarkdownMode, options};
 
 /// Byte ranges of the definitions to be shown, in order.
 pub(crate) struct Definitions(VecDeque<Range<usize>>);
 
 impl Definitions {
     /// The definitions to be shown: all that were typed, and those of a model that no link uses.
-    pub(crate) fn of(parser: &Parser<'_>, text: &str, manner: Manner) -> Self {
+    pub(crate) fn of(parser: &Parser<'_>, text: &str, manner: MarkdownMode) -> Self {
         let found = parser.reference_definitions();
         if found.iter().next().is_none() {
             return Self(VecDeque::new());
         }
-        let used = if manner == Manner::Prose {
+        let used = if manner == MarkdownMode::Prose {
             addresses(text)
         } else {
             HashSet::new()

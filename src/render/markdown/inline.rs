@@ -6,7 +6,7 @@ use pulldown_cmark::{HeadingLevel, LinkType, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 
-use super::Manner;
+use super::MarkdownMode;
 use crate::model::text::Text;
 use crate::render::link::{self, Links};
 use crate::render::row::Look;
@@ -15,7 +15,7 @@ use crate::render::wrap::Piece;
 /// The open paragraph as logical lines.
 pub(crate) struct Inline<'a> {
     look: &'a Look<'a>,
-    manner: Manner,
+    manner: MarkdownMode,
     lines: Vec<Vec<Piece>>,
     line: Vec<Piece>,
     base: Style,
@@ -34,7 +34,7 @@ struct Link {
 
 impl<'a> Inline<'a> {
     /// An empty paragraph.
-    pub(crate) fn new(manner: Manner, look: &'a Look<'a>) -> Self {
+    pub(crate) fn new(manner: MarkdownMode, look: &'a Look<'a>) -> Self {
         let base = look.theme.text;
         Self {
             look,
@@ -97,7 +97,7 @@ impl<'a> Inline<'a> {
     /// Adds code.
     pub(crate) fn code(&mut self, text: &str, source: &str) {
         let style = self.look.theme.code.add_modifier(self.style().add_modifier);
-        let shown = if self.manner == Manner::Typed {
+        let shown = if self.manner == MarkdownMode::Typed {
             source
         } else {
             text
@@ -114,7 +114,7 @@ impl<'a> Inline<'a> {
             self.lines.push(Vec::new());
         }
         self.new_line();
-        if self.manner == Manner::Typed {
+        if self.manner == MarkdownMode::Typed {
             let after = rest.split_once('\n').map_or("", |(_, after)| after);
             let blanks: String = after
                 .chars()
@@ -132,7 +132,7 @@ impl<'a> Inline<'a> {
             add_modifier: heading_modifier(level),
             ..theme.heading
         };
-        if self.manner == Manner::Typed {
+        if self.manner == MarkdownMode::Typed {
             self.push(format!("{} ", "#".repeat(level as usize)), theme.dim);
         }
     }
@@ -260,7 +260,7 @@ impl<'a> Inline<'a> {
     }
 
     fn marked(&mut self, modifier: Modifier, source: &str, marks: usize) {
-        if self.manner == Manner::Typed {
+        if self.manner == MarkdownMode::Typed {
             self.push(
                 source.get(..marks).unwrap_or_default().to_owned(),
                 self.look.theme.dim,
@@ -271,7 +271,7 @@ impl<'a> Inline<'a> {
 
     fn unmarked(&mut self, source: &str, marks: usize) {
         self.styles.pop();
-        if self.manner == Manner::Typed {
+        if self.manner == MarkdownMode::Typed {
             let from = source.len().saturating_sub(marks);
             self.push(
                 source.get(from..).unwrap_or_default().to_owned(),

@@ -18,11 +18,11 @@ const MAX_COLUMNS: usize = 64;
 /// A table under construction; its first row is the head.
 pub struct Table {
     alignments: Vec<Alignment>,
-    rows: Vec<Vec<Cell>>,
+    rows: Vec<Vec<TableCell>>,
 }
 
 /// The lines of a cell; several if it contains line breaks.
-type Cell = Vec<Vec<Piece>>;
+type TableCell = Vec<Vec<Piece>>;
 
 impl Table {
     /// An empty table.
@@ -39,7 +39,7 @@ impl Table {
     }
 
     /// Adds a cell to the last row.
-    pub(crate) fn cell(&mut self, lines: Cell) {
+    pub(crate) fn cell(&mut self, lines: TableCell) {
         if let Some(row) = self.rows.last_mut() {
             row.push(lines);
         }

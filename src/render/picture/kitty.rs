@@ -20,7 +20,7 @@ const PIECE: usize = 4_096;
 /// The placeholder character of a cell of an image.
 const PLACEHOLDER: char = '\u{10eeee}';
 /// The id of the image in [`question`]; it is never drawn.
-const ASKED: u32 = 31;
+const QUERY_ID: u32 = 31;
 
 /// The combining marks for 0, 1, 2 …: the first of each run and the length of the run.
 const MARKS: [(u32, u32); 86] = [
@@ -174,7 +174,7 @@ pub(crate) fn delete(id: u32, in_tmux: bool) -> String {
 
 /// Queries support of the protocol; [`is_yes`] parses the reply.
 pub(crate) fn question(in_tmux: bool) -> String {
-    wrapped(&format!("i={ASKED},s=1,v=1,a=q,t=d,f=24;AAAA"), in_tmux)
+    wrapped(&format!("i={QUERY_ID},s=1,v=1,a=q,t=d,f=24;AAAA"), in_tmux)
 }
 
 /// Whether a reply (the text between `ESC _` and ST) confirms support.
@@ -186,7 +186,7 @@ pub(crate) fn is_yes(answer: &str) -> bool {
             message == "OK"
                 && keys
                     .split(',')
-                    .any(|key| key.strip_prefix("i=") == Some(&ASKED.to_string()))
+                    .any(|key| key.strip_prefix("i=") == Some(&QUERY_ID.to_string()))
         })
 }
 

@@ -144,7 +144,7 @@ mod tests {
     use regex::Regex;
 
     /// A terminal that paints sixels.
-    struct Screen {
+    struct SixelScreen {
         width: usize,
         pixels: Vec<Option<[u8; 3]>>,
         colours: HashMap<usize, [u8; 3]>,
@@ -153,7 +153,7 @@ mod tests {
         y: usize,
     }
 
-    impl Screen {
+    impl SixelScreen {
         /// Paints a sixel so many times.
         fn paint(&mut self, sixel: u8, times: usize) {
             let bits = (0..6).filter(|bit| ((sixel - b'?') >> bit) & 1 == 1);
@@ -198,7 +198,7 @@ mod tests {
         let (width, height) = size.split_once(';').unwrap();
         let (width, height): (usize, usize) = (width.parse().unwrap(), height.parse().unwrap());
         let pixels = vec![None; width * height];
-        let mut screen = Screen {
+        let mut screen = SixelScreen {
             width,
             pixels,
             colours: HashMap::new(),

@@ -9,15 +9,15 @@ use crate::model::figures;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState};
 use crate::model::transcript::recorded_key;
-use crate::render::body::{Shown, body_rows, fetched, mark_away, of_server, prose, raw_rows};
+use crate::render::body::{BodyLimits, body_rows, fetched, mark_away, of_server, prose, raw_rows};
 use crate::render::excerpt::{Detail, Extent};
-use crate::render::markdown::Manner;
+use crate::render::markdown::MarkdownMode;
 use crate::render::nodes::Nodes;
-use crate::render::output::{self, Source};
+use crate::render::output::{self, BodyText};
 use crate::render::row::{Look, Row, with_source};
 use crate::render::sheet::{Sheet, hidden_row};
-use crate::render::source::Of;
-use crate::render::tree::{self, Value};
+use crate::render::source::SourceText;
+use crate::render::tree::{self, TreeValue};
 use crate::render::wrap::{self, Piece};
 use crate::render::{code, diff};
 
@@ -38,7 +38,7 @@ const RESULT_TREE: u8 = 1;
 const CHANGE: (usize, usize) = (12, 0);
 
 /// The source of the result, or of the output of a running call: the body after the input.
-const RESULT: Of = Of::Body(1);
+const RESULT: SourceText = SourceText::Body(1);
 
 /// A call that is laid out.
 pub(crate) struct Card<'a> {
@@ -89,7 +89,7 @@ impl<'a> Card<'a> {
         let has_lane = sheet.item.lanes.iter().any(|lane| lane.call == call.key);
         let nodes = sheet.nodes(INPUT);
         let plan_before = sheet.plan_before();
-        let (look, width, is_dim) = (sheet.look, sheet.room(), sheet.item.dim);
+        let (look, width, is_dim) = (sheet.look, sheet.body_width(), sheet.item.dim);
         let is_awaited = sheet.item.is_awaited;
         let id = recorded_key(&call.key, sheet.item.is_joined);
         Self {
@@ -200,7 +200,7 @@ impl<'a> Card<'a> {
             return Vec::new();
         }
         output::plain(
-            Source::of(&self.call.input),
+            BodyText::of(&self.call.input),
             self.extent(FILE),
             self.width,
             self.look,
@@ -218,13 +218,13 @@ impl<'a> Card<'a> {
         match change::written(self.call) {
             Some(text) => {
                 let language = code::language_of_path(&self.call.headline);
-                let source = Source {
+                let source = BodyText {
                     text,
                     lines: text.lines().count(),
                 };
                 let extent = self.extent((FILE.0 * 2, FILE.1));
                 let rows = output::source_code(source, language, extent, self.width, self.look);
-                with_source(rows, &Of::Own(text.clone()))
+                with_source(rows, &SourceText::Own(text.clone()))
             }
             None => self.cell().unwrap_or_else(|| {
                 self.call
@@ -247,7 +247,7 @@ impl<'a> Card<'a> {
             .get("cell_type")
             .and_then(Tree::as_text)
             .is_some_and(|kind| kind.as_str() == "markdown");
-        let source = Source {
+        let source = BodyText {
             text,
             lines: text.lines().count(),
         };
@@ -270,14 +270,14 @@ impl<'a> Card<'a> {
             });
         let mut rows = Vec::new();
         if let Some(text) = command {
-            let source = Source {
+            let source = BodyText {
                 text,
                 lines: text.lines().count(),
             };
             let extent = self.extent(FILE);
             rows = with_source(
                 output::source_code(source, "bash", extent, self.width, self.look),
-                &Of::Own(text.clone()),
+                &SourceText::Own(text.clone()),
             );
             rows.push(Row {
                 line: vec![self.rule()].into(),
@@ -305,12 +305,12 @@ impl<'a> Card<'a> {
         };
         let rows = prose(
             text,
-            Manner::Typed,
+            MarkdownMode::Typed,
             self.preview_rows(2),
             self.width,
             self.look,
         );
-        with_source(rows, &Of::Own(text.clone()))
+        with_source(rows, &SourceText::Own(text.clone()))
     }
 
     /// A plan written as prose.
@@ -318,12 +318,12 @@ impl<'a> Card<'a> {
         let text = input.get("plan").and_then(Tree::as_text)?;
         let rows = prose(
             text,
-            Manner::Prose,
+            MarkdownMode::Prose,
             self.preview_rows(12),
             self.width,
             self.look,
         );
-        Some(with_source(rows, &Of::Own(text.clone())))
+        Some(with_source(rows, &SourceText::Own(text.clone())))
     }
 
     fn arguments(&self, input: &Tree) -> Vec<Row> {
@@ -334,7 +334,7 @@ impl<'a> Card<'a> {
         if self.detail.is_whole() {
             let limit = self.detail.rows();
             return tree::folded(
-                Value::Tree(input),
+                TreeValue::Tree(input),
                 self.detail,
                 self.nodes,
                 (self.width, limit),
@@ -366,7 +366,7 @@ impl<'a> Card<'a> {
     fn result(&self, result: &ToolResult) -> Vec<Row> {
         let whole = self.detail.is_whole();
         let extent = |lines| self.extent(lines);
-        let source = Source::of(&result.body);
+        let source = BodyText::of(&result.body);
         match self.call.kind {
             ToolKind::Edit | ToolKind::Write | ToolKind::Plan if !whole => Vec::new(),
             _ if result.body.is_away() => self.stub(&result.body),
@@ -382,7 +382,7 @@ impl<'a> Card<'a> {
                 let text = result.body.text_or_stub();
                 prose(
                     text,
-                    Manner::Prose,
+                    MarkdownMode::Prose,
                     self.preview_rows(4),
                     self.width,
                     self.look,
@@ -404,9 +404,9 @@ impl<'a> Card<'a> {
         body_rows(body, self.shown(LIVE), self.width, self.look)
     }
 
-    fn shown(&self, preview: (usize, usize)) -> Shown<'a> {
+    fn shown(&self, preview: (usize, usize)) -> BodyLimits<'a> {
         let nodes = self.nodes.part(RESULT_TREE);
-        Shown {
+        BodyLimits {
             detail: self.detail,
             preview: self.look.share(preview),
             nodes,
@@ -425,7 +425,7 @@ impl<'a> Card<'a> {
         let base = self.look.theme.text;
         let extent = Detail::Preview.extent(1, 0);
         let mut rows = output::plain(
-            Source {
+            BodyText {
                 text: &body.stub,
                 lines: 1,
             },
@@ -473,7 +473,7 @@ impl<'a> Card<'a> {
             }
             rows.extend(with_source(
                 raw_rows(body, self.width, self.look),
-                &Of::Body(index),
+                &SourceText::Body(index),
             ));
         }
         rows
@@ -526,17 +526,17 @@ pub(crate) fn hidden_by_head(detail: Detail, lines: u32) -> u32 {
 
 /// A result without its call.
 pub(crate) fn of_result(sheet: &Sheet<'_>, result: &ToolResult, detail: Detail) -> Vec<Row> {
-    let shown = Shown {
+    let shown = BodyLimits {
         detail,
         preview: sheet.look.share(OUTPUT),
         nodes: sheet.nodes(RESULT_TREE),
     };
-    let mut rows = body_rows(&result.body, shown, sheet.room(), sheet.look);
+    let mut rows = body_rows(&result.body, shown, sheet.body_width(), sheet.look);
     rows.extend(images(
         result,
         detail,
         sheet.item.dim,
-        sheet.room(),
+        sheet.body_width(),
         sheet.look,
     ));
     rows

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
-use self::change::{Change, Changed};
+use self::change::{ComparedTask, TaskChange};
 use crate::model::body::{Body, Tree};
 use crate::model::figures;
 use crate::model::text::{Text, without_sgr};
@@ -23,7 +23,7 @@ const MOST: usize = 300;
 
 /// The state of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum TaskState {
     Todo,
     Doing,
     Done,
@@ -34,7 +34,7 @@ pub(super) enum State {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Task {
     pub(super) text: String,
-    pub(super) state: State,
+    pub(super) state: TaskState,
 }
 
 /// The tasks of a plan, if the input contains any.
@@ -69,11 +69,11 @@ fn task_of(task: &Tree) -> Option<Task> {
     .or(task.as_text())?;
     let is_done = task.get("done").or(task.get("completed")) == Some(&Tree::Bool(true));
     let state = match text(&["status", "state"]).map_or("", Text::as_str) {
-        "completed" | "done" => State::Done,
-        "in_progress" | "in-progress" | "active" | "doing" => State::Doing,
-        "cancelled" | "canceled" => State::Dropped,
-        _ if is_done => State::Done,
-        _ => State::Todo,
+        "completed" | "done" => TaskState::Done,
+        "in_progress" | "in-progress" | "active" | "doing" => TaskState::Doing,
+        "cancelled" | "canceled" => TaskState::Dropped,
+        _ if is_done => TaskState::Done,
+        _ => TaskState::Todo,
     };
     let text = without_sgr(content)
         .lines()
@@ -104,8 +104,8 @@ pub fn rows(
     };
     let mut rows = Vec::new();
     let mut same: Vec<Task> = Vec::new();
-    for Changed { task, change } in change::between(&before, &tasks) {
-        if change == Change::None && task.state != State::Doing {
+    for ComparedTask { task, change } in change::between(&before, &tasks) {
+        if change == TaskChange::None && task.state != TaskState::Doing {
             same.push(task);
             continue;
         }
@@ -127,10 +127,13 @@ fn push_same(
     if whole || same.len() <= FEW {
         rows.extend(
             same.iter()
-                .flat_map(|task| task_rows(task, Some(&Change::None), width, look)),
+                .flat_map(|task| task_rows(task, Some(&TaskChange::None), width, look)),
         );
     } else {
-        let done = same.iter().filter(|task| task.state == State::Done).count();
+        let done = same
+            .iter()
+            .filter(|task| task.state == TaskState::Done)
+            .count();
         let tasks = figures::count(u64::try_from(same.len()).unwrap_or(u64::MAX), "task");
         let done = match done {
             0 => String::new(),
@@ -146,20 +149,20 @@ fn push_same(
     same.clear();
 }
 
-fn task_rows(task: &Task, change: Option<&Change>, width: usize, look: &Look<'_>) -> Vec<Row> {
+fn task_rows(task: &Task, change: Option<&TaskChange>, width: usize, look: &Look<'_>) -> Vec<Row> {
     let glyphs = look.theme.glyphs();
     let theme = look.theme;
     let (sign, sign_style, style) = match task.state {
-        State::Done => (glyphs.list.did, theme.good, theme.dim),
-        State::Doing => (glyphs.list.doing, theme.accent, theme.text),
-        State::Dropped => (glyphs.outcome.refused, theme.dim, theme.dim),
-        State::Todo => (glyphs.list.todo, theme.text, theme.text),
+        TaskState::Done => (glyphs.list.did, theme.good, theme.dim),
+        TaskState::Doing => (glyphs.list.doing, theme.accent, theme.text),
+        TaskState::Dropped => (glyphs.outcome.refused, theme.dim, theme.dim),
+        TaskState::Todo => (glyphs.list.todo, theme.text, theme.text),
     };
     let style = match change {
-        Some(Change::None) if task.state != State::Doing => theme.dim,
-        Some(Change::State(_) | Change::Added | Change::Renamed(_)) => theme.text,
-        Some(Change::Gone) => theme.dim,
-        Some(Change::None) | None => style,
+        Some(TaskChange::None) if task.state != TaskState::Doing => theme.dim,
+        Some(TaskChange::TaskState(_) | TaskChange::Added | TaskChange::Renamed(_)) => theme.text,
+        Some(TaskChange::Gone) => theme.dim,
+        Some(TaskChange::None) | None => style,
     };
     let first = vec![Span::styled(format!("{sign} "), sign_style)];
     let rest = vec![Span::raw(" ".repeat(wrap::width_of(&first)))];
@@ -183,21 +186,21 @@ fn task_rows(task: &Task, change: Option<&Change>, width: usize, look: &Look<'_>
 }
 
 /// The change in words, because there may be no colours.
-fn said(task: &Task, change: &Change, look: &Look<'_>) -> Option<Piece> {
+fn said(task: &Task, change: &TaskChange, look: &Look<'_>) -> Option<Piece> {
     let theme = look.theme;
     let (words, style): (Cow<'_, str>, Style) = match change {
-        Change::None => return None,
-        Change::Added => ("+ added".into(), theme.diff.added),
-        Change::Gone => (
+        TaskChange::None => return None,
+        TaskChange::Added => ("+ added".into(), theme.diff.added),
+        TaskChange::Gone => (
             format!("{} dropped", theme.glyphs().minus).into(),
             theme.diff.removed,
         ),
-        Change::Renamed(was) => (format!("~ was: {was}").into(), theme.warn),
-        Change::State(_) => match task.state {
-            State::Done => ("done now".into(), theme.good),
-            State::Doing => ("begun".into(), theme.accent),
-            State::Dropped => ("cancelled".into(), theme.warn),
-            State::Todo => ("open again".into(), theme.warn),
+        TaskChange::Renamed(was) => (format!("~ was: {was}").into(), theme.warn),
+        TaskChange::TaskState(_) => match task.state {
+            TaskState::Done => ("done now".into(), theme.good),
+            TaskState::Doing => ("begun".into(), theme.accent),
+            TaskState::Dropped => ("cancelled".into(), theme.warn),
+            TaskState::Todo => ("open again".into(), theme.warn),
         },
     };
     Some(Span::styled(format!("  {words}"), style))

@@ -1,19 +1,19 @@
 //! The children of a value: the visible ones, how many are hidden, and their paths.
 
 use super::compact::compact;
-use super::{Value, has_children};
+use super::{TreeValue, has_children};
 use crate::model::body::Tree;
 use crate::model::figures;
 use crate::model::text::Text;
-use crate::render::json::Parts;
+use crate::render::json::JsonChildren;
 use crate::render::wrap;
 
 /// A child of a node.
-pub(super) struct Child<'a> {
+pub(super) struct TreeChild<'a> {
     /// Its key; `None` for an item of a list.
     pub(super) key: Option<Text>,
     /// Its value.
-    pub(super) value: Value<'a>,
+    pub(super) value: TreeValue<'a>,
 }
 
 /// The path element of a member: `.name` or `["name"]`.
@@ -33,72 +33,72 @@ pub(super) fn member(key: &str) -> String {
 }
 
 /// Children that are not shown.
-pub(super) enum Left {
+pub(super) enum Hidden {
     Values(usize, &'static str),
     Bytes(usize),
 }
 
 /// The first children of a value.
-pub(super) fn children_of(value: Value<'_>, reach: usize) -> (Vec<Child<'_>>, Left) {
+pub(super) fn children_of(value: TreeValue<'_>, reach: usize) -> (Vec<TreeChild<'_>>, Hidden) {
     match value {
-        Value::Tree(Tree::Map(members)) => {
+        TreeValue::Tree(Tree::Map(members)) => {
             let shown = members.iter().take(reach);
-            let children = shown.map(|(key, value)| Child {
+            let children = shown.map(|(key, value)| TreeChild {
                 key: Some(key.clone()),
-                value: Value::Tree(value),
+                value: TreeValue::Tree(value),
             });
             (
                 children.collect(),
-                Left::Values(members.len().saturating_sub(reach), "key"),
+                Hidden::Values(members.len().saturating_sub(reach), "key"),
             )
         }
-        Value::Tree(tree) => {
+        TreeValue::Tree(tree) => {
             let items = tree.items();
-            let children = items.iter().take(reach).map(|value| Child {
+            let children = items.iter().take(reach).map(|value| TreeChild {
                 key: None,
-                value: Value::Tree(value),
+                value: TreeValue::Tree(value),
             });
             (
                 children.collect(),
-                Left::Values(items.len().saturating_sub(reach), "item"),
+                Hidden::Values(items.len().saturating_sub(reach), "item"),
             )
         }
-        Value::Json(text) => {
-            let mut parts = Parts::of(text);
+        TreeValue::Json(text) => {
+            let mut parts = JsonChildren::of(text);
             let children = parts.by_ref().take(reach);
             let children = children
-                .map(|(key, value)| Child {
+                .map(|(key, value)| TreeChild {
                     key,
-                    value: Value::Json(value),
+                    value: TreeValue::Json(value),
                 })
                 .collect();
             // The closing bracket is not a child.
             let left = parts.rest().trim().len().saturating_sub(1);
-            (children, Left::Bytes(left))
+            (children, Hidden::Bytes(left))
         }
     }
 }
 
-pub(super) fn is_block(value: Value<'_>) -> bool {
+pub(super) fn is_block(value: TreeValue<'_>) -> bool {
     match value {
-        Value::Tree(Tree::Text(text)) => text.contains('\n'),
-        Value::Tree(tree) => has_children(tree),
-        Value::Json(_) => false,
+        TreeValue::Tree(Tree::Text(text)) => text.contains('\n'),
+        TreeValue::Tree(tree) => has_children(tree),
+        TreeValue::Json(_) => false,
     }
 }
 
-pub(super) fn is_container(value: Value<'_>) -> bool {
-    matches!(value, Value::Tree(tree) if has_children(tree))
+pub(super) fn is_container(value: TreeValue<'_>) -> bool {
+    matches!(value, TreeValue::Tree(tree) if has_children(tree))
 }
 
-pub(super) fn compact_of(value: Value<'_>, max: usize) -> String {
+pub(super) fn compact_of(value: TreeValue<'_>, max: usize) -> String {
     match value {
-        Value::Tree(tree) => compact(tree, max),
-        Value::Json(text) => wrap::head(text, max).to_owned(),
+        TreeValue::Tree(tree) => compact(tree, max),
+        TreeValue::Json(text) => wrap::head(text, max).to_owned(),
     }
 }
 
-impl Left {
+impl Hidden {
     pub(super) fn values(&self) -> usize {
         match self {
             Self::Values(count, _) => *count,

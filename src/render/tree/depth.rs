@@ -2,12 +2,14 @@
 //!
 //! Invariant: visits no more nodes than there are rows in the budget.
 
-use super::{PAGE, Value, has_children};
+use super::{PAGE, TreeValue, has_children};
 use crate::model::body::Tree;
 
 /// The greatest depth at which a tree takes about `budget` rows; at least the root is open.
-pub(super) fn fitting(value: Value<'_>, budget: usize) -> usize {
-    let Value::Tree(tree) = value else { return 1 };
+pub(super) fn fitting(value: TreeValue<'_>, budget: usize) -> usize {
+    let TreeValue::Tree(tree) = value else {
+        return 1;
+    };
     let mut level = vec![tree];
     let mut rows = 0_usize;
     let mut depth = 0;

@@ -1,6 +1,6 @@
 //! Trees as rows, and their folds.
 
-use super::{Value, folded, rows};
+use super::{TreeValue, folded, rows};
 use crate::render::code::Colours;
 use crate::render::excerpt::Detail;
 use crate::render::json::parse;
@@ -20,8 +20,8 @@ fn laid_out(text: &str, detail: Detail, folds: &NodeFolds, limit: usize) -> Vec<
     let tree = parse(text);
     let value = tree
         .as_ref()
-        .map(Value::Tree)
-        .or_else(|| Value::of_large(text))
+        .map(TreeValue::Tree)
+        .or_else(|| TreeValue::of_large(text))
         .expect("JSON");
     let rows = folded(value, detail, nodes, (60, limit), &look);
     assert!(

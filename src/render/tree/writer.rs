@@ -5,10 +5,10 @@ use std::sync::Arc;
 use ratatui::text::Span;
 
 use super::children::{
-    Child, bytes_of, children_of, compact_of, count, is_block, is_container, member,
+    TreeChild, bytes_of, children_of, compact_of, count, is_block, is_container, member,
 };
 use super::compact::{compact, needs_quotes};
-use super::{Leaf, MAX_DEPTH, PAGE, Value, has_children};
+use super::{Leaf, MAX_DEPTH, PAGE, TreeValue, has_children};
 use crate::model::body::Tree;
 use crate::model::text::{Text, without_sgr};
 use crate::render::json;
@@ -29,7 +29,7 @@ const MANY_ROWS: usize = 200;
 
 /// Options: what is open, and how much is shown.
 #[derive(Clone, Copy)]
-pub(super) struct Manner {
+pub(super) struct TreeOptions {
     /// Deeper nodes are closed.
     pub(crate) depth: usize,
     /// Row limit of a string.
@@ -45,15 +45,15 @@ pub(super) struct Manner {
 }
 
 /// The position of a value: its prefix on the row and its node in the tree.
-struct Spot {
+struct NodePosition {
     front: Vec<Piece>,
     depth: usize,
     id: NodeId,
     parent: Option<NodeId>,
 }
 
-pub(super) struct Writer<'a> {
-    manner: Manner,
+pub(super) struct TreeWriter<'a> {
+    options: TreeOptions,
     nodes: Nodes<'a>,
     look: &'a Look<'a>,
     width: usize,
@@ -68,16 +68,16 @@ pub(super) struct Writer<'a> {
     lines: Vec<u32>,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> TreeWriter<'a> {
     pub(super) fn new(
-        manner: Manner,
+        options: TreeOptions,
         nodes: Nodes<'a>,
         (width, limit): (usize, usize),
         look: &'a Look<'a>,
     ) -> Self {
         let (rows, leaves, lines) = (Vec::new(), Vec::new(), Vec::new());
         Self {
-            manner,
+            options,
             nodes,
             look,
             width,
@@ -119,17 +119,17 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes the root, which is always open: the head of its block folds it.
-    pub(super) fn root(&mut self, value: Value<'_>) {
-        let spot = Spot {
+    pub(super) fn root(&mut self, value: TreeValue<'_>) {
+        let position = NodePosition {
             front: Vec::new(),
             depth: 0,
             id: self.nodes.root,
             parent: None,
         };
         match value {
-            Value::Tree(tree) if has_children(tree) => self.open(spot, value, true),
-            Value::Json(_) => self.open(spot, value, true),
-            Value::Tree(_) => self.value(spot, value),
+            TreeValue::Tree(tree) if has_children(tree) => self.open(position, value, true),
+            TreeValue::Json(_) => self.open(position, value, true),
+            TreeValue::Tree(_) => self.value(position, value),
         }
     }
 
@@ -138,7 +138,7 @@ impl<'a> Writer<'a> {
     }
 
     fn is_open(&self, id: NodeId, by_default: bool) -> bool {
-        let by_hand = if self.manner.by_hand {
+        let by_hand = if self.options.by_hand {
             self.nodes.get(id)
         } else {
             None
@@ -146,30 +146,31 @@ impl<'a> Writer<'a> {
         by_hand.unwrap_or(by_default)
     }
 
-    fn value(&mut self, spot: Spot, value: Value<'_>) {
+    fn value(&mut self, position: NodePosition, value: TreeValue<'_>) {
         if self.is_full() {
             self.hidden += 1;
             return;
         }
         match value {
-            Value::Json(text) if json::is_small(text) => match json::value(text) {
-                Some(tree) => self.value(spot, Value::Tree(&tree)),
-                None => self.string(spot, &Text::output(text)),
+            TreeValue::Json(text) if json::is_small(text) => match json::value(text) {
+                Some(tree) => self.value(position, TreeValue::Tree(&tree)),
+                None => self.string(position, &Text::output(text)),
             },
-            Value::Json(text) if text.starts_with('"') => self.large_string(spot, text),
-            Value::Tree(Tree::Text(text)) => match self.inner(text) {
-                Some(tree) => self.value(spot, Value::Tree(&tree)),
-                None => self.string(spot, text),
+            TreeValue::Json(text) if text.starts_with('"') => self.large_string(position, text),
+            TreeValue::Tree(Tree::Text(text)) => match self.inner(text) {
+                Some(tree) => self.value(position, TreeValue::Tree(&tree)),
+                None => self.string(position, text),
             },
-            Value::Tree(tree) if !has_children(tree) || spot.depth >= MAX_DEPTH => {
-                self.scalar(spot, tree);
+            TreeValue::Tree(tree) if !has_children(tree) || position.depth >= MAX_DEPTH => {
+                self.scalar(position, tree);
             }
-            Value::Tree(_) | Value::Json(_) => {
-                let by_default = spot.depth < self.manner.depth && !matches!(value, Value::Json(_));
-                if self.is_open(spot.id, by_default) {
-                    self.open(spot, value, false);
+            TreeValue::Tree(_) | TreeValue::Json(_) => {
+                let by_default =
+                    position.depth < self.options.depth && !matches!(value, TreeValue::Json(_));
+                if self.is_open(position.id, by_default) {
+                    self.open(position, value, false);
                 } else {
-                    self.closed(spot, value);
+                    self.closed(position, value);
                 }
             }
         }
@@ -178,7 +179,7 @@ impl<'a> Writer<'a> {
     /// The tree of a string that contains JSON, as arguments of calls often do; not in raw
     /// records.
     fn inner(&self, text: &Text) -> Option<Tree> {
-        let tree = if self.manner.is_raw {
+        let tree = if self.options.is_raw {
             None
         } else {
             json::parse(text)
@@ -187,18 +188,18 @@ impl<'a> Writer<'a> {
     }
 
     /// `key: ▸ id: 1, name: x`
-    fn closed(&mut self, spot: Spot, value: Value<'_>) {
+    fn closed(&mut self, position: NodePosition, value: TreeValue<'_>) {
         let theme = self.look.theme;
         let glyphs = theme.glyphs();
         let text = compact_of(value, self.width);
         // An object lists its keys instead of a count.
         let size = match value {
-            Value::Tree(Tree::List(items)) => format!("{}  ", count(items.len(), "item")),
-            Value::Tree(_) => String::new(),
-            Value::Json(text) => format!("{}  ", bytes_of(text.len())),
+            TreeValue::Tree(Tree::List(items)) => format!("{}  ", count(items.len(), "item")),
+            TreeValue::Tree(_) => String::new(),
+            TreeValue::Json(text) => format!("{}  ", bytes_of(text.len())),
         };
-        let front = text_of(&spot.front);
-        let mut spans = spot.front;
+        let front = text_of(&position.front);
+        let mut spans = position.front;
         spans.push(Span::styled(format!("{} ", glyphs.closed), theme.accent));
         spans.push(Span::styled(size, theme.dim));
         let plain = without_sgr(&text)
@@ -210,7 +211,7 @@ impl<'a> Writer<'a> {
             .unwrap_or(&plain);
         spans.push(Span::styled(inner.to_owned(), theme.dim));
         let line = wrap::fit(&spans, self.width, glyphs.cut);
-        let node = self.node(spot.id, spot.parent, Some(false));
+        let node = self.node(position.id, position.parent, Some(false));
         let source = Source::own(Text::clean(&format!(
             "{front}{}",
             compact_of(value, COPIED)
@@ -225,13 +226,13 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes the children of a node below it.
-    fn open(&mut self, spot: Spot, value: Value<'_>, is_root: bool) {
-        let id = spot.id;
+    fn open(&mut self, position: NodePosition, value: TreeValue<'_>, is_root: bool) {
+        let id = position.id;
         let parent = (!is_root).then_some(id);
-        let depth = if is_root { 0 } else { spot.depth };
+        let depth = if is_root { 0 } else { position.depth };
         let reach = self.reach(id);
         let (children, left) = children_of(value, reach);
-        let mut front = self.begin(spot, children.first(), is_root);
+        let mut front = self.begin(position, children.first(), is_root);
         let keys = children
             .iter()
             .filter_map(|child| child.key.as_ref())
@@ -245,7 +246,7 @@ impl<'a> Writer<'a> {
             }
             let mut own = std::mem::replace(&mut front, indent(depth));
             let id = if let Some(key) = &child.key {
-                let is_closed = !self.is_open(id.member(key), depth + 1 < self.manner.depth);
+                let is_closed = !self.is_open(id.member(key), depth + 1 < self.options.depth);
                 let is_block = is_block(child.value) && !(is_closed && is_container(child.value));
                 let pad = if is_block {
                     0
@@ -269,7 +270,7 @@ impl<'a> Writer<'a> {
             let (outer, first) = (self.path.len(), self.rows.len());
             self.step_to(child.key.as_ref(), index);
             self.value(
-                Spot {
+                NodePosition {
                     front: own,
                     depth: depth + 1,
                     id,
@@ -287,7 +288,7 @@ impl<'a> Writer<'a> {
 
     /// Extends the path by a child.
     fn step_to(&mut self, key: Option<&Text>, index: usize) {
-        if !self.manner.is_raw {
+        if !self.options.is_raw {
             return;
         }
         if let Some(key) = key {
@@ -301,15 +302,15 @@ impl<'a> Writer<'a> {
     }
 
     /// Sets the value of the rows from `first` on, except for those of nested values.
-    fn set_leaf(&mut self, first: usize, value: Value<'_>) {
-        if !self.manner.is_raw {
+    fn set_leaf(&mut self, first: usize, value: TreeValue<'_>) {
+        if !self.options.is_raw {
             return;
         }
         self.leaves.resize(self.rows.len(), None);
         let value = match value {
-            Value::Tree(Tree::Text(text) | Tree::Number(text)) => Some(text.clone()),
-            Value::Tree(Tree::Null | Tree::Bool(_) | Tree::List(_) | Tree::Map(_))
-            | Value::Json(_) => None,
+            TreeValue::Tree(Tree::Text(text) | Tree::Number(text)) => Some(text.clone()),
+            TreeValue::Tree(Tree::Null | Tree::Bool(_) | Tree::List(_) | Tree::Map(_))
+            | TreeValue::Json(_) => None,
         };
         let leaf = Leaf {
             path: Arc::from(self.path.as_str()),
@@ -323,23 +324,31 @@ impl<'a> Writer<'a> {
 
     /// Begins a container: behind a key in a row of its own, behind a dash in the row of its first
     /// child unless that folds by itself.
-    fn begin(&mut self, spot: Spot, first: Option<&Child<'_>>, is_root: bool) -> Vec<Piece> {
-        let below = indent(if is_root { 0 } else { spot.depth });
-        let is_item = spot.front.last().is_some_and(|last| last.content == "- ");
+    fn begin(
+        &mut self,
+        position: NodePosition,
+        first: Option<&TreeChild<'_>>,
+        is_root: bool,
+    ) -> Vec<Piece> {
+        let below = indent(if is_root { 0 } else { position.depth });
+        let is_item = position
+            .front
+            .last()
+            .is_some_and(|last| last.content == "- ");
         if is_root {
             return below;
         }
-        if is_item && !self.manner.walks && first.is_some_and(|child| child.key.is_some()) {
-            return spot.front;
+        if is_item && !self.options.walks && first.is_some_and(|child| child.key.is_some()) {
+            return position.front;
         }
-        let mut line = spot.front;
-        if self.manner.walks {
+        let mut line = position.front;
+        if self.options.walks {
             line.push(Span::styled(
                 self.look.theme.glyphs().open,
                 self.look.theme.dim,
             ));
         }
-        let node = self.node(spot.id, spot.parent, Some(true));
+        let node = self.node(position.id, position.parent, Some(true));
         self.push(line, &Frame::of(self.width), node);
         below
     }
@@ -354,7 +363,7 @@ impl<'a> Writer<'a> {
 
     /// The number of visible children of a node: the first page, and pages opened by hand.
     fn reach(&self, id: NodeId) -> usize {
-        let mut reach = self.manner.page;
+        let mut reach = self.options.page;
         while reach < self.limit && self.is_open(id.rest(reach), false) {
             reach = reach.saturating_add(PAGE.1);
         }
@@ -362,16 +371,16 @@ impl<'a> Writer<'a> {
     }
 
     fn node(&self, id: NodeId, parent: Option<NodeId>, is_open: Option<bool>) -> Option<Node> {
-        self.manner.walks.then_some(Node {
+        self.options.walks.then_some(Node {
             id,
             parent,
             is_open,
         })
     }
 
-    fn scalar(&mut self, spot: Spot, tree: &Tree) {
+    fn scalar(&mut self, position: NodePosition, tree: &Tree) {
         let syntax = &self.look.theme.syntax;
-        let frame = Frame::hanging(self.width, wrap::width_of(&spot.front));
+        let frame = Frame::hanging(self.width, wrap::width_of(&position.front));
         let value = match tree {
             Tree::Null => Span::styled("null", self.look.theme.dim),
             Tree::Bool(value) => Span::styled(value.to_string(), syntax.constant),
@@ -380,19 +389,19 @@ impl<'a> Writer<'a> {
                 Span::styled(compact(tree, self.width * 8), self.look.theme.text)
             }
         };
-        let node = self.node(spot.id, spot.parent, None);
-        let mut spans = spot.front;
+        let node = self.node(position.id, position.parent, None);
+        let mut spans = position.front;
         spans.push(value);
         self.push(spans, &frame, node);
     }
 
     /// Writes a string behind its key, or below it if it has several lines.
-    fn string(&mut self, spot: Spot, text: &Text) {
-        let is_open = self.is_open(spot.id, false);
+    fn string(&mut self, position: NodePosition, text: &Text) {
+        let is_open = self.is_open(position.id, false);
         let most = if is_open {
             self.limit
         } else {
-            self.manner.strings
+            self.options.strings
         }
         .min(self.limit);
         let bytes = self
@@ -403,10 +412,10 @@ impl<'a> Writer<'a> {
         let shown = wrap::head(text, bytes);
         let rest = text.len() - shown.len();
         let first = self.rows.len();
-        let (id, parent) = (spot.id, spot.parent);
+        let (id, parent) = (position.id, position.parent);
         let mut before = 0;
         let lines_left = if text.contains('\n') {
-            self.paragraph(spot, shown, most)
+            self.paragraph(position, shown, most)
         } else {
             let plain = without_sgr(shown).into_owned();
             let plain = if needs_quotes(&plain) {
@@ -414,10 +423,10 @@ impl<'a> Writer<'a> {
             } else {
                 plain
             };
-            let front = wrap::width_of(&spot.front);
+            let front = wrap::width_of(&position.front);
             // The whole string is copied, even if it is cut on the screen.
-            let source = Source::own(Text::output(&format!("{}{text}", text_of(&spot.front))));
-            let mut spans = spot.front;
+            let source = Source::own(Text::output(&format!("{}{text}", text_of(&position.front))));
+            let mut spans = position.front;
             spans.push(Span::styled(plain, self.look.theme.text));
             let (limit, sideways) = (most.saturating_add(2), self.look.sideways);
             let frame = Frame {
@@ -468,11 +477,11 @@ impl<'a> Writer<'a> {
 
     /// Writes the lines of a string below its key, up to a limit; returns the number of hidden
     /// lines.
-    fn paragraph(&mut self, spot: Spot, text: &str, most: usize) -> usize {
-        self.push(spot.front, &Frame::of(self.width), None);
+    fn paragraph(&mut self, position: NodePosition, text: &str, most: usize) -> usize {
+        self.push(position.front, &Frame::of(self.width), None);
         let plain = without_sgr(text);
         let bar = vec![
-            Span::raw(" ".repeat(spot.depth * STEP)),
+            Span::raw(" ".repeat(position.depth * STEP)),
             Span::styled(
                 format!("{} ", self.look.theme.glyphs().line.bar),
                 self.look.theme.dim,
@@ -501,7 +510,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes the beginning of a string that is too large to be decoded.
-    fn large_string(&mut self, spot: Spot, text: &str) {
+    fn large_string(&mut self, position: NodePosition, text: &str) {
         let bytes = self.width.saturating_mul(4 * MANY_ROWS);
         let cut = wrap::head(text, bytes).trim_end_matches('\\');
         let shown = json::value(&format!("{cut}\""));
@@ -510,7 +519,7 @@ impl<'a> Writer<'a> {
             .and_then(Tree::as_text)
             .cloned()
             .unwrap_or_else(|| Text::output(cut));
-        self.string(spot, &shown);
+        self.string(position, &shown);
         let what = format!("+{}", bytes_of(text.len() - cut.len()));
         let row = hidden_row(&what, 1, self.look);
         self.rows.push(row);

@@ -7,10 +7,10 @@ use tv::model::text::{Text, without_sgr};
 use tv::render::code::Colours;
 use tv::render::diff;
 use tv::render::excerpt::{Detail, Extent};
-use tv::render::markdown::{self, Manner};
-use tv::render::output::{self, Source};
+use tv::render::markdown::{self, MarkdownMode};
+use tv::render::output::{self, BodyText};
 use tv::render::row::{Look, Row};
-use tv::render::theme::{Terminal, Theme};
+use tv::render::theme::{TerminalSupport, Theme};
 use tv::render::wrap::{Frame, Piece, fit, fit_end, head, tail, width, wrap};
 use tv::render::{ansi, colour::Depth, json, tree};
 
@@ -64,7 +64,7 @@ pub fn text(data: &[u8]) {
     // Counts of hidden lines are cut by the sheet that gets these rows.
     let columns = width_of([a, b]).max(40);
     let rows = within(columns, |look| {
-        let source = Source {
+        let source = BodyText {
             text: &out,
             lines: out.lines().count(),
         };
@@ -147,7 +147,7 @@ pub fn marked(data: &[u8]) {
     let columns = width_of([a, b]);
     let text = Text::clean(raw);
     let limit = 1 + usize::from(limit);
-    for manner in [Manner::Prose, Manner::Typed] {
+    for manner in [MarkdownMode::Prose, MarkdownMode::Typed] {
         let rows = within(columns, |look| {
             markdown::rows(&text, manner, columns, limit, look)
         });

@@ -4,15 +4,15 @@
 
 use std::collections::HashSet;
 
-use super::{State, Task};
+use super::{Task, TaskState};
 
 /// The change of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum TaskChange {
     /// Unchanged.
     None,
     /// Its state before.
-    State(State),
+    TaskState(TaskState),
     /// New.
     Added,
     /// Its words before.
@@ -23,15 +23,15 @@ pub enum Change {
 
 /// A task of the new plan, or one that was dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Changed {
+pub(crate) struct ComparedTask {
     /// The task.
     pub(crate) task: Task,
     /// Its change.
-    pub(crate) change: Change,
+    pub(crate) change: TaskChange,
 }
 
 /// The tasks of the new plan in order, then those that were dropped.
-pub(crate) fn between(before: &[Task], after: &[Task]) -> Vec<Changed> {
+pub(crate) fn between(before: &[Task], after: &[Task]) -> Vec<ComparedTask> {
     let mut left: Vec<Option<&Task>> = before.iter().map(Some).collect();
     let mut partners: Vec<Option<&Task>> = after
         .iter()
@@ -44,17 +44,20 @@ pub(crate) fn between(before: &[Task], after: &[Task]) -> Vec<Changed> {
     {
         *partner = take(&mut left, |old| is_alike(&old.text, &task.text));
     }
-    let kept = after.iter().zip(partners).map(|(task, partner)| Changed {
-        task: task.clone(),
-        change: change(partner, task),
-    });
+    let kept = after
+        .iter()
+        .zip(partners)
+        .map(|(task, partner)| ComparedTask {
+            task: task.clone(),
+            change: change(partner, task),
+        });
     let gone = left
         .iter()
         .flatten()
-        .filter(|old| old.state != State::Dropped);
-    let gone = gone.map(|old| Changed {
+        .filter(|old| old.state != TaskState::Dropped);
+    let gone = gone.map(|old| ComparedTask {
         task: (*old).clone(),
-        change: Change::Gone,
+        change: TaskChange::Gone,
     });
     kept.chain(gone).collect()
 }
@@ -65,12 +68,12 @@ fn take<'t>(left: &mut [Option<&'t Task>], fits: impl Fn(&Task) -> bool) -> Opti
         .and_then(Option::take)
 }
 
-fn change(before: Option<&Task>, after: &Task) -> Change {
+fn change(before: Option<&Task>, after: &Task) -> TaskChange {
     match before {
-        None => Change::Added,
-        Some(old) if !is_same(old, after) => Change::Renamed(old.text.clone()),
-        Some(old) if old.state != after.state => Change::State(old.state),
-        Some(_) => Change::None,
+        None => TaskChange::Added,
+        Some(old) if !is_same(old, after) => TaskChange::Renamed(old.text.clone()),
+        Some(old) if old.state != after.state => TaskChange::TaskState(old.state),
+        Some(_) => TaskChange::None,
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::change::{Change, between};
-use super::{State, Task, rows};
+use super::change::{TaskChange, between};
+use super::{Task, TaskState, rows};
 use crate::model::body::BodyFlags;
 use crate::model::body::{Body, Held, Tree};
 use crate::model::record::Origin;
@@ -13,7 +13,7 @@ use crate::render::json::parse;
 use crate::render::row::{Level, Look};
 use crate::render::theme::Theme;
 
-fn task(text: &str, state: State) -> Task {
+fn task(text: &str, state: TaskState) -> Task {
     Task {
         text: text.to_owned(),
         state,
@@ -55,37 +55,37 @@ fn shown(before: Option<Tree>, after: &Tree, whole: bool) -> Vec<String> {
 #[test]
 fn tasks_are_known_by_their_words() {
     let before = [
-        task("read the code", State::Done),
-        task("write tests", State::Todo),
-        task("sing", State::Todo),
+        task("read the code", TaskState::Done),
+        task("write tests", TaskState::Todo),
+        task("sing", TaskState::Todo),
     ];
     let after = [
-        task("write tests", State::Doing),
-        task("read  the code", State::Done),
-        task("dance", State::Todo),
+        task("write tests", TaskState::Doing),
+        task("read  the code", TaskState::Done),
+        task("dance", TaskState::Todo),
     ];
-    let changes: Vec<Change> = between(&before, &after)
+    let changes: Vec<TaskChange> = between(&before, &after)
         .into_iter()
         .map(|changed| changed.change)
         .collect();
     assert_eq!(
         changes,
         [
-            Change::State(State::Todo),
-            Change::None,
-            Change::Added,
-            Change::Gone
+            TaskChange::TaskState(TaskState::Todo),
+            TaskChange::None,
+            TaskChange::Added,
+            TaskChange::Gone
         ]
     );
 }
 
 #[test]
 fn other_words_for_the_same_task_are_a_new_name() {
-    let before = [task("Add a parser for dates", State::Todo)];
-    let after = [task("Add the parser for dates and times", State::Todo)];
+    let before = [task("Add a parser for dates", TaskState::Todo)];
+    let after = [task("Add the parser for dates and times", TaskState::Todo)];
     assert_eq!(
         between(&before, &after)[0].change,
-        Change::Renamed("Add a parser for dates".to_owned())
+        TaskChange::Renamed("Add a parser for dates".to_owned())
     );
     assert_eq!(between(&before, &after).len(), 1);
 }

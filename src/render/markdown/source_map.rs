@@ -12,7 +12,7 @@ use crate::render::source::{Source, number};
 use crate::render::wrap::Piece;
 
 /// The current position in the source.
-pub struct Places {
+pub struct SourceMap {
     /// Offsets of its lines, except for the first.
     breaks: Vec<usize>,
     /// Source lines of the open paragraph, each with the number of visible characters before it.
@@ -23,7 +23,7 @@ pub struct Places {
     block: usize,
 }
 
-impl Places {
+impl SourceMap {
     /// The start of a text.
     pub(crate) fn of(text: &str) -> Self {
         let breaks = text.match_indices('\n').map(|(at, _)| at + 1).collect();
@@ -86,19 +86,19 @@ impl Places {
     }
 
     /// Removes the source lines of the paragraph, to assign them to its rows.
-    pub(crate) fn take(&mut self) -> Reading {
+    pub(crate) fn take(&mut self) -> ParagraphSource {
         let marks = std::mem::replace(&mut self.marks, vec![(0, self.line)]);
-        Reading { marks, seen: 0 }
+        ParagraphSource { marks, seen: 0 }
     }
 }
 
 /// Assigns source lines to the rows of a paragraph.
-pub struct Reading {
+pub struct ParagraphSource {
     marks: Vec<(usize, usize)>,
     seen: usize,
 }
 
-impl Reading {
+impl ParagraphSource {
     fn line_at(&self, ink: usize) -> usize {
         let at = self.marks.partition_point(|(before, _)| *before <= ink);
         at.checked_sub(1)
