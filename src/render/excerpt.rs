@@ -82,9 +82,7 @@ impl Extent {
 pub(crate) struct Excerpt<'a> {
     /// The visible beginning.
     pub(crate) head: &'a str,
-    /// Hidden lines.
     pub(crate) hidden_lines: usize,
-    /// Hidden bytes.
     pub(crate) hidden_bytes: usize,
     /// The visible end; empty if nothing is hidden.
     pub(crate) tail: &'a str,

@@ -49,9 +49,7 @@ pub struct Glyphs {
 pub struct OutcomeGlyphs {
     /// Ended well.
     pub done: &'static str,
-    /// Failed.
     pub(crate) failed: &'static str,
-    /// Running.
     pub(crate) running: &'static str,
     /// Not allowed.
     pub(crate) refused: &'static str,
@@ -83,7 +81,6 @@ pub(crate) struct LaneGlyphs {
 /// Lines that part and join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineGlyphs {
-    /// Horizontal rule.
     pub(crate) rule: &'static str,
     /// Vertical bar of quotes and tables.
     pub(crate) bar: &'static str,

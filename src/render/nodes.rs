@@ -45,7 +45,6 @@ impl NodeId {
 /// The node that a row shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// The node.
     pub(crate) id: NodeId,
     /// Its parent; `None` below the root.
     pub(crate) parent: Option<NodeId>,
@@ -93,7 +92,6 @@ impl NodeFolds {
 pub(crate) struct Nodes<'a> {
     /// Folds of the entry.
     folds: Option<&'a NodeFolds>,
-    /// The block.
     block: usize,
     /// The root of the tree.
     pub(crate) root: NodeId,

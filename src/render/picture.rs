@@ -57,9 +57,7 @@ pub struct Picture {
 /// The state of a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PictureState {
-    /// Requested.
     Requested,
-    /// Finished.
     Ready(Arc<Picture>),
     /// Failed, with the reason.
     Failed(Arc<str>),
@@ -88,7 +86,6 @@ struct State {
 /// A request for a picture or a drawing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PictureRequest {
-    /// The image.
     pub(crate) image: Image,
     /// The shape of a drawing; `None` for a picture.
     pub(crate) shape: Option<Shape>,
@@ -296,7 +293,6 @@ pub(crate) fn cells(size: (u32, u32), columns: usize, most: usize, canvas: Canva
 /// A row of a drawing, over the half blocks of a row of text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tile {
-    /// The drawing.
     pub(crate) drawing: Arc<Drawing>,
     /// The row of the drawing.
     pub(crate) row: u16,

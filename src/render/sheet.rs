@@ -28,9 +28,7 @@ const MAX_DEPTH: usize = 4;
 
 /// The rows of an entry under construction.
 pub struct Sheet<'a> {
-    /// The options.
     pub(crate) look: &'a Look<'a>,
-    /// The entry.
     pub(crate) item: &'a Item<'a>,
     rows: Vec<Row>,
     block: usize,
@@ -69,7 +67,6 @@ pub(crate) struct HeadRow {
 }
 
 impl<'a> Sheet<'a> {
-    /// An empty sheet.
     pub(crate) fn new(item: &'a Item<'a>, look: &'a Look<'a>) -> Self {
         let width = usize::from(look.width);
         let depth = usize::from(item.depth).min(MAX_DEPTH);
@@ -84,7 +81,6 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Begins a block.
     pub(crate) fn begin(&mut self, block: usize) {
         self.block = block;
     }

@@ -22,7 +22,6 @@ pub enum SourceText {
 /// The lines that a row shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
-    /// The text.
     pub(crate) of: SourceText,
     /// Line range from 0; an end beyond the text means its last line. Empty if no line is shown.
     pub lines: Range<u32>,

@@ -80,9 +80,7 @@ pub struct HitStyles {
 /// Styles of changed lines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DiffStyles {
-    /// Added lines.
     pub(crate) added: Style,
-    /// Removed lines.
     pub(crate) removed: Style,
 }
 
@@ -123,11 +121,9 @@ pub(crate) struct Tints {
 /// Styles of source code by the role of a word.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Syntax {
-    /// Comments.
     pub(crate) comment: Style,
     /// Keywords, storage classes, tags.
     pub(crate) keyword: Style,
-    /// Strings.
     pub(crate) string: Style,
     /// Numbers, constants, escapes.
     pub(crate) constant: Style,

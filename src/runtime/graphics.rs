@@ -93,9 +93,7 @@ impl TerminalEnvironment {
 /// What is known of the terminal before it replies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GraphicsSetup {
-    /// The user's choice.
     pub(crate) choice: Choice,
-    /// The environment.
     pub(crate) environment: TerminalEnvironment,
     /// Without colours or with ASCII only, images are not shown.
     pub(crate) is_plain: bool,

@@ -45,7 +45,6 @@ pub(crate) enum Signal {
 pub struct Input {
     /// InputThread, pastes and the mouse.
     pub(crate) events: Receiver<Event>,
-    /// Signals.
     pub(crate) signals: Receiver<Signal>,
     /// Replies of the terminal.
     pub(crate) answers: Receiver<InputEvent>,

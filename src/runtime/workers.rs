@@ -124,7 +124,6 @@ impl Workers {
         let _ = self.searches.send(job);
     }
 
-    /// Stops the search.
     pub(crate) fn cancel_search(&self) {
         self.wanted.search.store(0, Ordering::SeqCst);
     }

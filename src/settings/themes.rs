@@ -47,7 +47,6 @@ pub(crate) const EMBEDDED: [(&str, &str); 7] = [
 /// A parsed theme file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThemeFile {
-    /// The theme.
     pub(crate) theme: Theme,
     /// The background that it is made for.
     pub(crate) background: Option<Rgb>,

@@ -33,7 +33,6 @@ struct Link {
 }
 
 impl<'a> Inline<'a> {
-    /// An empty paragraph.
     pub(crate) fn new(manner: MarkdownMode, look: &'a Look<'a>) -> Self {
         let base = look.theme.text;
         Self {
@@ -94,7 +93,6 @@ impl<'a> Inline<'a> {
         self.push(text.into_owned(), style);
     }
 
-    /// Adds code.
     pub(crate) fn code(&mut self, text: &str, source: &str) {
         let style = self.look.theme.code.add_modifier(self.style().add_modifier);
         let shown = if self.manner == MarkdownMode::Typed {
@@ -143,7 +141,6 @@ impl<'a> Inline<'a> {
         self.styles.clear();
     }
 
-    /// Begins a span.
     pub(crate) fn start(&mut self, tag: Tag<'_>, source: &str) {
         match tag {
             Tag::Emphasis => self.marked(Modifier::ITALIC, source, 1),
@@ -187,7 +184,6 @@ impl<'a> Inline<'a> {
         }
     }
 
-    /// Ends a span.
     pub(crate) fn end(&mut self, end: TagEnd, source: &str) {
         match end {
             TagEnd::Emphasis => self.unmarked(source, 1),

@@ -17,7 +17,6 @@ pub struct SourceMap {
     breaks: Vec<usize>,
     /// Source lines of the open paragraph, each with the number of visible characters before it.
     marks: Vec<(usize, usize)>,
-    /// The current line.
     line: usize,
     /// The first line of the current element.
     block: usize,
@@ -75,7 +74,6 @@ impl SourceMap {
         self.stand(self.line + 1, ink);
     }
 
-    /// The current line.
     pub(crate) fn line(&self) -> Source {
         Source::line(self.line)
     }

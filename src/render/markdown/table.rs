@@ -25,7 +25,6 @@ pub struct Table {
 type TableCell = Vec<Vec<Piece>>;
 
 impl Table {
-    /// An empty table.
     pub(crate) fn new(alignments: &[Alignment]) -> Self {
         Self {
             alignments: alignments.iter().take(MAX_COLUMNS).copied().collect(),
@@ -33,7 +32,6 @@ impl Table {
         }
     }
 
-    /// Begins a row.
     pub(crate) fn begin_row(&mut self) {
         self.rows.push(Vec::new());
     }

@@ -160,7 +160,7 @@ fn task_rows(task: &Task, change: Option<&TaskChange>, width: usize, look: &Look
     };
     let style = match change {
         Some(TaskChange::None) if task.state != TaskState::Doing => theme.dim,
-        Some(TaskChange::TaskState(_) | TaskChange::Added | TaskChange::Renamed(_)) => theme.text,
+        Some(TaskChange::StateWas(_) | TaskChange::Added | TaskChange::Renamed(_)) => theme.text,
         Some(TaskChange::Gone) => theme.dim,
         Some(TaskChange::None) | None => style,
     };
@@ -196,7 +196,7 @@ fn said(task: &Task, change: &TaskChange, look: &Look<'_>) -> Option<Piece> {
             theme.diff.removed,
         ),
         TaskChange::Renamed(was) => (format!("~ was: {was}").into(), theme.warn),
-        TaskChange::TaskState(_) => match task.state {
+        TaskChange::StateWas(_) => match task.state {
             TaskState::Done => ("done now".into(), theme.good),
             TaskState::Doing => ("begun".into(), theme.accent),
             TaskState::Dropped => ("cancelled".into(), theme.warn),

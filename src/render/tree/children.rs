@@ -12,7 +12,6 @@ use crate::render::wrap;
 pub(super) struct TreeChild<'a> {
     /// Its key; `None` for an item of a list.
     pub(super) key: Option<Text>,
-    /// Its value.
     pub(super) value: TreeValue<'a>,
 }
 

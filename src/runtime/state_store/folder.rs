@@ -45,7 +45,6 @@ pub(super) struct StateRoot {
 /// Why a folder cannot be used.
 #[derive(Debug)]
 pub(super) struct StateError {
-    /// The message.
     pub(super) why: String,
     /// The folder is unsafe and will stay so; otherwise the error may pass.
     pub(super) is_refusal: bool,
@@ -116,7 +115,6 @@ impl StateRoot {
     }
 }
 
-/// An open folder.
 #[derive(Debug)]
 pub(super) struct StateFolder {
     opened: File,

@@ -12,7 +12,7 @@ pub enum TaskChange {
     /// Unchanged.
     None,
     /// Its state before.
-    TaskState(TaskState),
+    StateWas(TaskState),
     /// New.
     Added,
     /// Its words before.
@@ -24,9 +24,7 @@ pub enum TaskChange {
 /// A task of the new plan, or one that was dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ComparedTask {
-    /// The task.
     pub(crate) task: Task,
-    /// Its change.
     pub(crate) change: TaskChange,
 }
 
@@ -72,7 +70,7 @@ fn change(before: Option<&Task>, after: &Task) -> TaskChange {
     match before {
         None => TaskChange::Added,
         Some(old) if !is_same(old, after) => TaskChange::Renamed(old.text.clone()),
-        Some(old) if old.state != after.state => TaskChange::TaskState(old.state),
+        Some(old) if old.state != after.state => TaskChange::StateWas(old.state),
         Some(_) => TaskChange::None,
     }
 }

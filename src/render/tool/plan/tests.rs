@@ -71,7 +71,7 @@ fn tasks_are_known_by_their_words() {
     assert_eq!(
         changes,
         [
-            TaskChange::TaskState(TaskState::Todo),
+            TaskChange::StateWas(TaskState::Todo),
             TaskChange::None,
             TaskChange::Added,
             TaskChange::Gone
