@@ -135,18 +135,7 @@ impl ToPrice {
     }
 
     fn count(&mut self, sign: Sign, usage: &Usage) {
-        let long = usage
-            .cache_write_1h
-            .unwrap_or(0)
-            .min(usage.cache_write.unwrap_or(0));
-        let short = usage.cache_write.unwrap_or(0) - long;
-        let terms = [
-            usage.input.unwrap_or(0),
-            usage.output.unwrap_or(0),
-            usage.cache_read.unwrap_or(0),
-            short,
-            long,
-        ];
+        let terms = so_far::tokens(usage);
         self.add(
             sign,
             &Class::of(usage),
@@ -236,13 +225,50 @@ impl Spent {
         spent
     }
 
+    /// Input, output, cache reads, cache writes, those of them that live for an hour, reasoning.
+    fn sums(&self) -> [Sum; 6] {
+        let Self {
+            input,
+            output,
+            cache_read,
+            cache_write,
+            cache_write_1h,
+            reasoning,
+            ..
+        } = *self;
+        [
+            input,
+            output,
+            cache_read,
+            cache_write,
+            cache_write_1h,
+            reasoning,
+        ]
+    }
+
+    fn sums_mut(&mut self) -> [&mut Sum; 6] {
+        [
+            &mut self.input,
+            &mut self.output,
+            &mut self.cache_read,
+            &mut self.cache_write,
+            &mut self.cache_write_1h,
+            &mut self.reasoning,
+        ]
+    }
+
     fn count(&mut self, sign: Sign, usage: &Usage) {
-        self.input.count(sign, usage.input);
-        self.output.count(sign, usage.output);
-        self.cache_read.count(sign, usage.cache_read);
-        self.cache_write.count(sign, usage.cache_write);
-        self.cache_write_1h.count(sign, usage.cache_write_1h);
-        self.reasoning.count(sign, usage.reasoning);
+        let terms = [
+            usage.input,
+            usage.output,
+            usage.cache_read,
+            usage.cache_write,
+            usage.cache_write_1h,
+            usage.reasoning,
+        ];
+        for (sum, term) in self.sums_mut().into_iter().zip(terms) {
+            sum.count(sign, term);
+        }
         sign.change(&mut self.requests, u64::from(usage.scope == Scope::Request));
         sign.count(&mut self.partial, u32::from(usage.is_partial));
         sign.count(&mut self.lacking, u32::from(usage.lacks_cost));
@@ -266,12 +292,9 @@ impl Spent {
     }
 
     fn change(&mut self, sign: Sign, other: &Self) {
-        self.input.change(sign, other.input);
-        self.output.change(sign, other.output);
-        self.cache_read.change(sign, other.cache_read);
-        self.cache_write.change(sign, other.cache_write);
-        self.cache_write_1h.change(sign, other.cache_write_1h);
-        self.reasoning.change(sign, other.reasoning);
+        for (sum, term) in self.sums_mut().into_iter().zip(other.sums()) {
+            sum.change(sign, term);
+        }
         sign.change(&mut self.requests, other.requests);
         sign.money(&mut self.recorded_nanos, other.recorded_nanos);
         sign.count(&mut self.priced, other.priced);
@@ -286,34 +309,7 @@ impl Spent {
 
     /// Counts no less than another sum does, in each kind of tokens.
     fn reach(&mut self, other: &Self) {
-        let of = |spent: &Self| {
-            let Self {
-                input,
-                output,
-                cache_read,
-                cache_write,
-                cache_write_1h,
-                reasoning,
-                ..
-            } = *spent;
-            [
-                input,
-                output,
-                cache_read,
-                cache_write,
-                cache_write_1h,
-                reasoning,
-            ]
-        };
-        let own = [
-            &mut self.input,
-            &mut self.output,
-            &mut self.cache_read,
-            &mut self.cache_write,
-            &mut self.cache_write_1h,
-            &mut self.reasoning,
-        ];
-        for (own, other) in own.into_iter().zip(of(other)) {
+        for (own, other) in self.sums_mut().into_iter().zip(other.sums()) {
             if other.recorded > 0 && (own.recorded == 0 || other.total > own.total) {
                 *own = other;
             }
@@ -336,15 +332,7 @@ impl Spent {
 
     /// Takes the tokens and the cost of another sum away.
     fn leave(&mut self, other: &Self) {
-        let sums = [
-            (&mut self.input, other.input),
-            (&mut self.output, other.output),
-            (&mut self.cache_read, other.cache_read),
-            (&mut self.cache_write, other.cache_write),
-            (&mut self.cache_write_1h, other.cache_write_1h),
-            (&mut self.reasoning, other.reasoning),
-        ];
-        for (own, other) in sums {
+        for (own, other) in self.sums_mut().into_iter().zip(other.sums()) {
             Sign::Minus.change(&mut own.total, other.total);
         }
         Sign::Minus.money(&mut self.recorded_nanos, other.recorded_nanos);

@@ -77,62 +77,59 @@ impl Pages {
         }
     }
 
-    /// Its marks, without unpacking it or a look at its blocks.
+    /// What is asked of an entry without unpacking it: of a packed page, or of the entry.
+    fn ask<'p, T>(
+        &'p self,
+        number: usize,
+        packed: impl FnOnce(&'p Packed, usize) -> Option<T>,
+        open: impl FnOnce(&'p Entry) -> T,
+    ) -> Option<T> {
+        let page = self.list.get(number / PAGE)?;
+        match &page.packed {
+            Some(page) => packed(page, number % PAGE),
+            None => page.entries().get(number % PAGE).map(open),
+        }
+    }
+
+    /// Its marks, without a look at its blocks.
     pub(crate) fn marks(&self, number: usize) -> Option<Marks> {
-        let page = self.list.get(number / PAGE)?;
-        match &page.packed {
-            Some(packed) => packed.glances.get(number % PAGE).map(|glance| glance.marks),
-            None => page.entries().get(number % PAGE).map(|entry| entry.marks),
-        }
+        let packed = |page: &Packed, at: usize| page.glances.get(at).map(|glance| glance.marks);
+        self.ask(number, packed, |entry| entry.marks)
     }
 
-    /// What the entry is to the calls before it, without unpacking it.
+    /// What the entry is to the calls before it.
     pub(crate) fn boundary(&self, number: usize) -> Option<Boundary> {
-        let page = self.list.get(number / PAGE)?;
-        match &page.packed {
-            Some(packed) => packed.glances.get(number % PAGE).map(Boundary::at),
-            None => page.entries().get(number % PAGE).map(Boundary::of),
-        }
+        let packed = |page: &Packed, at: usize| page.glances.get(at).map(Boundary::at);
+        self.ask(number, packed, Boundary::of)
     }
 
-    /// How many blocks the entry has, without unpacking it.
+    /// How many blocks the entry has.
     pub(crate) fn blocks(&self, number: usize) -> usize {
-        let Some(page) = self.list.get(number / PAGE) else {
-            return 0;
+        let packed = |page: &Packed, at: usize| {
+            page.glances
+                .get(at)
+                .map(|glance| usize::from(glance.blocks))
         };
-        match &page.packed {
-            Some(packed) => packed
-                .glances
-                .get(number % PAGE)
-                .map_or(0, |glance| glance.blocks.into()),
-            None => page
-                .entries()
-                .get(number % PAGE)
-                .map_or(0, |entry| entry.blocks.len()),
-        }
+        self.ask(number, packed, |entry| entry.blocks.len())
+            .unwrap_or(0)
     }
 
-    /// The sub-agent that the entry belongs to, without unpacking it.
+    /// The sub-agent that the entry belongs to.
     pub(crate) fn lane(&self, number: usize) -> Option<&Name> {
-        let page = self.list.get(number / PAGE)?;
-        match &page.packed {
-            Some(packed) => packed.lanes.get(number % PAGE)?.as_ref(),
-            None => page.entries().get(number % PAGE)?.lane.as_ref(),
-        }
+        self.ask(
+            number,
+            |page, at| Some(page.lanes.get(at)?.as_ref()),
+            |entry| entry.lane.as_ref(),
+        )?
     }
 
-    /// The fingerprint of its parent's key, made by the function that it is packed with, without unpacking it.
+    /// The fingerprint of its parent's key, made by the function that it is packed with.
     pub(crate) fn parent(&self, number: usize, print: Printing<'_>) -> Option<Print> {
-        let page = self.list.get(number / PAGE)?;
-        match &page.packed {
-            Some(packed) => packed.parents.get(number % PAGE).copied().flatten(),
-            None => page
-                .entries()
-                .get(number % PAGE)?
-                .parent
-                .as_ref()
-                .map(print),
-        }
+        self.ask(
+            number,
+            |page, at| page.parents.get(at).copied(),
+            |entry| entry.parent.as_ref().map(print),
+        )?
     }
 
     /// For a look at one entry after the other.
