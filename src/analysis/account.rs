@@ -46,12 +46,12 @@ pub(crate) use class::{Class, Sums, TimeSpan};
 pub(crate) use figures::{Figures, PathFacts};
 use homes::Homes;
 use lanes::{Lanes, PAGE, Track};
-use pages::{Books, Sheet};
+use pages::Sheet;
 
 /// The account.
 #[derive(Clone, Debug, Default)]
 pub struct Account {
-    lanes: Lanes<Books>,
+    lanes: Lanes,
     sums: PageSums,
     /// Whether the sums are those of the pages.
     is_current: bool,
@@ -72,9 +72,9 @@ struct PageSums {
 }
 
 impl PageSums {
-    fn of(transcript: &Transcript, lanes: &Lanes<Books>) -> Self {
+    fn of(transcript: &Transcript, lanes: &Lanes) -> Self {
         let mut sums = Self::default();
-        for (number, track) in lanes.tracks().iter().enumerate() {
+        for (number, track) in lanes.tracks.iter().enumerate() {
             let mut time = Sums::default();
             for page in track.pages() {
                 time.join(&page.time());
@@ -95,7 +95,7 @@ impl PageSums {
     }
 
     /// What a sub-agent did by itself.
-    fn lane(&self, lanes: &Lanes<Books>, name: &Name) -> Figures {
+    fn lane(&self, lanes: &Lanes, name: &Name) -> Figures {
         let Some((number, track)) = lanes.track_of(Some(name)) else {
             return Figures::default();
         };
@@ -110,7 +110,7 @@ impl PageSums {
 }
 
 /// All that lies in a lane.
-fn path(track: &Track<Books>) -> PathFacts {
+fn path(track: &Track) -> PathFacts {
     let mut facts = PathFacts::default();
     for part in track.pages().flat_map(|page| &page.parts) {
         facts.entries += (part.entries - part.copies) as usize;
@@ -148,7 +148,7 @@ impl Account {
 
     /// Takes in what came and changed, with no more work than so many entries are. Says whether that was all.
     pub(crate) fn watch(&mut self, transcript: &Transcript, most: usize) -> bool {
-        for id in transcript.portion(self.lanes.read(), most) {
+        for id in transcript.portion(self.lanes.read, most) {
             self.lanes.add(transcript, *id);
             // How long a call was at work is told by its sub-agent, whose file may come later.
             let lane = transcript
@@ -183,7 +183,7 @@ impl Account {
     /// Pages that were judged: what it costs to keep up, whatever machine it runs on.
     #[cfg(test)]
     pub(crate) fn work(&self) -> u64 {
-        self.lanes.judged()
+        self.lanes.judged
     }
 
     /// Takes the place of another one, from which this one may differ.
@@ -251,12 +251,12 @@ impl Account {
         let Some((number, first)) = self.lanes.place_of(prompt) else {
             return Figures::default();
         };
-        let Some(track) = self.lanes.tracks().get(number) else {
+        let Some(track) = self.lanes.tracks.get(number) else {
             return Figures::default();
         };
         let end = end
             .and_then(|end| self.lanes.place_of(end))
-            .map_or(track.ids().len(), |(_, place)| place);
+            .map_or(track.ids.len(), |(_, place)| place);
         let mut figures = self
             .sums
             .whole
@@ -320,7 +320,7 @@ impl Account {
         let (number, place) = self.lanes.place_of(*ids.first()?)?;
         let track = self
             .lanes
-            .tracks()
+            .tracks
             .get(number)
             .filter(|_| place.is_multiple_of(PAGE))?;
         let own = track.ids_of(place / PAGE);

@@ -5,7 +5,6 @@ use std::ops::Range;
 use super::Account;
 use super::figures::Figures;
 use super::lanes::{PAGE, Track};
-use super::pages::Books;
 use super::time::{is_inside, spans};
 use crate::analysis::money::cost::{self, Cost};
 use crate::model::entry::EntryId;
@@ -39,11 +38,11 @@ impl Account {
     pub fn as_of(&self, transcript: &Transcript, id: EntryId) -> AsOf {
         let own = self.lanes.place_of(id);
         let at = transcript.get(id).and_then(|entry| entry.at);
-        let end = |(number, track): (usize, &Track<Books>)| match own {
+        let end = |(number, track): (usize, &Track)| match own {
             Some((lane, place)) if lane == number => place + 1,
             _ => at.map_or(0, |at| later(transcript, track, at)),
         };
-        let ends = self.lanes.tracks().iter().enumerate().map(end).collect();
+        let ends = self.lanes.tracks.iter().enumerate().map(end).collect();
         AsOf {
             ends,
             turn: self.turn_of(transcript, id),
@@ -66,8 +65,8 @@ impl Account {
         let is_own = |lane: Option<&Name>| {
             lane.and_then(|name| self.sums.homes.of_lane(name)) == Some(turn.prompt)
         };
-        for (lane, track) in self.lanes.tracks().iter().enumerate() {
-            if is_own(track.lane()) {
+        for (lane, track) in self.lanes.tracks.iter().enumerate() {
+            if is_own(track.lane.as_ref()) {
                 figures.join_facts(&self.part_as_of(transcript, as_of, lane, 0..usize::MAX));
             }
         }
@@ -81,7 +80,14 @@ impl Account {
                 .filter(|place| as_of.has(Some(*place)));
             let Some((lane, place)) = place else { continue };
             let is_in_turn = lane == main && (first..end).contains(&place);
-            if is_in_turn || is_own(self.lanes.tracks().get(lane).and_then(Track::lane)) {
+            if is_in_turn
+                || is_own(
+                    self.lanes
+                        .tracks
+                        .get(lane)
+                        .and_then(|track| track.lane.as_ref()),
+                )
+            {
                 figures.facts.totals.add(&aside.usage, aside.model.as_ref());
             }
         }
@@ -109,11 +115,11 @@ impl Account {
 
     /// What the session had cost. What runs count beyond their requests is known only in the end.
     pub(crate) fn cost_as_of(&self, transcript: &Transcript, as_of: &AsOf) -> Cost {
-        let tracks = self.lanes.tracks();
+        let tracks = &self.lanes.tracks;
         if tracks
             .iter()
             .zip(&as_of.ends)
-            .all(|(track, end)| track.ids().len() <= *end)
+            .all(|(track, end)| track.ids.len() <= *end)
         {
             return self.cost(transcript);
         }
@@ -146,13 +152,13 @@ impl Account {
         places: Range<usize>,
     ) -> Figures {
         let mut figures = Figures::default();
-        let Some(track) = self.lanes.tracks().get(lane) else {
+        let Some(track) = self.lanes.tracks.get(lane) else {
             return figures;
         };
         let end = as_of
             .ends
             .get(lane)
-            .map_or(0, |end| places.end.min(*end).min(track.ids().len()));
+            .map_or(0, |end| places.end.min(*end).min(track.ids.len()));
         let range = places.start..end;
         for number in range.start / PAGE..end.div_ceil(PAGE) {
             let Some(page) = track.page(number) else {
@@ -181,7 +187,7 @@ impl Account {
 }
 
 /// The place of the first entry of a lane that is later than a timestamp.
-fn later(transcript: &Transcript, track: &Track<Books>, at: Timestamp) -> usize {
+fn later(transcript: &Transcript, track: &Track, at: Timestamp) -> usize {
     let is_later = |id: &EntryId| {
         transcript
             .get(*id)
@@ -200,5 +206,5 @@ fn later(transcript: &Transcript, track: &Track<Books>, at: Timestamp) -> usize 
             return number * PAGE + place;
         }
     }
-    track.ids().len()
+    track.ids.len()
 }

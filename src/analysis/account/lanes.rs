@@ -6,9 +6,9 @@
 //! something else now; and no call costs more than the portion that it is given, so that nothing holds up a key.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fmt::Debug;
 use std::ops::Range;
 
+use super::pages::{Carry, Sheet, judge};
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
@@ -16,17 +16,6 @@ use crate::model::transcript::Transcript;
 /// Entries that are judged together: about as many as come at once, for a page that is begun is judged anew with what
 /// comes to it.
 pub(crate) const PAGE: usize = 64;
-
-/// An index of this kind.
-pub(crate) trait Fold {
-    /// What is known before an entry.
-    type Carry: Clone + Debug + PartialEq + Default;
-    /// What is kept of the entries of a page.
-    type Kept: Clone + Debug + Default;
-
-    /// Judges a page; what is known before it becomes what is known behind it.
-    fn judge(transcript: &Transcript, page: &Page<'_>, carry: &mut Self::Carry) -> Self::Kept;
-}
 
 /// Entries to be judged.
 pub struct Page<'a> {
@@ -43,51 +32,42 @@ impl Page<'_> {
     }
 }
 
-/// What is kept of a page.
+/// A page that was judged.
 #[derive(Clone, Debug, Default)]
-struct Judged<K, C> {
-    enter: C,
-    exit: C,
-    kept: K,
+struct JudgedPage {
+    enter: Carry,
+    exit: Carry,
+    sheet: Sheet,
 }
 
 /// The entries of a lane.
 #[derive(Clone, Debug)]
-pub(crate) struct Track<F: Fold> {
-    lane: Option<Name>,
-    ids: Vec<EntryId>,
-    pages: Vec<Judged<F::Kept, F::Carry>>,
+pub(crate) struct Track {
+    /// Its name; `None` is the main one.
+    pub(crate) lane: Option<Name>,
+    /// Its entries, in the order of the file.
+    pub(crate) ids: Vec<EntryId>,
+    pages: Vec<JudgedPage>,
     stale: BTreeSet<usize>,
 }
 
 /// The lanes of a session, each with its entries.
-#[derive(Clone, Debug)]
-pub(crate) struct Lanes<F: Fold> {
-    read: usize,
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lanes {
+    /// Entries of the order that were added.
+    pub(crate) read: usize,
     /// By id: the number of the lane, if there are several.
     number_of: Vec<u32>,
     numbers: HashMap<Option<Name>, usize>,
-    tracks: Vec<Track<F>>,
+    /// In the order of their first entries.
+    pub(crate) tracks: Vec<Track>,
     /// Lanes with something to be judged anew.
     stale: BTreeSet<usize>,
-    /// Pages that were judged.
-    judged: u64,
+    /// Pages that were judged: what it costs to keep up, whatever machine it runs on.
+    pub(crate) judged: u64,
 }
 
-impl<F: Fold> Default for Lanes<F> {
-    fn default() -> Self {
-        Self {
-            read: 0,
-            number_of: Vec::new(),
-            numbers: HashMap::new(),
-            tracks: Vec::new(),
-            stale: BTreeSet::new(),
-            judged: 0,
-        }
-    }
-}
-
-impl<F: Fold> Lanes<F> {
+impl Lanes {
     /// Judges what was added or changed since the last time, but no more than so many entries. Says whether that was all.
     pub(crate) fn settle(&mut self, transcript: &Transcript, most: usize) -> bool {
         // A page that is begun anew for each entry must not stand in the way of the others for ever.
@@ -126,7 +106,7 @@ impl<F: Fold> Lanes<F> {
         };
         let place = track.ids.len();
         track.ids.push(id);
-        track.look_again_at(place);
+        track.stale.insert(place / PAGE);
         if number > 0 {
             self.number_of.resize(id.index(), 0);
             self.number_of
@@ -148,20 +128,9 @@ impl<F: Fold> Lanes<F> {
         if track.lane.as_ref() != transcript.lane_at(id) {
             return false;
         }
-        track.look_again_at(place);
+        track.stale.insert(place / PAGE);
         self.stale.insert(number);
         true
-    }
-
-    /// Pages that were judged.
-    #[cfg(test)]
-    pub(crate) fn judged(&self) -> u64 {
-        self.judged
-    }
-
-    /// Entries of the order that were added.
-    pub(crate) fn read(&self) -> usize {
-        self.read
     }
 
     /// Whether all entries before this place of the order were taken in.
@@ -169,18 +138,13 @@ impl<F: Fold> Lanes<F> {
         self.read >= place && self.stale.is_empty()
     }
 
-    /// The lanes, in the order of their first entries.
-    pub(crate) fn tracks(&self) -> &[Track<F>] {
-        &self.tracks
-    }
-
     /// A lane; `None` is the main one.
-    pub(crate) fn track(&self, lane: Option<&Name>) -> Option<&Track<F>> {
+    pub(crate) fn track(&self, lane: Option<&Name>) -> Option<&Track> {
         self.track_of(lane).map(|(_, track)| track)
     }
 
     /// A lane with its number.
-    pub(crate) fn track_of(&self, lane: Option<&Name>) -> Option<(usize, &Track<F>)> {
+    pub(crate) fn track_of(&self, lane: Option<&Name>) -> Option<(usize, &Track)> {
         let number = *self.numbers.get(&lane.cloned())?;
         Some((number, self.tracks.get(number)?))
     }
@@ -198,23 +162,13 @@ impl<F: Fold> Lanes<F> {
     }
 
     /// The lane of an entry, and its place there.
-    pub(crate) fn find(&self, id: EntryId) -> Option<(&Track<F>, usize)> {
+    pub(crate) fn find(&self, id: EntryId) -> Option<(&Track, usize)> {
         let (number, place) = self.place_of(id)?;
         Some((self.tracks.get(number)?, place))
     }
 }
 
-impl<F: Fold> Track<F> {
-    /// Its name; `None` is the main one.
-    pub(crate) fn lane(&self) -> Option<&Name> {
-        self.lane.as_ref()
-    }
-
-    /// Its entries, in the order of the file.
-    pub(crate) fn ids(&self) -> &[EntryId] {
-        &self.ids
-    }
-
+impl Track {
     /// The entries of a page.
     pub(crate) fn ids_of(&self, page: usize) -> &[EntryId] {
         self.ids.get(self.range(page)).unwrap_or_default()
@@ -226,17 +180,13 @@ impl<F: Fold> Track<F> {
     }
 
     /// What is kept of a page.
-    pub(crate) fn page(&self, number: usize) -> Option<&F::Kept> {
-        self.pages.get(number).map(|page| &page.kept)
+    pub(crate) fn page(&self, number: usize) -> Option<&Sheet> {
+        self.pages.get(number).map(|page| &page.sheet)
     }
 
     /// What is kept of all pages.
-    pub(crate) fn pages(&self) -> impl Iterator<Item = &F::Kept> {
-        self.pages.iter().map(|page| &page.kept)
-    }
-
-    fn look_again_at(&mut self, place: usize) {
-        self.stale.insert(place / PAGE);
+    pub(crate) fn pages(&self) -> impl Iterator<Item = &Sheet> {
+        self.pages.iter().map(|page| &page.sheet)
     }
 
     /// Judges pages, the first ones first, as long as there is room for their entries. Answers how many.
@@ -255,10 +205,10 @@ impl<F: Fold> Track<F> {
                 own: self.range(number),
             };
             *room = room.saturating_sub(page.own.len());
-            let kept = F::judge(transcript, &page, &mut exit);
+            let sheet = judge(transcript, &page, &mut exit);
             judged += 1;
             if self.pages.len() <= number {
-                self.pages.resize_with(number + 1, Judged::default);
+                self.pages.resize_with(number + 1, JudgedPage::default);
             }
             if self
                 .pages
@@ -268,7 +218,7 @@ impl<F: Fold> Track<F> {
                 self.stale.insert(number + 1);
             }
             if let Some(place) = self.pages.get_mut(number) {
-                *place = Judged { enter, exit, kept };
+                *place = JudgedPage { enter, exit, sheet };
             }
         }
         judged

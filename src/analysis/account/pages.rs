@@ -2,16 +2,12 @@
 
 use super::class::{Sums, TimeSpan};
 use super::figures::Figures;
-use super::lanes::{Fold, Page};
+use super::lanes::Page;
 use super::sweep::{self, Said, sweep};
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
-
-/// The account of each lane.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Books;
 
 /// What is kept of a page.
 #[derive(Clone, Debug, Default)]
@@ -84,50 +80,46 @@ pub(crate) struct Carry {
     prompt: Option<EntryId>,
 }
 
-impl Fold for Books {
-    type Carry = Carry;
-    type Kept = Sheet;
-
-    fn judge(transcript: &Transcript, page: &Page<'_>, carry: &mut Carry) -> Sheet {
-        let mut sheet = Sheet::default();
-        let (mut spans, mut parts) = (Vec::new(), Vec::new());
-        let mut part = TurnPart::of(carry.prompt);
-        for (place, id) in page.ids().iter().enumerate() {
-            let Some(entry) = transcript.get(*id) else {
-                continue;
-            };
-            let is_prompt = entry.marks.prompt && transcript.is_spoken_to(entry.lane.as_ref());
-            if is_prompt {
-                carry.prompt = Some(*id);
-                let before = std::mem::replace(&mut part, TurnPart::of(carry.prompt));
-                parts.extend(Some(before).filter(|before| before.entries > 0));
-            }
-            part.entries += 1;
-            part.copies += u32::from(entry.marks.copy);
-            part.facts.add(entry);
-            let said = sweep(transcript, &mut carry.time, *id, entry, &mut |span| {
-                let is_pause = is_prompt && span.block.is_none();
-                if is_pause {
-                    sheet.pauses.spend(span.class, span.ms());
-                } else if span.ms() > 0 {
-                    part.time
-                        .get_or_insert_default()
-                        .spend(span.class, span.ms());
-                }
-                let (from, to) = sheet.reach.unwrap_or((span.from, span.to));
-                sheet.reach = Some((from.min(span.from), to.max(span.to)));
-                spans.push(span);
-            });
-            if let Some(said) = said {
-                said.add_to(part.time.get_or_insert_default());
-                sheet.said.push((place, said));
-            }
+/// Judges a page; what is known before it becomes what is known behind it.
+pub(super) fn judge(transcript: &Transcript, page: &Page<'_>, carry: &mut Carry) -> Sheet {
+    let mut sheet = Sheet::default();
+    let (mut spans, mut parts) = (Vec::new(), Vec::new());
+    let mut part = TurnPart::of(carry.prompt);
+    for (place, id) in page.ids().iter().enumerate() {
+        let Some(entry) = transcript.get(*id) else {
+            continue;
+        };
+        let is_prompt = entry.marks.prompt && transcript.is_spoken_to(entry.lane.as_ref());
+        if is_prompt {
+            carry.prompt = Some(*id);
+            let before = std::mem::replace(&mut part, TurnPart::of(carry.prompt));
+            parts.extend(Some(before).filter(|before| before.entries > 0));
         }
-        parts.push(part);
-        Sheet {
-            spans: spans.into(),
-            parts: parts.into(),
-            ..sheet
+        part.entries += 1;
+        part.copies += u32::from(entry.marks.copy);
+        part.facts.add(entry);
+        let said = sweep(transcript, &mut carry.time, *id, entry, &mut |span| {
+            let is_pause = is_prompt && span.block.is_none();
+            if is_pause {
+                sheet.pauses.spend(span.class, span.ms());
+            } else if span.ms() > 0 {
+                part.time
+                    .get_or_insert_default()
+                    .spend(span.class, span.ms());
+            }
+            let (from, to) = sheet.reach.unwrap_or((span.from, span.to));
+            sheet.reach = Some((from.min(span.from), to.max(span.to)));
+            spans.push(span);
+        });
+        if let Some(said) = said {
+            said.add_to(part.time.get_or_insert_default());
+            sheet.said.push((place, said));
         }
+    }
+    parts.push(part);
+    Sheet {
+        spans: spans.into(),
+        parts: parts.into(),
+        ..sheet
     }
 }

@@ -10,7 +10,6 @@ use std::ops::Range;
 use super::Account;
 use super::class::{Sums, TimeSpan};
 use super::lanes::{PAGE, Track};
-use super::pages::Books;
 use super::sweep::Said;
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
@@ -63,8 +62,8 @@ impl Account {
 
     /// Spans of all lanes, each with its lane, in the order of the file; `None` is the main one.
     pub(crate) fn spans(&self) -> impl Iterator<Item = (Option<&Name>, &TimeSpan)> {
-        let tracks = self.lanes.tracks().iter();
-        let pages = tracks.flat_map(|track| track.pages().map(|page| (track.lane(), page)));
+        let tracks = self.lanes.tracks.iter();
+        let pages = tracks.flat_map(|track| track.pages().map(|page| (track.lane.as_ref(), page)));
         pages.flat_map(|(lane, page)| page.spans.iter().map(move |span| (lane, span)))
     }
 
@@ -81,7 +80,7 @@ impl Account {
 }
 
 /// The spans of a page, with the places in the lane of their entries.
-pub(super) fn spans(track: &Track<Books>, page: usize) -> impl Iterator<Item = (usize, TimeSpan)> {
+pub(super) fn spans(track: &Track, page: usize) -> impl Iterator<Item = (usize, TimeSpan)> {
     let ids = track.ids_of(page);
     let spans = track.page(page).into_iter().flat_map(|kept| &kept.spans);
     spans.filter_map(move |span| Some((page * PAGE + ids.binary_search(&span.entry).ok()?, *span)))

@@ -25,20 +25,38 @@ impl Details {
     }
 }
 
+/// Which of a block's records it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// The one that brought it.
+    Block,
+    /// The one that brought the result of the call.
+    Result,
+}
+
 /// The records whose details stand below a block of an entry: of a record that brought several blocks in a row below
 /// the last one. Those for which no block stands come below the last of all.
-pub(crate) fn records_below(entry: &Entry, block: usize) -> Vec<Origin> {
+pub(crate) fn records_below(entry: &Entry, block: usize) -> Vec<(Of, Origin)> {
     let (own, result) = records_of(entry, block);
     let (next_own, next_result) = records_of(entry, block + 1);
     let own = own.filter(|own| Some(*own) != next_own);
     let result = result.filter(|result| Some(*result) != next_result && Some(*result) != next_own);
     let result = result.filter(|result| Some(*result) != own);
-    let further = if block + 1 == entry.blocks.len() {
+    let found = [
+        own.map(|own| (Of::Block, own)),
+        result.map(|result| (Of::Result, result)),
+    ];
+    let is_last = block + 1 == entry.blocks.len();
+    let further = if is_last {
         without_blocks(entry)
     } else {
         Vec::new()
     };
-    own.into_iter().chain(result).chain(further).collect()
+    found
+        .into_iter()
+        .flatten()
+        .chain(further.into_iter().map(|record| (Of::Block, record)))
+        .collect()
 }
 
 /// The records for which no block stands.
@@ -79,7 +97,7 @@ fn records_of(entry: &Entry, block: usize) -> (Option<Origin>, Option<Origin>) {
 
 #[cfg(test)]
 mod tests {
-    use super::records_below;
+    use super::{Of, records_below};
     use crate::model::edit::Batch;
     use crate::model::entry::{BlockKind, Piece, Role};
     use crate::model::record::Origin;
@@ -100,12 +118,20 @@ mod tests {
                 .push(Batch::block(Piece(record), BlockKind::Text(body)));
         }
         let found: Vec<_> = (0..4).map(|block| records_below(&entry, block)).collect();
-        assert_eq!(found, [vec![], vec![at(1)], vec![at(2)], vec![]]);
+        assert_eq!(
+            found,
+            [
+                vec![],
+                vec![(Of::Block, at(1))],
+                vec![(Of::Block, at(2))],
+                vec![]
+            ]
+        );
         entry.records = vec![at(7), at(1)];
         let below: Vec<_> = (0..4).map(|block| records_below(&entry, block)).collect();
         assert_eq!(
             below[2],
-            [at(2), at(7)],
+            [(Of::Block, at(2)), (Of::Block, at(7))],
             "what no block stands for comes last"
         );
         assert_eq!(below[..2], found[..2]);
