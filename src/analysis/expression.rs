@@ -174,6 +174,25 @@ impl Expr {
         }
     }
 
+    /// The truth of the whole, as far as it follows from what is known of its terms. Asks for each of them, in their order.
+    pub(crate) fn truth(&self, of: &mut dyn FnMut(&Term) -> Option<bool>) -> Option<bool> {
+        let (parts, decisive) = match self {
+            Self::Term(term) => return of(term),
+            Self::Not(inner) => return inner.truth(of).map(|holds| !holds),
+            Self::All(parts) => (parts, false),
+            Self::Any(parts) => (parts, true),
+        };
+        let mut truth = Some(!decisive);
+        for part in parts {
+            truth = match part.truth(of) {
+                _ if truth == Some(decisive) => truth,
+                Some(holds) if holds != decisive => truth,
+                decided => decided,
+            };
+        }
+        truth
+    }
+
     /// All of these; one alone stands for itself.
     pub(crate) fn all(parts: Vec<Self>) -> Self {
         let flat = parts.into_iter().flat_map(|part| match part {

@@ -16,17 +16,9 @@ use crate::model::transcript::Transcript;
 /// A filter, ready to judge.
 #[derive(Clone, Debug)]
 pub struct Judge {
-    root: Node,
+    expr: Expr,
+    /// What its terms ask for, in their order.
     tests: Vec<Test>,
-}
-
-/// An expression over numbered tests.
-#[derive(Clone, Debug)]
-enum Node {
-    Test(usize),
-    Not(Box<Self>),
-    All(Vec<Self>),
-    Any(Vec<Self>),
 }
 
 #[derive(Clone, Debug)]
@@ -56,9 +48,11 @@ pub enum Verdict {
 impl Judge {
     /// Makes an expression ready. Times are counted from the last entry's.
     pub fn new(expr: &Expr, last: Option<Timestamp>) -> Self {
-        let mut tests = Vec::new();
-        let root = node(expr, last, &mut tests);
-        Self { root, tests }
+        let tests = expr.terms().into_iter().map(|term| test(term, last));
+        Self {
+            tests: tests.collect(),
+            expr: expr.clone(),
+        }
     }
 
     /// Judges a block by its facts, and by its text as far as that is in memory if `reads_memory`.
@@ -74,7 +68,7 @@ impl Judge {
             .iter()
             .map(|test| fact(test, transcript, entry, block))
             .collect();
-        if let Some(known) = self.root.holds(&truths) {
+        if let Some(known) = self.truth(&truths) {
             return Verdict::Known(known);
         }
         let text = texts::of_block(entry, block, place);
@@ -82,7 +76,7 @@ impl Judge {
             for (truth, pattern) in self.open_texts(&mut truths) {
                 *truth = texts::has_match(pattern, &text, None);
             }
-            if let Some(known) = self.root.holds(&truths) {
+            if let Some(known) = self.truth(&truths) {
                 return Verdict::Known(known);
             }
         }
@@ -107,7 +101,7 @@ impl Judge {
             (test, Some((entry, _, block))) => fact(test, transcript, entry, block) == Some(true),
         };
         let truths: Vec<Option<bool>> = self.tests.iter().map(|test| Some(truth(test))).collect();
-        self.root.holds(&truths) == Some(true)
+        self.truth(&truths) == Some(true)
     }
 
     /// Judges a block by its whole text.
@@ -116,7 +110,13 @@ impl Judge {
         for (truth, pattern) in self.open_texts(&mut truths) {
             *truth = texts::has_match(pattern, &unsure.text, Some(&mut *read));
         }
-        self.root.holds(&truths) == Some(true)
+        self.truth(&truths) == Some(true)
+    }
+
+    /// The truth of the whole, as far as it follows from what is known of the tests.
+    fn truth(&self, truths: &[Option<bool>]) -> Option<bool> {
+        let mut truths = truths.iter();
+        self.expr.truth(&mut |_| *truths.next()?)
     }
 
     /// Tests of texts that are not yet made.
@@ -132,18 +132,6 @@ impl Judge {
             Test::Text(pattern) => Some((truth, pattern.as_ref()?)),
             Test::Fact(_) | Test::Since(_) | Test::Before(_) => None,
         })
-    }
-}
-
-fn node(expr: &Expr, last: Option<Timestamp>, tests: &mut Vec<Test>) -> Node {
-    match expr {
-        Expr::Term(term) => {
-            tests.push(test(term, last));
-            Node::Test(tests.len() - 1)
-        }
-        Expr::Not(inner) => Node::Not(Box::new(node(inner, last, tests))),
-        Expr::All(parts) => Node::All(parts.iter().map(|part| node(part, last, tests)).collect()),
-        Expr::Any(parts) => Node::Any(parts.iter().map(|part| node(part, last, tests)).collect()),
     }
 }
 
@@ -167,31 +155,6 @@ impl When {
             Self::Timestamp(timestamp) => Some(timestamp),
         }
     }
-}
-
-impl Node {
-    /// The truth of the whole, as far as it follows from the truths that are known.
-    fn holds(&self, truths: &[Option<bool>]) -> Option<bool> {
-        match self {
-            Self::Test(number) => truths.get(*number).copied().flatten(),
-            Self::Not(inner) => inner.holds(truths).map(|holds| !holds),
-            Self::All(parts) => joined(parts, truths, false),
-            Self::Any(parts) => joined(parts, truths, true),
-        }
-    }
-}
-
-/// One part that is `decisive` decides; else all must be known.
-fn joined(parts: &[Node], truths: &[Option<bool>], decisive: bool) -> Option<bool> {
-    let mut is_known = true;
-    for part in parts {
-        match part.holds(truths) {
-            Some(holds) if holds == decisive => return Some(decisive),
-            Some(_) => {}
-            None => is_known = false,
-        }
-    }
-    is_known.then_some(!decisive)
 }
 
 // === facts ===
@@ -322,7 +285,6 @@ fn is_on_file(call: &ToolCall, wanted: &str, transcript: &Transcript, entry: &En
             .is_some_and(|(_, place)| is_it(place))
 }
 
-/// Whether a call is of this tool: by its whole name, or by what it does.
 /// Whether a call, or the work that it began, has this id.
 pub(crate) fn is_called(call: &ToolCall, id: &str) -> bool {
     call.key.as_str() == id
@@ -332,6 +294,7 @@ pub(crate) fn is_called(call: &ToolCall, id: &str) -> bool {
             .is_some_and(|work| work.handle.as_str() == id)
 }
 
+/// Whether a call is of this tool: by its whole name, or by what it does.
 fn is_tool(call: &ToolCall, wanted: &str) -> bool {
     let matches = |name: &str| match wanted.contains('*') {
         true => is_like(name, wanted),

@@ -40,16 +40,9 @@ impl Filter {
 
     /// Whether a session is shown.
     pub fn fits(&self, row: &SessionRow, now: Timestamp) -> bool {
-        self.holds(&self.expr, row, now)
-    }
-
-    fn holds(&self, expr: &Expr, row: &SessionRow, now: Timestamp) -> bool {
-        match expr {
-            Expr::Term(term) => self.is_true(term, row, now),
-            Expr::Not(inner) => !self.holds(inner, row, now),
-            Expr::All(parts) => parts.iter().all(|part| self.holds(part, row, now)),
-            Expr::Any(parts) => parts.iter().any(|part| self.holds(part, row, now)),
-        }
+        self.expr
+            .truth(&mut |term| Some(self.is_true(term, row, now)))
+            == Some(true)
     }
 
     fn is_true(&self, term: &Term, row: &SessionRow, now: Timestamp) -> bool {
