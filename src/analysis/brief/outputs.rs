@@ -1,5 +1,9 @@
 //! What outputs of commands say: how tests ended, which commit was made.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 /// Whether tests passed, and the line that says so. A failure anywhere is a failure of the whole.
 pub(super) fn end_of_tests(output: &str) -> Option<(bool, String)> {
     let judged = output
@@ -17,66 +21,43 @@ pub(super) fn end_of_tests(output: &str) -> Option<(bool, String)> {
     last
 }
 
+/// Lines in which a tool that runs tests sums them up, and whether it says that they passed; the first that fits counts.
+static SUMMARIES: LazyLock<Vec<(Regex, Option<bool>)>> = LazyLock::new(|| {
+    let summaries = [
+        // cargo
+        (r"^test result: ok", Some(true)),
+        (
+            r"^test result: |^error: test failed|targets? failed:$",
+            Some(false),
+        ),
+        // bun: `1 fail`; mocha: `1 failing`, `3 passing (20ms)`
+        (r"^0+ (pass|fail)(ing( \(.*)?)?$", None),
+        (r"^\d+ pass(ing( \(.*)?)?$", Some(true)),
+        (r"^\d+ fail(ing( \(.*)?)?$", Some(false)),
+        // go
+        (r"^ok  \t", Some(true)),
+        (r"^FAIL(\t|$)", Some(false)),
+        // unittest
+        (r"^FAILED \(", Some(false)),
+    ];
+    let summaries = summaries.into_iter();
+    summaries
+        .filter_map(|(line, passed)| Some((Regex::new(line).ok()?, passed)))
+        .collect()
+});
+
 /// What a line says of tests, if it is a summary of a tool that runs them.
 fn judge(line: &str) -> Option<bool> {
-    // cargo
-    if let Some(rest) = line.strip_prefix("test result: ") {
-        return Some(rest.starts_with("ok"));
-    }
-    if line.starts_with("error: test failed")
-        || line.ends_with("target failed:")
-        || line.ends_with("targets failed:")
-    {
-        return Some(false);
-    }
-    // bun
-    if let Some(failed) = line
-        .strip_suffix(" fail")
-        .and_then(|count| count.parse::<u64>().ok())
-    {
-        return (failed > 0).then_some(false);
-    }
-    if let Some(passed) = line
-        .strip_suffix(" pass")
-        .and_then(|count| count.parse::<u64>().ok())
-    {
-        return (passed > 0).then_some(true);
-    }
-    // go
-    if line == "FAIL" || line.starts_with("FAIL\t") {
-        return Some(false);
-    }
-    if line.starts_with("ok  \t") {
-        return Some(true);
-    }
-    // mocha: `1 failing`, `3 passing (20ms)`
-    let mocha = |word: &str| {
-        line.split_once(word)
-            .filter(|(_, rest)| rest.is_empty() || rest.starts_with(" ("))
-    };
-    let count = |word: &str| mocha(word).and_then(|(count, _)| count.parse::<u64>().ok());
-    if let Some(failing) = count(" failing") {
-        return (failing > 0).then_some(false);
-    }
-    if let Some(passing) = count(" passing") {
-        return (passing > 0).then_some(true);
-    }
-    // unittest
-    if line.starts_with("FAILED (") {
-        return Some(false);
+    if let Some((_, passed)) = SUMMARIES.iter().find(|(summary, _)| summary.is_match(line)) {
+        return *passed;
     }
     // ExUnit, RSpec, minitest: `2 doctests, 14 tests, 0 failures`
-    if ["tests", "test", "examples", "example", "runs"]
-        .iter()
-        .any(|word| count_of(line, word) > 0)
-        && ["failures", "failure"].iter().any(|word| names(line, word))
-        && line.starts_with(|c: char| c.is_ascii_digit())
+    let failures = ["failures", "failure", "errors", "error"];
+    if line.starts_with(|c: char| c.is_ascii_digit())
+        && count_of(line, &["tests", "test", "examples", "example", "runs"]) > Some(0)
+        && count_of(line, &["failures", "failure"]).is_some()
     {
-        return Some(
-            ["failures", "failure", "errors", "error"]
-                .iter()
-                .all(|word| count_of(line, word) == 0),
-        );
+        return Some(count_of(line, &failures) == Some(0));
     }
     // pytest: `=== 1 failed, 3 passed in 0.12s ===`, without its frame if it is quiet
     let plain = line.trim_matches(['=', ' ']);
@@ -87,38 +68,24 @@ fn judge(line: &str) -> Option<bool> {
         .or_else(|| plain.strip_prefix("Tests "))
         .map(str::trim);
     let counts = of_jest.or_else(|| is_pytest.then_some(plain))?;
-    let is_summary = counts.starts_with(|c: char| c.is_ascii_digit());
-    if !is_summary {
+    if !counts.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    let failed = ["failed", "error", "errors"]
-        .iter()
-        .any(|word| count_of(counts, word) > 0);
-    (failed || count_of(counts, "passed") > 0).then_some(!failed)
+    let failed = count_of(counts, &["failed", "error", "errors"]) > Some(0);
+    (failed || count_of(counts, &["passed"]) > Some(0)).then_some(!failed)
 }
 
-/// Whether a number stands before a word.
-fn names(line: &str, word: &str) -> bool {
-    let words: Vec<&str> = line
-        .split([' ', ','])
-        .filter(|word| !word.is_empty())
-        .collect();
-    words
-        .windows(2)
-        .any(|pair| matches!(pair, [n, it] if it == &word && n.parse::<u64>().is_ok()))
-}
-
-/// The number before a word.
-fn count_of(line: &str, word: &str) -> u64 {
-    let words: Vec<&str> = line
+/// The sum of the numbers that stand before some words; none if none does.
+fn count_of(line: &str, words: &[&str]) -> Option<u64> {
+    let parts: Vec<&str> = line
         .split([' ', ',', '|'])
-        .filter(|word| !word.is_empty())
+        .filter(|part| !part.is_empty())
         .collect();
-    let pair = words
-        .windows(2)
-        .find(|pair| matches!(pair, [_, second] if second == &word));
-    pair.and_then(|pair| pair.first()?.parse().ok())
-        .unwrap_or(0)
+    let numbers = parts.windows(2).filter_map(|pair| match pair {
+        [number, word] if words.contains(word) => number.parse::<u64>().ok(),
+        _ => None,
+    });
+    numbers.reduce(u64::saturating_add)
 }
 
 /// Hashes and subjects of the commits that git says it made: `[main 1a2b3c4] Mend the lamp`.
