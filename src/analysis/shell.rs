@@ -1,9 +1,9 @@
 //! Shell commands, as far as their plain words show what they do.
 
+use crate::model::text::is_listed;
+
 /// Words that stand before a command and do not change what it is.
-const BEFORE: [&str; 9] = [
-    "sudo", "time", "env", "command", "exec", "then", "do", "!", "(",
-];
+const BEFORE: &str = "sudo time env command exec then do ! (";
 /// Programs that run the command behind them, with the words that belong to them.
 const RUNNERS: [&[&str]; 9] = [
     &["npx"],
@@ -16,6 +16,32 @@ const RUNNERS: [&[&str]; 9] = [
     &["python3", "-m"],
     &["rtk"],
 ];
+/// Programs, and what they are told to do that changes something.
+const CHANGES: [(&str, &str); 7] = [
+    (
+        "git",
+        "merge rebase reset revert cherry-pick clone init am apply rm mv restore checkout switch pull",
+    ),
+    (
+        "npm pnpm yarn bun",
+        "install i add remove uninstall ci update publish init",
+    ),
+    (
+        "pip pip3 brew apt apt-get dnf gem cargo go rustup",
+        "install uninstall remove add upgrade publish get init new",
+    ),
+    ("uv poetry", "add remove sync install lock init"),
+    ("kubectl helm", "apply delete create install upgrade scale"),
+    ("terraform tofu", "apply destroy"),
+    ("systemctl", "start stop restart enable disable"),
+];
+/// Programs that are told to `test` by their first word …
+const TEST_BY_NAME: &str = "go dotnet mix deno swift zig mvn gradle gradlew flutter playwright";
+/// … or run a task whose name begins so, …
+const TEST_BY_TASK: &str = "make just mise task rake hatch pdm nx turbo bazel";
+/// … or do nothing else.
+const TEST: &str =
+    "pytest py.test unittest jest vitest mocha ctest rspec phpunit tox nox bats busted";
 
 /// What a simple command does, if it is one of those that a reader asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,7 +226,7 @@ fn program(simple: &str) -> Option<(&str, Vec<&str>)> {
                 rest.get(rest.iter().take_while(is_length).count()..)
                     .unwrap_or_default()
             }
-            ([first, rest @ ..], _) if BEFORE.contains(first) || is_setting(first) => rest,
+            ([first, rest @ ..], _) if is_listed(first, BEFORE) || is_setting(first) => rest,
             (words, Some(runner)) => words.get(runner.len()..).unwrap_or_default(),
             _ => break,
         };
@@ -213,7 +239,7 @@ fn program(simple: &str) -> Option<(&str, Vec<&str>)> {
 pub(crate) fn bare(simple: &str) -> &str {
     let mut simple = simple.trim();
     while let Some((first, rest)) = simple.split_once(char::is_whitespace)
-        && matches!(first, "do" | "then" | "else" | "!" | "(" | "{")
+        && is_listed(first, "do then else ! ( {")
     {
         simple = rest.trim_start();
     }
@@ -242,90 +268,36 @@ pub(crate) fn does(simple: &str) -> Option<Does> {
     if is_test(name, first, second, rest) {
         return Some(Does::Test);
     }
-    let changes = match name {
-        "git" => match first {
-            "commit" => return Some(Does::Commit),
-            "push" => {
-                return (!rest.contains(&"--dry-run")).then_some(Does::Push);
-            }
-            "stash" => !rest.contains(&"list") && !rest.contains(&"show"),
-            "merge" | "rebase" | "reset" | "revert" | "cherry-pick" | "clone" | "init" | "am"
-            | "apply" | "rm" | "mv" | "restore" | "checkout" | "switch" | "pull" => true,
-            _ => false,
-        },
-        "gh" => matches!(
-            second,
-            "create" | "merge" | "close" | "edit" | "comment" | "review" | "delete"
-        ),
-        "npm" | "pnpm" | "yarn" | "bun" => {
-            matches!(
-                first,
-                "install"
-                    | "i"
-                    | "add"
-                    | "remove"
-                    | "uninstall"
-                    | "ci"
-                    | "update"
-                    | "publish"
-                    | "init"
-            )
-        }
-        "pip" | "pip3" | "brew" | "apt" | "apt-get" | "dnf" | "gem" | "cargo" | "go" | "rustup" => {
-            matches!(
-                first,
-                "install"
-                    | "uninstall"
-                    | "remove"
-                    | "add"
-                    | "upgrade"
-                    | "publish"
-                    | "get"
-                    | "init"
-                    | "new"
-            )
-        }
-        "uv" | "poetry" => matches!(
-            first,
-            "add" | "remove" | "sync" | "install" | "lock" | "init"
-        ),
-        "kubectl" | "helm" => {
-            matches!(
-                first,
-                "apply" | "delete" | "create" | "install" | "upgrade" | "scale"
-            )
-        }
-        "terraform" | "tofu" => matches!(first, "apply" | "destroy"),
-        "systemctl" => matches!(first, "start" | "stop" | "restart" | "enable" | "disable"),
-        "rm" | "mv" | "cp" | "mkdir" | "rmdir" | "ln" | "chmod" | "chown" | "patch" => true,
-        "sed" | "perl" => rest
+    let changes = match (name, first) {
+        ("git", "commit") => return Some(Does::Commit),
+        ("git", "push") => return (!rest.contains(&"--dry-run")).then_some(Does::Push),
+        ("git", "stash") => !rest.contains(&"list") && !rest.contains(&"show"),
+        ("gh", _) => is_listed(second, "create merge close edit comment review delete"),
+        ("sed" | "perl", _) => rest
             .iter()
             .any(|word| word.starts_with("-i") || *word == "-pi"),
-        _ => false,
+        _ => {
+            is_listed(name, "rm mv cp mkdir rmdir ln chmod chown patch")
+                || CHANGES
+                    .iter()
+                    .any(|(names, words)| is_listed(name, names) && is_listed(first, words))
+        }
     };
     changes.then_some(Does::Change)
 }
 
 /// Words that are no options, nor the values of those that say where something is to be done.
 fn plain_words<'a>(name: &str, rest: &[&'a str]) -> Vec<&'a str> {
-    let is_valued = |word: &str| match name {
-        "npm" | "pnpm" | "yarn" | "bun" => {
-            matches!(
-                word,
-                "--filter" | "-F" | "--prefix" | "-C" | "--dir" | "--cwd" | "-w" | "--workspace"
-            )
-        }
-        "cargo" => matches!(
-            word,
-            "--manifest-path" | "-p" | "--package" | "-Z" | "--config"
-        ),
-        "make" | "just" => matches!(word, "-C" | "-f" | "-d" | "--justfile"),
-        _ => false,
+    let valued = match name {
+        "npm" | "pnpm" | "yarn" | "bun" => "--filter -F --prefix -C --dir --cwd -w --workspace",
+        "cargo" => "--manifest-path -p --package -Z --config",
+        "make" | "just" => "-C -f -d --justfile",
+        _ => "",
     };
     let mut words = rest.iter().copied();
     let mut plain = Vec::new();
     while let Some(word) = words.next() {
-        if is_valued(word) {
+        if is_listed(word, valued) {
             words.next();
         } else if !word.starts_with(['-', '+']) {
             plain.push(word);
@@ -349,12 +321,10 @@ fn git_command<'a>(rest: &[&'a str]) -> Option<&'a str> {
 
 fn is_test(name: &str, first: &str, second: &str, rest: &[&str]) -> bool {
     // Lists what there is, and says how it is used.
-    if rest.iter().any(|word| {
-        matches!(
-            *word,
-            "--help" | "--version" | "--collect-only" | "--no-run" | "--list"
-        )
-    }) {
+    if rest
+        .iter()
+        .any(|word| is_listed(word, "--help --version --collect-only --no-run --list"))
+    {
         return false;
     }
     match name {
@@ -364,17 +334,14 @@ fn is_test(name: &str, first: &str, second: &str, rest: &[&str]) -> bool {
                 || first.starts_with("test:")
                 || (first == "run" && second.starts_with("test"))
         }
-        "go" | "dotnet" | "mix" | "deno" | "swift" | "zig" | "mvn" | "gradle" | "gradlew"
-        | "flutter" | "playwright" => first == "test",
-        "make" | "just" | "mise" | "task" | "rake" | "hatch" | "pdm" | "nx" | "turbo" | "bazel" => {
+        name if is_listed(name, TEST_BY_NAME) => first == "test",
+        name if is_listed(name, TEST_BY_TASK) => {
             [first, second].iter().any(|word| word.starts_with("test"))
                 || (name == "make" && first == "check")
         }
-        "pytest" | "py.test" | "unittest" | "jest" | "vitest" | "mocha" | "ctest" | "rspec"
-        | "phpunit" | "tox" | "nox" | "bats" | "busted" => true,
         "node" => rest.contains(&"--test"),
         "bash" | "sh" | "python" | "python3" => is_test_script(first),
-        name => is_test_script(name),
+        name => is_listed(name, TEST) || is_test_script(name),
     }
 }
 
@@ -414,21 +381,15 @@ pub(crate) fn end_of(steps: &[SimpleCommand<'_>], number: usize, is_well: bool) 
 
 /// Whether a command only prepares for what follows.
 fn prepares(simple: &str) -> bool {
-    matches!(
-        simple.split_whitespace().next(),
-        Some("cd" | "pushd" | "export" | "set" | "echo" | "sleep")
-    )
+    let first = simple.split_whitespace().next();
+    first.is_some_and(|first| is_listed(first, "cd pushd export set echo sleep"))
 }
 
 /// Scripts that are called for the tests they run.
 fn is_test_script(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
-    matches!(ending, "sh" | "py")
-        && matches!(
-            stem,
-            "test" | "tests" | "run_tests" | "run-tests" | "runtests"
-        )
+    matches!(ending, "sh" | "py") && is_listed(stem, "test tests run_tests run-tests runtests")
 }
 
 #[cfg(test)]

@@ -144,6 +144,11 @@ impl std::borrow::Borrow<str> for Text {
     }
 }
 
+/// Whether a word is one of those that stand in a list, with spaces between them.
+pub(crate) fn is_listed(word: &str, list: &str) -> bool {
+    list.split(' ').any(|one| one == word)
+}
+
 /// At most `max` bytes of the beginning, cut at a character.
 pub(crate) fn prefix(raw: &str, max: usize) -> &str {
     let mut end = raw.len().min(max);

@@ -1,5 +1,7 @@
 //! Names of models: one name for one model, whichever provider's spelling an agent recorded.
 
+use crate::model::text::is_listed;
+
 /// The name without provider, region, date and variant: `us.anthropic.claude-opus-4-1-20250805-v1:0`
 /// and `anthropic/claude-opus-4.1` are both `claude-opus-4-1`.
 ///
@@ -34,13 +36,13 @@ pub(crate) fn has_list_price(name: &str) -> bool {
     let name = name.trim().to_ascii_lowercase();
     let (path, last) = name.rsplit_once('/').unwrap_or_default();
     let last = if path.is_empty() { name.as_str() } else { last };
-    let is_own = |part: &str| OWN_PROVIDERS.contains(&part);
+    let is_own = |part: &str| is_listed(part, OWN_PROVIDERS);
     let tag = last.split_once(':').map(|(_, tag)| tag);
     let is_sold_on = path.split('/').any(|part| {
-        let seller = SELLERS.iter().find(|(seller, _)| *seller == part);
+        let seller = SELLERS.iter().find(|(sellers, _)| is_listed(part, sellers));
         seller.is_some_and(|(_, models)| {
             !models
-                .iter()
+                .split_whitespace()
                 .any(|model| canonical(last).starts_with(model))
         })
     });
@@ -50,60 +52,23 @@ pub(crate) fn has_list_price(name: &str) -> bool {
 }
 
 /// Whose models run on machines of one's own, or are paid by the month.
-const OWN_PROVIDERS: [&str; 22] = [
-    "ollama",
-    "ollama_chat",
-    "ollama-cloud",
-    "lmstudio",
-    "lm-studio",
-    "lm_studio",
-    "llama.cpp",
-    "llamacpp",
-    "llamafile",
-    "local",
-    "localai",
-    "oss",
-    "vllm",
-    "hosted_vllm",
-    "sglang",
-    "mlx",
-    "jan",
-    "github-copilot",
-    "github_copilot",
-    "zai-coding-plan",
-    "kimi-for-coding",
-    "qwen-oauth",
-];
+const OWN_PROVIDERS: &str = "ollama ollama_chat ollama-cloud lmstudio lm-studio lm_studio llama.cpp llamacpp llamafile \
+    local localai oss vllm hosted_vllm sglang mlx jan github-copilot github_copilot zai-coding-plan kimi-for-coding qwen-oauth";
 
 /// Who sells the models of others, and which of them at the price of their makers. The list prices of Azure and Vertex
 /// were compared with those of the makers in the table of litellm; OpenRouter takes nothing for what only the maker
 /// sells, but whose machines an open model runs on is not told.
-const SELLERS: [(&str, &[&str]); 22] = [
+const SELLERS: [(&str, &str); 6] = [
+    ("openrouter", "claude gpt- o1 o3 o4 gemini grok"),
+    ("azure", "gpt- o1 o3 o4"),
+    ("azure_ai", "claude gpt-"),
+    ("vertex_ai google-vertex", "claude gemini"),
+    ("bedrock amazon-bedrock", "claude nova"),
     (
-        "openrouter",
-        &["claude", "gpt-", "o1", "o3", "o4", "gemini", "grok"],
+        "groq cerebras together together_ai togetherai fireworks fireworks_ai fireworks-ai deepinfra sambanova baseten \
+         novita siliconflow huggingface nvidia_nim",
+        "",
     ),
-    ("azure", &["gpt-", "o1", "o3", "o4"]),
-    ("azure_ai", &["claude", "gpt-"]),
-    ("vertex_ai", &["claude", "gemini"]),
-    ("google-vertex", &["claude", "gemini"]),
-    ("bedrock", &["claude", "nova"]),
-    ("amazon-bedrock", &["claude", "nova"]),
-    ("groq", &[]),
-    ("cerebras", &[]),
-    ("together", &[]),
-    ("together_ai", &[]),
-    ("togetherai", &[]),
-    ("fireworks", &[]),
-    ("fireworks_ai", &[]),
-    ("fireworks-ai", &[]),
-    ("deepinfra", &[]),
-    ("sambanova", &[]),
-    ("baseten", &[]),
-    ("novita", &[]),
-    ("siliconflow", &[]),
-    ("huggingface", &[]),
-    ("nvidia_nim", &[]),
 ];
 
 /// Ollama writes `model:tag`, with the place or the size as the tag: `cloud`, `120b-cloud`, `8b`, `latest`.
