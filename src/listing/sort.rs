@@ -1,8 +1,5 @@
-//! By which column rows are sorted, and sorting them.
-//!
-//! Invariant: what is not known comes last, whichever way rows are sorted; equal rows keep their order.
+//! What rows have in their columns, and by which column they are sorted.
 
-use super::table::{Column, Listing};
 use crate::model::figures;
 use crate::model::timestamp::Timestamp;
 use crate::render::theme::Theme;
@@ -157,35 +154,6 @@ impl Sort {
             Order::Rising => theme.glyphs().rising,
             Order::Falling => theme.glyphs().falling,
         }
-    }
-
-    /// Sorts keys that stand in the order of the listing.
-    pub(crate) fn sort<L: Listing>(self, listing: &L, mut keys: Vec<L::Key>) -> Vec<L::Key> {
-        if self.by == L::ORDER {
-            if self.order == Order::Falling {
-                keys.reverse();
-            }
-            return keys;
-        }
-        let columns = listing.columns(usize::MAX);
-        let is_own = |column: &&Column<L::Row>| column.sort.is_some_and(|own| own.by == self.by);
-        let Some(column) = columns.iter().find(is_own) else {
-            return keys;
-        };
-        let value = |key: &L::Key| {
-            let row = listing.row(key);
-            row.map_or(Value::None, |row| (column.value)(&row))
-        };
-        let mut keyed: Vec<(Value, L::Key)> =
-            keys.into_iter().map(|key| (value(&key), key)).collect();
-        keyed.sort_by(|(one, _), (other, _)| match (one, other, self.order) {
-            (Value::None, _, _) | (_, Value::None, _) => {
-                (*one == Value::None).cmp(&(*other == Value::None))
-            }
-            (one, other, Order::Rising) => one.cmp(other),
-            (one, other, Order::Falling) => other.cmp(one),
-        });
-        keyed.into_iter().map(|(_, key)| key).collect()
     }
 }
 
