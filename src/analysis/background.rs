@@ -45,6 +45,7 @@ pub(crate) fn undelivered_since(transcript: &Transcript) -> Option<Timestamp> {
         works(transcript).filter(|(id, _)| transcript.is_spoken_to(transcript.lane_at(*id)));
     let ends = undelivered.filter_map(|(id, call)| {
         let entry = transcript.get(id)?;
+        call.state.work().filter(|work| work.is_reported())?;
         let life = Lifecycle::of(transcript, (id, &entry.key), call, false);
         life.completed?.at.filter(|_| life.delivered.is_none())
     });

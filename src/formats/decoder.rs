@@ -71,7 +71,7 @@ pub trait Format: Sync {
     fn companions(&self, path: &Path) -> Vec<Pattern> {
         let templates = self.head().companions.iter();
         templates
-            .map(|template| Pattern(filled(template, path)))
+            .filter_map(|template| Some(Pattern(filled(template, path)?)))
             .collect()
     }
 

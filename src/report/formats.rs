@@ -11,8 +11,11 @@ use crate::ingest::defined::{self, Known};
 use crate::ingest::find::{self, Environment};
 use crate::ingest::{OpenError, Target};
 use crate::model::coverage::Coverage;
+use crate::model::figures;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
+use crate::model::tool::work::Work;
+use crate::model::transcript::Transcript;
 
 /// So many fields that nothing reads are listed.
 const FIELDS: usize = 30;
@@ -171,6 +174,34 @@ fn is_apart(counts: &pairing::PairingCounts) -> bool {
     counts.calls > 0 && counts.results > 0 && counts.paired == 0
 }
 
+/// Of calls whose results only say that work began: what is told of it.
+fn background(transcript: &Transcript, out: &mut dyn Write) -> io::Result<()> {
+    let works: Vec<&Work> = (transcript.works())
+        .filter_map(|(_, call)| call.state.work())
+        .collect();
+    if !works.is_empty() {
+        let ended = works.iter().filter(|work| work.completed().is_some());
+        let delivered = works.iter().filter(|work| work.delivered().is_some());
+        let polls: usize = works.iter().map(|work| work.polls().count()).sum();
+        writeln!(
+            out,
+            "  {} whose work goes on after the result: {} with an end, {} told to the model; asked {}",
+            figures::count(works.len() as u64, "call"),
+            ended.count(),
+            delivered.count(),
+            figures::count(polls as u64, "time")
+        )?;
+    }
+    match transcript.ends_of_nothing() {
+        0 => Ok(()),
+        ends => writeln!(
+            out,
+            "  {} of no work that is there: `of` of `completes` and `handle` of results give other ids",
+            figures::count(ends as u64, "end")
+        ),
+    }
+}
+
 /// What became of a sample.
 fn sample(
     reading: &Reading,
@@ -203,6 +234,7 @@ fn sample(
             "  no result names a call that is there: `call` and `result` of the definition give other ids"
         )?;
     }
+    background(transcript, out)?;
     if !tally.unknown.is_empty() {
         writeln!(out, "  taken by no rule:")?;
         for (what, found) in &tally.unknown {

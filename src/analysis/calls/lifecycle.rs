@@ -98,12 +98,14 @@ impl<'a> Lifecycle<'a> {
         }
         life.is_running = life.is_detached && life.completed.is_none() && !is_over;
         let is_queued = result.work.as_ref().is_some_and(|work| work.is_queued());
+        let is_reported = (result.work.as_ref()).is_none_or(|work| work.is_reported());
         let is_past = |at: Timestamp| {
             is_answered_after(transcript, id, at)
                 || is_queued && said_since(transcript, id, at).is_some()
         };
         let went_on = |end: Completed<'_>| is_over || end.at.is_some_and(is_past);
-        life.is_undelivered = life.delivered.is_none() && life.completed.is_some_and(went_on);
+        life.is_undelivered =
+            life.delivered.is_none() && is_reported && life.completed.is_some_and(went_on);
         life
     }
 
@@ -183,10 +185,11 @@ pub(crate) fn reports<'a>(
             };
             let late = || end.at.zip(update.at).filter(|(end, at)| end < at);
             let part = match update.carrier {
-                Carrier::Notice | Carrier::Poll if is_foremost => {
+                Carrier::Delivered | Carrier::Notice | Carrier::Poll if is_foremost => {
                     Part::First(late().map(|(end, at)| at.since(end)))
                 }
                 Carrier::Notice | Carrier::Poll => Part::Again,
+                Carrier::Delivered => Part::Noted,
                 Carrier::Queue | Carrier::Record if is_foremost && is_missed() => Part::Missed,
                 Carrier::Queue => Part::Queued,
                 Carrier::Record => Part::Noted,

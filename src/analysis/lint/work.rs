@@ -99,7 +99,9 @@ fn judge_call(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work) {
         // It may come, or the session may end.
         scene.wait_for(Wait::Next);
     }
-    if life.is_undelivered || life.completed.is_some() && life.delivered.is_none() && is_over {
+    let is_missed =
+        || is_over && work.is_reported() && life.completed.is_some() && life.delivered.is_none();
+    if life.is_undelivered || is_missed() {
         if let Some(id) = life.left_out_by(scene.transcript, scene.id) {
             scene.looked_at(id);
         }

@@ -113,7 +113,7 @@ impl Format for &'static Definition {
             .companions
             .iter()
             .chain(beside)
-            .map(|template| Pattern(filled(template, path)))
+            .filter_map(|template| Some(Pattern(filled(template, path)?)))
             .collect()
     }
 
@@ -123,7 +123,13 @@ impl Format for &'static Definition {
         } else {
             1
         };
-        path.ancestors().nth(above).unwrap_or(path).to_owned()
+        let around = (self.head.companions.iter())
+            .filter_map(|template| holder(template, path).map(|(folder, _)| folder))
+            .min_by_key(|folder| folder.as_os_str().len());
+        around
+            .or_else(|| path.ancestors().nth(above))
+            .unwrap_or(path)
+            .to_owned()
     }
 
     fn queries(&self, tables: &Tables) -> Option<Queries> {
@@ -158,8 +164,11 @@ impl Format for &'static Definition {
     }
 
     fn beside(&self, path: &Path) -> SideFiles {
-        let place =
-            |template: &Option<String>| template.as_ref().map(|template| filled(template, path));
+        let place = |template: &Option<String>| {
+            template
+                .as_ref()
+                .and_then(|template| filled(template, path))
+        };
         let instead = place(&self.instead).filter(|other| other != path);
         let manifest = place(&self.beside).filter(|_| self.is_at_home(path));
         SideFiles {
@@ -171,8 +180,12 @@ impl Format for &'static Definition {
 }
 
 /// Fills the template of a path beside a session: `{dir}` is its folder, `{above}` the parent of that, `{name}` the file name,
-/// `{stem}` that without its extension, `{tail}` the part of the stem behind the last hyphen.
-pub(crate) fn filled(template: &str, path: &Path) -> PathBuf {
+/// `{stem}` that without its extension, `{tail}` the part of the stem behind the last hyphen. A path that begins with
+/// `{beside NAME}` lies where the folder of this name lies that holds the session; sessions elsewhere have none.
+pub(crate) fn filled(template: &str, path: &Path) -> Option<PathBuf> {
+    if template.starts_with(HOLDER) {
+        return holder(template, path).map(|(folder, rest)| folder.join(rest));
+    }
     let folder = path.parent().unwrap_or(Path::new(""));
     let above = folder.parent().unwrap_or(Path::new("")).to_string_lossy();
     let folder = folder.to_string_lossy();
@@ -184,7 +197,20 @@ pub(crate) fn filled(template: &str, path: &Path) -> PathBuf {
         .replace("{stem}", &stem)
         .replace("{tail}", &tail);
     let text = text.replace("{name}", file_name(path));
-    PathBuf::from(text)
+    Some(PathBuf::from(text))
+}
+
+const HOLDER: &str = "{beside ";
+
+/// The folder that holds the one named at the beginning of a template, and what stands behind that.
+fn holder<'p, 't>(template: &'t str, path: &'p Path) -> Option<(&'p Path, &'t str)> {
+    let (name, rest) = template.strip_prefix(HOLDER)?.split_once("}/")?;
+    let named = path
+        .ancestors()
+        .skip(1)
+        .find(|one| file_name(one) == name)?;
+    let folder = named.parent().filter(|one| one.parent().is_some())?;
+    Some((folder, rest))
 }
 
 #[cfg(test)]

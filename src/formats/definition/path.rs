@@ -76,6 +76,8 @@ enum PathStep {
     Not(Box<str>),
     After(Box<str>),
     Below(Box<str>),
+    /// Each text behind such a mark, up to the next one.
+    Behind(Box<str>),
     /// The value behind this label, in a line that the agent adds before or behind an output.
     Head(Box<str>),
     Foot(Box<str>),
@@ -100,7 +102,7 @@ const SOURCES: usize = 2;
 
 /// All suffixes, for messages about an unknown one.
 const SUFFIXES: &str = ":json :s :ms :us :ns :utc :local :first_line :inside(TAG) :outside(TAG) :tagged(TAG) \
-     :without(TAG) :after(TEXT) :below(TEXT) :head(TEXT) :foot(TEXT) :not(TEXT) :deep(NAME) :under(NAME) :number :times(FACTOR) :unquoted :source :print :each";
+     :without(TAG) :after(TEXT) :below(TEXT) :behind(TEXT) :head(TEXT) :foot(TEXT) :not(TEXT) :deep(NAME) :under(NAME) :number :times(FACTOR) :unquoted :source :print :each";
 
 impl Path {
     /// Parses a path, or says what is wrong with it.
@@ -292,7 +294,10 @@ impl Path {
 
     fn has_several(&self) -> bool {
         let several = |step: &PathStep| {
-            matches!(step, PathStep::Each | PathStep::Every | PathStep::Where(..))
+            matches!(
+                step,
+                PathStep::Each | PathStep::Every | PathStep::Behind(_) | PathStep::Where(..)
+            )
         };
         self.0.iter().any(|choice| match choice {
             Alternatives::All(_) => true,
@@ -489,6 +494,10 @@ fn walk_text(step: &PathStep, text: &str, go_on: &mut dyn FnMut(&Json<'_>)) {
             .into_iter()
             .for_each(|inner| plain(inner, go_on)),
         PathStep::Without(tag) => plain(&tagged(text, tag).1, go_on),
+        PathStep::Behind(mark) => text
+            .split(&**mark)
+            .skip(1)
+            .for_each(|behind| plain(behind, go_on)),
         PathStep::Utc => plain(
             &format!("{}Z", text.trim().trim_end_matches('Z').replace(' ', "T")),
             go_on,
@@ -651,6 +660,7 @@ fn suffix_of(name: &str) -> Option<PathStep> {
             ("without", tag) => PathStep::Without(tag.into()),
             ("after", text) => PathStep::After(text.into()),
             ("below", text) => PathStep::Below(text.into()),
+            ("behind", text) if !text.is_empty() => PathStep::Behind(text.into()),
             ("head", text) => PathStep::Head(text.into()),
             ("foot", text) => PathStep::Foot(text.into()),
             ("deep", member) => PathStep::Deep(member.into()),
@@ -705,6 +715,8 @@ mod tests {
             ("t:after(x)", "∅"),
             ("lines:below(b)", "c 12>\nd"),
             ("lines:below(d)", "∅"),
+            ("told:behind(Exit: ):number", "3\n4"),
+            ("told:behind(Entry: )|n", "3"),
             ("told:head(Exit: ):number", "3"),
             ("told:foot(Exit: ):number", "4"),
             ("told:foot(end)", "∅"),
@@ -778,6 +790,7 @@ mod tests {
             ("a[x]", "[-1]"),
             ("a:yaml", ":json"),
             ("a:times(x)", ":times"),
+            ("a:behind()", ":behind"),
             ("a..b", "name"),
         ] {
             let why = Path::parse(path).unwrap_err();

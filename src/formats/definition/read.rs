@@ -169,6 +169,9 @@ fn needs(rules: &[Rule], numbered: Option<Numbered>) -> Needs {
             .any(|rule| rule.usages.iter().any(|usage| usage.so_far)),
         numbered,
         unless_answered: rules.iter().any(|rule| rule.unless_answered.is_some()),
+        commands: rules
+            .iter()
+            .any(|rule| rule.states.of_work.iter().any(|end| end.command.is_some())),
         answers: rules.iter().any(|rule| {
             rule.mark
                 .as_ref()

@@ -69,6 +69,8 @@ pub(super) struct Needs {
     pub(super) starter: Option<&'static str>,
     /// Open questions: a rule answers them.
     pub(super) answers: bool,
+    /// Whether a rule tells of work that has no id, so that it must be known which calls began some.
+    pub(super) commands: bool,
 }
 
 /// Ids that each run of the program numbers anew. They show where a run begins whose first record is missing.
@@ -494,6 +496,8 @@ pub(super) struct ResultRule {
     pub(super) acknowledges: Option<Flag>,
     /// The id of that work.
     pub(super) handle: Option<Path>,
+    /// The command of work without an id.
+    pub(super) command: Option<Path>,
     /// Whether the end of such work is recorded, if that differs from the format.
     pub(super) ends: Option<Ends>,
 }
@@ -501,17 +505,26 @@ pub(super) struct ResultRule {
 /// The state of work that continues after the result of its call.
 #[derive(Debug)]
 pub(super) struct EndRule {
+    pub(super) each: Option<Path>,
     pub(super) when: Conditions,
     /// The id of the work.
     pub(super) of: Option<Path>,
     /// The call that began it.
     pub(super) call: Option<Path>,
-    /// The word for its state.
+    /// The word for its state; several words are those of its parts.
     pub(super) status: Option<Path>,
     pub(super) exit: Option<Path>,
     pub(super) at: Option<Path>,
     /// Why it ended so.
     pub(super) reason: Option<Path>,
+    /// The model asked.
+    pub(super) asked: Option<Flag>,
+    /// Where there is no id: what was run, if no other work has run the same.
+    pub(super) command: Option<Path>,
+    /// It waits to be told to the model.
+    pub(super) queued: Option<Flag>,
+    /// When the model was told, by what may stand elsewhere.
+    pub(super) delivered: Option<Path>,
 }
 
 #[derive(Debug, Default)]

@@ -5,6 +5,7 @@
 
 mod blocks;
 mod budget;
+mod commands;
 mod counting;
 mod deduplication;
 mod entries;
@@ -23,6 +24,7 @@ use std::path::{Path as FilePath, PathBuf};
 use std::sync::atomic::Ordering;
 
 use self::budget::{LOOK, RULE, RecordBudget};
+use self::commands::Commands;
 use self::counting::{UsageCounter, UsageOwner};
 use self::deduplication::Deduplicated;
 use self::entries::{EntryIndex, Versions};
@@ -35,14 +37,15 @@ use self::questions::Questions;
 use super::kinds::{self, FactKind, KindClass};
 use super::path::{Path, Scope, word_of};
 use super::rule::{
-    Definition, EntryRule, FactRule, Flag, LaneRule, MarkKind, MarkRule, RecordKind, RepeatedKey,
-    RoleRule, Rule, role_of,
+    Definition, EndRule, EntryRule, FactRule, Flag, LaneRule, MarkKind, MarkRule, RecordKind,
+    RepeatedKey, RoleRule, Rule, role_of,
 };
 use crate::formats::decoder::{BESIDE, Decoder, Input, Place, show_raw};
 use crate::formats::fields::Fields;
 use crate::formats::json::Json;
 use crate::formats::roots::SessionName;
 use crate::formats::unknown;
+use crate::formats::yaml;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::sender::Sender;
@@ -68,8 +71,7 @@ pub(super) struct DefinitionDecoder {
     project: Option<Text>,
     /// The last value of each fact.
     facts: Vec<Option<Text>>,
-    has_title: bool,
-    asked_first: Option<Key>,
+    first: First,
     /// Answers with usage whose model no record has named yet.
     unnamed: Vec<(Key, Usage)>,
     /// Calls without ids and questions, by lane: files of lanes are read in any order.
@@ -81,6 +83,7 @@ pub(super) struct DefinitionDecoder {
     /// Results of calls without ids, with their calls.
     answered: HashMap<Key, Key>,
     once: Deduplicated,
+    commands: Commands,
     /// Records that were replaced, by key: their hashes in order.
     versions: HashMap<Key, Versions>,
     /// The records of calls and results that several records have.
@@ -96,6 +99,13 @@ pub(super) struct DefinitionDecoder {
     held: HeldEdits,
     /// The cost of the current record.
     budget: RecordBudget,
+}
+
+/// What the session begins with.
+#[derive(Default)]
+struct First {
+    prompt: Option<Key>,
+    has_title: bool,
 }
 
 /// Calls of a lane that have no results yet, and questions without answers.
@@ -135,14 +145,14 @@ impl DefinitionDecoder {
             definition,
             project: None,
             facts: vec![None; definition.facts.len()],
-            has_title: false,
-            asked_first: None,
+            first: First::default(),
             unnamed: Vec::new(),
             waiting: HashMap::new(),
             ordered_calls: HashSet::new(),
             unrecorded: HashSet::new(),
             answered: HashMap::new(),
             once: Deduplicated::default(),
+            commands: Commands::default(),
             versions: HashMap::new(),
             seen: HashMap::new(),
             entries: EntryIndex::default(),
@@ -471,47 +481,77 @@ impl DefinitionDecoder {
 
     /// Emits the state of work that continues after the result of its call. The model knows it if it is part of the
     /// conversation, or the result of another call.
-    fn ends(&self, rule: &Rule, head: &EntryHead, scope: Scope<'_>, out: &mut Batch) {
-        for end in rule
-            .states
-            .of_work
-            .iter()
-            .filter(|end| end.when.holds(scope))
-        {
-            let id = |path: &Option<Path>| path.as_ref()?.word(scope).filter(|id| !id.is_blank());
-            let about = About {
-                call: end.call.as_ref().and_then(|path| self.runs.id(path, scope)),
-                handle: id(&end.of),
+    fn ends(&mut self, rule: &Rule, head: &EntryHead, scope: Scope<'_>, out: &mut Batch) {
+        for end in &rule.states.of_work {
+            let mut one = |scope: Scope<'_>| {
+                if self.spend_budget(LOOK, scope, out) && end.when.holds(scope) {
+                    self.end(end, rule, head, scope, out);
+                }
             };
-            if about == About::default() {
-                continue;
+            match &end.each {
+                None => one(scope),
+                Some(each) => each.elements(scope, &mut one),
             }
-            let exit = end
-                .exit
-                .as_ref()
-                .and_then(|path| path.number(scope))
-                .and_then(|code| Json::Number(code).int());
-            let status = end.status.as_ref().and_then(|path| path.word(scope));
-            let carrier = match (rule.results.is_empty(), rule.blocks.is_empty()) {
-                (false, _) => Carrier::Poll,
-                (true, false) => Carrier::Notice,
-                (true, true) => Carrier::Record,
-            };
-            let at = end.at.as_ref().and_then(|path| path.moment(scope));
-            let reason = id(&end.reason).map(|reason| Text::stub(&reason, REASON));
-            let end = End::by_word(status.as_deref(), exit).map(|own| End { at, ..own });
-            let update = Update {
-                by: head.key.clone(),
-                at: head.at,
-                carrier,
-                end,
-                reason,
-            };
-            out.push(Edit::Update {
+        }
+    }
+
+    fn end(
+        &mut self,
+        end: &EndRule,
+        rule: &Rule,
+        head: &EntryHead,
+        scope: Scope<'_>,
+        out: &mut Batch,
+    ) {
+        let id = |path: &Option<Path>| path.as_ref()?.word(scope).filter(|id| !id.is_blank());
+        let about = About {
+            call: end.call.as_ref().and_then(|path| self.runs.id(path, scope)),
+            handle: id(&end.of),
+        };
+        let command = id(&end.command);
+        if about == About::default() && command.is_none() {
+            return;
+        }
+        let exit = end
+            .exit
+            .as_ref()
+            .and_then(|path| path.number(scope))
+            .and_then(|code| Json::Number(code).int());
+        let says = |flag: &Option<Flag>| flag.as_ref().is_some_and(|flag| flag.holds(scope));
+        let is_queued = says(&end.queued);
+        let is_asked = says(&end.asked) || !rule.results.is_empty();
+        let delivered = end.delivered.as_ref().and_then(|path| path.moment(scope));
+        let carrier = match delivered {
+            _ if is_asked => Carrier::Poll,
+            Some(_) => Carrier::Delivered,
+            None if is_queued => Carrier::Queue,
+            None if rule.blocks.is_empty() => Carrier::Record,
+            None => Carrier::Notice,
+        };
+        let mut words: Vec<Text> = Vec::new();
+        if let Some(status) = &end.status {
+            status.each(scope, &mut |found| {
+                words.extend(word_of(found.here).map(|word| Text::clean(&word)));
+            });
+        }
+        let words: Vec<&str> = words.iter().map(Text::as_str).collect();
+        let at = end.at.as_ref().and_then(|path| path.moment(scope));
+        let reason = id(&end.reason).map(|reason| Text::stub(&reason, REASON));
+        let update = Update {
+            by: head.key.clone(),
+            at: delivered.or(head.at),
+            carrier,
+            reason,
+            end: End::by_words(&words, exit).map(|own| End { at, ..own }),
+        };
+        let lane = head.lane.clone();
+        match command {
+            Some(command) => self.commands.record(&command, update, lane, out),
+            None => out.push(Edit::Update {
                 about,
                 update,
-                lane: head.lane.clone(),
-            });
+                lane,
+            }),
         }
     }
 
@@ -561,7 +601,8 @@ impl DefinitionDecoder {
         let flag = |flag: &Option<Flag>| flag.as_ref().is_some_and(|flag| flag.holds(scope));
         let is_later = fields.once
             && self
-                .asked_first
+                .first
+                .prompt
                 .as_ref()
                 .is_some_and(|first| *first != head.key);
         let role = fields.role.as_ref().filter(|_| !is_later);
@@ -617,9 +658,9 @@ impl DefinitionDecoder {
             self.waiting.remove(&entry.lane);
         }
         if entry.marks.prompt && entry.lane.is_none() {
-            self.asked_first.get_or_insert_with(|| entry.key.clone());
+            self.first.prompt.get_or_insert_with(|| entry.key.clone());
         }
-        if entry.marks.prompt && entry.lane.is_none() && !self.has_title {
+        if entry.marks.prompt && entry.lane.is_none() && !self.first.has_title {
             let text = entry.blocks.iter().find_map(|block| match &block.kind {
                 BlockKind::Text(body) => Some(Text::stub(&body.stub, TITLE)),
                 _ => None,
@@ -628,7 +669,7 @@ impl DefinitionDecoder {
                 .map(|title| Text::stub(&title, TITLE))
                 .or(text);
             if let Some(title) = text {
-                self.has_title = true;
+                self.first.has_title = true;
                 out.meta(MetaEdit::Title { rank: 0, title });
             }
         }
@@ -779,6 +820,20 @@ impl Decoder for DefinitionDecoder {
                 Input {
                     json: &record,
                     place: Place::Element,
+                },
+                out,
+            );
+        }
+        // The text of a file beside the session is as long as it likes; what frames it are facts.
+        if let (Place::Text(path), Json::Str(text)) = (input.place, input.json) {
+            let record = yaml::framed(
+                text,
+                &path.file_stem().unwrap_or_default().to_string_lossy(),
+            );
+            return self.decode(
+                Input {
+                    json: &record,
+                    place: input.place,
                 },
                 out,
             );

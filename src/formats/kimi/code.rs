@@ -38,11 +38,11 @@ impl Format for KimiCode {
         Box::new(KimiCodeDecoder::default())
     }
 
-    /// The wires of sub-agents, and the state of the session, which has its title.
+    /// The wires of sub-agents, the state of the session, which has its title, and what became of its tasks.
     fn companions(&self, path: &Path) -> Vec<Pattern> {
         let folder =
             places::session_folder(path).filter(|_| places::agent_of(path) == Some("main"));
-        let files = ["state.json", "agents/*/wire.jsonl"];
+        let files = ["state.json", "agents/*/wire.jsonl", "tasks/*.json"];
         folder
             .into_iter()
             .flat_map(|folder| files.map(|file| Pattern(folder.join(file))))
@@ -96,6 +96,7 @@ impl Decoder for KimiCodeDecoder {
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         match input.place {
+            Place::File(path) if folder_name(path) == TASKS => task(path, input.json, out),
             Place::File(_) => {
                 let json = input.json;
                 if let Some(title) = json.get("title").text() {
@@ -524,6 +525,44 @@ impl WireState {
             None => fate,
         }
     }
+}
+
+/// Characters of a reason why a task ended.
+const REASON_CHARS: usize = 200;
+/// The folder with a file for each task in the background.
+const TASKS: &str = "tasks";
+
+/// How a task in the background ended, by its file, which has the exit code.
+fn task(path: &Path, json: &Json<'_>, out: &mut Batch) -> Fate {
+    let handle = json.get("taskId").text().or_else(|| {
+        let stem = path.file_stem()?.to_string_lossy();
+        Some(Text::clean(&stem)).filter(|stem| !stem.is_blank())
+    });
+    let status = json.get("status").str();
+    let end = status.and_then(|word| End::by_word(Some(word), json.get("exitCode").int()));
+    if let Some((handle, end)) = handle.zip(end) {
+        let at = json.get("endedAt").moment();
+        let update = Update {
+            by: out.origin_key(),
+            at,
+            carrier: Carrier::Record,
+            reason: json
+                .get("stopReason")
+                .text()
+                .map(|reason| Text::stub(&reason, REASON_CHARS)),
+            end: Some(End { at, ..end }),
+        };
+        let call = None;
+        out.push(Edit::Update {
+            about: About {
+                call,
+                handle: Some(handle),
+            },
+            update,
+            lane: None,
+        });
+    }
+    BESIDE
 }
 
 /// The background work that a result names in its first lines.

@@ -49,7 +49,7 @@ impl Reader<'_> {
             Shape::Lines | Shape::Document | Shape::Stream
         ) {
             let rows = self.plan.format.head().rows_beside.as_ref();
-            let path = rows.map(|rows| filled(&rows.database, &self.plan.path));
+            let path = rows.and_then(|rows| filled(&rows.database, &self.plan.path));
             self.rows_beside = path.map(|path| RowsBeside {
                 path,
                 small: None,

@@ -69,6 +69,8 @@ pub struct End {
 pub enum Carrier {
     /// Nobody but the program: an event, a registry.
     Record,
+    /// The same, and the program notes that the model was told: by what may stand elsewhere.
+    Delivered,
     /// Nobody so far: it waits to be told to the model.
     Queue,
     /// The model: it is put into the conversation.
@@ -80,7 +82,7 @@ pub enum Carrier {
 impl Carrier {
     /// Whether the model gets to see it.
     pub(crate) fn is_seen(self) -> bool {
-        matches!(self, Self::Notice | Self::Poll)
+        matches!(self, Self::Delivered | Self::Notice | Self::Poll)
     }
 }
 
@@ -120,6 +122,21 @@ pub struct EndLine {
     pub is_missed: bool,
 }
 
+impl EndLine {
+    /// All of it, as its row says it.
+    pub(crate) fn words(&self) -> String {
+        let about = match self.about.as_str() {
+            "" => String::new(),
+            about => format!(" \"{about}\""),
+        };
+        let facts: Vec<&str> = (self.exit.iter().chain(&self.facts))
+            .map(String::as_str)
+            .collect();
+        let facts = facts.join(" · ");
+        format!("{}{about} {}  {facts}", self.tool, self.verb)
+    }
+}
+
 impl<'a> Ending<'a> {
     fn is_end_of(&self, end: End, update: &Update) -> bool {
         let noticed = || {
@@ -138,15 +155,16 @@ impl<'a> Ending<'a> {
         end.verdict == self.verdict && !(update.carrier == Carrier::Queue && is_later())
     }
 
-    /// How and when it was, by the first that tells it, and its exit code if any of them knows it.
+    /// How and when it was, by the first that tells it, and its exit code and its own time if any of them knows them.
     pub(crate) fn first(&self) -> Option<(End, &'a Update)> {
         let first = *self.all.first()?;
         let end = first.end?;
         let exit = self.all.iter().find_map(|update| update.end?.exit);
+        let own = self.all.iter().filter_map(|update| update.end?.at).min();
         Some((
             End {
                 exit,
-                at: end.at.or(first.at),
+                at: own.into_iter().chain(first.at).min(),
                 ..end
             },
             first,
@@ -155,10 +173,10 @@ impl<'a> Ending<'a> {
 
     /// What first told the model.
     pub(crate) fn delivered(&self) -> Option<&'a Update> {
-        self.all
-            .iter()
-            .copied()
-            .find(|update| update.carrier.is_seen())
+        let seen = || self.all.iter().copied().filter(|it| it.carrier.is_seen());
+        seen()
+            .find(|update| update.carrier != Carrier::Delivered)
+            .or_else(|| seen().next())
     }
 
     /// What stands for all that tells it: what first told the model, if anything did.
@@ -191,7 +209,7 @@ impl Update {
 
     /// Whether it tells that work that had ended was taken up again.
     fn takes_up(&self) -> bool {
-        self.end.is_none() && self.carrier == Carrier::Record
+        self.end.is_none() && matches!(self.carrier, Carrier::Record | Carrier::Delivered)
     }
 }
 
@@ -214,8 +232,10 @@ impl End {
                 }
             }
             "failed" | "error" | "errored" => Verdict::Failed,
-            "stopped" | "killed" | "cancelled" | "canceled" | "interrupted" | "timed_out"
-            | "lost" | "terminated" | "shutdown" => Verdict::Stopped,
+            "stopped" | "killed" | "cancelled" | "canceled" | "interrupted" | "aborted"
+            | "timed_out" | "timeout" | "stalled" | "lost" | "terminated" | "shutdown" => {
+                Verdict::Stopped
+            }
             _ => return None,
         };
         Some(Self {
@@ -223,6 +243,25 @@ impl End {
             exit,
             at: None,
         })
+    }
+}
+
+impl End {
+    /// The same for work with several parts: it goes on while one of them does, and the worst of them counts.
+    pub(crate) fn by_words(words: &[&str], exit: Option<i64>) -> Option<Self> {
+        let mut ends = words.iter().map(|word| Self::by_word(Some(word), exit));
+        let Some(mut worst) = ends.next() else {
+            return Self::by_word(None, exit);
+        };
+        for end in ends {
+            let rank = |end: Self| (end.verdict == Verdict::Failed, end.verdict != Verdict::Done);
+            worst = worst.zip(end).map(
+                |(worst, end)| {
+                    if rank(end) > rank(worst) { end } else { worst }
+                },
+            );
+        }
+        worst
     }
 }
 
@@ -309,6 +348,11 @@ impl Work {
     /// What first told the model of the end.
     pub fn delivered(&self) -> Option<&Update> {
         self.endings().pop()?.delivered()
+    }
+
+    /// Whether it is recorded what the model is told of it: where it is not, nothing that is missing says anything.
+    pub(crate) fn is_reported(&self) -> bool {
+        self.ends != Ends::Unrecorded || self.is_queued()
     }
 
     /// Whether its end was put into the queue of what is told to the model.

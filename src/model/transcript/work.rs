@@ -88,6 +88,12 @@ impl Transcript {
             .filter_map(move |all| Some((all.0, self.call_of(&begun(all))?)))
     }
 
+    /// How many ends are told of work that no call began.
+    pub(crate) fn ends_of_nothing(&self) -> usize {
+        let early = self.works.early.values().flatten();
+        early.filter(|early| early.update.end.is_some()).count()
+    }
+
     /// Of what a record of this key tells that names a call, if that is not plainly the work of this call.
     pub(crate) fn odd_notices(&self, by: &Key) -> &[About] {
         self.works

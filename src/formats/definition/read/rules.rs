@@ -419,6 +419,7 @@ fn result(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>, is_apart: bool)
         unrecorded: table.bool(reader, "unrecorded").unwrap_or(false),
         acknowledges: flag(reader, &mut table, "acknowledges"),
         handle: table.path(reader, "handle"),
+        command: table.path(reader, "command"),
         ends: places::ends(reader, &mut table),
     };
     table.finish(reader);
@@ -519,6 +520,7 @@ fn state(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<StateR
 /// Parses the state of work that continues after the result of its call.
 fn end(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<EndRule> {
     let rule = EndRule {
+        each: table.path(reader, "each"),
         when: when(reader, &mut table),
         of: table.path(reader, "of"),
         call: table.path(reader, "call"),
@@ -526,11 +528,16 @@ fn end(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<EndRule>
         exit: table.path(reader, "exit"),
         at: table.path(reader, "at"),
         reason: table.path(reader, "reason"),
+        asked: flag(reader, &mut table, "asked"),
+        command: table.path(reader, "command"),
+        queued: flag(reader, &mut table, "queued"),
+        delivered: table.path(reader, "delivered"),
     };
     let span = table.span();
     table.finish(reader);
-    if rule.of.is_none() && rule.call.is_none() {
-        let what = "what completes names the work, of = \"path to its handle\", or its call, call = \"path to the id\"";
+    if rule.of.is_none() && rule.call.is_none() && rule.command.is_none() {
+        let what = "what completes names the work, of = \"path to its handle\", or its call, call = \"path to the id\", \
+                    or command = \"path to what was run\" where there are no ids";
         reader.mistake(span, what.to_owned());
         return None;
     }

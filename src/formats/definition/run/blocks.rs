@@ -215,6 +215,8 @@ impl DefinitionDecoder {
         {
             self.unrecorded.insert(key.clone());
         }
+        let within = rule.result.as_ref();
+        self.begin_work(&key, within.zip(result.as_ref()), scope, out);
         let is_lost = rule.lost.as_ref().is_some_and(|flag| flag.holds(scope));
         let state = match result {
             Some(result) => tool::ended(result),
@@ -314,11 +316,31 @@ impl DefinitionDecoder {
         // Joined by order, the tool may have another name in the result; a result without a call has only its own.
         result.tool = tool.filter(|_| has_id || call.is_blank());
         result.at = result.at.or(head.at);
+        self.begin_work(&call, Some((rule, &result)), scope, out);
         Some(Edit::Result {
             call,
             result: Box::new(result),
             lane: head.lane.clone(),
         })
+    }
+
+    /// Takes note of work without an id.
+    fn begin_work(
+        &mut self,
+        call: &Key,
+        result: Option<(&ResultRule, &ToolResult)>,
+        scope: Scope<'_>,
+        out: &mut Batch,
+    ) {
+        if !self.definition.needs.commands {
+            return;
+        }
+        let Some((rule, result)) = result else { return };
+        let has_no_id = (result.work.as_ref()).is_some_and(|work| work.handle.is_blank());
+        let command = rule.command.as_ref().filter(|_| has_no_id);
+        if let Some(command) = command.and_then(|path| path.word(scope)) {
+            self.commands.call(&command, call, out);
+        }
     }
 
     fn waits_for_none(&self, head: &EntryHead) -> bool {

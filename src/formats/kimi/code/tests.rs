@@ -7,6 +7,7 @@ use crate::formats::decoder::Place;
 use crate::formats::fed;
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolState;
 use crate::model::transcript::Transcript;
 
@@ -169,4 +170,42 @@ fn a_call_that_was_not_approved_is_refused() {
         .map(|call| &call.state)
         .collect();
     assert!(matches!(states[..], [ToolState::Refused(_)]));
+}
+
+#[test]
+fn the_file_of_a_task_says_how_and_when_it_ended() {
+    let begin = r#"{"type":"context.append_loop_event","event":{"type":"step.begin","uuid":"s"},"time":1790000000001}"#;
+    let call = r#"{"type":"context.append_loop_event","event":{"type":"tool.call","toolCallId":"c1","name":"Bash","args":{"command":"serve"}},"time":1790000000002}"#;
+    let begun = r#"{"type":"context.append_loop_event","event":{"type":"tool.result","toolCallId":"c1","result":{"output":"task_id: bash-gxt3i7jc\npid: 7\nstatus: running\nautomatic_notification: true\n"}},"time":1790000000003}"#;
+    let notice = r#"{"type":"context.append_message","message":{"role":"user","content":[{"type":"text","text":"<notification>x</notification>"}],"origin":{"kind":"background_task","taskId":"bash-gxt3i7jc","status":"failed"}},"time":1790000090000}"#;
+    let place = Place::File(Path::new("/k/s/tasks/bash-gxt3i7jc.json"));
+    let read = |lines: &[&str], task: &str| transcript(&[(Place::Line, lines), (place, &[task])]);
+    let ends = |lines: &[&str], task: &str| {
+        let transcript = read(lines, task);
+        let (_, call) = transcript.works().next().unwrap();
+        let work = call.state.work().unwrap();
+        let end = work.completed().map(|(end, _)| (end.exit, end.at));
+        let delivered = work.delivered().and_then(|update| update.at);
+        (call.state.word(), end, delivered, work.endings().len())
+    };
+    let failed = r#"{"status":"failed","exitCode":4,"endedAt":1790000060000}"#;
+    let (at, later) = (Timestamp(1_790_000_060_000), Timestamp(1_790_000_090_000));
+    let begun = [PROMPT, begin, call, begun];
+    assert_eq!(
+        ends(&begun, failed),
+        ("failed", Some((Some(4), Some(at))), None, 1)
+    );
+    let all = [&begun[..], &[notice]].concat();
+    assert_eq!(
+        ends(&all, failed),
+        ("failed", Some((Some(4), Some(at))), Some(later), 1),
+        "one end, told half a minute later"
+    );
+    assert_eq!(
+        ends(&begun, r#"{"status":"running"}"#),
+        ("unknown", None, None, 0)
+    );
+    assert_eq!(ends(&begun, r#"{"status":"lost"}"#).0, "stopped");
+    let title = read(&begun, r#"{"title":"serve","status":"running"}"#);
+    assert_eq!(title.meta().title().map(Text::as_str), Some("go"));
 }
