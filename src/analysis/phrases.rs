@@ -64,8 +64,8 @@ pub(crate) fn unread(why: &[Text]) -> Option<String> {
     })
 }
 
-/// What an agent does, with its sign and the time it has been doing so: `● Bash 0:42`, `◔ waiting 3:10`, `○ idle 2h05m`;
-/// and that its sub-agents work on while it waits: `◔ waiting 3:10, 2 sub-agents at work`.
+/// What an agent does, with its sign and the time it has been doing so: `● Bash 42s`, `◔ waiting 3m10s`, `○ idle 2h05m`;
+/// and that its sub-agents work on while it waits: `◔ waiting 3m10s, 2 sub-agents at work`.
 /// Nothing if nobody knows.
 pub(crate) fn activity(activity: &Activity, now: Timestamp, ascii: bool) -> String {
     format!(
@@ -75,23 +75,29 @@ pub(crate) fn activity(activity: &Activity, now: Timestamp, ascii: bool) -> Stri
     )
 }
 
-/// The same with how much goes on in the background: `◔ waiting 3:10 · 2 running`.
+/// The same with how much goes on in the background: `◔ waiting for you 3m10s · 2 running`.
 pub(crate) fn activity_beside(
     activity: &Activity,
     running: usize,
     now: Timestamp,
     ascii: bool,
+    is_roomy: bool,
 ) -> String {
+    // Not for its work.
+    let for_whom = match activity {
+        Activity::Waiting { .. } if is_roomy => " for you",
+        _ => "",
+    };
     joined(
         [
-            Some(doing(activity, "", now, ascii)),
+            Some(doing(activity, for_whom, now, ascii)),
             Some(format!("{running} running")),
         ],
         ascii,
     )
 }
 
-/// The same in short, on the wall: `◔ waiting ▶2 3:10`.
+/// The same in short, on the wall: `◔ waiting ▶2 3m10s`.
 pub(crate) fn activity_in_short(
     activity: &Activity,
     running: usize,

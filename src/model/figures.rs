@@ -63,13 +63,11 @@ pub(crate) fn spoken(ms: u64) -> String {
     }
 }
 
-/// What is ticking, in ms: `0:42`, `12:41`; beyond an hour the seconds matter no more: `1h02m`.
+/// What is ticking, in ms, in whole seconds: `42s`, `12m41s`; beyond an hour they matter no more: `1h02m`.
 pub(crate) fn elapsed(ms: u64) -> String {
-    let seconds = ms / 1_000;
-    if seconds < 3_600 {
-        format!("{}:{:02}", seconds / 60, seconds % 60)
-    } else {
-        duration(ms)
+    match ms {
+        0..60_000 => format!("{}s", ms / 1_000),
+        _ => duration(ms),
     }
 }
 
@@ -145,7 +143,10 @@ mod tests {
             [45, 1_250, 45_300, 24_000_000].map(bytes),
             ["45 B", "1.2 KB", "45 KB", "24 MB"]
         );
-        assert_eq!([42_000, 3_723_000].map(elapsed), ["0:42", "1h02m"]);
+        assert_eq!(
+            [42_900, 59_990, 190_000, 3_723_000].map(elapsed),
+            ["42s", "59s", "3m10s", "1h02m"]
+        );
         assert_eq!([1, 212].map(|n| count(n, "line")), ["1 line", "212 lines"]);
         assert_eq!((percent(1, 3), percent(1, 0)), (33, 0));
     }

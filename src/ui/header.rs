@@ -19,6 +19,8 @@ const BAR: usize = 4;
 const LEFT: u16 = 40;
 /// Columns of the screen from which the context is shown.
 const NARROW: u16 = 60;
+/// Columns of the screen from which it is said for whom a session waits.
+const ROOMY: u16 = 72;
 /// Columns of the screen from which phrases are longer.
 const WIDE: u16 = 100;
 /// Columns of the title, at least, and of the folder, at most.
@@ -187,10 +189,7 @@ fn right(reader: &Reader, width: u16, about: AgentFacts) -> Line<'static> {
         theme.dim,
     );
     say(problem(reader), theme.warn);
-    say(
-        Some(state_words(reader, day, width >= WIDE)),
-        state_style(reader),
-    );
+    say(Some(state_words(reader, day, width)), state_style(reader));
     let then = reader.text.as_of.then();
     let as_of = then.map(|then| match then.at.filter(|_| width >= NARROW) {
         Some(at) => format!("as of {}", at.clock()),
@@ -287,7 +286,7 @@ fn state_style(reader: &Reader) -> Style {
 
 /// The activity and its duration, in words, since colour must not be the only sign. The day is left out if it is that of
 /// `day`.
-fn state_words(reader: &Reader, day: Option<Timestamp>, is_wide: bool) -> String {
+fn state_words(reader: &Reader, day: Option<Timestamp>, width: u16) -> String {
     if let Some(words) = reader.session.file.problem() {
         return words;
     }
@@ -302,7 +301,7 @@ fn state_words(reader: &Reader, day: Option<Timestamp>, is_wide: bool) -> String
             Some(day) if day.is_same_day(*since) => {
                 format!("{ended} idle since {}", since.minute())
             }
-            None if !is_wide => format!("{ended} idle {}", since.calendar_day()),
+            None if width < WIDE => format!("{ended} idle {}", since.calendar_day()),
             Some(_) | None => format!("{ended} idle since {}", since.date_and_clock()),
         },
         activity => {
@@ -313,7 +312,7 @@ fn state_words(reader: &Reader, day: Option<Timestamp>, is_wide: bool) -> String
             let (now, ascii) = (reader.screen.now, reader.screen.theme.ascii);
             match reader.session.status.in_background {
                 0 => phrases::activity(activity, now, ascii),
-                running => phrases::activity_beside(activity, running, now, ascii),
+                running => phrases::activity_beside(activity, running, now, ascii, width >= ROOMY),
             }
         }
     }

@@ -3,7 +3,7 @@
 //! ```text
 //! tv  all sessions of 3 h       12 sessions · 3 need you · 4 at work · $12.40
 //!   state        project   title                  call          ctx    cost
-//! ▌!◔ waiting 0:42  mill   Grind the corn         May I …       53%   ~$1.84 │ preview
+//! ▌!◔ waiting 42s  mill   Grind the corn         May I …       53%   ~$1.84 │ preview
 //! status
 //! hints
 //! ```

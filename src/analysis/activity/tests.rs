@@ -626,6 +626,6 @@ fn sub_agents_in_the_background_work_on_while_the_user_is_waited_for() {
     );
     let words =
         |minutes| phrases::activity(&judged(fill, minutes), Timestamp(minutes * MINUTE), false);
-    assert_eq!(words(6), "◔ waiting 6:00, 1 sub-agent at work");
-    assert_eq!(words(30), "◔ waiting 30:00");
+    assert_eq!(words(6), "◔ waiting 6m00s, 1 sub-agent at work");
+    assert_eq!(words(30), "◔ waiting 30m00s");
 }

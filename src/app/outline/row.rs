@@ -208,7 +208,7 @@ pub(crate) fn of_agent(
     }
 }
 
-/// Cost and duration, as soon as they are known; durations as `0:21`, `57:41`, `2h05m`.
+/// Cost and duration, as soon as they are known; durations as `21s`, `57m41s`, `2h05m`.
 fn spent(spent: &Figures, is_known: bool) -> Vec<String> {
     if !is_known {
         return vec![String::new(); 2];
