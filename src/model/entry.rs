@@ -12,6 +12,7 @@ use super::record::Origin;
 use super::tally::unknown::Judged;
 use super::text::{Name, Text};
 use super::timestamp::Timestamp;
+use super::tool::work::EndLine;
 use super::tool::{ToolCall, ToolResult, ToolState};
 use super::usage::Usage;
 use sender::Sender;
@@ -69,6 +70,29 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Which of the ends that it tells stand for a block: each notice tells one, and the last of them all that are left.
+    pub(crate) fn ends_at<'e>(&self, ends: &'e [EndLine], block: usize) -> &'e [EndLine] {
+        if ends.is_empty() || !matches!(self.role, Role::System | Role::Harness) {
+            return &[];
+        }
+        let is_notice = |block: &Block| {
+            let is_report = matches!(&block.kind, BlockKind::Aside(Judged::Text, _));
+            is_report || matches!(&block.kind, BlockKind::Text(_) | BlockKind::Raw(_))
+        };
+        if !self.blocks.get(block).is_some_and(is_notice) {
+            return &[];
+        }
+        let before = self.blocks.iter().take(block);
+        let number = before.filter(|block| is_notice(block)).count();
+        let is_last = !self.blocks.iter().skip(block + 1).any(is_notice);
+        let end = if is_last {
+            ends.len()
+        } else {
+            (number + 1).min(ends.len())
+        };
+        ends.get(number..end).unwrap_or_default()
+    }
+
     /// Whether it says the same as another one, wherever in the file that stands.
     pub(crate) fn says_same(&self, other: &Self) -> bool {
         let head = |entry: &Self| (entry.at, entry.ended, entry.role, entry.marks);

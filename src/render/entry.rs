@@ -4,6 +4,7 @@ mod breaks;
 mod details;
 mod ends;
 mod records;
+mod tags;
 
 use std::borrow::Cow;
 
@@ -106,7 +107,7 @@ pub(crate) fn lay_out_as(
         } else {
             sheet.detail(index)
         };
-        let ends = ends::of_block(&sheet, index);
+        let ends = sheet.item.entry.ends_at(sheet.item.ends, index);
         if !ends.is_empty() && detail != Detail::Raw {
             ends::lay_out(&mut sheet, &block, ends, detail);
             details::lay_out(&mut sheet, index, detail);

@@ -7,13 +7,17 @@ use regex::{Regex, RegexBuilder};
 
 use super::literal_prefilter::{LiteralPrefilter, without_width};
 use super::scope::{self, Scope};
+use crate::analysis::calls::lifecycle;
 use crate::analysis::expression::parse::Mistake;
 use crate::analysis::expression::patterns::{LONGEST_PATTERN, compile};
+use crate::analysis::phrases;
 use crate::model::body::{Body, Held, Tree};
 use crate::model::entry::{Block, BlockKind, Entry};
 use crate::model::record::Origin;
 use crate::model::text::{Text, without_sgr};
 use crate::model::tool::ToolResult;
+use crate::model::tool::work::EndLine;
+use crate::model::transcript::Transcript;
 
 /// All text of a block.
 #[derive(Clone, Debug)]
@@ -117,6 +121,30 @@ pub fn prefilter(typed: &str, is_literal: bool) -> LiteralPrefilter {
 /// Whether case does not matter for what was typed: it has no capitals.
 pub(crate) fn ignores_case(typed: &str) -> bool {
     !typed.chars().any(char::is_uppercase)
+}
+
+/// All text of an entry, and what stands on the screen in place of notices: how work in the background ended.
+pub(crate) fn of_entry_in(transcript: &Transcript, entry: &Entry) -> Vec<BlockText> {
+    let mut blocks = of_entry(entry);
+    if !(entry.marks.reports || entry.marks.again) {
+        return blocks;
+    }
+    let root = transcript.meta().root.as_deref();
+    let reports = lifecycle::reports(transcript, entry, true);
+    let lines = |is_by_intent: bool| -> Vec<EndLine> {
+        let line = |report| phrases::end(report, root, is_by_intent);
+        reports.iter().map(line).collect()
+    };
+    let (plain, by_intent) = (lines(false), lines(true));
+    for text in &mut blocks {
+        let ends = [&plain, &by_intent].map(|all| entry.ends_at(all, text.block));
+        let mut rows: Vec<String> = ends.into_iter().flatten().map(EndLine::words).collect();
+        rows.dedup();
+        if !rows.is_empty() {
+            text.head = Some(Text::clean(&rows.join("\n")));
+        }
+    }
+    blocks
 }
 
 /// All text of an entry.

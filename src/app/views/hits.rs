@@ -16,6 +16,7 @@ use crate::model::entry::{Block, BlockKind, Entry, EntryId};
 use crate::model::figures::count;
 use crate::model::text::without_sgr;
 use crate::model::tool::ToolKind;
+use crate::model::transcript::Transcript;
 use crate::render::wrap;
 use crate::session::indexes::Needs;
 use crate::session::search::Search;
@@ -95,6 +96,7 @@ struct HitList<'a>(&'a PageScene<'a>, &'a Search);
 
 /// A hit, and the block that has it.
 struct HitRow<'a> {
+    transcript: &'a Transcript,
     hit: Hit,
     entry: &'a Entry,
     block: &'a Block,
@@ -128,6 +130,7 @@ impl<'a> Listing for HitList<'a> {
         let entry = scene.transcript.get(hit.focus.entry)?;
         let block = entry.blocks.get(hit.focus.block)?;
         Some(HitRow {
+            transcript: scene.transcript,
             hit,
             entry,
             block,
@@ -160,8 +163,10 @@ fn who(row: &HitRow<'_>, look: &Look<'_>) -> Cell {
 /// The line that was found, cut so that the hit is seen.
 fn found(row: &HitRow<'_>, look: &Look<'_>) -> Cell {
     let theme = look.theme;
-    let texts = texts::of_block(row.entry, row.block, row.hit.focus.block);
-    let Some((text, found)) = texts::first_match(&row.search.pattern, &texts) else {
+    let texts = texts::of_entry_in(row.transcript, row.entry);
+    let texts = texts.iter().find(|text| text.block == row.hit.focus.block);
+    let found = texts.and_then(|text| texts::first_match(&row.search.pattern, text));
+    let Some((text, found)) = found else {
         return cell("being read from the file", theme.dim);
     };
     let indent = (text.len() - text.trim_start().len()).min(found.start);

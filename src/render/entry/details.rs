@@ -4,6 +4,8 @@
 use ratatui::style::Style;
 use ratatui::text::Span;
 
+use super::tags;
+
 use crate::model::body::Tree;
 use crate::model::figures;
 use crate::model::text::Text;
@@ -76,7 +78,7 @@ pub fn lay_out(sheet: &mut Sheet<'_>, block: usize, detail: Detail) {
 fn field(sheet: &mut Sheet<'_>, path: &Text, value: &Tree, detail: Detail) {
     let dim = sheet.look.theme.dim;
     let mut spans = vec![Span::styled(format!("{path}  "), dim)];
-    push(value, sheet, &mut spans);
+    push(value, detail, sheet, &mut spans);
     if detail == Detail::Raw {
         let lines = wrap::wrap(&spans, &wrap::Frame::hanging(sheet.body_width(), 2));
         return sheet.lines(lines);
@@ -85,26 +87,36 @@ fn field(sheet: &mut Sheet<'_>, path: &Text, value: &Tree, detail: Detail) {
     sheet.lines(vec![line.into()]);
 }
 
-fn push(value: &Tree, sheet: &Sheet<'_>, spans: &mut Vec<Piece>) {
+fn push(value: &Tree, detail: Detail, sheet: &Sheet<'_>, spans: &mut Vec<Piece>) {
     let dim = sheet.look.theme.dim;
     match value {
         Tree::Null => spans.push(Span::styled("null", dim)),
         Tree::Bool(flag) => spans.push(Span::styled(flag.to_string(), dim)),
         Tree::Number(text) => spans.push(Span::styled(text.to_string(), dim)),
-        Tree::Text(text) => spans.push(Span::styled(on_one_line(text), style_of(text, sheet))),
+        Tree::Text(text) => {
+            // As it was written it stands in the raw view.
+            let readable = (detail != Detail::Raw)
+                .then(|| tags::readable(text))
+                .flatten();
+            let words = readable.map_or_else(
+                || on_one_line(text),
+                |readable| on_one_line(&readable.replace('\n', ", ")),
+            );
+            spans.push(Span::styled(words, style_of(text, sheet)));
+        }
         Tree::List(items) => {
             for (at, item) in items.iter().take(ITEMS).enumerate() {
                 if at > 0 {
                     spans.push(Span::styled(", ", dim));
                 }
-                push(item, sheet, spans);
+                push(item, detail, sheet, spans);
             }
         }
         Tree::Map(members) => {
             for (at, (key, value)) in members.iter().enumerate() {
                 let gap = if at > 0 { "  " } else { "" };
                 spans.push(Span::styled(format!("{gap}{key} "), dim));
-                push(value, sheet, spans);
+                push(value, detail, sheet, spans);
             }
         }
     }

@@ -3,8 +3,10 @@
 
 use ratatui::text::Span;
 
-use crate::model::entry::{Block, BlockKind, Role};
-use crate::model::tally::unknown::Judged;
+use super::tags;
+use crate::model::body::{Body, Held};
+use crate::model::entry::{Block, BlockKind};
+use crate::model::text::Text;
 use crate::model::tool::Verdict;
 use crate::model::tool::work::EndLine;
 use crate::render::body;
@@ -17,35 +19,6 @@ use crate::render::wrap::{self, Piece};
 const AROUND: usize = 20;
 /// Least columns for what the call was about.
 const ABOUT: usize = 16;
-
-/// The ends shown at a block: each notice of an entry reports one, and the last notice all that
-/// remain.
-pub(super) fn of_block<'a>(sheet: &Sheet<'a>, index: usize) -> &'a [EndLine] {
-    let (entry, ends) = (sheet.item.entry, sheet.item.ends);
-    if ends.is_empty() || !matches!(entry.role, Role::System | Role::Harness) {
-        return &[];
-    }
-    let is_notice = |block: &Block| {
-        let is_report = matches!(&block.kind, BlockKind::Aside(Judged::Text, _));
-        is_report || matches!(&block.kind, BlockKind::Text(_) | BlockKind::Raw(_))
-    };
-    if !entry.blocks.get(index).is_some_and(is_notice) {
-        return &[];
-    }
-    let number = entry
-        .blocks
-        .iter()
-        .take(index)
-        .filter(|block| is_notice(block))
-        .count();
-    let is_last = !entry.blocks.iter().skip(index + 1).any(is_notice);
-    let end = if is_last {
-        ends.len()
-    } else {
-        (number + 1).min(ends.len())
-    };
-    ends.get(number..end).unwrap_or_default()
-}
 
 /// Lays out a notice as a row that opens to its text.
 pub(super) fn lay_out(sheet: &mut Sheet<'_>, block: &Block, ends: &[EndLine], detail: Detail) {
@@ -98,6 +71,12 @@ pub(super) fn lay_out(sheet: &mut Sheet<'_>, block: &Block, ends: &[EndLine], de
         });
     }
     if detail.is_whole() {
+        let readable = body.text().and_then(|text| tags::readable(text));
+        let readable = readable.map(|text| Body {
+            held: Held::Text(Text::clean(&text)),
+            ..body.clone()
+        });
+        let body = readable.as_ref().unwrap_or(body);
         let rows = body::untitled(body, detail, sheet.nodes(0), sheet.body_width(), sheet.look);
         sheet.body(rows);
     }

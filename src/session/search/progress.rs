@@ -123,7 +123,7 @@ impl SearchProgress {
             let is_unknown = !self.is_known_to_miss(place, *id);
             if let Some(entry) = is_unknown.then(|| passing.get(*id)).flatten() {
                 bytes += weight(entry);
-                texts.push((*id, texts::of_entry(entry)));
+                texts.push((*id, texts::of_entry_in(transcript, entry)));
             }
             texts.len() >= self.size || bytes >= HEAVY || passed >= PASSED
         };

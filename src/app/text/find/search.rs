@@ -392,7 +392,7 @@ fn search_new(text: &mut TextPane, scene: &Scene<'_>, ids: &[EntryId]) {
             .get(*id)
             .filter(|entry| !text.level.hides(entry.marks));
         let Some(entry) = entry else { continue };
-        let blocks = texts::of_entry(entry);
+        let blocks = texts::of_entry_in(&scene.session.transcript, entry);
         hits.extend(hits_of(
             &search.pattern,
             search.scope,
