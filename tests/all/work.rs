@@ -185,21 +185,21 @@ fn what_goes_on_has_a_clock_until_it_ends() {
     stage.feed(Feed::CaughtUp);
     clock(&mut stage, 70);
     assert!(
-        stage.picture().contains("running 1:09"),
+        stage.picture().contains("running 1m09s"),
         "{}",
         stage.picture()
     );
     assert!(stage.app.reader.ticks(), "its clock goes on");
     let picture = stage.picture();
     assert!(
-        picture.contains("waiting 1:07 · 1 running") && picture.contains("RUNNING"),
+        picture.contains("waiting for you 1m07s · 1 running") && picture.contains("RUNNING"),
         "{picture}"
     );
     let listed = picture
         .lines()
         .find(|line| line.contains("bash cargo test"))
         .unwrap();
-    assert!(listed.contains("1:09"), "{picture}");
+    assert!(listed.contains("1m09s"), "{picture}");
     stage.press("6");
     clock(&mut stage, 70);
     let picture = stage.picture();
@@ -208,7 +208,7 @@ fn what_goes_on_has_a_clock_until_it_ends() {
         .find(|line| line.contains("bash  cargo test"))
         .unwrap_or_default();
     assert!(
-        listed.contains("running") && listed.contains("1:09"),
+        listed.contains("running") && listed.contains("1m09s"),
         "{picture}"
     );
     stage.press("esc");
@@ -273,4 +273,68 @@ fn the_table_of_calls_says_how_much_later_the_model_was_told() {
     );
     assert!(row("make lamps").contains("never"), "{picture}");
     assert!(row("make wreck").contains("no end"), "{picture}");
+}
+
+#[test]
+fn a_search_finds_the_words_of_the_row_that_stands_for_a_notice() {
+    let path = fixture("claude-code/background.jsonl");
+    for typed in ["told 7m00s later", "ran 4m58s", "exit 3 · ran 4m58s · told"] {
+        let mut stage = Stage::open(&path, (140, 60), Theme::dark());
+        stage.press("g g /");
+        stage.type_in(typed);
+        stage.press("enter");
+        stage.rest();
+        assert_eq!(
+            stage.focused_key(),
+            "ba5e0009-1111-4222-8333-444455556666",
+            "{typed}: {}",
+            stage.picture()
+        );
+    }
+}
+
+#[test]
+fn behind_the_row_of_a_notice_its_fields_are_named_in_words() {
+    let mut stage = Stage::made((130, 40));
+    stage.add([
+        prompt("p", "test it"),
+        calls("c1", 1, "bash", ToolKind::Run, "cargo test"),
+        begun("c1", 2, "w1"),
+    ]);
+    stage.add(told("n", 90, "w1", Carrier::Notice, 1));
+    stage.feed(Feed::CaughtUp);
+    stage.press("+ G");
+    let picture = stage.picture();
+    assert!(picture.contains("task notification: it ended"), "{picture}");
+    assert!(!picture.contains("<task-notification>"), "{picture}");
+    let path = fixture("claude-code/background.jsonl");
+    let mut stage = Stage::open(&path, (140, 200), Theme::dark());
+    stage.press("+");
+    let picture = stage.picture();
+    assert!(picture.contains("content  task id: "), "{picture}");
+    assert!(!picture.contains("content  <task-"), "{picture}");
+}
+
+#[test]
+fn many_calls_without_a_recorded_end_are_one_row_of_the_tree() {
+    for (most, is_one) in [(5, false), (6, true)] {
+        let mut stage = Stage::made((130, 40));
+        stage.add([prompt("p", "serve it")]);
+        for number in 1..=most {
+            let (call, about) = (format!("c{number}"), format!("serve {number}"));
+            stage.add([
+                with(
+                    calls(&call, number, "bash", ToolKind::Run, &about),
+                    |entry| entry.key = Text::clean(&format!("a{number}")),
+                ),
+                begun(&call, number, &format!("w{number}")),
+            ]);
+        }
+        stage.feed(Feed::CaughtUp);
+        stage.press("6");
+        let picture = stage.picture();
+        let words = format!("{most} calls without a recorded end");
+        assert_eq!(picture.contains(&words), is_one, "{picture}");
+        assert_eq!(picture.contains("bash  serve 2"), !is_one, "{picture}");
+    }
 }

@@ -82,6 +82,9 @@ impl Section {
     }
 }
 
+/// More calls without a recorded end are one row.
+const HANDFUL: usize = 5;
+
 /// How a row ends for the reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tone {
@@ -209,8 +212,19 @@ impl Sources<'_> {
     }
 
     fn open(&self, open: &[Open]) -> Vec<BriefRow> {
+        let is_unknown = |call: &&Open| {
+            word_of(self.transcript, call, self.is_over).is_some_and(|word| word == "unknown")
+        };
+        let unknown = open.iter().filter(is_unknown).count();
+        let mut first_unknown = true;
         let row = |call: &Open| {
-            let end = match word_of(self.transcript, call, self.is_over)? {
+            let word = word_of(self.transcript, call, self.is_over)?;
+            if unknown > HANDFUL && word == "unknown" {
+                let is_first = std::mem::take(&mut first_unknown);
+                let words = format!("{unknown} calls without a recorded end");
+                return is_first.then(|| BriefRow::of(words, Some(call.entry)));
+            }
+            let end = match word {
                 "lost" => "never got a result",
                 "running" => "goes on in the background",
                 "unknown" => "nothing tells how it ended",

@@ -58,7 +58,11 @@ impl Tree {
         }
         self.generation = Some(generation);
         self.facts.clear();
+        let had_works = self.nodes.has_below(&Node::Works);
         self.nodes = Nodes::of(scene.transcript, &scene.indexes.calls);
+        if !had_works && self.nodes.has_below(&Node::Works) {
+            self.folded.insert(Node::Works);
+        }
         self.rows
             .set(self.nodes.in_sight(&self.folded), scene.follows);
     }
@@ -149,7 +153,7 @@ impl Tree {
                 }
                 Node::Lane(name) if is_session(scene.transcript, name) => whole.sessions += 1,
                 Node::Lane(_) | Node::Call(_) => whole.agents += 1,
-                Node::Turn(_) | Node::Active | Node::Work(_) => continue,
+                Node::Turn(_) | Node::Active | Node::Work(_) | Node::Works => continue,
             }
             let facts = self.facts(scene, &node);
             whole.facts.join(&facts);
@@ -180,7 +184,7 @@ impl Tree {
                 let whole = self.whole(scene, &node);
                 foot::of_lane(scene, name, &whole)
             }
-            Node::Active | Node::Turn(_) | Node::Call(_) | Node::Work(_) => {
+            Node::Active | Node::Turn(_) | Node::Call(_) | Node::Work(_) | Node::Works => {
                 let own = self.facts(scene, &node);
                 let whole = self.whole(scene, &node);
                 foot::of_whole(scene, &node, &own, &whole)
@@ -285,7 +289,7 @@ fn facts_of(scene: &PageScene<'_>, node: &Node) -> PathFacts {
                 work: account.turn(transcript, turn),
             }
         }
-        Node::Call(_) | Node::Work(_) => PathFacts::default(),
+        Node::Call(_) | Node::Work(_) | Node::Works => PathFacts::default(),
     }
 }
 
@@ -320,6 +324,7 @@ fn start(transcript: &Transcript, node: &Node) -> Option<Focus> {
         }
         Node::Lane(name) => start_of_lane(transcript, transcript.lane(name)?),
         Node::Call(place) | Node::Work(place) => Some(*place),
+        Node::Works => None,
     }
 }
 
@@ -448,7 +453,7 @@ impl Page for Tree {
         let before = self.rows.keys().iter().rposition(|node| match node {
             Node::Turn(prompt) => transcript.place_of(*prompt) <= own,
             Node::Active => true,
-            Node::Branch(_) | Node::Lane(_) | Node::Call(_) | Node::Work(_) => false,
+            Node::Branch(_) | Node::Lane(_) | Node::Call(_) | Node::Work(_) | Node::Works => false,
         });
         self.rows.choose(before.unwrap_or(0));
     }

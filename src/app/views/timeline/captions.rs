@@ -165,6 +165,10 @@ impl Captions<'_> {
         ));
         legend.extend(one(glyphs.chart.full, "model", Class::Model, true));
         legend.extend(one(glyphs.time.human, "you", Class::Human, false));
+        if !self.scene().indexes.calls.detached().is_empty() {
+            legend.push(Span::styled(glyphs.time.delivery, scene.theme.accent));
+            legend.push(Span::styled(" told its end  ", scene.theme.dim));
+        }
         legend.extend(one(glyphs.time.unknown, "unknown", Class::Unknown, false));
         legend.extend(one(
             glyphs.time.short,
@@ -318,7 +322,15 @@ impl Captions<'_> {
                     theme.warn,
                 )]
             } else {
-                vec![Span::styled("no result", theme.warn)]
+                let is_begun = (span.id.call())
+                    .and_then(|place| call(self.scene().transcript, place))
+                    .is_some_and(|call| call.state.work().is_some());
+                let words = if is_begun {
+                    "no end recorded"
+                } else {
+                    "no result"
+                };
+                vec![Span::styled(words, theme.warn)]
             };
         }
         let transcript = self.scene().transcript;

@@ -423,6 +423,12 @@ pub(crate) fn of_whole(
                 line(scene, vec![labelled(scene, "asked", &headline)]),
             ]
         }
+        Node::Works => vec![line(
+            scene,
+            vec![text(
+                "of these nothing tells how they ended; unfold to see them".to_owned(),
+            )],
+        )],
         Node::Branch(_) | Node::Lane(_) => Vec::new(),
     }
 }

@@ -29,6 +29,8 @@ pub(crate) enum Node {
     Call(Place),
     /// A call of which nothing tells how its work in the background ended.
     Work(Place),
+    /// All of these, where they are many.
+    Works,
 }
 
 /// A node in its place.
@@ -59,6 +61,9 @@ struct Hung {
     on: Node,
     place: (usize, usize),
 }
+
+/// More calls without a recorded end stand together.
+pub(crate) const HANDFUL: usize = 5;
 
 /// What hangs on a node.
 type Below = HashMap<Node, Vec<((usize, usize), Node)>>;
@@ -289,6 +294,7 @@ fn agents(transcript: &Transcript, calls: &Calls) -> Vec<Hung> {
         }
     }
     let delegates: HashSet<Place> = calls.delegates().collect();
+    let mut works = Vec::new();
     for place in calls
         .detached()
         .iter()
@@ -300,13 +306,22 @@ fn agents(transcript: &Transcript, calls: &Calls) -> Vec<Hung> {
             .and_then(|entry| call_at(entry, place.block));
         if call.is_some_and(|call| matches!(call.state, ToolState::Acknowledged(_))) {
             let on = holder(transcript, place.entry);
-            hung.push(Hung {
+            works.push(Hung {
                 node: Node::Work(place),
                 on,
                 place: (order(place.entry), place.block),
             });
         }
     }
+    if let Some(first) = works.first().filter(|_| works.len() > HANDFUL) {
+        hung.push(Hung {
+            node: Node::Works,
+            on: Node::Active,
+            place: first.place,
+        });
+        works.iter_mut().for_each(|work| work.on = Node::Works);
+    }
+    hung.extend(works);
     hung
 }
 

@@ -107,7 +107,7 @@ impl<'a> Listing for NodeList<'a> {
                 self.folded.contains(node),
                 self.scene.theme,
             ),
-            words: words(self.scene, node),
+            words: words(self.scene, node, self.nodes.below(node).len()),
             facts: self.facts.get(node)?,
             scene: self.scene,
         })
@@ -178,7 +178,7 @@ fn took(scene: &PageScene<'_>, node: &Node, facts: &PathFacts) -> String {
             }
             Node::Call(place) => *place,
             Node::Lane(name) => caller(scene.transcript, scene.transcript.lane(name)?)?,
-            Node::Active | Node::Turn(_) | Node::Branch(_) => return None,
+            Node::Active | Node::Turn(_) | Node::Branch(_) | Node::Works => return None,
         };
         let took = PlacedCall::at(scene.calls, place)?
             .took()
@@ -197,7 +197,7 @@ struct Words {
     is_dim: bool,
 }
 
-fn words(scene: &PageScene<'_>, node: &Node) -> Words {
+fn words(scene: &PageScene<'_>, node: &Node, held: usize) -> Words {
     let transcript = scene.transcript;
     let theme = scene.theme;
     let glyphs = theme.glyphs();
@@ -269,6 +269,15 @@ fn words(scene: &PageScene<'_>, node: &Node) -> Words {
                 is_dim: false,
             }
         }
+        Node::Works => Words {
+            title: format!(
+                "{} without a recorded end",
+                figures::count(held as u64, "call")
+            ),
+            fate: none,
+            at: None,
+            is_dim: true,
+        },
         Node::Call(place) | Node::Work(place) => {
             words_of_call(scene, *place).unwrap_or_else(|| Words {
                 title: String::new(),

@@ -76,6 +76,7 @@ fn words(nodes: &Nodes) -> Vec<String> {
         Node::Lane(name) => name.to_string(),
         Node::Call(_) => "call".to_owned(),
         Node::Work(_) => "work".to_owned(),
+        Node::Works => "works".to_owned(),
     };
     nodes
         .twigs
