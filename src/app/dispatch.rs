@@ -138,7 +138,7 @@ fn run(app: &mut App, command: TypedCommand) -> Vec<Effect> {
     match command {
         TypedCommand::Act(action) => return dispatch(app, action, 1),
         TypedCommand::Goto(place) => {
-            reader.with_text(|text, scene| goto::go_to(text, scene, place))
+            reader.with_text(|text, scene| goto::go_to(text, scene, place));
         }
         TypedCommand::Set(setting) => return set(app, setting),
         TypedCommand::Pipe(command) => {
@@ -171,7 +171,7 @@ fn run(app: &mut App, command: TypedCommand) -> Vec<Effect> {
             );
         }
         TypedCommand::Watched => {
-            reader.with_panes(|panes, scene| alarms::actions::list(panes.alarms, scene))
+            reader.with_panes(|panes, scene| alarms::actions::list(panes.alarms, scene));
         }
         TypedCommand::Unwatch(name) => {
             alarms::actions::unwatch(&mut reader.alarms, &mut reader.screen, &name);

@@ -362,7 +362,7 @@ impl Reader {
                 self.text.view = view;
             }
             self.with_panes(|panes, scene| {
-                views::actions::stand(panes.views, panes.text, scene, views)
+                views::actions::stand(panes.views, panes.text, scene, views);
             });
         }
     }

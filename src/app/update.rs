@@ -165,7 +165,7 @@ fn happen(app: &mut App, event: Event) -> Vec<Effect> {
             return app.reader.with_text(clipboard::actions::resume);
         }
         Event::Detailed { is_whole, found } => {
-            details::apply(&mut app.reader.text, is_whole, found)
+            details::apply(&mut app.reader.text, is_whole, found);
         }
         Event::Searched {
             generation,

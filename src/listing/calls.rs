@@ -126,7 +126,12 @@ impl<'a> Listing for CallList<'a> {
                     cell(label.unwrap_or("main").to_owned(), look.theme.dim)
                 }),
             CallColumn::data("lane", |call| {
-                Value::text(call.entry.lane.as_ref().map(|lane| lane.as_str()))
+                Value::text(
+                    call.entry
+                        .lane
+                        .as_ref()
+                        .map(super::super::model::text::Text::as_str),
+                )
             }),
             CallColumn::data("key", |call| Value::text(Some(call.entry.key.as_str()))),
             CallColumn::data("line", |call| {

@@ -21,7 +21,7 @@ pub(crate) enum Value {
     /// Several texts.
     Texts(Vec<String>),
     /// A value that is not sorted by itself, but by this figure.
-    Ranked(i128, Box<Value>),
+    Ranked(i128, Box<Self>),
 }
 
 /// What a figure counts.

@@ -230,7 +230,7 @@ impl Pictures {
         state.in_work = None;
         match outcome {
             Ok(PictureOutput::Picture(picture)) => {
-                state.insert_picture(key, PictureState::Ready(Arc::new(picture)))
+                state.insert_picture(key, PictureState::Ready(Arc::new(picture)));
             }
             Ok(PictureOutput::Drawing(drawing)) => state.insert_drawing(key, Some(drawing)),
             // Without a drawing the half blocks stay.

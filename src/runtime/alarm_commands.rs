@@ -55,7 +55,7 @@ impl PendingAlarm {
                     pending = self
                         .changed
                         .wait(pending)
-                        .unwrap_or_else(PoisonError::into_inner)
+                        .unwrap_or_else(PoisonError::into_inner);
                 }
             }
         }

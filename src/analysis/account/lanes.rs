@@ -198,8 +198,8 @@ impl Track {
             let before = number
                 .checked_sub(1)
                 .and_then(|before| self.pages.get(before));
-            let enter = before.map(|page| page.exit.clone()).unwrap_or_default();
-            let mut exit = enter.clone();
+            let enter = before.map(|page| page.exit).unwrap_or_default();
+            let mut exit = enter;
             let page = Page {
                 lane: &self.ids,
                 own: self.range(number),

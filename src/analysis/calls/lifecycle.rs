@@ -189,10 +189,9 @@ pub(crate) fn reports<'a>(
                     Part::First(late().map(|(end, at)| at.since(end)))
                 }
                 Carrier::Notice | Carrier::Poll => Part::Again,
-                Carrier::Delivered => Part::Noted,
                 Carrier::Queue | Carrier::Record if is_foremost && is_missed() => Part::Missed,
                 Carrier::Queue => Part::Queued,
-                Carrier::Record => Part::Noted,
+                Carrier::Delivered | Carrier::Record => Part::Noted,
             };
             let began = call.started.or(caller.said(call));
             let ran = began.zip(end.at).filter(|(began, end)| began <= end);

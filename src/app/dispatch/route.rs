@@ -149,7 +149,7 @@ fn typing(press: Press) -> Option<Action> {
         (Code::Char('u'), true) => Some(Action::Type(InputRequest::DeleteLine)),
         _ => press
             .typed()
-            .and_then(|c| Some(Action::Type(InputRequest::InsertChar(c)))),
+            .map(|c| Action::Type(InputRequest::InsertChar(c))),
     }
 }
 

@@ -282,8 +282,8 @@ impl Agents {
 /// The work of an agent that was spawned in code, where nobody else writes the call down.
 pub(super) fn spawned(item: &Json<'_>) -> Option<Work> {
     let is_spawn = item.get("tool").str_or_empty().starts_with("spawn");
-    let agents = item.get("receiver_thread_ids").items().iter();
-    let agent = agents.filter_map(Json::text).next().filter(|_| is_spawn)?;
+    let mut agents = item.get("receiver_thread_ids").items().iter();
+    let agent = agents.find_map(Json::text).filter(|_| is_spawn)?;
     Some(Work::begun(agent, Ends::Announced))
 }
 

@@ -369,7 +369,9 @@ fn sub_agent(
     if let Some(child) = child.filter(|_| kind == "started" && !thread.replay.is_on()) {
         let call = call.filter(|call| thread.deeds.knows(call));
         for name in &called {
-            call.iter().for_each(|call| thread.agents.name(name, call));
+            if let Some(call) = &call {
+                thread.agents.name(name, call);
+            }
         }
         lanes.link(&child, (call, thread.lane.as_ref()), label, out);
     }
@@ -420,8 +422,9 @@ fn company(
         });
         for (child, label) in ids.chain(agents) {
             if let Some(child) = child {
-                call.iter()
-                    .for_each(|call| thread.agents.name(&child, call));
+                if let Some(call) = &call {
+                    thread.agents.name(&child, call);
+                }
                 lanes.link(&child, (call.clone(), thread.lane.as_ref()), label, out);
             }
         }

@@ -27,15 +27,14 @@ pub(super) fn readable(text: &str) -> Option<String> {
         };
         has_tags = true;
         let words = name.replace(['-', '_'], " ");
-        match before_end(rest, name) {
-            Some(inner) => add(&mut out, &format!("{words}: {}", fields(inner))),
-            None => {
-                if !(rest.is_empty() && facts.is_empty() && open.is_empty()) {
-                    let value = [facts, rest.trim()].join(" ");
-                    add(&mut out, format!("{words}: {}", value.trim()).trim_end());
-                }
-                open.push(name);
+        if let Some(inner) = before_end(rest, name) {
+            add(&mut out, &format!("{words}: {}", fields(inner)))
+        } else {
+            if !(rest.is_empty() && facts.is_empty() && open.is_empty()) {
+                let value = [facts, rest.trim()].join(" ");
+                add(&mut out, format!("{words}: {}", value.trim()).trim_end());
             }
+            open.push(name);
         }
     }
     has_tags.then_some(out)

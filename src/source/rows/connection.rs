@@ -266,18 +266,14 @@ mod tests {
             drop(writer);
             let is_over = AtomicBool::new(false);
             let mut states = Vec::new();
-            let mut read = || -> Result<(), Failure> {
-                for _ in 0..20 {
-                    let database = Database::open_patiently(&path, Duration::from_secs(1))?;
-                    for _ in 0..4 {
-                        states.push(ends(&database)?);
-                    }
-                }
-                Ok(())
-            };
             let read = thread::scope(|scope| {
                 scope.spawn(|| write(&path, is_closed, &is_over));
-                let read = read();
+                let read = (0..20).try_for_each(|_| {
+                    let database = Database::open_patiently(&path, Duration::from_secs(1))?;
+                    let four = [(); 4].map(|()| ends(&database));
+                    states.extend(four.into_iter().collect::<Result<Vec<_>, Failure>>()?);
+                    Ok::<_, Failure>(())
+                });
                 is_over.store(true, Ordering::Relaxed);
                 read
             });

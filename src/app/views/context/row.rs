@@ -140,9 +140,10 @@ impl<'a> Listing for RequestList<'a> {
                 .cell(|row, look| row.bar(look.width, look.theme)),
             RequestColumn::figures("grew", 6, 6).cell(|row, look| {
                 let Request { before, prompt, .. } = *row.request;
-                let grew = before.map(|before| match prompt.checked_sub(before) {
-                    Some(by) => format!("+{}", figures::tokens(by)),
-                    None => {
+                let grew = before.map(|before| {
+                    if let Some(by) = prompt.checked_sub(before) {
+                        format!("+{}", figures::tokens(by))
+                    } else {
                         let by = figures::tokens(before - prompt);
                         format!("{}{by}", look.theme.glyphs().minus)
                     }
@@ -173,7 +174,7 @@ impl<'a> Listing for RequestList<'a> {
 
     fn row(&self, key: &RequestKey) -> Option<RequestRow<'a>> {
         Some(RequestRow {
-            request: self.find(key)?.request()?,
+            request: self.find(*key)?.request()?,
             scene: self.scene,
             density: self.density,
             largest: self.largest,
@@ -181,7 +182,7 @@ impl<'a> Listing for RequestList<'a> {
     }
 
     fn heading(&self, key: &RequestKey, width: usize, theme: &Theme) -> Line<'static> {
-        match self.find(key) {
+        match self.find(*key) {
             Some(ContextRow::Compaction(compaction)) => self.compaction(compaction, width, theme),
             Some(ContextRow::Request(_)) | None => Line::default(),
         }
@@ -189,14 +190,14 @@ impl<'a> Listing for RequestList<'a> {
 }
 
 impl<'a> RequestList<'a> {
-    fn find(&self, key: &RequestKey) -> Option<&'a ContextRow> {
+    fn find(&self, key: RequestKey) -> Option<&'a ContextRow> {
         let transcript = self.scene.transcript;
         let own = transcript.place_of(key.0);
         let end = self
             .rows
             .partition_point(|row| transcript.place_of(row.entry()) <= own);
         let before = self.rows.get(..end)?;
-        before.iter().rev().find(|row| key_of(row) == *key)
+        before.iter().rev().find(|row| key_of(row) == key)
     }
 
     fn compaction(&self, compaction: &Compaction, width: usize, theme: &Theme) -> Line<'static> {

@@ -124,9 +124,12 @@ impl<'a> Listing for SumList<'a> {
                     let cost = sum.row.amount.money.picos();
                     Value::text(Some(row_words(sum.row))).ranked(cost)
                 })
-                .style(|sum, look| match sum.is_dear {
-                    true => look.theme.warn,
-                    false => plain(sum, look),
+                .style(|sum, look| {
+                    if sum.is_dear {
+                        look.theme.warn
+                    } else {
+                        plain(sum, look)
+                    }
                 }),
             SumColumn::figures("share", 6, 2)
                 .value(|sum| {

@@ -319,7 +319,9 @@ fn agents(transcript: &Transcript, calls: &Calls) -> Vec<Hung> {
             on: Node::Active,
             place: first.place,
         });
-        works.iter_mut().for_each(|work| work.on = Node::Works);
+        for work in &mut works {
+            work.on = Node::Works;
+        }
     }
     hung.extend(works);
     hung

@@ -166,21 +166,18 @@ fn resume(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> ResumeRule {
         let words = table.strings(reader, does);
         let words: Vec<_> = words.into_iter().map(|(word, _)| leak(word)).collect();
         let words: &'static [&'static str] = words.leak();
-        match words.iter().position(|word| *word == "{id}") {
-            Some(id @ 1..) => {
-                let (before, after) = words.split_at(id);
-                commands.push(Resume {
-                    does,
-                    before,
-                    after: after.get(1..).unwrap_or_default(),
-                    back,
-                });
-            }
-            _ => {
-                let what =
-                    format!("`{does}` is a command, such as [\"agent\", \"--resume\", \"{{id}}\"]");
-                reader.mistake(table.span(), what);
-            }
+        if let Some(id @ 1..) = words.iter().position(|word| *word == "{id}") {
+            let (before, after) = words.split_at(id);
+            commands.push(Resume {
+                does,
+                before,
+                after: after.get(1..).unwrap_or_default(),
+                back,
+            });
+        } else {
+            let what =
+                format!("`{does}` is a command, such as [\"agent\", \"--resume\", \"{{id}}\"]");
+            reader.mistake(table.span(), what);
         }
     }
     table.finish(reader);
@@ -198,16 +195,15 @@ pub(super) fn aside(reader: &mut MistakeLog<'_>, detect: &mut TomlTable<'_>) -> 
         let (span, what) = (table.span(), table.string(reader, "what"));
         let is_any = table.bool(reader, "any").unwrap_or(false);
         let mark = super::mark(reader, table);
-        match what {
-            Some((what, _)) => all.push(Aside {
+        if let Some((what, _)) = what {
+            all.push(Aside {
                 mark,
                 is_any,
                 what: leak(what),
-            }),
-            None => {
-                let right = "`what` is missing: what the file is and which one to open, such as \"a list of prompts; open …\"";
-                reader.mistake(span, right.to_owned());
-            }
+            });
+        } else {
+            let right = "`what` is missing: what the file is and which one to open, such as \"a list of prompts; open …\"";
+            reader.mistake(span, right.to_owned());
         }
     }
     all

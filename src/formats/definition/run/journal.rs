@@ -558,7 +558,7 @@ fn read(journal: &Journal, input: Input<'_>, apply: &mut dyn FnMut(JournalOp<'_>
     let does = |when: &Option<Conditions>| when.as_ref().is_some_and(|when| when.holds(scope));
     if does(&journal.whole) {
         journal.value.first(scope, |value| {
-            apply(JournalOp::Set(StatePath::new(), Some(value)))
+            apply(JournalOp::Set(StatePath::new(), Some(value)));
         });
         return;
     }

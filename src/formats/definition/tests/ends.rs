@@ -141,7 +141,7 @@ fn a_terminal_of_cursor_says_how_its_command_ended() {
     };
     let long = shell("npm test", 0);
     let failed = ("1", terminal("npm test", &foot("3")));
-    let one = read(&[long.clone()], &[failed.clone()]);
+    let one = read(std::slice::from_ref(&long), std::slice::from_ref(&failed));
     assert_eq!(states(&one), ["failed"]);
     assert_eq!(
         life(&one),
@@ -197,7 +197,7 @@ fn a_terminal_of_cursor_says_how_its_command_ended() {
         r#""output":"in the background: /p/terminals/12.txt","name":"Shell""#,
     );
     let two = read(
-        &[named.clone()],
+        std::slice::from_ref(&named),
         &[failed, ("12", terminal("npm test", &foot("0")))],
     );
     assert_eq!(states(&two), ["done"]);
@@ -422,7 +422,9 @@ fn what_no_agent_tells_is_unknown_and_no_fault() {
     assert_eq!(states(&gemini), ["unknown"]);
     let is_reported = |entry: &Entry| {
         let works = entry.calls().filter_map(|call| call.state.work());
-        works.map(|work| work.is_reported()).collect::<Vec<_>>()
+        works
+            .map(crate::model::tool::work::Work::is_reported)
+            .collect::<Vec<_>>()
     };
     let all: Vec<bool> = gemini.entries().flat_map(is_reported).collect();
     assert_eq!(all, [false]);

@@ -218,7 +218,7 @@ impl JournalState {
     pub(super) fn update_facts(&mut self, op: &JournalOp<'_>, owner: &[StateStep], is_list: bool) {
         match op {
             JournalOp::Set(place, Some(value)) if place.is_empty() => {
-                self.set_facts(StatePath::new(), value)
+                self.set_facts(StatePath::new(), value);
             }
             JournalOp::Set(place, value) => self.set_fact(owner, place, *value),
             JournalOp::Push(list, from, items) => {
