@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::decoder::{Confidence, Decoder, Format, Input, Probe, Verdict};
-use super::definition::head::head;
+use super::definition::heads::head;
 use super::roots::{SessionName, file_name, folder_name};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};

@@ -16,8 +16,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::counting::Counting;
-use super::definition::filled;
 use super::definition::head::Head;
+use super::definition::template::filled;
 use super::fields::Fields;
 use super::json::{self, Damage, Json};
 use super::roots::{ListedSession, Process, SessionName, SideFiles};

@@ -42,7 +42,7 @@ impl Fields {
 
 #[cfg(test)]
 mod tests {
-    use crate::formats::definition::head;
+    use crate::formats::definition::heads;
     use crate::formats::json;
     use crate::model::edit::Batch;
     use crate::model::text::Text;
@@ -56,7 +56,7 @@ mod tests {
             r#"{"type":"hologram","depth":3}"#,
             r#"{"depth":3}"#,
         ] {
-            let fields = head::of("claude-code").unwrap().fields;
+            let fields = heads::of("claude-code").unwrap().fields;
             fields.check(&json::parse(record).unwrap(), &mut out);
         }
         let listed: Vec<(&str, u64)> = out

@@ -48,7 +48,7 @@ use std::sync::{LazyLock, OnceLock};
 use decoder::{Confidence, Format, Probe, Verdict};
 use definition::read::Overlay;
 use definition::rule::Definition;
-use definition::{BUILT_IN, head, read, sniff};
+use definition::{BUILT_IN, heads, read, sniff};
 use roots::Root;
 use tables::{Queries, Tables};
 
@@ -123,7 +123,7 @@ pub(crate) fn roots(format: &dyn Format) -> impl Iterator<Item = &'static Root> 
         .head()
         .roots
         .iter()
-        .chain(head::overlays(format.name()).flat_map(|overlay| overlay.roots))
+        .chain(heads::overlays(format.name()).flat_map(|overlay| overlay.roots))
 }
 
 /// The commands with which its agent continues the session in the file or folder at `path`: none of a file that is no

@@ -21,7 +21,7 @@ use self::index::Index;
 use self::name::FileName;
 use super::counting::{self, Counting};
 use super::decoder::{BESIDE, Confidence, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
-use super::definition::head::head;
+use super::definition::heads::head;
 use super::fields::Fields;
 use super::json::Json;
 use super::pi::session::SessionDecoder;

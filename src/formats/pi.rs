@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 use super::counting::{self, Counting};
 use super::decoder::{Confidence, Decoder, Format, Input, Place, Probe, Verdict};
-use super::definition::head::head;
+use super::definition::heads::head;
 use super::fields::Fields;
 use super::json::Json;
 use super::openclaw::marks;

@@ -14,7 +14,7 @@
 use std::borrow::Cow;
 
 use super::attached::joined;
-use super::definition::head;
+use super::definition::heads;
 use super::definition::kinds::{KindRule, Kinds, label};
 use super::json::Json;
 use crate::model::edit::Batch;
@@ -196,7 +196,7 @@ fn aside(
 
 /// The kinds of the format whose records are decoded.
 pub(crate) fn kinds(out: &Batch) -> &'static Kinds {
-    head::kinds_of(out.format)
+    heads::kinds_of(out.format)
 }
 
 impl Kind<'_> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use crate::formats::decoder::Pattern;
-use crate::formats::definition::head;
+use crate::formats::definition::heads;
 use crate::formats::definition::mistakes::Mistake;
 use crate::formats::definition::read::{Base, Overlay, is_overlay, overlay, read};
 use crate::formats::definition::rule::{Definition, Rule};
@@ -117,7 +117,7 @@ fn overlay_of(
 ) -> Result<Overlay, Vec<String>> {
     let kinds = |name: &str| {
         let is_defined = own.iter().any(|known| known.head.name == name);
-        let fixed = || head::of(name).map(|head| Some(&head.kinds));
+        let fixed = || heads::of(name).map(|head| Some(&head.kinds));
         let built_in = || is_built_in(name).then_some(None);
         if is_defined {
             Some(None)
@@ -166,7 +166,7 @@ pub(crate) fn judge(path: &Path, text: &str) -> Result<(&'static str, Vec<String
     let overlay = overlay_of(path, text, &own)?;
     let format = named(overlay.extends);
     let remarks =
-        format.map(|format| remarks::remarks(&overlay, format, head::own_kinds(overlay.extends)));
+        format.map(|format| remarks::remarks(&overlay, format, heads::own_kinds(overlay.extends)));
     let placed = |remark| format!("{}{remark}", path.display());
     Ok((
         overlay.extends,
@@ -180,7 +180,7 @@ pub(crate) fn judge(path: &Path, text: &str) -> Result<(&'static str, Vec<String
 
 /// The files that add to a format.
 pub(crate) fn added_by(format: &str) -> impl Iterator<Item = &'static Path> {
-    head::overlays(format).map(|overlay| overlay.file.as_path())
+    heads::overlays(format).map(|overlay| overlay.file.as_path())
 }
 
 /// Where the text of a note may be, if nobody says better.
@@ -193,7 +193,7 @@ pub(crate) fn naming(
     format: &str,
     kinds: impl Iterator<Item = (String, Judged)>,
 ) -> Option<String> {
-    let known = head::kinds_of(format);
+    let known = heads::kinds_of(format);
     let mut classes: BTreeMap<&str, (Vec<String>, Vec<String>)> = BTreeMap::new();
     for (kind, judged) in kinds {
         let Some((label, name)) = kind.split_once('/') else {

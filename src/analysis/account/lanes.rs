@@ -8,7 +8,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-use super::pages::{Carry, Sheet, judge};
+use super::pages::{Carry, Page, Sheet, judge};
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
@@ -16,21 +16,6 @@ use crate::model::transcript::Transcript;
 /// Entries that are judged together: about as many as come at once, for a page that is begun is judged anew with what
 /// comes to it.
 pub(crate) const PAGE: usize = 64;
-
-/// Entries to be judged.
-pub struct Page<'a> {
-    /// Those of the lane, in the order of the file.
-    pub(crate) lane: &'a [EntryId],
-    /// The places of the page's own among them.
-    pub(crate) own: Range<usize>,
-}
-
-impl Page<'_> {
-    /// The page's own entries.
-    pub(crate) fn ids(&self) -> &[EntryId] {
-        self.lane.get(self.own.clone()).unwrap_or_default()
-    }
-}
 
 /// A page that was judged.
 #[derive(Clone, Debug, Default)]

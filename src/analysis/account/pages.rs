@@ -1,13 +1,29 @@
 //! What is kept of the entries of a page: whose time it was, and what happened, turn by turn.
 
+use std::ops::Range;
+
 use super::class::{Sums, TimeSpan};
 use super::figures::Figures;
-use super::lanes::Page;
 use super::sweep::{self, Said, sweep};
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
+
+/// Entries to be judged.
+pub struct Page<'a> {
+    /// Those of the lane, in the order of the file.
+    pub(crate) lane: &'a [EntryId],
+    /// The places of the page's own among them.
+    pub(crate) own: Range<usize>,
+}
+
+impl Page<'_> {
+    /// The page's own entries.
+    pub(crate) fn ids(&self) -> &[EntryId] {
+        self.lane.get(self.own.clone()).unwrap_or_default()
+    }
+}
 
 /// What is kept of a page.
 #[derive(Clone, Debug, Default)]

@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 
 use super::counting::{self, Counting};
 use super::decoder::{Decoder, Format, Input, Pattern, Place, Probe, Verdict};
-use super::definition::head::head;
+use super::definition::heads::head;
 use super::fields::Fields;
 use super::json::Json;
 use super::roots::{Process, SessionName, SideFiles};

@@ -3,7 +3,7 @@
 
 use super::stored;
 use super::voice::background;
-use crate::formats::definition::head;
+use crate::formats::definition::heads;
 use crate::formats::json::Json;
 use crate::model::edit::Batch;
 use crate::model::figures::{bytes, count};
@@ -34,7 +34,7 @@ pub(crate) fn enrich(result: &mut ToolResult, text: &str, details: &Json<'_>, ou
     result.duration_ms = duration(details);
     if result.verdict == Verdict::Done {
         result.work =
-            background::begun(text, details).map(|id| Box::new(head::work(out.format, id)));
+            background::begun(text, details).map(|id| Box::new(heads::work(out.format, id)));
         if let Some(work) = result
             .work
             .as_mut()

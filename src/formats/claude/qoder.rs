@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{Claude, ClaudeDecoder, sniff};
 use crate::formats::counting::Counting;
 use crate::formats::decoder::{Confidence, Decoder, Format, Pattern, Place, Probe, Verdict};
-use crate::formats::definition::head::head;
+use crate::formats::definition::heads::head;
 use crate::formats::json::Json;
 use crate::formats::roots::SessionName;
 use crate::model::record::Shape;

@@ -18,7 +18,7 @@ use super::claude::line::Line;
 use super::claude::session::Session;
 use super::claude::{assistant, user};
 use super::decoder::{Decoder, Format, Input, Place, Probe, Verdict};
-use super::definition::head::head;
+use super::definition::heads::head;
 use super::fields::Fields;
 use super::unknown::{self, Kind};
 use crate::model::edit::Batch;

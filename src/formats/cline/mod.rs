@@ -20,7 +20,7 @@ use std::path::Path;
 
 use self::message::Messages;
 use super::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
-use super::definition::head::head;
+use super::definition::heads::head;
 use super::json::Json;
 use super::roots::{SessionName, SideFiles};
 use super::unknown::{self, Kind};

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::formats::definition::head;
+use crate::formats::definition::heads;
 use crate::formats::waiting::Waiting;
 use crate::model::body::{Body, Image, Key};
 use crate::model::edit::{Batch, Edit};
@@ -158,7 +158,7 @@ impl Deeds {
         let Some(process) = self.polls.remove(call) else {
             // Numbers are used again: the last call that was told one is meant.
             if let Some(process) = goes_on {
-                outcome.work = Some(head::work("codex", Text::clean(&process)));
+                outcome.work = Some(heads::work("codex", Text::clean(&process)));
                 self.running.insert(process, call.clone());
             }
             return (outcome, None);

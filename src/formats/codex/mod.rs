@@ -35,7 +35,7 @@ use std::path::{Path, PathBuf};
 
 use super::counting::{self, Counting};
 use super::decoder::{BESIDE, Decoder, EarlierFile, Format, Input, Pattern, Place, Probe, Verdict};
-use super::definition::head::head;
+use super::definition::heads::head;
 use super::fields::Fields;
 use super::json::{self, Json};
 use super::roots::{ListedSession, SessionName, SideFiles, file_name};

@@ -2,7 +2,7 @@
 
 use super::line::{Class, class_of};
 use crate::formats::decoder::{Confidence, Probe, Verdict};
-use crate::formats::definition::head;
+use crate::formats::definition::heads;
 use crate::formats::json::Json;
 use crate::formats::roots::file_name;
 use crate::model::record::Shape;
@@ -50,5 +50,5 @@ fn is_enveloped(line: &Json<'_>) -> bool {
 
 /// Whether it is called something for which there is no code.
 fn is_named(kind: &str) -> bool {
-    head::of("codex").is_some_and(|head| head.kinds.get("type", kind).is_some())
+    heads::of("codex").is_some_and(|head| head.kinds.get("type", kind).is_some())
 }

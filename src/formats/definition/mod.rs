@@ -5,6 +5,7 @@
 
 mod chat;
 pub(crate) mod head;
+pub(crate) mod heads;
 pub(crate) mod kinds;
 pub mod mistakes;
 mod path;
@@ -13,6 +14,7 @@ pub mod rule;
 mod run;
 pub(crate) mod sniff;
 pub(crate) mod store;
+pub(crate) mod template;
 mod when;
 
 use std::path::{Path, PathBuf};
@@ -20,6 +22,7 @@ use std::path::{Path, PathBuf};
 use self::head::Head;
 use self::rule::Definition;
 use self::run::{DefinitionDecoder, place_of};
+use self::template::{filled, holder};
 use super::decoder::{Decoder, Format, Pattern, Probe, Verdict};
 use super::roots::{SessionName, SideFiles, file_name};
 use super::tables::{Queries, Tables};
@@ -70,7 +73,7 @@ pub(crate) const BUILT_IN: &[(&str, &str)] = files![
 /// The text of a definition or a head that comes with the program.
 pub(crate) fn text_of(format: &str) -> Option<&'static str> {
     let defined = || BUILT_IN.iter().find(|(name, _)| *name == format);
-    head::of(format)
+    heads::of(format)
         .map(|head| head.text)
         .or_else(|| Some(defined()?.1))
 }
@@ -177,40 +180,6 @@ impl Format for &'static Definition {
             ..SideFiles::default()
         }
     }
-}
-
-/// Fills the template of a path beside a session: `{dir}` is its folder, `{above}` the parent of that, `{name}` the file name,
-/// `{stem}` that without its extension, `{tail}` the part of the stem behind the last hyphen. A path that begins with
-/// `{beside NAME}` lies where the folder of this name lies that holds the session; sessions elsewhere have none.
-pub(crate) fn filled(template: &str, path: &Path) -> Option<PathBuf> {
-    if template.starts_with(HOLDER) {
-        return holder(template, path).map(|(folder, rest)| folder.join(rest));
-    }
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let above = folder.parent().unwrap_or(Path::new("")).to_string_lossy();
-    let folder = folder.to_string_lossy();
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let tail = stem.rsplit('-').next().unwrap_or_default().to_owned();
-    let text = template
-        .replace("{dir}", &folder)
-        .replace("{above}", &above)
-        .replace("{stem}", &stem)
-        .replace("{tail}", &tail);
-    let text = text.replace("{name}", file_name(path));
-    Some(PathBuf::from(text))
-}
-
-const HOLDER: &str = "{beside ";
-
-/// The folder that holds the one named at the beginning of a template, and what stands behind that.
-fn holder<'p, 't>(template: &'t str, path: &'p Path) -> Option<(&'p Path, &'t str)> {
-    let (name, rest) = template.strip_prefix(HOLDER)?.split_once("}/")?;
-    let named = path
-        .ancestors()
-        .skip(1)
-        .find(|one| file_name(one) == name)?;
-    let folder = named.parent().filter(|one| one.parent().is_some())?;
-    Some((folder, rest))
 }
 
 #[cfg(test)]

@@ -18,12 +18,11 @@ pub use self::head::{Overlay, head, is_overlay};
 use self::rules::Defaults;
 use self::table::MistakeLog;
 use super::chat::Chat;
-use super::head::{Aside, Head};
+use super::head::{Aside, DetectionMark, Head};
 use super::kinds::{FACTS, FactKind};
 use super::mistakes::{LineIndex, Mistake};
 use super::rule::{
-    Definition, Detect, DetectionMark, FactRule, Folders, MarkKind, Needs, Numbered, RecordKind,
-    Rule, Store,
+    Definition, Detect, FactRule, Folders, MarkKind, Needs, Numbered, RecordKind, Rule, Store,
 };
 use crate::formats::fields;
 use crate::model::record::Shape;

@@ -4,7 +4,7 @@ use std::path::{Path as FilePath, PathBuf};
 use std::sync::atomic::AtomicU64;
 
 use super::chat::Chat;
-use super::head::Head;
+use super::head::{DetectionMark, Head};
 use super::kinds::FactKind;
 use super::path::Path;
 use super::when::{Conditions, Literal};
@@ -154,16 +154,6 @@ impl Definition {
     }
 }
 
-/// Rows about sessions that are files, in a database beside them.
-#[derive(Debug)]
-pub(crate) struct RowsBeside {
-    /// The template of its path.
-    pub(crate) database: String,
-    pub(super) table: &'static str,
-    /// Its column with the name of the session.
-    pub(super) session: &'static str,
-}
-
 /// The tables and columns of a database with sessions.
 #[derive(Debug)]
 pub(super) enum Store {
@@ -278,16 +268,6 @@ pub(super) struct Detect {
     pub(super) maybe: Vec<DetectionMark>,
     /// Any record looks so: it is another format.
     pub(super) never: Vec<DetectionMark>,
-}
-
-/// Conditions that identify records of a format.
-#[derive(Debug)]
-pub(super) struct DetectionMark {
-    /// Whether it is about the header of a document.
-    pub(super) is_header: bool,
-    pub(super) when: Conditions,
-    /// The conditions in words.
-    pub(super) words: String,
 }
 
 /// Which records a rule is for.

@@ -1,8 +1,9 @@
 //! Detection of the format of a definition.
 
+use super::head::DetectionMark;
 use super::head::{Aside, Head};
 use super::path::Scope;
-use super::rule::{Definition, DetectionMark};
+use super::rule::Definition;
 use crate::formats::decoder::{Confidence, Probe, Verdict, nearly_all};
 use crate::formats::json::Json;
 use crate::model::record::Shape;

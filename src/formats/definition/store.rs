@@ -4,7 +4,8 @@
 //! A row is a record with a member for each column that the table has, whatever its generation. Rows come in the order in
 //! which they were written.
 
-use super::rule::{ColumnTest, ColumnValue, Documents, Joined, RowStore, RowsBeside, Store};
+use super::head::RowsBeside;
+use super::rule::{ColumnTest, ColumnValue, Documents, Joined, RowStore, Store};
 use super::when::Literal;
 use crate::formats::tables::{Listing, Queries, TableRows, Tables};
 

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 
 use self::references::{Attachments, usage_of};
 use super::decoder::{Confidence, Decoder, Format, Input, Place, Probe, Verdict};
-use super::definition::head::head;
+use super::definition::heads::head;
 use super::json::Json;
 use super::unknown::{self, Kind};
 use crate::model::edit::{Batch, Edit, MetaEdit};

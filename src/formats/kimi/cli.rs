@@ -16,7 +16,7 @@ use super::agent::{Agent, piece};
 use super::content::{block, blocks, text_of};
 use super::places;
 use crate::formats::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
-use crate::formats::definition::head::head;
+use crate::formats::definition::heads::head;
 use crate::formats::json::{self, Json};
 use crate::formats::roots::{SessionName, SideFiles};
 use crate::formats::tools;

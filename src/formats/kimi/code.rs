@@ -10,7 +10,7 @@ use super::agent::{Agent, piece};
 use super::content::{block, blocks, images, is_named, output_of, said, text_of};
 use super::places;
 use crate::formats::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
-use crate::formats::definition::head::{self, head};
+use crate::formats::definition::heads::{self, head};
 use crate::formats::json::Json;
 use crate::formats::roots::{SessionName, SideFiles, folder_name};
 use crate::formats::turns::Turns;
@@ -577,7 +577,7 @@ fn work_of(output: &str, out: &Batch) -> Option<Box<Work>> {
     let goes_on =
         field("status: ")?.trim() == "running" && field("automatic_notification: ").is_some();
     let mut work =
-        (goes_on && !handle.is_empty()).then(|| head::work(out.format, Text::clean(handle)))?;
+        (goes_on && !handle.is_empty()).then(|| heads::work(out.format, Text::clean(handle)))?;
     if field("automatic_notification: ")?.trim() == "false" {
         work.ends = Ends::Asked;
     }

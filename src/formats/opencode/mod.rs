@@ -24,7 +24,7 @@ mod turns;
 use std::path::{Path, PathBuf};
 
 use super::decoder::{Confidence, Decoder, Format, Pattern, Probe, Verdict, nearly_all};
-use super::definition::head::head;
+use super::definition::heads::head;
 use super::json::Json;
 use super::roots::SessionName;
 use super::tables::{Queries, Tables};

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use super::blocks::image;
 use super::framing;
-use crate::formats::definition::head;
+use crate::formats::definition::heads;
 use crate::formats::json::Json;
 use crate::formats::tools;
 use crate::model::body::Body;
@@ -127,7 +127,7 @@ fn work(metadata: &Json<'_>, out: &Batch) -> Option<Box<Work>> {
         .iter()
         .find_map(|name| metadata.get(name).filled())
         .filter(|_| goes_on)?;
-    let work = head::work(out.format, Text::clean(id));
+    let work = heads::work(out.format, Text::clean(id));
     let ends = if metadata.get("shellID").filled().is_some() {
         work.ends
     } else {

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::diff;
 use super::image::image;
 use crate::formats::attached::joined;
-use crate::formats::definition::head;
+use crate::formats::definition::heads;
 use crate::formats::json::Json;
 use crate::model::body::{Failure, Image, Key};
 use crate::model::edit::{Batch, Edit};
@@ -79,7 +79,7 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch
         duration_ms: details.get("durationMs").count(),
         work: session
             .filter(|_| goes_on)
-            .map(|id| head::work(out.format, id))
+            .map(|id| heads::work(out.format, id))
             .or_else(|| spawned(details))
             .map(Box::new),
     }

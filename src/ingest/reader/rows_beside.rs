@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Reader, Todo};
-use crate::formats::definition::filled;
 use crate::formats::definition::store::query_beside;
+use crate::formats::definition::template::filled;
 use crate::ingest::catalog;
 use crate::ingest::files::Kind;
 use crate::ingest::plan::Plan;

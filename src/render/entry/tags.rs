@@ -28,7 +28,7 @@ pub(super) fn readable(text: &str) -> Option<String> {
         has_tags = true;
         let words = name.replace(['-', '_'], " ");
         if let Some(inner) = before_end(rest, name) {
-            add(&mut out, &format!("{words}: {}", fields(inner)))
+            add(&mut out, &format!("{words}: {}", fields(inner)));
         } else {
             if !(rest.is_empty() && facts.is_empty() && open.is_empty()) {
                 let value = [facts, rest.trim()].join(" ");

@@ -60,7 +60,10 @@ pub fn define(data: &[u8]) {
         assert!(batch.tally.records() > before, "a record was lost");
     }
     laws::assert_conserved(&batch.tally);
-    assert!(definition.head.name.len() <= 64, "a name is a column of tables");
+    assert!(
+        definition.head.name.len() <= 64,
+        "a name is a column of tables"
+    );
     assert!(
         batch.edits.len() < 50_000,
         "{} edits of {} records",

@@ -3,8 +3,9 @@
 use super::leak;
 use super::table::{MistakeLog, Span, TomlTable};
 use super::when::literals;
+use crate::formats::definition::head::RowsBeside;
 use crate::formats::definition::rule::{
-    ColumnTest, ColumnValue, Documents, Joined, RowStore, RowsBeside, Store,
+    ColumnTest, ColumnValue, Documents, Joined, RowStore, Store,
 };
 
 pub(super) fn store(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> Option<Store> {

@@ -3,7 +3,7 @@
 use super::budget::LOOK;
 use super::{DefinitionDecoder, EntryHead, OPEN, line};
 use crate::formats::anthropic::{self, Content};
-use crate::formats::definition::head;
+use crate::formats::definition::heads;
 use crate::formats::definition::path::{Path, Scope};
 use crate::formats::definition::rule::{
     BlockRule, BlockSource, CallId, CallRule, Flag, ResultRule,
@@ -446,7 +446,7 @@ fn work(rule: &ResultRule, scope: Scope<'_>, out: &Batch) -> Option<Box<Work>> {
         .acknowledges
         .as_ref()
         .map_or(handle.is_some(), |flag| flag.holds(scope));
-    let mut work = acknowledges.then(|| head::work(out.format, handle.unwrap_or_default()))?;
+    let mut work = acknowledges.then(|| heads::work(out.format, handle.unwrap_or_default()))?;
     work.ends = rule.ends.unwrap_or(work.ends);
     Some(Box::new(work))
 }
