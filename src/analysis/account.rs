@@ -67,7 +67,7 @@ struct PageSums {
     whole: HashMap<(usize, Option<EntryId>), Figures>,
     /// All time of lanes, by their numbers.
     times: Vec<Sums>,
-    /// Calls that sub-agents have done.
+    /// Calls that have started a sub-agent.
     delegated: u32,
 }
 

@@ -8,6 +8,7 @@ use super::table::{Cell, Column, Listing, Look, cell};
 use crate::analysis::calls::Place;
 use crate::analysis::calls::lifecycle::late_ms;
 use crate::model::figures;
+use crate::model::text::Text;
 use crate::model::text::without_sgr;
 use crate::model::tool::{Clocked, Took};
 use crate::model::usage::Usage;
@@ -126,12 +127,7 @@ impl<'a> Listing for CallList<'a> {
                     cell(label.unwrap_or("main").to_owned(), look.theme.dim)
                 }),
             CallColumn::data("lane", |call| {
-                Value::text(
-                    call.entry
-                        .lane
-                        .as_ref()
-                        .map(super::super::model::text::Text::as_str),
-                )
+                Value::text(call.entry.lane.as_ref().map(Text::as_str))
             }),
             CallColumn::data("key", |call| Value::text(Some(call.entry.key.as_str()))),
             CallColumn::data("line", |call| {

@@ -256,6 +256,12 @@ const FOLLOW_UPS: [&str; 12] = [
 ];
 
 impl ToolCall {
+    /// Whether it has started a sub-agent, which costs something however it ends.
+    pub(crate) fn has_started_agent(&self) -> bool {
+        let has_begun = matches!(self.state, ToolState::Done(_)) || self.state.work().is_some();
+        self.kind == ToolKind::Delegate && has_begun
+    }
+
     /// Whether it looks after the work of another call, or writes to it: an end that its result tells is the end of that.
     pub(crate) fn follows_up(&self) -> bool {
         FOLLOW_UPS.contains(&self.name.as_str())

@@ -2,7 +2,7 @@
 
 use super::entry::{BlockKind, Break, Entry, EntryId};
 use super::timestamp::Timestamp;
-use super::tool::{ToolKind, ToolState, is_textual};
+use super::tool::{ToolState, is_textual};
 use super::totals::Totals;
 
 /// A prompt with all that follows until the next one of its session.
@@ -27,7 +27,7 @@ pub struct TurnFacts {
     pub(crate) errors: u32,
     /// Calls without a result, but for those written as text, of which no results are recorded.
     pub(crate) open: u32,
-    /// Calls that a sub-agent has done.
+    /// Calls that have started a sub-agent.
     pub(crate) delegated: u32,
     /// First time seen: that of the prompt, if it has one.
     pub(crate) started: Option<Timestamp>,
@@ -98,8 +98,7 @@ impl TurnFacts {
                 self.failed += u32::from(has_failed);
                 self.errors += u32::from(has_failed);
                 self.open += u32::from(call.state.result().is_none() && !is_textual(&call.key));
-                let is_done = matches!(call.state, ToolState::Done(_));
-                self.delegated += u32::from(is_done && call.kind == ToolKind::Delegate);
+                self.delegated += u32::from(call.has_started_agent());
                 let at = call
                     .state
                     .result()

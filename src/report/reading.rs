@@ -26,7 +26,6 @@ use crate::model::found::Found;
 use crate::model::record::{FileId, Origin, Shape};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::{ToolCall, ToolKind, ToolState};
 use crate::model::transcript::{Differences, Replaced, Touched, Transcript};
 
 /// Batches that may wait between reading and taking them in.
@@ -137,20 +136,14 @@ fn is_unsure(transcript: &Transcript) -> bool {
 /// Whether there may be more calls that started a sub-agent than sub-agents that are here: then the account tells.
 pub(crate) fn may_lack_agents(transcript: &Transcript) -> bool {
     let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
-    let starts = blocks
+    let started = blocks
         .filter_map(Block::call)
-        .filter(|call| call.kind == ToolKind::Delegate);
-    let has_failed = |call: &&ToolCall| {
-        matches!(
-            call.state,
-            ToolState::Failed(_) | ToolState::Refused(_) | ToolState::Stopped(_)
-        )
-    };
+        .filter(|call| call.has_started_agent());
     let here = transcript
         .lanes()
         .iter()
         .filter(|lane| lane.call.is_some() && !lane.entries.is_empty());
-    starts.filter(|call| !has_failed(call)).count() > here.count()
+    started.count() > here.count()
 }
 
 /// As [`read`], with what each format says of it, and how much of the strings of its records is shown.

@@ -289,9 +289,20 @@ fn check(lines: &Lines, n: usize, damage: Damage, sound: &Transcript, what: &str
         "codex-exec-json" => n > 0 && memchr::memmem::find(bytes, b"thread.started").is_some(),
         // Whoever looks after a process tells how the command ended that another call began.
         "codex" => looks_after_a_process(lines, bytes),
-        // Notices and polls tell how work ended that another call began.
-        "claude-code" => {
-            let marks: [&[u8]; 2] = [b"<task-notification>", b"retrieval_status"];
+        // Notices, polls and team mates say how work ended that another call began.
+        "claude-code" | "claude-stream-json" => {
+            let marks: [&[u8]; 10] = [
+                b"\"task_updated\"",
+                b"\"task_notification\"",
+                b"<task-notification>",
+                b"retrieval_status",
+                b"\"agents_killed\"",
+                b"\"task_status\"",
+                b"shutdown_approved",
+                b"teammate_terminated",
+                b"\"shellId\"",
+                b"\"shell_id\"",
+            ];
             marks
                 .iter()
                 .any(|mark| memchr::memmem::find(bytes, mark).is_some())

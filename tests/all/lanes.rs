@@ -227,7 +227,7 @@ fn a_folded_sub_agent_at_work_shows_how_long_and_what_it_did_last() {
         picture
             .lines()
             .nth(head)
-            .is_some_and(|line| line.contains("running 1:01")),
+            .is_some_and(|line| line.contains("running 1m01s")),
         "{picture}"
     );
     let flags = ["bash knock", "bash listen", "bash shout"].map(place);
@@ -648,7 +648,7 @@ fn of_several_sub_agents_none_opens_and_folded_ones_have_clocks() {
         ("ask the cook", "look into the pot"),
     ] {
         let row = rows.iter().find(|row| row.contains(call)).unwrap();
-        assert!(row.contains("1:05"), "a clock runs: {row}");
+        assert!(row.contains("1m05s"), "a clock runs: {row}");
         assert!(
             stage.picture().contains(at_work),
             "and the current call is named: {}",
@@ -682,14 +682,14 @@ fn the_time_of_a_turn_goes_on_while_only_its_sub_agent_works() {
             .unwrap()
             .to_owned()
     };
-    assert!(turn(&mut stage).contains("1:06"), "{}", stage.picture());
-    assert!(turn(&mut stage).contains("1:07"), "{}", stage.picture());
+    assert!(turn(&mut stage).contains("1m06s"), "{}", stage.picture());
+    assert!(turn(&mut stage).contains("1m07s"), "{}", stage.picture());
     assert!(
-        stage.picture().contains("2 calls · 1:07"),
+        stage.picture().contains("2 calls · 1m07s"),
         "the prompt says the same: {}",
         stage.picture()
     );
     stage.add([result_at("a", 70, "he knows nothing", Verdict::Done)]);
     stage.add([says("b", 71, Role::Assistant, "nobody")]);
-    assert!(turn(&mut stage).contains("1:11"), "{}", stage.picture());
+    assert!(turn(&mut stage).contains("1m11s"), "{}", stage.picture());
 }

@@ -194,6 +194,10 @@ impl<'a> Ending<'a> {
 }
 
 impl Update {
+    fn stands_by_time(&self) -> bool {
+        self.carrier == Carrier::Record && self.at.is_some()
+    }
+
     /// Whether somebody who asked was told that it goes on, after an end of it. What the program noted for itself may not
     /// have reached who was asked.
     fn says_it_went_on_after(&self, end: &Self) -> bool {
@@ -369,13 +373,29 @@ impl Work {
             .filter(|update| update.carrier == Carrier::Poll)
     }
 
-    /// Where an update stands: what the program noted for itself may lie in another file, which is read later.
+    /// Where an update is inserted. What the program noted for itself may be in another file, so it stands by its time:
+    /// before all others that are later. The order does not depend on which file is read first.
     fn place_of(&self, update: &Update) -> usize {
-        let is_later = |known: &Update| update.at.is_some() && known.at > update.at;
-        let later = self.updates.iter().position(is_later);
-        later
-            .filter(|_| update.carrier == Carrier::Record)
-            .unwrap_or(self.updates.len())
+        let is_later = |one: &Update, other: &Update| other.at.is_some() && one.at > other.at;
+        let others_end = self
+            .updates
+            .iter()
+            .rposition(|known| !known.stands_by_time())
+            .map_or(0, |last| last + 1);
+        if !update.stands_by_time() {
+            let notes = self.updates.iter().skip(others_end);
+            return others_end + notes.take_while(|note| is_later(update, note)).count();
+        }
+        let limit = self
+            .updates
+            .iter()
+            .position(|known| !known.stands_by_time() && is_later(known, update))
+            .unwrap_or(self.updates.len());
+        let before = self.updates.iter().take(limit).rev();
+        limit
+            - before
+                .take_while(|known| known.stands_by_time() && is_later(known, update))
+                .count()
     }
 
     /// Takes in what a record tells. Whether that is news.

@@ -759,15 +759,36 @@ fn what_the_program_noted_in_another_file_stands_at_its_time() {
         end: End::by_word(None, None).filter(|_| is_end),
         reason: None,
     };
-    let mut work = Work::begun(Text::from("w1"), Ends::Announced);
-    work.take_in(update("p1", 10, Carrier::Poll, false));
-    work.take_in(update("n1", 60, Carrier::Notice, true));
-    work.take_in(update("n2", 120, Carrier::Notice, true));
-    // The other file is read later.
-    work.take_in(update("begun", 1, Carrier::Record, false));
-    work.take_in(update("e1", 40, Carrier::Record, true));
-    work.take_in(update("again", 80, Carrier::Record, false));
-    work.take_in(update("e2", 100, Carrier::Record, true));
+    let own = [
+        update("p1", 10, Carrier::Poll, false),
+        update("n1", 60, Carrier::Notice, true),
+        update("n2", 120, Carrier::Notice, true),
+    ];
+    let other = [
+        update("begun", 1, Carrier::Record, false),
+        update("e1", 40, Carrier::Record, true),
+        update("again", 80, Carrier::Record, false),
+        update("e2", 100, Carrier::Record, true),
+    ];
+    // Bits that are set are of the other file.
+    let read = |mut order: u8| {
+        let mut work = Work::begun(Text::from("w1"), Ends::Announced);
+        let (mut own, mut other) = (own.iter(), other.iter());
+        for _ in 0..7 {
+            let next = if order & 1 == 1 {
+                other.next()
+            } else {
+                own.next()
+            };
+            work.take_in(next.unwrap().clone());
+            order >>= 1;
+        }
+        work
+    };
+    let mut work = read(0b111_1000);
+    for order in (0..0b1000_0000_u8).filter(|order| order.count_ones() == 4) {
+        assert_eq!(read(order), work, "{order:b}");
+    }
     let ends: Vec<_> = work
         .endings()
         .iter()
