@@ -374,9 +374,9 @@ impl Work {
     }
 
     /// Where an update is inserted. What the program noted for itself may be in another file, so it stands by its time:
-    /// before all others that are later. The order does not depend on which file is read first.
+    /// before all others that are not earlier. The order does not depend on which file is read first.
     fn place_of(&self, update: &Update) -> usize {
-        let is_later = |one: &Update, other: &Update| other.at.is_some() && one.at > other.at;
+        let is_after = |other: &Update, note: &Update| other.at >= note.at;
         let others_end = self
             .updates
             .iter()
@@ -384,18 +384,16 @@ impl Work {
             .map_or(0, |last| last + 1);
         if !update.stands_by_time() {
             let notes = self.updates.iter().skip(others_end);
-            return others_end + notes.take_while(|note| is_later(update, note)).count();
+            return others_end + notes.take_while(|note| is_after(update, note)).count();
         }
         let limit = self
             .updates
             .iter()
-            .position(|known| !known.stands_by_time() && is_later(known, update))
+            .position(|known| !known.stands_by_time() && is_after(known, update))
             .unwrap_or(self.updates.len());
         let before = self.updates.iter().take(limit).rev();
-        limit
-            - before
-                .take_while(|known| known.stands_by_time() && is_later(known, update))
-                .count()
+        let later = before.take_while(|known| known.stands_by_time() && known.at > update.at);
+        limit - later.count()
     }
 
     /// Takes in what a record tells. Whether that is news.
