@@ -11,7 +11,7 @@ use tv::model::edit::Batch;
 use tv::model::entry::{BlockKind, Break, Entry};
 use tv::model::record::{FileId, Origin, Record};
 use tv::model::text::Text;
-use tv::model::tool::ToolState;
+use tv::model::tool::{ToolState, Verdict};
 use tv::model::transcript::Transcript;
 
 use crate::fixtures::{self, Lines};
@@ -289,25 +289,7 @@ fn check(lines: &Lines, n: usize, damage: Damage, sound: &Transcript, what: &str
         "codex-exec-json" => n > 0 && memchr::memmem::find(bytes, b"thread.started").is_some(),
         // Whoever looks after a process tells how the command ended that another call began.
         "codex" => looks_after_a_process(lines, bytes),
-        // Notices, polls and team mates say how work ended that another call began.
-        "claude-code" | "claude-stream-json" => {
-            let marks: [&[u8]; 10] = [
-                b"\"task_updated\"",
-                b"\"task_notification\"",
-                b"<task-notification>",
-                b"retrieval_status",
-                b"\"agents_killed\"",
-                b"\"task_status\"",
-                b"shutdown_approved",
-                b"teammate_terminated",
-                b"\"shellId\"",
-                b"\"shell_id\"",
-            ];
-            marks
-                .iter()
-                .any(|mark| memchr::memmem::find(bytes, mark).is_some())
-        }
-        // So does a line of the machine's before what the human said.
+        // A line of the machine's before what the human said says how a command ended.
         "openclaw" => memchr::memmem::find(bytes, b"] Exec ").is_some(),
         // Events of version 2 make a message step by step.
         "opencode" => memchr::memmem::find(bytes, b"\"aggregate_id\"").is_some(),
@@ -427,6 +409,16 @@ fn contents(entry: &Entry) -> Vec<BlockKind> {
         match kind {
             BlockKind::Call(call) => {
                 call.lane = None;
+                // How work ended that goes on after its result is what others say.
+                let begun = call.state.result().filter(|result| result.work.is_some());
+                if let Some(mut result) = begun.cloned() {
+                    if let Some(work) = &mut result.work {
+                        work.updates.clear();
+                    }
+                    (result.verdict, result.duration_ms) = (Verdict::Done, None);
+                    result.facts = Text::default();
+                    call.state = ToolState::Acknowledged(Box::new(result));
+                }
                 if call.state.result().is_none() {
                     call.state = ToolState::Pending;
                 }

@@ -49,7 +49,7 @@ pub fn text(data: &[u8]) {
     );
 
     let theme = Theme::dark();
-    let terminal = Terminal {
+    let terminal = TerminalSupport {
         depth: Depth::True,
         ..theme.terminal
     };
