@@ -26,6 +26,7 @@ use crate::model::found::Found;
 use crate::model::record::{FileId, Origin, Shape};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
+use crate::model::tool::{ToolCall, ToolKind, ToolState};
 use crate::model::transcript::{Differences, Replaced, Touched, Transcript};
 
 /// Batches that may wait between reading and taking them in.
@@ -136,14 +137,22 @@ fn is_unsure(transcript: &Transcript) -> bool {
 /// Whether there may be more calls that started a sub-agent than sub-agents that are here: then the account tells.
 pub(crate) fn may_lack_agents(transcript: &Transcript) -> bool {
     let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
-    let started = blocks
+    let starts = blocks
         .filter_map(Block::call)
-        .filter(|call| call.has_started_agent());
+        .filter(|call| call.kind == ToolKind::Delegate);
+    // Counting reads no results: a call without one may have started a sub-agent.
+    let may_have_started = |call: &&ToolCall| {
+        call.has_started_agent()
+            || !matches!(
+                call.state,
+                ToolState::Failed(_) | ToolState::Refused(_) | ToolState::Stopped(_)
+            )
+    };
     let here = transcript
         .lanes()
         .iter()
         .filter(|lane| lane.call.is_some() && !lane.entries.is_empty());
-    started.count() > here.count()
+    starts.filter(may_have_started).count() > here.count()
 }
 
 /// As [`read`], with what each format says of it, and how much of the strings of its records is shown.
