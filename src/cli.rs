@@ -45,7 +45,7 @@ use crate::app::input::keymap::Keymap;
 use crate::ingest::find::Search;
 use crate::ingest::{OpenError, Target, WatchMode};
 use crate::render::row::Level;
-use crate::report::listing::What;
+use crate::report::listing::ListKind;
 use crate::report::rows::Paper;
 use crate::report::{self, brief, doctor, list, manual, printer, stats, themes};
 use crate::runtime::config::{DemoSpeed, Start, ViewConfig};
@@ -446,10 +446,14 @@ impl Config {
                 })
             }
             Command::Tools { listing, sums } => {
-                let what = if sums { What::Tools } else { What::Calls };
-                listing.config(what, &surroundings)
+                let kind = if sums {
+                    ListKind::Tools
+                } else {
+                    ListKind::Calls
+                };
+                listing.config(kind, &surroundings)
             }
-            Command::Files(listing) => listing.config(What::Files, &surroundings),
+            Command::Files(listing) => listing.config(ListKind::Files, &surroundings),
             Command::Doctor(args) => Self::doctor(args, &surroundings),
             Command::Check(args) if args.rules => Self::Rules(args.form()),
             Command::Check(args) => {

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use super::strict::StrictArgs;
 use super::surroundings::Surroundings;
 use super::{Config, PaperArgs};
-use crate::report::listing::{Form, Options, What};
+use crate::report::listing::{Form, ListKind, Options};
 
 /// What was typed after either.
 #[derive(Debug, clap::Args)]
@@ -27,12 +27,12 @@ pub(super) struct ListingArgs {
 
 impl ListingArgs {
     /// What to list, and how.
-    pub(super) fn config(self, what: What, surroundings: &Surroundings) -> Config {
+    pub(super) fn config(self, kind: ListKind, surroundings: &Surroundings) -> Config {
         let (targets, folders) = self.strict.named(&self.sessions, surroundings);
         Config::Listing(Options {
             targets,
             folders,
-            what,
+            kind,
             form: match (self.json, self.csv) {
                 (true, _) => Form::Json,
                 (_, true) => Form::Csv,

@@ -8,6 +8,7 @@ use clap::error::{ContextKind, ContextValue};
 use super::surroundings::Surroundings;
 use crate::ingest::find::{self, Environment, Search};
 use crate::ingest::{self, OpenError, Target};
+use crate::model::found::Found;
 use crate::model::timestamp::Timestamp;
 use crate::report::reading;
 
@@ -29,15 +30,9 @@ fn newest(target: Target, environment: &Environment) -> Target {
     if !is_whole || !has_several {
         return target;
     }
-    let search = Search::among(environment.clone(), [Ok(target.clone())], None);
-    // Whether sessions run does not matter here, so no time is needed.
-    let mut found = find::sessions(&search, Timestamp(0))
-        .flatten()
-        .filter(|found| found.unreadable.is_none());
     // A folder may be a single session.
-    found
-        .next()
-        .map_or(target, |found| Target::of(found.place()))
+    let newest = sessions_in(&target, environment).next();
+    newest.map_or(target, |found| Target::of(found.place()))
 }
 
 /// Whether a folder or a database that is named as a whole holds several sessions to choose from.
@@ -46,12 +41,18 @@ pub(super) fn has_several(target: &Target, surroundings: &Surroundings) -> bool 
     if !is_folder {
         return ingest::is_choice(target);
     }
-    let search = Search::among(surroundings.environment.clone(), [Ok(target.clone())], None);
-    // Which sessions run is no matter here, so there is no time.
-    let mut found = find::sessions(&search, Timestamp(0))
+    sessions_in(target, &surroundings.environment)
+        .nth(1)
+        .is_some()
+}
+
+/// The readable sessions of a folder or database, newest first.
+fn sessions_in(target: &Target, environment: &Environment) -> impl Iterator<Item = Found> {
+    let search = Search::among(environment.clone(), [Ok(target.clone())], None);
+    // Whether sessions run does not matter here, so no time is needed.
+    find::sessions(&search, Timestamp(0))
         .flatten()
-        .filter(|found| found.unreadable.is_none());
-    found.nth(1).is_some()
+        .filter(|found| found.unreadable.is_none())
 }
 
 fn at(argument: &OsString, environment: &Environment) -> Result<Target, OpenError> {

@@ -26,9 +26,9 @@ use crate::listing::table::{Listing, Table};
 use crate::listing::tools::{LONGEST, ToolList};
 use crate::model::timestamp::Timestamp;
 
-/// What is listed.
+/// Which rows a list has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum ListKind {
     /// Every call.
     Calls,
     /// Tools against each other.
@@ -55,8 +55,8 @@ pub struct Options {
     pub targets: Vec<Result<Target, OpenError>>,
     /// What becomes of what else lies in a folder that is named.
     pub folders: Folders,
-    /// What of them.
-    pub what: What,
+    /// Which rows of them.
+    pub kind: ListKind,
     /// In which form.
     pub form: Form,
     /// Columns and colours.
@@ -71,7 +71,7 @@ pub fn write(
 ) -> Result<Outcome, ReportError> {
     let mut out = ListWriter {
         options,
-        has_begun: false,
+        begun: 0,
         out,
     };
     let missed = reading::each(
@@ -80,12 +80,12 @@ pub fn write(
         show::is_large,
         |reading| {
             let transcript = &reading.transcript;
-            match options.what {
-                What::Files => {
+            match options.kind {
+                ListKind::Files => {
                     let files = Memo::<Files>::of(transcript);
                     out.write(&reading, &FileList(&files), keys(&files), MOST_CHANGED)?;
                 }
-                What::Tools => {
+                ListKind::Tools => {
                     let calls = Memo::<Calls>::of(transcript);
                     let names = calls.tools().iter().map(|(name, _)| name.clone());
                     out.write(
@@ -95,7 +95,7 @@ pub fn write(
                         LONGEST,
                     )?;
                 }
-                What::Calls => {
+                ListKind::Calls => {
                     let calls = Memo::<Calls>::of(transcript);
                     let scene = CallScene {
                         transcript,
@@ -114,7 +114,7 @@ pub fn write(
     Ok(options.folders.outcome(missed, Outcome::Complete))
 }
 
-impl What {
+impl ListKind {
     fn schema(self) -> &'static str {
         match self {
             Self::Calls => "tv.tool/1",
@@ -135,8 +135,8 @@ impl What {
 /// Writes listings, one after the other.
 struct ListWriter<'a> {
     options: &'a Options,
-    /// Whether a list was written before.
-    has_begun: bool,
+    /// How many were begun.
+    begun: usize,
     out: &'a mut dyn Write,
 }
 
@@ -151,21 +151,21 @@ impl ListWriter<'_> {
         let keys = sort.sort(listing, keys);
         let meta = reading.transcript.meta();
         let named = reading.target.session.as_deref();
-        let of = Of {
+        let session = SessionFields {
             path: reading::shown(&reading.target.path).to_string(),
             session: meta.id.as_deref().or(named).map(str::to_owned),
         };
-        let is_first = !std::mem::replace(&mut self.has_begun, true);
+        self.begun += 1;
         match self.options.form {
-            Form::Text => self.write_text(listing, &keys, sort, &of, is_first),
-            Form::Csv => self.write_csv(listing, &keys, &of, is_first),
+            Form::Text => self.write_text(listing, &keys, sort, &session),
+            Form::Csv => self.write_csv(listing, &keys, &session),
             Form::Json => keys
                 .iter()
                 .filter_map(|key| listing.row(key))
                 .try_for_each(|row| {
-                    let schema = Value::text(Some(self.options.what.schema()));
+                    let schema = Value::text(Some(self.options.kind.schema()));
                     let fields = [("schema", schema)].into_iter();
-                    let fields = fields.chain(of.values()).chain(values(listing, &row));
+                    let fields = fields.chain(session.values()).chain(values(listing, &row));
                     json::write_line(self.out, &Object(fields.collect()))
                 }),
         }
@@ -177,19 +177,18 @@ impl ListWriter<'_> {
         listing: &L,
         keys: &[L::Key],
         sort: Sort,
-        of: &Of,
-        is_first: bool,
+        session: &SessionFields,
     ) -> io::Result<()> {
-        let Options { what, paper, .. } = self.options;
+        let Options { kind, paper, .. } = self.options;
         let theme = paper.theme();
-        if !is_first {
+        if self.begun > 1 {
             writeln!(self.out)?;
         }
         if self.options.targets.len() > 1 {
-            writeln!(self.out, "{}", reading::on_one_line(&of.path))?;
+            writeln!(self.out, "{}", reading::on_one_line(&session.path))?;
         }
         if keys.is_empty() {
-            return writeln!(self.out, "{}", what.none());
+            return writeln!(self.out, "{}", kind.none());
         }
         let table = Table::of(listing, usize::from(paper.width));
         let rows = keys.iter().filter_map(|key| listing.row(key));
@@ -203,28 +202,27 @@ impl ListWriter<'_> {
         &mut self,
         listing: &L,
         keys: &[L::Key],
-        of: &Of,
-        is_first: bool,
+        session: &SessionFields,
     ) -> io::Result<()> {
         let mut csv = csv::Writer::from_writer(&mut *self.out);
-        if is_first {
+        if self.begun == 1 {
             csv.write_record(["path", "session"].into_iter().chain(names(listing)))?;
         }
         for row in keys.iter().filter_map(|key| listing.row(key)) {
-            let cells = of.values().into_iter().chain(values(listing, &row));
+            let cells = session.values().into_iter().chain(values(listing, &row));
             csv.write_record(cells.map(|(_, value)| plain(&value)))?;
         }
         csv.flush()
     }
 }
 
-/// What a list is of.
-struct Of {
+/// The fields of a row that name its session.
+struct SessionFields {
     path: String,
     session: Option<String>,
 }
 
-impl Of {
+impl SessionFields {
     fn values(&self) -> [(&'static str, Value); 2] {
         let path = Value::text(Some(self.path.as_str()));
         [
