@@ -1,5 +1,5 @@
-//! Walks through folders: which files a pattern names, which files lie below a folder, and what the
-//! system says of them. Knows no agent.
+//! Walks through folders: which files a pattern names, which files lie below a folder, and their
+//! metadata. Knows no agent.
 //!
 //! Invariant: opens no file.
 
@@ -11,20 +11,18 @@ use std::thread;
 use super::pattern::{Closed, Expansion, Listings, closed, expand_with};
 use super::stamp::Stamp;
 
-/// So many files are asked about together.
+/// Files whose metadata a thread reads at a time.
 const PORTION: usize = 256;
 
-/// A file that a walk came by.
+/// A file that a walk found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lying {
-    /// Where.
     pub(crate) path: PathBuf,
-    /// Its length and when it was written. `None`: the system does not say.
+    /// Length and time of the last write; `None` if the system does not say.
     pub(crate) stamp: Option<Stamp>,
 }
 
 impl Lying {
-    /// The file at a path.
     pub(crate) fn at(path: PathBuf) -> Self {
         let stamp = Stamp::of(&path).ok();
         Self { path, stamp }
@@ -36,18 +34,17 @@ impl Lying {
 pub(crate) struct Named {
     /// The files.
     pub(crate) files: Vec<Lying>,
-    /// Folders that were looked into or are missing: if one changes, so may the files.
+    /// Folders that were listed or are missing: if one changes, so may the files.
     pub(crate) folders: Vec<PathBuf>,
-    /// What it leads to or through and that cannot be looked at.
+    /// What is on the way and cannot be opened.
     pub(crate) closed: Vec<Closed>,
 }
 
 /// What lies below a folder.
 #[derive(Debug, Default)]
 pub(crate) struct Below {
-    /// The files.
     pub(crate) files: Vec<PathBuf>,
-    /// Folders that cannot be looked into.
+    /// Folders that cannot be listed.
     pub(crate) closed: Vec<Closed>,
 }
 
@@ -59,7 +56,8 @@ pub(crate) fn named_by(pattern: &Path) -> Vec<Lying> {
         .collect()
 }
 
-/// What each of some patterns names: there may be tens of thousands of files, so they are asked for on two threads.
+/// The files that each of some patterns names. There may be tens of thousands, so two threads read
+/// their metadata.
 pub(crate) fn named_by_each(patterns: &[PathBuf], listings: &Listings) -> Vec<Named> {
     let mut paths: Vec<PathBuf> = Vec::new();
     let named: Vec<(usize, Expansion)> =
@@ -100,7 +98,7 @@ pub(crate) fn named_by_each(patterns: &[PathBuf], listings: &Listings) -> Vec<Na
     named.collect()
 }
 
-/// What comes of each of these, in their order.
+/// Maps items on two threads; results keep the order of the items.
 pub(crate) fn on_two_threads<T: Sync, R: Send>(
     items: &[T],
     work: impl Fn(&T) -> R + Sync,
@@ -129,8 +127,9 @@ pub(crate) fn on_two_threads<T: Sync, R: Send>(
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// The files up to `depth` folders below a folder, without links, and without hidden folders but for those of which
-/// `is_seen` says otherwise. `enter` is asked for each folder, with the names in it, whether to look at what it holds.
+/// The files up to `depth` folders below a folder. Links are not followed; hidden folders are
+/// skipped unless `is_seen` names them. `enter` decides, given a folder and the names in it,
+/// whether to descend.
 pub(crate) fn below(
     folder: &Path,
     depth: usize,

@@ -1,20 +1,22 @@
-//! One JSON document as records: its root object with the array of messages emptied, and the elements
-//! of that array, as byte ranges.
+//! Splits one JSON document into records: the root object with its array of messages emptied, and
+//! the elements of that array, as byte ranges.
 //!
-//! Only brackets and strings are looked at, so damage within an element stays within it, and the
-//! beginning of a long document can be split as well as the whole.
+//! Only brackets and strings are parsed, so damage within an element stays within it, and the
+//! beginning of a document can be split as well as the whole.
 
 use std::ops::Range;
 
 use memchr::{memchr2, memrchr_iter};
 
-/// How long the first element of an array may be that is no object, if the array is to be told from a line of a log.
+/// The first element of an array may be no object if it ends within so many bytes; else the line
+/// belongs to a log.
 const ODD: usize = 4 << 10;
 
-/// The keys whose array is the list of messages if there is one; else the longest array of objects.
+/// Names of the array of messages; a document without them is split by its longest array of
+/// objects.
 const MESSAGES: [&[u8]; 2] = [b"\"messages\"", b"\"steps\""];
 
-/// Where the parts of a document are.
+/// The byte ranges of a split document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
     /// From the opening bracket to the closing one, or to the end of what is there.
@@ -28,13 +30,14 @@ pub struct Split {
 }
 
 impl Split {
-    /// Whether the closing bracket was found.
+    /// Whether the document has its closing bracket.
     pub(crate) fn is_complete(&self) -> bool {
         self.cut.is_none()
     }
 }
 
-/// Splits a document. Lines before it (a log message, say) are skipped. `None` if there is none.
+/// Splits a document. Lines before it, such as log messages, are skipped. `None` if there is no
+/// document.
 pub fn split(bytes: &[u8]) -> Option<Split> {
     let start = Roots::of(bytes).next(beginning(bytes))?;
     let mut scan = Scan { bytes, at: start };
@@ -56,7 +59,7 @@ pub fn split(bytes: &[u8]) -> Option<Split> {
     Some(scan.object())
 }
 
-/// Splits a text of values that follow one another, over several lines each; or an array of them.
+/// Splits JSON values that follow one another, each over several lines, or an array of values.
 pub fn split_values(bytes: &[u8]) -> Option<Split> {
     let mut roots = Roots::of(bytes);
     let start = roots.next(beginning(bytes))?;
@@ -88,10 +91,10 @@ pub fn split_values(bytes: &[u8]) -> Option<Split> {
     })
 }
 
-/// The last elements of a document that ends with these bytes, in order: those of the outermost array that began before
-/// them, or the values that follow one another.
+/// The last elements of a document of which these bytes are the end, in order: elements of the
+/// outermost array that began earlier, or values that follow one another.
 pub(crate) fn elements_at_end(bytes: &[u8]) -> Vec<Range<usize>> {
-    /// What ends there, and the objects right in it.
+    /// A nesting level whose end was found, with the objects directly in it.
     struct Level {
         end: usize,
         is_array: bool,
@@ -103,7 +106,7 @@ pub(crate) fn elements_at_end(bytes: &[u8]) -> Vec<Range<usize>> {
         objects: Vec::new(),
     }];
     let mut at = bytes.len();
-    // Seen from behind a string begins with a quote that ends it: those in it are escaped.
+    // Scanning backwards, a string starts at its closing quote: quotes within it are escaped.
     while let Some(found) = bytes
         .get(..at)
         .and_then(|rest| rest.iter().rposition(|byte| is_structure(*byte)))
@@ -148,7 +151,7 @@ fn is_structure(byte: u8) -> bool {
     matches!(byte, b'"' | b'{' | b'}' | b'[' | b']')
 }
 
-/// Where a string begins that ends with the quote at a place.
+/// The opening quote of the string that ends at `end`.
 fn string_before(bytes: &[u8], end: usize) -> Option<usize> {
     memrchr_iter(b'"', bytes.get(..end)?).find(|at| {
         let before = bytes.get(..*at).unwrap_or_default();
@@ -162,7 +165,7 @@ fn string_before(bytes: &[u8], end: usize) -> Option<usize> {
     })
 }
 
-/// Where the first line begins.
+/// The offset of the first line, behind a byte order mark.
 fn beginning(bytes: &[u8]) -> usize {
     if bytes.starts_with(b"\xef\xbb\xbf") {
         3
@@ -171,11 +174,11 @@ fn beginning(bytes: &[u8]) -> usize {
     }
 }
 
-/// Lines that begin with `{` or `[` in the way of JSON.
+/// Finds lines that begin like a JSON document, with `{` or `[`.
 struct Roots<'a> {
     bytes: &'a [u8],
-    /// How many bytes may still be looked at to tell arrays from lines of a log: each line may look like the beginning
-    /// of an array that goes on to the end.
+    /// Budget in bytes for telling arrays from lines of a log: any `[` may seem to open an array
+    /// that goes on to the end.
     left: usize,
 }
 
@@ -187,7 +190,6 @@ impl<'a> Roots<'a> {
         }
     }
 
-    /// The first one from a place on.
     fn next(&mut self, mut line_start: usize) -> Option<usize> {
         for line in self
             .bytes
@@ -223,7 +225,8 @@ impl<'a> Roots<'a> {
             .find(|byte| !byte.is_ascii_whitespace())
     }
 
-    /// Whether the first element of an array is no object, but the second one is. A line of a log may begin like an array.
+    /// Whether the first element of an array is no object and the second one is. A line of a log
+    /// may begin like an array.
     fn is_odd_first(&mut self, at: usize) -> bool {
         let end = self.bytes.len().min(at + ODD.min(self.left));
         let mut scan = Scan {
@@ -241,17 +244,17 @@ struct Scan<'a> {
     at: usize,
 }
 
-/// An array of the root object, or the root.
+/// An array of the root object, or the root itself.
 struct Array {
     start: usize,
-    /// After its closing bracket, if that was found.
+    /// Behind its closing bracket, if that was found.
     end: Option<usize>,
     elements: Vec<Range<usize>>,
     has_objects: bool,
 }
 
 impl Scan<'_> {
-    /// Whether behind the bracket of an array stands no object, and then one.
+    /// Whether the first element is no object and the second one is.
     fn has_odd_first(&mut self) -> bool {
         let is_value = matches!(
             self.skip(),
@@ -271,7 +274,7 @@ impl Scan<'_> {
         self.peek()
     }
 
-    /// The root object, at its opening bracket.
+    /// Parses the root object from its opening bracket.
     fn object(&mut self) -> Split {
         let start = self.at;
         self.at += 1;
@@ -353,8 +356,8 @@ impl Scan<'_> {
         }
     }
 
-    /// A member at its key: whether it is called messages, and its value if that is an array.
-    /// `None` if it breaks off.
+    /// Parses a member from its key: whether it is named like the array of messages, and its value
+    /// if that is an array. `None` if it breaks off.
     fn member(&mut self) -> Option<(bool, Option<Array>)> {
         let key = self.at;
         self.string()?;
@@ -371,14 +374,14 @@ impl Scan<'_> {
         }
         match self.peek()? {
             b'[' => return Some((is_messages, Some(self.array()))),
-            // A value is missing.
+            // The value is missing.
             b'}' | b',' => {}
             _ => self.value()?,
         }
         Some((false, None))
     }
 
-    /// An array at its opening bracket.
+    /// Parses an array from its opening bracket.
     fn array(&mut self) -> Array {
         let mut array = Array {
             start: self.at,
@@ -407,7 +410,7 @@ impl Scan<'_> {
         array
     }
 
-    /// Any value, at its first byte. `None` if it breaks off.
+    /// Skips a value from its first byte. `None` if it breaks off.
     fn value(&mut self) -> Option<()> {
         let mut depth = 0_usize;
         loop {
@@ -430,7 +433,7 @@ impl Scan<'_> {
         }
     }
 
-    /// A number or a word. At the end of the bytes it may go on.
+    /// Skips a number or a word, which may go on beyond the end of the bytes.
     fn scalar(&mut self) -> Option<()> {
         while !matches!(
             self.peek()?,
@@ -441,7 +444,7 @@ impl Scan<'_> {
         Some(())
     }
 
-    /// A string at its opening quote.
+    /// Skips a string from its opening quote.
     fn string(&mut self) -> Option<()> {
         self.at += 1;
         loop {

@@ -1,7 +1,9 @@
-//! Many files that belong together, named by patterns: which are new, which are gone, which to look at.
+//! Many files that belong together, named by patterns: which are new, which are gone, which may
+//! have changed.
 //!
-//! Tens of thousands of files are common, so a look costs little when nothing happens: recent files and
-//! directories each time, a slice of the others in turn, and those that an event names at once.
+//! Tens of thousands of files are common, so a poll without changes must be cheap: it checks recent
+//! files and directories each time, the other files a slice at a time, and at once what an event
+//! names.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
@@ -12,23 +14,23 @@ use super::pattern::expand;
 use super::stamp::Stamp;
 use super::watch::Hints;
 
-/// How many recent ones are looked at each time.
+/// Recently changed files, checked at each poll.
 const RECENT: usize = 128;
-/// How many of the others are looked at each time.
+/// Other files that a poll checks.
 const SLICE: usize = 256;
 
-/// What became of the files since the last look.
+/// The changes since the last poll.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Census {
-    /// Files that were not there before, in order.
+    /// New files, in order.
     pub(crate) new: Vec<Arc<Path>>,
-    /// Files that are no longer there.
+    /// Files that are gone.
     pub(crate) gone: Vec<Arc<Path>>,
-    /// Files to be looked at: they may have changed.
+    /// Files that may have changed.
     pub(crate) due: Vec<Arc<Path>>,
 }
 
-/// Files named by patterns.
+/// The files that some patterns name.
 #[derive(Debug, Default)]
 pub(crate) struct Folder {
     patterns: Vec<Arc<Path>>,
@@ -43,13 +45,13 @@ pub(crate) struct Folder {
 #[derive(Debug)]
 struct Directory {
     modified: Option<(i64, i64)>,
-    /// Seen twice in the same state: two changes may share one time stamp.
+    /// Checked twice in the same state: two changes may share one time stamp.
     is_settled: bool,
     patterns: Vec<usize>,
 }
 
 impl Folder {
-    /// Adds a pattern. Returns the files that it names and no other pattern did.
+    /// Adds a pattern. Returns the files that no other pattern named before.
     pub(crate) fn add(&mut self, pattern: &Path) -> Vec<Arc<Path>> {
         if self.known_patterns.contains(pattern) {
             return Vec::new();
@@ -61,17 +63,16 @@ impl Folder {
         self.expand_again(self.patterns.len() - 1).0
     }
 
-    /// Forgets which files are known, so that all are found again, in order.
+    /// Forgets all files, so that the next poll reports them as new, in order.
     pub(crate) fn restart(&mut self) {
         *self = Self::default();
     }
 
-    /// Directories to be watched, the most recent ones first.
+    /// Directories to watch, the most recently changed ones first.
     pub(crate) fn directories(&self) -> impl Iterator<Item = &Path> {
         self.directory_rota.recent.iter().rev().map(|path| &**path)
     }
 
-    /// Looks for changes.
     pub(crate) fn poll(&mut self, hints: &Hints) -> Census {
         let mut census = Census::default();
         let mut stale = Vec::new();
@@ -99,7 +100,7 @@ impl Folder {
         census
     }
 
-    /// Notes that a file has changed, so that it is looked at each time.
+    /// Marks a file as recently changed.
     pub(crate) fn touch(&mut self, path: &Path) {
         if let Some(path) = self.files.get(path) {
             self.file_rota.touch(Arc::clone(path));
@@ -120,7 +121,6 @@ impl Folder {
         }
     }
 
-    /// The files that are new and those that are gone.
     fn expand_again(&mut self, pattern: usize) -> (Vec<Arc<Path>>, Vec<Arc<Path>>) {
         let Some(path) = self.patterns.get(pattern) else {
             return Default::default();
@@ -146,7 +146,7 @@ impl Folder {
         let Some(known) = self.files_of.get_mut(pattern) else {
             return Default::default();
         };
-        // Each path is kept once, however many lists it is in.
+        // Several lists share one copy of a path.
         let shared = |path: PathBuf| {
             self.files
                 .get(&*path)
@@ -184,7 +184,7 @@ fn modified(directory: &Path) -> Option<(i64, i64)> {
     Stamp::of(path).ok().map(|stamp| stamp.modified())
 }
 
-/// Whose turn it is: the recent ones always, the others one after the other.
+/// A round over items: recent ones each time, the others in slices.
 #[derive(Debug)]
 struct Rota<T> {
     all: Vec<T>,
@@ -203,7 +203,6 @@ impl<T> Default for Rota<T> {
 }
 
 impl<T: Clone + Eq + Hash> Rota<T> {
-    /// Adds an item that is not there yet.
     fn add(&mut self, item: T) {
         self.all.push(item.clone());
         self.push_recent(item);

@@ -1,7 +1,7 @@
-//! A growing file that is followed by name: what was appended, and whether it is still the same text.
+//! Follows a growing file by name: what was appended, and whether it is still the same text.
 //!
-//! Identity is (device, inode), the first bytes, and the bytes just before the place that was read:
-//! any of them alone is fooled by inode reuse, equal headers or truncation between two looks.
+//! Identity is device and inode, the first bytes, and the bytes just before the offset read so far:
+//! each alone is fooled by inode reuse, equal headers or truncation between two polls.
 //!
 //! Invariant: a descriptor is read to its end before a new file of the same name is begun.
 
@@ -19,31 +19,31 @@ use self::identity::Identity;
 use super::regular::Fence;
 use super::stamp::{Stamp, read_at};
 
-/// What a look at the file showed.
+/// The result of a poll.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Nothing to do.
+    /// Nothing new.
     Quiet,
     /// There are bytes to read.
     Grown,
-    /// It is another text now: read from 0. Says what happened.
+    /// It is another text now, to be read from 0; says what happened.
     Anew(&'static str),
-    /// All that was in it was cut off, and nothing came in its place.
+    /// It was cut to nothing, and nothing was written since.
     Emptied,
-    /// It is gone. What was open can still be read.
+    /// It was deleted; the open file can still be read.
     Gone,
-    /// It was moved away, to where if that is known. It is read on there.
+    /// It was moved, to this path if that is known; it is still read there.
     Moved(Option<PathBuf>),
-    /// It is there again, or can be read again.
+    /// It exists again, or can be read again.
     Back,
     /// It cannot be read; says why.
     Unreadable(String),
 }
 
-/// A file that was cut and is empty for so long stays so.
+/// A file that was cut and stays empty for so long is reported as emptied.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Reads bytes of a file at a place.
+/// Reads bytes of a file at an offset.
 type ReadAt = fn(&File, &mut [u8], u64) -> io::Result<usize>;
 
 /// Follows one file.
@@ -56,10 +56,10 @@ pub(crate) struct Follower {
     stamp: Stamp,
     offset: u64,
     identity: Identity,
-    /// How far the descriptor of a file that was replaced is read.
+    /// Length of the replaced file whose descriptor is still being read.
     drain_to: Option<u64>,
     was_cut: bool,
-    /// Since when it has been empty, and whether that was said.
+    /// Since when it has been empty, and whether that was reported.
     empty: Option<(Instant, bool)>,
     away: Option<Away>,
     failure: Option<Failure>,
@@ -67,7 +67,7 @@ pub(crate) struct Follower {
     is_healed: bool,
 }
 
-/// What became of a file whose name is gone.
+/// Why the path is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Away {
     Deleted,
@@ -96,34 +96,32 @@ impl Follower {
         })
     }
 
-    /// Goes on at another place of the same text.
+    /// Continues at another offset of the same text.
     pub(crate) fn seek(&mut self, at: u64) -> io::Result<()> {
         self.identity = Identity::of(self.descriptor()?)?;
         self.offset = at;
         Ok(())
     }
 
-    /// The file's name.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether the file that was followed lies at another path now.
+    /// Whether the followed file is at another path now.
     pub(crate) fn is_now_at(&self, path: &Path) -> bool {
         Stamp::of(path).is_ok_and(|stamp| stamp.is_same_file(&self.stamp))
     }
 
-    /// Where the next read begins.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The length of the file when it was last looked at.
+    /// The length of the file at the last poll.
     pub(crate) fn len(&self) -> u64 {
         self.stamp.len
     }
 
-    /// When it is to be looked at without any event: a file that cannot be read, or that may stay empty.
+    /// When to poll without an event: for a file that cannot be read, or that may stay empty.
     pub(crate) fn retry_at(&self) -> Option<Instant> {
         let empty = self.empty.filter(|(_, is_said)| !is_said);
         let said_at = empty.and_then(|(since, _)| since.checked_add(PATIENCE));
@@ -135,7 +133,7 @@ impl Follower {
             .min()
     }
 
-    /// Lets go of the descriptor until there is something to read: for files beside the session.
+    /// Closes the descriptor until there is something to read: for files beside the session.
     pub(crate) fn rest(&mut self) {
         self.file = None;
     }
@@ -153,7 +151,7 @@ impl Follower {
         Ok(read)
     }
 
-    /// Looks at the file. To be called until it says [`Change::Quiet`].
+    /// Checks the file. To be called until it returns [`Change::Quiet`].
     pub(crate) fn poll(&mut self, now: Instant) -> Change {
         if let Some(failure) = self.failure.as_ref().filter(|failure| now < failure.retry) {
             let can_read_on = !failure.in_reading && self.has_unread_bytes();
@@ -169,7 +167,7 @@ impl Follower {
         match self.look() {
             Ok(Change::Quiet | Change::Back) if self.failure.take().is_some() => Change::Back,
             Ok(Change::Grown) => {
-                // Whether it can be read again shows when that is tried.
+                // Whether it can be read again shows only when that is tried.
                 self.is_healed = self
                     .failure
                     .take_if(|failure| !failure.in_reading)
@@ -188,7 +186,7 @@ impl Follower {
         }
     }
 
-    /// A file that was cut is mostly filled again at once; one that stays empty is worth a word.
+    /// A file that was cut is usually filled again at once; only one that stays empty is reported.
     fn look_at_emptiness(&mut self, now: Instant) -> Change {
         if !self.was_cut {
             self.empty = None;
@@ -202,7 +200,7 @@ impl Follower {
         Change::Emptied
     }
 
-    /// Takes note that reading failed, and says what is to be reported of it.
+    /// Records that reading failed. Returns what to report.
     pub(crate) fn failed(&mut self, error: &io::Error, now: Instant) -> Change {
         self.note_failure(error, now, true)
     }
@@ -272,7 +270,7 @@ impl Follower {
         }
     }
 
-    /// Where the open file lies now, on systems that know.
+    /// The path of the open file now, where the system tells it.
     fn new_name(&self) -> Option<PathBuf> {
         use std::os::fd::AsRawFd;
         let descriptor = self.file.as_ref()?.as_raw_fd();
@@ -330,7 +328,7 @@ impl Follower {
     }
 
     fn note_failure(&mut self, error: &io::Error, now: Instant, in_reading: bool) -> Change {
-        // A handle of a network file system may have gone stale: only a new one can help.
+        // A handle of a network file system may be stale: only a new one can help.
         if error.raw_os_error() == Some(rustix::io::Errno::STALE.raw_os_error()) {
             self.file = None;
         }
@@ -352,7 +350,7 @@ impl Follower {
     }
 }
 
-/// Why a file cannot be read, in a few words.
+/// The reason in a few words.
 pub(crate) fn why_unread(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
@@ -360,7 +358,7 @@ pub(crate) fn why_unread(error: &io::Error) -> String {
     }
 }
 
-/// Whether an error says that there is no such file, in whatever way.
+/// Whether the error means that there is no such file.
 pub(crate) fn is_absence(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -1,45 +1,46 @@
-//! Chunks of bytes to whole lines with their places. Touches no file.
+//! Cuts chunks of bytes into whole lines with their offsets. Touches no file.
 //!
-//! Invariant: any way to cut the bytes into chunks yields the same lines. A line is copied only if it
-//! spans chunks, and each of its bytes once; a line above the limit is not kept at all.
+//! Invariant: the lines do not depend on how the bytes are cut into chunks. A line is copied only
+//! if it spans chunks, and each byte at most once; a line above the limit is not kept.
 
 use memchr::memchr;
 
 use crate::model::edit::saturating_u32;
 use crate::model::record::{FileId, Origin, Record};
 
-/// Longer lines are not kept: a line of this size is no record but damage.
+/// Longest line that is kept, in bytes; a longer one is no record but damage.
 pub(crate) const LIMIT: usize = 256 << 20;
-/// What is kept of a line that is too long.
+/// Bytes kept of a line that is too long.
 const KEPT: usize = 1024;
-/// A line that is longer has room up to the limit at once. What is not written to takes no memory, whereas to grow
-/// by and by would copy the line, and hold it twice meanwhile.
+/// From this length on the buffer of a line is reserved up to the limit at once: reserved pages
+/// that are not written take no memory, whereas growing would copy the line and hold it twice
+/// meanwhile.
 const LONG: usize = 4 << 20;
 
-/// How many bytes of a line file's record are ever held, if it is so long.
+/// Bytes held of a line of this length.
 pub(crate) fn held_of(len: u32) -> usize {
     let len = usize::try_from(len).unwrap_or(usize::MAX);
     if len > LIMIT { KEPT } else { len }
 }
 
-/// A line that has ended, or the one that has not yet.
+/// A line that has ended, or the unfinished one.
 #[derive(Clone, Copy, Debug)]
 pub enum Line<'a> {
-    /// All of it.
+    /// The whole line.
     Whole(Record<'a>),
-    /// Its beginning; the rest was too long to be kept.
+    /// The beginning of a line that is too long.
     TooLong(Record<'a>),
 }
 
 impl<'a> Line<'a> {
-    /// What is there of it.
+    /// The bytes that were kept.
     pub(crate) fn record(self) -> Record<'a> {
         let (Self::Whole(record) | Self::TooLong(record)) = self;
         record
     }
 }
 
-/// A line that has ended in another chunk than it began in.
+/// A line that began in an earlier chunk.
 #[derive(Debug)]
 pub(crate) struct Ended {
     origin: Origin,
@@ -48,7 +49,6 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// The line.
     pub(crate) fn line(&self) -> Line<'_> {
         let record = Record {
             origin: self.origin,
@@ -62,21 +62,21 @@ impl Ended {
     }
 }
 
-/// Cuts chunks into lines and keeps the unfinished one.
+/// Cuts chunks into lines; keeps the unfinished line.
 #[derive(Debug)]
 pub struct LineBuffer {
     file: FileId,
     limit: usize,
-    /// Where the unfinished line begins, and its number, 0 if unknown.
+    /// Offset of the unfinished line, and its number; 0 if unknown.
     at: u64,
     line: u32,
-    /// Its bytes so far, only the first ones if it is too long.
+    /// Its bytes so far; only the first ones if it is too long.
     partial: Vec<u8>,
     seen: u64,
 }
 
 impl LineBuffer {
-    /// A buffer for the lines of a file from its beginning.
+    /// A buffer for a file from its beginning.
     pub fn new(file: FileId) -> Self {
         Self {
             file,
@@ -88,7 +88,7 @@ impl LineBuffer {
         }
     }
 
-    /// A buffer for the lines from a place in the middle of a file, whose number is not known.
+    /// A buffer that begins at an offset, where line numbers are unknown.
     pub(crate) fn in_the_middle(file: FileId, at: u64) -> Self {
         Self {
             at,
@@ -103,17 +103,17 @@ impl LineBuffer {
         Self { limit, ..self }
     }
 
-    /// Where in the file the next chunk must begin.
+    /// The offset at which the next chunk must begin.
     pub fn offset(&self) -> u64 {
         self.at + self.seen
     }
 
-    /// Whether the line that has not ended is long, or may be so with the next chunk.
+    /// Whether the unfinished line is long, or may become so with the next chunk.
     pub(crate) fn is_in_long_line(&self) -> bool {
         self.seen > LONG as u64 / 4
     }
 
-    /// Takes the next chunk and gives out the lines that it ends. Empty lines are none.
+    /// Takes the next chunk and calls `each` for the lines that end in it. Empty lines are skipped.
     pub fn feed(&mut self, chunk: &[u8], mut each: impl FnMut(Line<'_>)) {
         let (first, lines) = self.cut(chunk);
         if let Some(first) = first {
@@ -122,7 +122,8 @@ impl LineBuffer {
         lines.into_iter().for_each(each);
     }
 
-    /// As [`Self::feed`]: the line that began in an earlier chunk, and those that lie in this one.
+    /// As [`Self::feed`]: returns the line that began in an earlier chunk, and those that lie in
+    /// this one.
     pub(crate) fn cut<'c>(&mut self, chunk: &'c [u8]) -> (Option<Ended>, Vec<Line<'c>>) {
         let (mut first, mut lines) = (None, Vec::new());
         let mut rest = chunk;
@@ -146,7 +147,7 @@ impl LineBuffer {
         (first, lines)
     }
 
-    /// The line that has not ended, if anything of it is there.
+    /// The unfinished line, if it has bytes.
     pub fn unfinished(&self) -> Option<Line<'_>> {
         (self.seen > 0).then(|| self.line_of(&self.partial, self.seen))
     }
@@ -176,7 +177,7 @@ impl LineBuffer {
         if !self.is_too_long(self.seen) {
             let len = self.partial.len() + piece.len();
             if len > LONG.max(self.partial.capacity()) {
-                // Where so much is refused, there may be enough for a part of it.
+                // If so much cannot be reserved, a part may still be.
                 let _ = self
                     .partial
                     .try_reserve_exact(self.limit.saturating_sub(self.partial.len()));

@@ -1,7 +1,9 @@
-//! Disk to records: line files, documents, folders and pipes, and how their changes are noticed.
+//! Reads records from disk: line files, documents, folders, pipes and databases, and notices their
+//! changes.
 //!
-//! Invariant: reads only, by position, never through a memory map; knows no agent and no JSON library.
-//! A room waits for nothing but the disk: times come in as arguments, waiting is `watch`'s.
+//! Invariant: reads only, by offset, never through a memory map; knows no agent and no JSON
+//! library. Nothing here waits for anything but the disk: times are arguments, and waiting is left
+//! to `watch`.
 
 pub(crate) mod budget;
 pub(crate) mod discover;

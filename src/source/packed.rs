@@ -1,7 +1,7 @@
-//! Compressed files, read as the text in them from beginning to end.
+//! Compressed files, read as text from beginning to end.
 //!
-//! Invariant: what was decompressed before an archive breaks off, or before it takes more memory than one file may, is
-//! given out; then an error says what happened.
+//! Invariant: what was decompressed before a file breaks off, or before it exceeds its memory
+//! budget, is returned; an error follows.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -14,9 +14,9 @@ use super::stamp::read_range;
 use super::zip::{self, Zip};
 use super::zstd::Zstd;
 
-/// So many bytes tell how a file is compressed.
+/// Bytes from which a compression is recognised.
 const MAGIC: usize = 64;
-/// How a file is compressed.
+/// A compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
     /// `.gz`
@@ -28,7 +28,7 @@ pub enum Packing {
 }
 
 impl Packing {
-    /// How a file that begins so is compressed, if it is.
+    /// The compression of a file with this beginning.
     pub(crate) fn of(head: &[u8]) -> Option<Self> {
         match head {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
@@ -38,7 +38,6 @@ impl Packing {
         }
     }
 
-    /// What it is called.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Gzip => "gzip",
@@ -48,7 +47,7 @@ impl Packing {
     }
 }
 
-/// How a file is compressed, if it is.
+/// The compression of a file, if it is compressed.
 pub(crate) fn packing_of(file: &File) -> io::Result<Option<Packing>> {
     Ok(Packing::of(&read_range(file, 0, MAGIC)?))
 }
@@ -68,7 +67,7 @@ pub fn open(file: File, packing: Packing) -> io::Result<Box<dyn Read>> {
     }))
 }
 
-/// The text in a file that may be compressed.
+/// Opens the text of a file, compressed or not.
 pub(crate) fn text_of(file: File) -> io::Result<Box<dyn Read>> {
     match packing_of(&file)? {
         Some(packing) => open(file, packing),
@@ -81,7 +80,7 @@ pub(crate) fn read_head(file: File, packing: Packing, len: usize) -> io::Result<
     let mut head = Vec::new();
     let text = open(file, packing)?;
     let read = text.take(len as u64 + 1).read_to_end(&mut head);
-    // An archive that breaks off is recognised by its beginning.
+    // A file that breaks off is recognised by its beginning.
     if head.is_empty() {
         read?;
     }
@@ -90,7 +89,7 @@ pub(crate) fn read_head(file: File, packing: Packing, len: usize) -> io::Result<
     Ok((head, is_whole))
 }
 
-/// The text in a value that may be compressed as archives are with zstd.
+/// The text of a value, decompressed if it is a zstd frame.
 pub(crate) fn unpack(packed: &[u8]) -> io::Result<Cow<'_, [u8]>> {
     let packing = Packing::Zstd;
     if Packing::of(packed) != Some(packing) {
@@ -112,7 +111,7 @@ struct Measured<T: Read> {
     text: T,
     packing: Packing,
     left: u64,
-    /// Whether more came than is read.
+    /// Whether there was more than the limit.
     is_over: bool,
 }
 

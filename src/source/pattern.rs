@@ -1,4 +1,4 @@
-//! Paths with wildcards: which files they name, which directories must be watched for more.
+//! Paths with wildcards: which files they name, and which directories must be watched for more.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -11,46 +11,45 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::regular::other_than_file;
 
-/// `**` looks no deeper than this, and never through links, so that no loop can hold it.
+/// `**` descends no deeper and follows no links, so that no loop can hold it.
 const DEEPEST: usize = 16;
 
-/// What a pattern names now.
+/// The files that a pattern names now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expansion {
-    /// Files, sorted by path.
+    /// Sorted by path.
     pub(crate) files: Vec<PathBuf>,
-    /// Directories that were looked into or are missing: if one changes, so may the files.
+    /// Directories that were listed or are missing: if one changes, so may the files.
     pub(crate) directories: Vec<PathBuf>,
-    /// What the pattern leads to or through and that cannot be looked at.
+    /// What is on the way and cannot be opened.
     pub(crate) closed: Vec<Closed>,
 }
 
-/// Something that is there and cannot be looked at.
+/// Something that exists and cannot be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Closed {
-    /// What: a file or folder that the system does not open, or a link that leads nowhere.
+    /// A file or folder that the system does not open, or a link that leads nowhere.
     pub(crate) path: PathBuf,
-    /// Why.
     pub(crate) why: Why,
-    /// Whether it has the name of a file that was looked for; else it is on the way to such files.
+    /// Whether it has the name of a file that was searched for; else it is on the way to such
+    /// files.
     pub(crate) is_file: bool,
 }
 
-/// Why something cannot be looked at.
+/// Why something cannot be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Why {
-    /// The system's number.
+    /// The error number of the system.
     System(i32),
     /// It is something else than a file.
     Kind(&'static str),
 }
 
-/// The entries of folders, each of which is read once, whoever asks and on whichever thread: many patterns lead through
-/// the same folders.
+/// A cache of folder listings shared by threads: many patterns lead through the same folders.
 #[derive(Debug, Default)]
 pub(crate) struct Listings(Mutex<HashMap<PathBuf, Arc<OnceLock<Listing>>>>);
 
-/// The entries of a folder, in order, each with what it is itself.
+/// The entries of a folder in order, each with its own file type.
 type Listing = io::Result<Vec<(OsString, FileType)>>;
 
 impl Listings {
@@ -65,7 +64,8 @@ impl Listings {
         read(listing.get_or_init(|| list(folder)))
     }
 
-    /// Whether a folder may be there: not, if the one above has no such entry, or a file.
+    /// Whether a folder may exist: not if the listing of its parent lacks it or has a file of its
+    /// name.
     pub(crate) fn may_have(&self, folder: &Path) -> bool {
         let (Some(above), Some(name)) = (folder.parent(), folder.file_name()) else {
             return true;
@@ -83,7 +83,7 @@ pub fn expand(pattern: &Path) -> Expansion {
     expand_with(pattern, &Listings::default())
 }
 
-/// The same, with what is known of folders by now.
+/// As [`expand`], with a cache of listings.
 pub(crate) fn expand_with(pattern: &Path, listings: &Listings) -> Expansion {
     let mut found = Expansion::default();
     if is_literal(pattern) {
@@ -95,7 +95,8 @@ pub(crate) fn expand_with(pattern: &Path, listings: &Listings) -> Expansion {
     }
     let components: Vec<Component<'_>> = pattern.components().collect();
     walk(PathBuf::new(), &components, DEEPEST, (listings, &mut found));
-    // What one directory after the other gives is in order, unless some are looked into twice.
+    // The results of one directory after the other are in order, unless some directories are listed
+    // twice.
     if components
         .iter()
         .any(|component| component.as_os_str() == "**")
@@ -106,7 +107,7 @@ pub(crate) fn expand_with(pattern: &Path, listings: &Listings) -> Expansion {
     found
 }
 
-/// A path as it is from the root on: a name alone does not tell in which folder it lies.
+/// The absolute path: a relative one does not tell in which folder it lies.
 pub(crate) fn from_root(path: &Path) -> PathBuf {
     if path == Path::new("-") {
         path.to_owned()
@@ -115,8 +116,8 @@ pub(crate) fn from_root(path: &Path) -> PathBuf {
     }
 }
 
-/// A path or pattern found for another one that was [made absolute](from_root), in the way in which that was named: so
-/// that a file has one name.
+/// Turns a path or pattern that was found by an [absolute](from_root) path back into the way in
+/// which `named` was written, so that each file has one name.
 pub(crate) fn named_like(path: PathBuf, named: &Path) -> PathBuf {
     if named.is_absolute() {
         return path;
@@ -197,14 +198,15 @@ fn walk(
             if is_deep && kind.is_dir() && depth > 0 {
                 walk(base.join(file), components, depth - 1, (listings, found));
             } else if matching && !is_deep && !rest.is_empty() {
-                // Nothing lies in a file, and to ask for it is to look its path up.
+                // A file has no entries; trying to list it would only cost a lookup.
                 if !kind.is_file() {
                     walk(base.join(file), rest, depth, (listings, found));
                 }
             } else if matching && rest.is_empty() && kind.is_file() {
                 found.files.push(base.join(file));
             } else if matching && rest.is_empty() && !is_deep {
-                // What a link leads to costs another look; folders of thousands of files have hardly any.
+                // Resolving a link costs another lookup; folders of thousands of files have hardly
+                // any.
                 take_file(base.join(file), name.as_bytes().contains(&b'.'), found);
             }
         }
@@ -212,8 +214,8 @@ fn walk(
     found.directories.push(base);
 }
 
-/// Takes what has the name of a file that is looked for. Of folders and the like only the ending of such a name tells
-/// that a file is expected in their place.
+/// Adds an entry whose name matches. A folder or the like is reported only if its name has a file's
+/// ending.
 fn take_file(path: PathBuf, has_ending: bool, found: &mut Expansion) {
     match fs::metadata(&path) {
         Ok(metadata) => match other_than_file(metadata.file_type()) {
@@ -251,12 +253,12 @@ fn list(directory: &Path) -> Listing {
     Ok(entries)
 }
 
-/// The order of the entries of a directory.
+/// Order of the entries of a directory: numbers by value.
 fn by_number(a: &OsStr, b: &OsStr) -> Ordering {
     number_of(a).cmp(&number_of(b)).then_with(|| a.cmp(b))
 }
 
-/// What keeps whoever asks from a path, unless that is that nothing lies there.
+/// Why a path cannot be opened; `None` if nothing exists there.
 pub(crate) fn closed(path: &Path, error: &io::Error) -> Option<Closed> {
     let (mut at, mut number) = (path, error.raw_os_error()?);
     while let Some(above) = at.parent().filter(|above| !above.as_os_str().is_empty())
@@ -267,7 +269,7 @@ pub(crate) fn closed(path: &Path, error: &io::Error) -> Option<Closed> {
     let kind = io::Error::from_raw_os_error(number).kind();
     let at = match at.symlink_metadata() {
         Ok(metadata) if metadata.is_symlink() => at,
-        // Where nothing can be asked for, it is the folder that keeps the door shut.
+        // Where not even metadata can be read, the folder above is what denies it.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => at.parent()?,
         _ if matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return None,
         _ => at,
@@ -293,7 +295,7 @@ fn number_of(name: &OsStr) -> usize {
     }
 }
 
-/// `*` stands for any bytes of a name; a leading dot must be written out.
+/// `*` matches any bytes of a name; a leading dot must be written out.
 fn matches_name(pattern: &[u8], name: &[u8]) -> bool {
     if pattern.first() == Some(&b'*') && name.first() == Some(&b'.') && pattern != b"**" {
         return false;

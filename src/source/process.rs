@@ -1,9 +1,9 @@
-//! Whether a process runs: some agents leave the number of theirs beside a session.
+//! Whether a process runs: some agents write their process id beside a session.
 
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
-/// Whether a process with this number runs, whoever owns it.
+/// Whether a process with this id runs, whoever owns it.
 pub(crate) fn is_running(number: i64) -> bool {
     let pid = i32::try_from(number)
         .ok()
@@ -12,8 +12,8 @@ pub(crate) fn is_running(number: i64) -> bool {
     pid.is_some_and(|pid| matches!(test_kill_process(pid), Ok(()) | Err(Errno::PERM)))
 }
 
-/// Whether it runs and is the one that began then, as the system counts that: numbers are given again. Where the system
-/// does not say, or nobody noted it, the number has to do.
+/// Whether it runs and began then: ids are reused. Where the system does not say when a process
+/// began, or the agent did not write it, the id has to do.
 pub(crate) fn is_running_since(number: i64, start: Option<&str>) -> bool {
     let is_other = || {
         start
@@ -23,10 +23,11 @@ pub(crate) fn is_running_since(number: i64, start: Option<&str>) -> bool {
     is_running(number) && !is_other()
 }
 
-/// When a process began, in ticks since the system did (field 22 of `/proc/<pid>/stat`); nothing on other systems.
+/// When a process began, in ticks since boot (field 22 of `/proc/<pid>/stat`); `None` on other
+/// systems.
 pub(crate) fn started(number: i64) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
-    // The second field is a name, which may hold anything.
+    // The second field is a name, which may contain anything.
     let (_, rest) = stat.rsplit_once(')')?;
     rest.split_ascii_whitespace().nth(19).map(str::to_owned)
 }

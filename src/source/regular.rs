@@ -1,7 +1,7 @@
-//! Opens files to be read: nothing but regular ones, and beside a session none that lies elsewhere.
+//! Opens files for reading: only regular ones, and beside a session only those within its folders.
 //!
-//! What a path names is judged by the open file, for it may be exchanged at any time: by a pipe on whose writer
-//! one would wait for ever, by a device without an end, by a link to any file of the machine.
+//! The open file is checked, not its path, which may be exchanged at any time by a pipe without a
+//! writer, a device without an end, or a link to any file of the machine.
 
 use std::fs::{self, File, FileType};
 use std::io;
@@ -14,22 +14,22 @@ use rustix::fs::{Mode, OFlags};
 
 use super::stamp::{Stamp, read_range};
 
-/// A file that is read as a whole is no larger; what is larger is no document of a session, but damage.
+/// Largest file that is read whole, in bytes; a larger one is no document of a session, but damage.
 pub(crate) const LARGEST: u64 = 256 << 20;
 
-/// Opens a regular file; nothing else is waited for or read.
+/// Opens a regular file; anything else is an error at once.
 pub fn open(path: &Path) -> io::Result<File> {
     open_stamped(path).map(|(_, file)| file)
 }
 
-/// The same, with its stamp.
+/// As [`open`], with the file's stamp.
 pub(crate) fn open_stamped(path: &Path) -> io::Result<(Stamp, File)> {
-    // Already the opening of some devices does something.
+    // Merely opening some devices has effects.
     expect_regular(fs::metadata(path)?.file_type())?;
     open_seen(path)
 }
 
-/// The same for what a look just found to be a regular file.
+/// As [`open_stamped`], for a path that was just found to be a regular file.
 pub(crate) fn open_seen(path: &Path) -> io::Result<(Stamp, File)> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
@@ -38,7 +38,7 @@ pub(crate) fn open_seen(path: &Path) -> io::Result<(Stamp, File)> {
     Ok((Stamp::from(&metadata), file))
 }
 
-/// All of a file that has at most so many bytes.
+/// All of a file of at most `most` bytes.
 pub(crate) fn read_small(path: &Path, most: usize) -> Option<Vec<u8>> {
     let (stamp, file) = open_stamped(path).ok()?;
     (stamp.len <= most as u64)
@@ -53,7 +53,7 @@ fn expect_regular(kind: FileType) -> io::Result<()> {
     }
 }
 
-/// What something is that is no regular file.
+/// A name for something that is no regular file.
 pub(crate) fn other_than_file(kind: FileType) -> Option<&'static str> {
     Some(match kind {
         _ if kind.is_file() => return None,
@@ -65,16 +65,18 @@ pub(crate) fn other_than_file(kind: FileType) -> Option<&'static str> {
     })
 }
 
-/// The folders in which files must lie to be read, whatever leads to them; none for a file that the reader named.
+/// The folders within which files may be read, whatever link leads to them; unrestricted for a file
+/// that the reader named.
 ///
-/// Most sessions have no file beside them: where the folders really are is only found out for the first one.
+/// The real paths of the folders are resolved at the first use: most sessions have no file beside
+/// them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fence(Option<Arc<Folders>>);
 
 type Folders = LazyLock<Vec<PathBuf>, Box<dyn FnOnce() -> Vec<PathBuf> + Send + Sync>>;
 
 impl Fence {
-    /// Around these folders. What is missing encloses nothing.
+    /// A fence around these folders; a missing folder encloses nothing.
     pub(crate) fn around(folders: impl FnOnce() -> Vec<PathBuf> + Send + Sync + 'static) -> Self {
         let real = |folder: PathBuf| {
             let is_here = folder.as_os_str().is_empty();
@@ -84,7 +86,7 @@ impl Fence {
         Self(Some(Arc::new(LazyLock::new(Box::new(real)))))
     }
 
-    /// Opens a regular file within.
+    /// Opens a regular file within the fence.
     pub(crate) fn open(&self, path: &Path) -> io::Result<File> {
         let file = open(path)?;
         match &self.0 {
@@ -98,7 +100,7 @@ impl Fence {
 
 fn lies_in(file: &File, path: &Path, folders: &[PathBuf]) -> bool {
     let is_within = |real: &Path| folders.iter().any(|folder| real.starts_with(folder));
-    // One question where the system answers it; tens of thousands of files are common.
+    // One system call where the system has it: tens of thousands of files are common.
     if fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))
         .is_ok_and(|real| is_within(&real))
     {

@@ -1,5 +1,5 @@
-//! A file that its writer rewrites whole, perhaps in pieces: the last good state stays until the next
-//! one is complete.
+//! A file that its writer rewrites whole, perhaps in pieces: the last complete content stays until
+//! the next one is complete.
 
 use std::hash::Hasher;
 use std::io::{self, Read};
@@ -11,47 +11,45 @@ use super::follow::{is_absence, why_unread};
 use super::regular::{Fence, LARGEST};
 use super::stamp::Stamp;
 
-/// How soon a file that is being written is looked at again.
+/// Delay before a file that is being written is read again.
 pub(crate) const RETRY: Duration = Duration::from_millis(100);
-/// A broken file that stays the same for so long is not being written.
+/// A broken file that stays unchanged for so long is not being written.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What a look at the file showed.
+/// The result of a poll.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
     /// Nothing new.
     Quiet,
-    /// Its new content.
     Content(Vec<u8>),
-    /// Its new content, which stays broken.
+    /// New content that stays broken.
     Broken(Vec<u8>),
-    /// It is gone.
     Gone,
-    /// It is there again, unchanged.
+    /// It exists again, unchanged.
     Back,
     /// It cannot be read; says why.
     Unreadable(String),
 }
 
-/// Follows one file.
+/// Polls one file.
 #[derive(Debug)]
 pub(crate) struct Rewritten {
     path: Arc<Path>,
     stamp: Option<Stamp>,
-    /// Of the content that was given out.
+    /// The hash of the content that was returned last.
     hash: Option<u64>,
     /// Read twice in the same state: two changes may share one time stamp.
     is_settled: bool,
     fence: Fence,
     broken_since: Option<Instant>,
-    /// When it is to be looked at again.
+    /// When to poll again.
     retry: Option<Instant>,
-    /// Why it cannot be read, as that was said.
+    /// Why it cannot be read, as it was reported.
     away: Option<Box<str>>,
 }
 
 impl Rewritten {
-    /// A file that has not been read yet and must lie within the fence.
+    /// A file within the fence of which nothing has been read.
     pub(crate) fn new(path: impl Into<Arc<Path>>, fence: Fence) -> Self {
         Self {
             path: path.into(),
@@ -65,28 +63,27 @@ impl Rewritten {
         }
     }
 
-    /// The same file, as if it had not been read yet.
+    /// The same file, of which nothing has been read.
     #[must_use]
     pub(crate) fn anew(&self) -> Self {
         Self::new(Arc::clone(&self.path), self.fence.clone())
     }
 
-    /// The file's name.
     pub(crate) fn path(&self) -> &Arc<Path> {
         &self.path
     }
 
-    /// How many bytes it had at the last reading.
+    /// Its length in bytes at the last reading.
     pub(crate) fn len(&self) -> u64 {
         self.stamp.map_or(0, |stamp| stamp.len)
     }
 
-    /// When it should be looked at again without any event.
+    /// When to poll again without an event.
     pub(crate) fn retry_at(&self) -> Option<Instant> {
         self.retry
     }
 
-    /// Looks at the file, and reads it if it may have changed.
+    /// Checks the file, and reads it if it may have changed.
     pub(crate) fn poll(&mut self, now: Instant, is_complete: impl Fn(&[u8]) -> bool) -> Look {
         match self.look(now, is_complete) {
             Ok(look) if self.away.take().is_some() && look == Look::Quiet => Look::Back,
@@ -95,7 +92,7 @@ impl Rewritten {
         }
     }
 
-    /// Reads what is there now, broken or not.
+    /// Reads the file as it is now, broken or not.
     pub(crate) fn read(&mut self) -> io::Result<Vec<u8>> {
         let file = self.fence.open(&self.path)?;
         let stamp = Stamp::of_file(&file)?;
@@ -104,7 +101,7 @@ impl Rewritten {
             return Err(too_large());
         }
         let mut bytes = Vec::with_capacity(usize::try_from(stamp.len).unwrap_or(0));
-        // It may grow meanwhile, and some files say nothing of their size.
+        // It may grow meanwhile, and some files do not tell their size.
         if file.take(LARGEST + 1).read_to_end(&mut bytes)? as u64 > LARGEST {
             return Err(too_large());
         }
@@ -158,7 +155,6 @@ impl Rewritten {
     }
 }
 
-/// Distinguishes one content from another.
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
     let mut hasher = std::hash::DefaultHasher::new();
     hasher.write(bytes);

@@ -1,9 +1,8 @@
-//! Databases whose rows are sessions: opened for one look each, read in short statements, closed again.
+//! Databases whose rows are sessions: opened for one reading, queried in short statements, closed
+//! again. Which rows are read is decided in `ingest::rows`.
 //!
-//! What a look asks for is said in `ingest::rows`: the last rows, and in turn all others.
-//!
-//! Invariant: nothing is created, written or checkpointed, and no lock is taken. What has changed is seen by the
-//! state of the files, and what changes while it is read is read again.
+//! Invariant: nothing is created, written or checkpointed, and no lock is taken. A change is seen
+//! by the stamps of the files, and what changes while it is read is read again.
 
 #[cfg(feature = "sqlite")]
 mod connection;
@@ -40,18 +39,14 @@ pub(crate) use self::without::Database;
 /// The first bytes of each SQLite database.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
-/// A value of a row, as it lies there: it can be asked for again.
+/// A value of a row as it is stored, which can be a parameter of the next query.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cell {
-    /// No value.
     Null,
-    /// A whole number.
     Int(i64),
-    /// Another number.
     Real(f64),
-    /// A text, mostly UTF-8.
+    /// Mostly UTF-8.
     Text(Vec<u8>),
-    /// Bytes.
     #[cfg_attr(
         not(feature = "sqlite"),
         expect(dead_code, reason = "only databases hold such values")
@@ -60,10 +55,10 @@ pub(crate) enum Cell {
 }
 
 impl Cell {
-    /// Is before every number.
+    /// Sorts before every number.
     pub(crate) const FIRST: Self = Self::Real(f64::NEG_INFINITY);
 
-    /// The whole number, if it is one.
+    /// The value of an integer.
     pub(crate) fn int(&self) -> Option<i64> {
         match self {
             Self::Int(n) => Some(*n),
@@ -71,13 +66,13 @@ impl Cell {
         }
     }
 
-    /// The text, if it is one. What is no UTF-8 in it is replaced, so nothing can be found by it.
+    /// The value of a text, with invalid UTF-8 replaced: such a value finds nothing in a query.
     pub(crate) fn text(&self) -> Option<String> {
         self.bytes()
             .map(|bytes| String::from_utf8_lossy(bytes).into_owned())
     }
 
-    /// The bytes of a text, or of what is none.
+    /// The bytes of a text or a blob.
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
         match self {
             Self::Text(bytes) | Self::Blob(bytes) => Some(bytes),
@@ -85,7 +80,7 @@ impl Cell {
         }
     }
 
-    /// What a record is read from: bytes as they are, numbers as they are written.
+    /// The bytes of a record: as stored, numbers in decimal.
     pub(crate) fn content(self) -> Vec<u8> {
         match self {
             Self::Text(bytes) | Self::Blob(bytes) => bytes,
@@ -95,7 +90,7 @@ impl Cell {
         }
     }
 
-    /// What comes first where a database orders values: nothing, numbers, texts, bytes.
+    /// The order of values in SQLite: null, numbers, texts, blobs.
     pub(crate) fn order(&self, other: &Self) -> Ordering {
         let rank = |cell: &Self| match cell {
             Self::Null => 0,
@@ -128,20 +123,20 @@ impl From<&str> for Cell {
 /// Why a database could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// A writer is changing it just now.
+    /// A writer is changing it now.
     Busy,
-    /// A change was begun, and nobody is there who would end it.
+    /// A change was begun, and no process is left to end it.
     Unfinished,
-    /// What lies there cannot be understood; says why.
+    /// Its content is damaged; says how.
     Damaged(String),
     /// It cannot be opened or read; says why.
     Unreadable(String),
-    /// It is gone.
+    /// The file does not exist any more.
     Gone,
 }
 
 impl Failure {
-    /// Why the files of a database cannot be read.
+    /// The failure for an error of the file system.
     pub(crate) fn of(error: &io::Error) -> Self {
         match error.kind() {
             _ if is_absence(error) => Self::Gone,
@@ -149,7 +144,7 @@ impl Failure {
         }
     }
 
-    /// What it is, in a few words.
+    /// The failure in a few words.
     pub(crate) fn words(&self) -> String {
         match self {
             Self::Busy => "the database is busy".to_owned(),
@@ -177,17 +172,16 @@ impl From<Failure> for io::Error {
     }
 }
 
-/// What distinguishes one state of a database from another: the files that a writer changes.
+/// Distinguishes states of a database by the files that a writer changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
-    /// The database itself.
     pub(crate) base: Stamp,
-    /// Its log of changes, if there is one that is not empty.
+    /// The write-ahead log, if there is one that is not empty.
     pub(crate) log: Option<Stamp>,
 }
 
 impl State {
-    /// The state of a database now.
+    /// The state now.
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
         let base = Stamp::of(path)?;
         let log = Stamp::of(&beside(path, "-wal"))
@@ -197,12 +191,12 @@ impl State {
     }
 }
 
-/// Whether a file that begins so is a database.
+/// Whether a file with this beginning is a database.
 pub(crate) fn is_database(head: &[u8]) -> bool {
     head.starts_with(MAGIC)
 }
 
-/// The database that is written to if this file is: the file itself, unless it is a log.
+/// The database that a file belongs to: the file itself, unless it is a log.
 pub(crate) fn written_with(path: &Path) -> Cow<'_, Path> {
     match path.as_os_str().as_encoded_bytes().strip_suffix(b"-wal") {
         Some(base) => Cow::Owned(PathBuf::from(OsString::from_vec(base.to_vec()))),

@@ -1,4 +1,4 @@
-//! What distinguishes one state of a file from another, and reads that survive interruptions.
+//! Distinguishes states of a file, and reads that survive interruptions.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -12,21 +12,19 @@ use crate::model::timestamp::Timestamp;
 pub(crate) struct Stamp {
     device: u64,
     inode: u64,
-    /// Length in bytes.
+    /// In bytes.
     pub(crate) len: u64,
     seconds: i64,
     nanoseconds: i64,
-    /// Whether it is a regular file.
     pub(crate) is_file: bool,
 }
 
 impl Stamp {
-    /// The state of the file that a path names, links followed.
+    /// The stamp of the file that a path names, links followed.
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
         fs::metadata(path).map(|metadata| Self::from(&metadata))
     }
 
-    /// The state of an open file.
     pub(crate) fn of_file(file: &File) -> io::Result<Self> {
         file.metadata().map(|metadata| Self::from(&metadata))
     }
@@ -36,17 +34,17 @@ impl Stamp {
         (self.device, self.inode) == (other.device, other.inode)
     }
 
-    /// What tells the file from all others, whatever names it has.
+    /// Device and inode: the same for all names of the file.
     pub(crate) fn identity(&self) -> (u64, u64) {
         (self.device, self.inode)
     }
 
-    /// When it was last written; orders files, says nothing about the clock.
+    /// When it was last written, in seconds and ns: orders files, says nothing about the clock.
     pub(crate) fn modified(&self) -> (i64, i64) {
         (self.seconds, self.nanoseconds)
     }
 
-    /// The same as a point in time.
+    /// When it was last written, as a point in time.
     pub(crate) fn moment(&self) -> Timestamp {
         Timestamp(
             self.seconds
@@ -69,12 +67,12 @@ impl From<&Metadata> for Stamp {
     }
 }
 
-/// Reads at a position until the buffer is full or the file ends. Returns how many bytes it read.
+/// Reads at an offset until the buffer is full or the file ends. Returns how many bytes it read.
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
     fill(|rest, at| file.read_at(rest, at), buffer, at)
 }
 
-/// Reads `len` bytes at a position; fewer if the file ends before.
+/// Reads `len` bytes at an offset; fewer if the file ends before.
 pub(crate) fn read_range(file: &File, at: u64, len: usize) -> io::Result<Vec<u8>> {
     let left = file.metadata()?.len().saturating_sub(at);
     let mut bytes = vec![0; len.min(usize::try_from(left).unwrap_or(usize::MAX))];
@@ -83,7 +81,7 @@ pub(crate) fn read_range(file: &File, at: u64, len: usize) -> io::Result<Vec<u8>
     Ok(bytes)
 }
 
-/// Short reads go on, interrupted ones are tried again.
+/// Fills a buffer: short reads are continued, interrupted ones retried.
 fn fill(
     mut read: impl FnMut(&mut [u8], u64) -> io::Result<usize>,
     buffer: &mut [u8],

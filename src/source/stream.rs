@@ -1,5 +1,5 @@
-//! A pipe that is read on a thread of its own, so that a silent writer holds up nobody; a compressed file, so that it is
-//! decompressed while it is decoded.
+//! Reads a pipe on a thread of its own, so that a silent writer blocks nobody, and a compressed
+//! file, so that it is decompressed while it is decoded.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,20 +7,19 @@ use std::path::Path;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-/// How much is read at once.
+/// Bytes read at once.
 const CHUNK: usize = 64 << 10;
-/// How many chunks wait at most; then the writer waits.
+/// Capacity of the queue of chunks; when it is full the writer waits.
 const WAITING: usize = 32;
 
-/// What came out of it.
 #[derive(Debug)]
 pub(crate) enum Piece {
-    /// Bytes.
     Bytes(Vec<u8>),
-    /// It was closed; says why if that was no proper end.
+    /// The stream was closed; has the error if it did not end properly.
     End(Option<io::Error>),
 }
-/// Starts to read; `wake` is called after each piece. The thread ends with what it reads or the receiver.
+/// Starts to read; `wake` is called after each message. The thread ends with its input or with the
+/// receiver.
 pub(crate) fn start(
     open: impl FnOnce() -> io::Result<Box<dyn Read>> + Send + 'static,
     wake: impl Fn() + Send + 'static,
@@ -38,7 +37,7 @@ pub(crate) fn start(
     receiver
 }
 
-/// Opens a named pipe or a character device, or standard input.
+/// Opens a named pipe, a character device or standard input.
 pub(crate) fn pipe(path: &Path) -> io::Result<Box<dyn Read>> {
     Ok(if path == Path::new("-") {
         Box::new(io::stdin().lock())

@@ -1,7 +1,8 @@
-//! When to look: events of the operating system, and a poll as a safety net.
+//! When to poll files: on events of the operating system, and at intervals as a safety net.
 //!
-//! Events only mean "look now": network file systems, memory-mapped writers and some platforms send
-//! none, and a queue may overflow. Access events are ignored, else reading would wake the reader.
+//! An event only means "poll now": network file systems, memory-mapped writers and some platforms
+//! send none, and a queue may overflow. Access events are ignored, else reading would wake the
+//! reader.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -11,17 +12,17 @@ use std::time::Duration;
 
 use notify::{ErrorKind, Event, RecursiveMode, Watcher as Native};
 
-/// Time between looks while events arrive.
+/// Interval between polls while events arrive.
 const CALM: Duration = Duration::from_millis(500);
-/// Time between looks without events.
+/// Interval between polls without events.
 const BUSY: Duration = Duration::from_millis(250);
-/// More directories than these are left to the poll: a share of those that the system grants all programs of a user, and
-/// never less or more than so many.
+/// Directories to watch: a share of the watches that the system grants to all programs of a user,
+/// within bounds. The others are left to the polls.
 const SHARE: usize = 8;
 const FEWEST: usize = 512;
 const MOST: usize = 8_192;
 
-/// What to look at.
+/// The paths to poll.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hints {
     paths: HashSet<PathBuf>,
@@ -29,17 +30,17 @@ pub(crate) struct Hints {
 }
 
 impl Hints {
-    /// Whether all there is must be looked at.
+    /// Whether everything must be polled.
     pub(crate) fn is_everything(&self) -> bool {
         self.everything
     }
 
-    /// Paths that an event named.
+    /// Paths that events named.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.paths.iter()
     }
 
-    /// Takes an event in. Returns whether it means anything.
+    /// Adds an event. Returns whether it means anything.
     fn take_event(&mut self, event: &notify::Result<Event>) -> bool {
         match event {
             Ok(event) if event.need_rescan() => self.everything = true,
@@ -50,7 +51,7 @@ impl Hints {
         true
     }
 
-    /// Events were lost, or none can be had: look at all there is.
+    /// Events were lost, or there are none: everything must be polled.
     #[cfg(test)]
     pub(crate) fn everything() -> Self {
         Self {
@@ -64,16 +65,16 @@ impl Hints {
 pub(crate) struct Watcher {
     native: Option<Box<dyn Native + Send>>,
     watched: HashSet<PathBuf>,
-    /// So many directories are watched at most.
+    /// Most directories to watch.
     most: usize,
     hints: Arc<Mutex<Hints>>,
     failure: Option<String>,
-    /// Events may be missing where the paths lie.
+    /// Whether events may be missing for the watched paths.
     is_unsure: bool,
 }
 
 impl Watcher {
-    /// A watcher that wakes the calling thread. Without `native` there is the poll alone.
+    /// A watcher that wakes the calling thread; without `native` it only polls.
     pub(crate) fn new(native: bool) -> Self {
         let mut watcher = Self::of(None);
         if native {
@@ -86,7 +87,7 @@ impl Watcher {
         watcher
     }
 
-    /// A watcher that gets its events from this one, or from none.
+    /// A watcher with this source of events, or with none.
     pub(crate) fn of(native: Option<Box<dyn Native + Send>>) -> Self {
         let hints = Arc::new(Mutex::new(Hints::default()));
         Self {
@@ -99,14 +100,15 @@ impl Watcher {
         }
     }
 
-    /// Looks more often if a path lies where others may write unseen. Returns the kind of file system.
+    /// Polls more often if a path lies where others may write without an event. Returns the kind of
+    /// file system.
     pub(crate) fn distrust(&mut self, path: &Path) -> Option<&'static str> {
         let kind = eventless(path);
         self.is_unsure |= kind.is_some();
         kind
     }
 
-    /// Whether events say what changes, so that a look without one is a safety net.
+    /// Whether events are reliable, so that a poll without one is only a safety net.
     pub(crate) fn is_trusted(&self) -> bool {
         self.native.is_some() && !self.is_unsure
     }
@@ -116,8 +118,9 @@ impl Watcher {
         self.failure.take()
     }
 
-    /// Watches these paths and no others. With `renew` also those that it watched before: a watch
-    /// stays with a file that was replaced, and the name goes unwatched. Says whether it watches one that it did not.
+    /// Watches exactly these paths. With `renew` also those that it watches already: a watch stays
+    /// with a file that was replaced, and the new file of that name has none. Returns whether a
+    /// path is watched that was not before.
     pub(crate) fn watch<'a>(
         &mut self,
         paths: impl IntoIterator<Item = &'a Path>,
@@ -138,15 +141,15 @@ impl Watcher {
         });
         let (mut is_new, mut failure) = (false, None);
         for path in wanted {
-            // The watcher lives on a thread of its own: asking it for what is not there would wake it
-            // at every look.
+            // The native watcher has a thread of its own: adding a path that does not exist would
+            // wake it at every poll.
             if watched.contains(path) || path.symlink_metadata().is_err() {
                 continue;
             }
             match native.watch(path, RecursiveMode::NonRecursive) {
                 Ok(()) => is_new |= watched.insert(path.clone()),
                 Err(error) if is_exhaustion(&error) => failure = Some(error),
-                // Missing or unreadable: the poll sees it when that changes.
+                // Missing or unreadable: a poll sees it when that changes.
                 Err(_) => {}
             }
         }
@@ -161,8 +164,8 @@ impl Watcher {
         std::mem::take(&mut *self.hints.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Waits for an event, for the time of the next look, or for `soon` if that comes before. Also
-    /// returns when the thread is unparked.
+    /// Waits for an event, for the next poll, or for `soon` if that comes before. Also returns when
+    /// the thread is unparked.
     pub(crate) fn wait(&self, soon: Option<Duration>) {
         let calm = if self.is_trusted() { CALM } else { BUSY };
         thread::park_timeout(soon.map_or(calm, |soon| soon.min(calm)));
@@ -180,7 +183,7 @@ impl Watcher {
     }
 }
 
-/// How many directories may be watched. Where each of them takes an open file, there are few of these.
+/// Limit of watched directories. Where each of them takes an open file, it is low.
 fn most() -> usize {
     let granted = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches");
     let granted = granted
@@ -199,8 +202,8 @@ fn note(hints: &Mutex<Hints>, reader: &Thread, event: &notify::Result<Event>) {
     }
 }
 
-/// The kind of a file system whose events are incomplete: others write to it over the network, or to
-/// its layers.
+/// The kind of a file system whose events are incomplete: others write to it over the network, or
+/// to its layers.
 fn eventless(path: &Path) -> Option<&'static str> {
     #[cfg(target_os = "linux")]
     return eventless_kind(i128::from(rustix::fs::statfs(path).ok()?.f_type));
@@ -208,7 +211,7 @@ fn eventless(path: &Path) -> Option<&'static str> {
     return None.filter(|_: &&str| path.is_absolute());
 }
 
-/// The numbers by which Linux identifies file systems.
+/// File system numbers of Linux.
 #[cfg(target_os = "linux")]
 fn eventless_kind(magic: i128) -> Option<&'static str> {
     Some(match magic & 0xffff_ffff {
@@ -237,7 +240,7 @@ fn named(path: &Path) -> PathBuf {
     }
 }
 
-/// The system has no watches left to give.
+/// The system has no watches left.
 fn is_exhaustion(error: &notify::Error) -> bool {
     let code = |error: &std::io::Error| {
         error

@@ -1,10 +1,12 @@
-//! The logs of evaluations are zip archives. Their members are read one after the other, each as one line of text; what
-//! says most of the whole comes first.
+//! Logs of evaluations are zip archives. Their members are read one after the other, each as one
+//! line of text, the one that tells most of the whole first.
 //!
-//! Read by the archive's directory, for what was written again is there twice. An archive that is still being written has
-//! none, and is read member by member, as is one whose directory is damaged.
+//! The archive's directory is used, because a member that was rewritten occurs twice. An archive
+//! that is still being written has no directory, and is read member by member, as is one whose
+//! directory is damaged.
 //!
-//! Invariant: no byte of the file belongs to two members, so that reading all of them takes no longer than the file is.
+//! Invariant: no byte of the file belongs to two members, so reading all of them takes time linear
+//! in the file.
 
 mod walk;
 
@@ -26,52 +28,52 @@ const LOCAL: &[u8] = b"PK\x03\x04";
 const CENTRAL: &[u8] = b"PK\x01\x02";
 const END: &[u8] = b"PK\x05\x06";
 const LONG_END: &[u8] = b"PK\x06\x06";
-/// Bytes of a header without names.
+/// Length of a header without names, in bytes.
 const LOCAL_LEN: usize = 30;
 const CENTRAL_LEN: usize = 46;
-/// The end of the directory stands in so many last bytes: a comment may follow it.
+/// The end record of the directory is within so many last bytes: a comment may follow it.
 const TAIL: usize = (64 << 10) + 256;
-/// A number that does not fit is written elsewhere.
+/// Marks a number that is stored in the 64-bit extra field instead.
 const ELSEWHERE: u64 = 0xffff_ffff;
-/// More members are not taken: each is a record, and takes about so much memory.
+/// Limit of members: each is a record that takes memory.
 const MEMBERS: usize = 400_000;
-/// What lists no more of them is no larger.
+/// Limit of the directory in bytes: enough for that many members.
 const DIRECTORY: u64 = 128 << 20;
-/// What the members of a log are called.
+/// Names of the members of a log.
 const NAMES: [&str; 4] = ["header.json", "_journal/", "samples/", "summaries.json"];
 
-/// Whether a file that begins so is the log of an evaluation, and no other archive.
+/// Whether a file with this beginning is the log of an evaluation, and no other archive.
 pub(crate) fn is_log(head: &[u8]) -> bool {
     let name = head.get(LOCAL_LEN..).unwrap_or_default();
     head.starts_with(LOCAL) && NAMES.iter().any(|known| name.starts_with(known.as_bytes()))
 }
 
-/// Whether an archive is there to its end.
+/// Whether an archive has its directory.
 pub(crate) fn is_whole(file: &File) -> bool {
     directory(file).is_ok()
 }
 
-/// The members as lines.
+/// Reads the members as lines.
 pub(crate) struct Zip {
     file: Arc<File>,
     members: VecDeque<Member>,
     current: Option<Box<dyn Read>>,
-    /// How much more of the current one is read.
+    /// Bytes that may still be read of the current member.
     left: u64,
-    /// Why a member could not be read, to be said when the others are.
+    /// Why a member could not be read, reported after the last member.
     failure: Option<io::Error>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Member {
-    /// Where its header is.
+    /// Offset of its header.
     at: u64,
-    /// How many bytes it takes, compressed.
+    /// Compressed length in bytes.
     len: u64,
     method: u64,
 }
 
-/// What is read first: the log, then its samples by number, then what sums them up.
+/// The order of reading: the log, then its samples by number, then the summaries.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Order {
     rank: usize,
@@ -100,7 +102,6 @@ impl Order {
 }
 
 impl Zip {
-    /// Opens an archive.
     pub(crate) fn new(file: File) -> io::Result<Self> {
         let (members, failure) = match directory(&file) {
             Ok(members) => (members, None),
@@ -145,7 +146,7 @@ impl Zip {
     }
 }
 
-/// Where the bytes of a member begin.
+/// Offset of the data of a member.
 fn begin_of(file: &File, member: Member) -> io::Result<u64> {
     let header = read_range(file, member.at, LOCAL_LEN)?;
     let names = number(&header, 26, 2).zip(number(&header, 28, 2));
@@ -173,7 +174,7 @@ impl Read for Zip {
                 };
                 self.left -= read as u64;
                 if read > 0 || buffer.is_empty() {
-                    // Only between values of JSON may there be ends of lines.
+                    // Line ends occur only between values of JSON.
                     let line_ends = buffer
                         .iter_mut()
                         .take(read)
@@ -201,7 +202,7 @@ impl Read for Zip {
     }
 }
 
-/// How much of what came is taken; that more came than may is noted.
+/// How many of the bytes read are within the limit; records a failure if there were more.
 fn within(read: usize, left: u64, failure: &mut Option<io::Error>) -> usize {
     if read as u64 > left {
         failure.get_or_insert_with(member_too_large);
@@ -215,7 +216,7 @@ fn member_too_large() -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, what)
 }
 
-/// The bytes of a member.
+/// The compressed bytes of a member.
 struct Packed {
     file: Arc<File>,
     at: u64,
@@ -236,8 +237,8 @@ impl Read for Packed {
     }
 }
 
-/// The members by their order, as the directory lists them; of several of one name the last one counts. Fails if there is
-/// none, or if it cannot be right.
+/// The members by their order, as the directory lists them; the last one of a name counts. Fails if
+/// the directory is missing or inconsistent.
 fn directory(file: &File) -> io::Result<BTreeMap<Order, Member>> {
     let len = file.metadata()?.len();
     let tail = read_range(file, len.saturating_sub(TAIL as u64), TAIL)?;
@@ -264,7 +265,7 @@ fn directory(file: &File) -> io::Result<BTreeMap<Order, Member>> {
         insert(name, member, &mut members);
         rest = after;
     }
-    // A damaged directory would hide what it lists no more.
+    // A damaged directory would hide the members that it no longer lists.
     if !rest.is_empty() {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
@@ -290,7 +291,7 @@ fn directory(file: &File) -> io::Result<BTreeMap<Order, Member>> {
     Ok(members)
 }
 
-/// The first entry of a directory, and what follows it.
+/// The first entry of a directory, and the rest of it.
 fn listed_member(bytes: &[u8]) -> Option<(&[u8], Member, &[u8])> {
     let [name, extra, comment] = [28, 30, 32].map(|at| number(bytes, at, 2));
     let name = usize::try_from(name?).ok()?;
@@ -305,7 +306,7 @@ fn listed_member(bytes: &[u8]) -> Option<(&[u8], Member, &[u8])> {
             Some(short)
         }
     };
-    // In this order they are written elsewhere.
+    // The extra field stores them in this order.
     let _size = at_or_long(24)?;
     let member = Member {
         len: at_or_long(20)?,
@@ -320,7 +321,7 @@ fn listed_member(bytes: &[u8]) -> Option<(&[u8], Member, &[u8])> {
     ))
 }
 
-/// Numbers of 64 bits in the extra fields of an entry.
+/// The 64-bit numbers in the extra fields of an entry.
 fn long_numbers(mut extra: &[u8]) -> VecDeque<u64> {
     while let Some((id, len)) = number(extra, 0, 2).zip(number(extra, 2, 2)) {
         let end = usize::try_from(len).map_or(4, |len| 4 + len);
@@ -342,7 +343,7 @@ fn insert(name: &[u8], member: Member, members: &mut BTreeMap<Order, Member>) {
     }
 }
 
-/// A number of so many bytes, the lowest first.
+/// A little-endian number of `len` bytes.
 fn number(bytes: &[u8], at: usize, len: usize) -> Option<u64> {
     let bytes = bytes.get(at..at.checked_add(len)?)?;
     Some(

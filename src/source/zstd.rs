@@ -1,7 +1,8 @@
-//! Zstandard frames one after the other, as one text.
+//! Reads Zstandard frames one after the other, as one text.
 //!
-//! The decoder keeps a window of text back until its frame ends, which for most sessions is all of it.
-//! So blocks are handed to it whole, and a frame that breaks off is ended after its last whole block.
+//! The decoder holds a window of text back until its frame ends, which for most sessions is the
+//! whole text. So it is fed block by block, and a frame that breaks off is ended after its last
+//! complete block.
 
 use std::io::{self, Read};
 
@@ -11,7 +12,6 @@ use ruzstd::decoding::StreamingDecoder;
 const LAST: [u8; 3] = [1, 0, 0];
 const MAGIC: u32 = 0xfd2f_b528;
 
-/// The text in a compressed source.
 pub(crate) struct Zstd<R: Read> {
     state: State<R>,
 }
@@ -23,7 +23,7 @@ enum State<R: Read> {
 }
 
 impl<R: Read> Zstd<R> {
-    /// Reads from the beginning of a frame.
+    /// Starts at the beginning of a frame.
     pub(crate) fn new(source: R) -> Self {
         Self {
             state: State::Between(source),
@@ -60,7 +60,7 @@ impl<R: Read> Read for Zstd<R> {
     }
 }
 
-/// The bytes of one frame, a block at a time.
+/// Reads the bytes of one frame block by block.
 struct Frame<R: Read> {
     source: R,
     has_checksum: bool,
@@ -71,7 +71,7 @@ struct Frame<R: Read> {
 }
 
 impl<R: Read> Frame<R> {
-    /// The next frame, unless there is none. Frames that hold no text are skipped.
+    /// The next frame, unless there is none. Frames without text are skipped.
     fn begin(mut source: R) -> io::Result<Option<Self>> {
         loop {
             let mut magic = Vec::new();
@@ -125,7 +125,7 @@ impl<R: Read> Frame<R> {
         }))
     }
 
-    /// Makes the next block ready; ends the frame if the block is not whole.
+    /// Makes the next block ready; ends the frame if the block is incomplete.
     fn next_block(&mut self) -> io::Result<()> {
         self.ready.clear();
         self.taken = 0;

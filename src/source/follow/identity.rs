@@ -5,12 +5,12 @@ use std::io;
 
 use crate::source::stamp::read_range;
 
-/// How much of the beginning must stay the same.
+/// Bytes of the beginning that must stay the same.
 const HEAD: usize = 1024;
-/// How much before the place that was read must stay the same.
+/// Bytes before the read offset that must stay the same.
 const MARK: usize = 256;
 
-/// The first bytes of a text, and those just before the place that was read.
+/// The first bytes of a text, and those just before the read offset.
 #[derive(Debug, Default)]
 pub(super) struct Identity {
     head: Vec<u8>,
@@ -18,7 +18,7 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// Of a text of which nothing but the beginning is looked at.
+    /// The identity of a file of which only the beginning was read.
     pub(super) fn of(file: &File) -> io::Result<Self> {
         Ok(Self {
             head: read_range(file, 0, HEAD)?,
@@ -26,7 +26,7 @@ impl Identity {
         })
     }
 
-    /// Takes note of bytes that were read at a place.
+    /// Records bytes that were read at an offset.
     pub(super) fn note(&mut self, bytes: &[u8], at: u64) {
         if at == self.head.len() as u64 {
             let wanting = HEAD.saturating_sub(self.head.len()).min(bytes.len());
@@ -41,7 +41,7 @@ impl Identity {
         self.mark.drain(..self.mark.len().saturating_sub(MARK));
     }
 
-    /// Whether that is the text of a file that was read up to a place.
+    /// Whether a file still holds the text that was read up to `read_to`.
     pub(super) fn is_of(&self, file: &File, read_to: u64) -> io::Result<bool> {
         let mark_at = read_to.saturating_sub(self.mark.len() as u64);
         Ok(read_range(file, 0, self.head.len())? == self.head

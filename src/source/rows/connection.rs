@@ -1,12 +1,13 @@
-//! A database that is looked into without being touched.
+//! Reads a database without touching it.
 //!
-//! No lock is taken, so no writer ever waits for a reader, and none is kept from putting its log away. What is
-//! read is looked at twice instead: if the database was changed meanwhile, the rows of a statement are thrown away and
-//! asked for again, in a new look; after some of those of a copy, which nobody changes.
+//! No lock is taken, so no writer ever waits for tv or is kept from truncating its log. Instead the
+//! state is checked before and after: if the database was changed in between, the rows of a
+//! statement are discarded and read again, after some tries from a copy, which nobody changes.
 //!
-//! SQLite is given the pages of the database and those of its log, opened here to be read, and has no other VFS:
-//! nothing beside a database can be made, written or removed, on any system. Besides, it runs in a thread that can change no
-//! file where the kernel knows such a thing.
+//! SQLite gets the pages of the database and of its log from files that are opened here for
+//! reading, and has no other VFS: nothing beside a database can be created, written or removed, on
+//! any system. In addition, SQLite runs on a thread that the kernel, where it can, keeps from
+//! changing files.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -17,33 +18,33 @@ use super::marks::Marks;
 use super::reader::{Reader, Rows};
 use super::{Cell, Failure};
 
-/// How long a statement is tried while a writer comes between; then it is left for later.
+/// How long a statement is retried while a writer interferes; then it fails as busy.
 const PATIENCE: Duration = Duration::from_millis(20);
-/// It is tried so often at least, whatever it takes.
+/// Least number of tries, however long they take.
 const TRIES: u32 = 4;
-/// Between two tries; longer each time, up to this.
+/// Pause between two tries, doubled each time up to the limit.
 const PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
-/// After so many tries the database is copied, if it is not too large: a copy needs less time than questions.
+/// After so many tries the database is copied if it is small enough: copying is faster than
+/// querying.
 const TRIES_IN_PLACE: u32 = 2;
 
-/// An open database.
 pub(crate) struct Database {
     path: PathBuf,
     look: RefCell<Look>,
     patience: Duration,
 }
 
-/// A state of the database, and who reads it.
+/// A state of the database, with the thread that reads it.
 struct Look {
     marks: Marks,
-    /// Whether what is read now is all of that state, whatever is written.
+    /// Whether later writes cannot be seen in it.
     is_copy: bool,
     reader: Reader,
 }
 
 impl Look {
-    /// Begins to read the database as it is now, for the first time or after a writer came between.
+    /// Starts reading the database as it is now.
     fn begin(path: &Path, tries: u32) -> Result<Self, Failure> {
         let unreadable = |error| Failure::of(&error);
         let marks = Marks::of(path)?;
@@ -62,19 +63,18 @@ impl Look {
         })
     }
 
-    /// Whether what was read is all of one state.
+    /// Whether everything read so far belongs to one state.
     fn holds(&self) -> bool {
         self.is_copy || self.marks.hold()
     }
 }
 
 impl Database {
-    /// Opens a database for a look.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         Self::open_patiently(path, PATIENCE)
     }
 
-    /// Opens a database; it and every statement waits so long for a writer.
+    /// Opens a database; this and every statement waits up to `patience` for a writer.
     pub(crate) fn open_patiently(path: &Path, patience: Duration) -> Result<Self, Failure> {
         let look = tried(patience, |tries| Look::begin(path, tries))?;
         Ok(Self {
@@ -89,7 +89,7 @@ impl Database {
         Marks::of(&self.path).is_ok_and(|now| now == self.look.borrow().marks)
     }
 
-    /// What is to be said of the files beside it. Reads all of them.
+    /// What is wrong with the files beside it. Reads all of them.
     pub(crate) fn anomaly(&self) -> Option<&'static str> {
         let is_broken = self.look.borrow().marks.has_broken_log();
         is_broken.then_some(
@@ -97,8 +97,9 @@ impl Database {
         )
     }
 
-    /// The tables with their columns. Views are none: what they do is up to who made the database. Nor are
-    /// virtual tables: their modules may be missing here (`vec0` of OpenClaw's memory).
+    /// The tables with their columns. Views are left out, because the maker of the database decides
+    /// what they do, and virtual tables, because their modules may be missing here (`vec0` of
+    /// OpenClaw's memory).
     pub(crate) fn tables(&self) -> Result<Vec<(String, Vec<String>)>, Failure> {
         let mut tables: Vec<(String, Vec<String>)> = Vec::new();
         let sql = "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c \
@@ -116,7 +117,7 @@ impl Database {
         Ok(tables)
     }
 
-    /// A number that changes with the tables, and when their rows were moved.
+    /// A number that changes with the schema, and when rows were moved.
     pub(crate) fn schema(&self) -> Result<i64, Failure> {
         Ok(self
             .value("PRAGMA schema_version", &[])?
@@ -124,7 +125,7 @@ impl Database {
             .unwrap_or(0))
     }
 
-    /// Runs a query. Its rows are all of one state of the database.
+    /// Runs a query. All rows belong to one state of the database.
     pub(crate) fn each(
         &self,
         sql: &str,
@@ -138,8 +139,8 @@ impl Database {
         Ok(())
     }
 
-    /// The first values of queries that may fail one by one: of the first of them, and of more as long as they are
-    /// small. All are of one state of the database.
+    /// The first value of each query; a query may fail by itself. The first query is always
+    /// answered, the others as long as the answers stay small. All belong to one state.
     pub(crate) fn values(
         &self,
         questions: &mut dyn Iterator<Item = (&str, Vec<Cell>)>,
@@ -183,7 +184,7 @@ impl Database {
     }
 }
 
-/// Tries again for a while if a writer came between.
+/// Retries for a while if a writer interferes.
 fn tried<T>(
     patience: Duration,
     mut attempt: impl FnMut(u32) -> Result<T, Failure>,
@@ -193,13 +194,14 @@ fn tried<T>(
     loop {
         match attempt(tries) {
             Err(Failure::Busy) if tries < TRIES || begun.elapsed() < patience => {}
-            // It may have been finished between two questions; else waiting is of no use.
+            // The change may have been finished between two statements; else waiting is of no use.
             Err(Failure::Unfinished) if tries < TRIES => {}
             done => return done,
         }
         std::thread::sleep(pause);
         tries += 1;
-        // A copy is made in no time: it is tried at once between two changes, and seldom beside one that takes long.
+        // A copy takes little time: it is tried at once between two changes, and seldom beside a
+        // change that takes long.
         pause = (pause * 2).min(LONGEST_PAUSE);
     }
 }

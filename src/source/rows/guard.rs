@@ -1,8 +1,8 @@
-//! What the thread that reads a database may not do. SQLite can open no file there (`vfs`); should it find a way, the
-//! kernel refuses.
+//! A system call filter for the thread that reads a database. SQLite can open no file there
+//! (`vfs`); should it find a way, the kernel refuses.
 //!
-//! Invariant: a thread that is bound can read files, and can neither create, write, change nor remove one. Some
-//! kernels know no such thing (macOS, the BSDs, a sandbox without it).
+//! Invariant: the filtered thread can read files, and can neither create, write, change nor remove
+//! one. Some systems have no such filter (macOS, the BSDs, some sandboxes).
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use seccompiler::{
     apply_filter,
 };
 
-/// Calls that change files by name or by descriptor.
+/// System calls that change files by name or by descriptor.
 const CHANGES: &[i64] = &[
     libc::SYS_openat2,
     libc::SYS_unlinkat,
@@ -43,7 +43,7 @@ const CHANGES: &[i64] = &[
     libc::SYS_fremovexattr,
 ];
 
-/// Older calls for the same, which newer machines do not have.
+/// Older calls for the same, which newer architectures do not have.
 #[cfg(target_arch = "x86_64")]
 const OLD_CHANGES: &[i64] = &[
     libc::SYS_creat,
@@ -64,13 +64,13 @@ const OLD_CHANGES: &[i64] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const OLD_CHANGES: &[i64] = &[];
 
-/// Calls that open files, and which of their arguments says what for.
+/// Calls that open files, and the argument that holds their flags.
 #[cfg(target_arch = "x86_64")]
 const OPENS: &[(i64, u8)] = &[(libc::SYS_openat, 2), (libc::SYS_open, 1)];
 #[cfg(not(target_arch = "x86_64"))]
 const OPENS: &[(i64, u8)] = &[(libc::SYS_openat, 2)];
 
-/// Binds this thread for as long as it lives. Answers whether the kernel knows how.
+/// Filters this thread for as long as it lives. Returns whether the kernel can.
 pub(crate) fn bind_this_thread() -> bool {
     program().is_some_and(|program| apply_filter(&program).is_ok())
 }
@@ -90,7 +90,7 @@ fn program() -> Option<BpfProgram> {
     BpfProgram::try_from(filter).ok()
 }
 
-/// Any of the wishes that a reader does not have.
+/// Rules that match every flag of an open call that a reader does not use.
 fn opens_to_write(flags: u8) -> Option<Vec<SeccompRule>> {
     let wishes = [
         (libc::O_ACCMODE, libc::O_WRONLY),

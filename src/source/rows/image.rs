@@ -1,9 +1,9 @@
-//! A state of a database as one file: its pages, and in their place those that wait in its log.
+//! One state of a database as one file: its pages, replaced by those in its write-ahead log.
 //!
-//! Where a writer comes between again and again, all of it is copied first: that is done sooner than a question is
-//! answered.
+//! Where a writer interferes again and again, the whole state is copied first, which is faster than
+//! a query.
 //!
-//! Invariant: both files are opened to be read. What SQLite asks for is answered from them, so that it opens none itself.
+//! Invariant: both files are opened for reading, and SQLite opens none itself.
 
 use std::fs::File;
 use std::io;
@@ -14,26 +14,24 @@ use super::log::Changes;
 use crate::source::regular;
 use crate::source::stamp::{Stamp, read_at};
 
-/// What is no larger may be copied: a copy costs its room, and the time that a writer needs for a few changes.
+/// Largest database that is copied, in bytes: a copy takes memory, and the time in which a writer
+/// makes a few changes.
 const LARGEST_COPY: u64 = 64 << 20;
 
-/// An open database.
 pub(crate) enum Image {
-    /// Its files.
     Files {
-        /// The database.
         base: File,
-        /// The log beside it, if a change in it was completed.
+        /// The log beside it, if it holds a committed change.
         log: Option<(File, Changes)>,
     },
-    /// All that it had.
+    /// The whole content.
     Copy(Vec<u8>),
 }
 
 impl Image {
-    /// Opens a database, and the log beside it as far as its changes were completed.
+    /// Opens a database with the committed changes in its log.
     pub(crate) fn open(path: &Path, has_log: bool) -> io::Result<Self> {
-        // The log first: what is moved from now on was in it.
+        // The log first: what is checkpointed from now on was in it.
         let log = || {
             let file = regular::open(&beside(path, "-wal")).ok()?;
             let changes = Changes::of(&file)?;
@@ -46,7 +44,8 @@ impl Image {
         })
     }
 
-    /// All of it in memory, unless it is too large: it does not change any more, however fast somebody writes.
+    /// The same state in memory, unless it is too large: it does not change however fast somebody
+    /// writes.
     pub(crate) fn copied(self) -> io::Result<Self> {
         let len = self.len()?;
         let Some(len) = usize::try_from(len).ok().filter(|_| len <= LARGEST_COPY) else {
@@ -58,12 +57,12 @@ impl Image {
         Ok(Self::Copy(bytes))
     }
 
-    /// Whether nothing that is written from now on can be seen in it.
+    /// Whether later writes cannot be seen in it.
     pub(crate) fn is_copy(&self) -> bool {
         matches!(self, Self::Copy(_))
     }
 
-    /// How many bytes it has.
+    /// Length in bytes.
     pub(crate) fn len(&self) -> io::Result<u64> {
         match self {
             Self::Files {
@@ -75,7 +74,8 @@ impl Image {
         }
     }
 
-    /// Reads at a position until the buffer is full or the database ends. Returns how many bytes it read.
+    /// Reads at an offset until the buffer is full or the database ends. Returns how many bytes it
+    /// read.
     pub(crate) fn read(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
         let (base, log, changes) = match self {
             Self::Files {

@@ -1,32 +1,33 @@
-//! A log of changes: pages that wait to be moved into the database. It counts up to the first frame that is not sound;
-//! whether a change is lost behind that is another question.
+//! The write-ahead log of a database: pages that are to be moved into it. A log is valid up to its
+//! first broken frame; whether a commit is lost behind that is reported apart.
 //!
-//! Invariant: reads only what is there, in one pass; a writer may append meanwhile.
+//! Invariant: reads in one pass; a writer may append meanwhile.
 
 use std::collections::HashMap;
 use std::fs::File;
 
 use crate::source::stamp::{read_at, read_range};
 
-/// The header of a log.
+/// Length of the header, in bytes.
 pub(crate) const HEADER: usize = 32;
-/// What it begins with, but for its last bit, which is the order of the bytes in sums.
+/// The magic number without its last bit, which is the byte order of the checksums.
 const MAGIC: u32 = 0x377f_0682;
-/// Before the page of each frame: its number, the size of the database if the frame ends a change, salts, sums.
+/// Length of a frame header: page number, size of the database if the frame ends a commit, salts,
+/// checksums.
 const FRAME: usize = 24;
 
-/// The header of a log that SQLite takes for one.
+/// The header of a log that SQLite accepts.
 pub(crate) struct Header {
-    /// Bytes of a frame.
+    /// Length of a frame, in bytes.
     pub(crate) frame: usize,
     salts: [u8; 8],
-    /// The words that are summed have their first byte first.
+    /// Whether checksums are big-endian.
     is_big: bool,
     sums: (u32, u32),
 }
 
 impl Header {
-    /// Reads a header, if it is sound.
+    /// Parses a header, if its checksum is right.
     pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
         let magic = word(bytes, 0, u32::from_be_bytes)?;
         let is_big = magic & 1 == 1;
@@ -43,27 +44,27 @@ impl Header {
         })
     }
 
-    /// Whether frames were written after these salts.
+    /// Whether the frames written after it have these salts.
     pub(crate) fn has_salts(&self, salts: [u8; 8]) -> bool {
         self.salts == salts
     }
 }
 
-/// So many frames are read at once.
+/// Frames that are read at once.
 const AT_ONCE: usize = 64;
 
-/// What a log changes, up to the last change that was completed.
+/// The pages that a log holds, up to its last commit.
 pub(crate) struct Changes {
-    /// Bytes of a page.
+    /// Page size in bytes.
     pub(crate) page: usize,
-    /// How many pages the database has.
+    /// Size of the database in pages.
     pub(crate) pages: u32,
-    /// Where in the log the newest state of a page is, by its number, counted from 1.
+    /// Offset in the log of the newest version of each page, by page number from 1.
     pub(crate) newest: HashMap<u32, u64>,
 }
 
 impl Changes {
-    /// Reads a log; `None` if no change in it was completed.
+    /// Reads a log; `None` if it holds no commit.
     pub(crate) fn of(file: &File) -> Option<Self> {
         let (mut pages, mut newest, mut pending) = (0, HashMap::new(), Vec::new());
         let page = each_frame(file, |frame| {
@@ -85,12 +86,12 @@ impl Changes {
     }
 }
 
-/// Where the first frame is that is not sound, if a change was completed behind it: that is lost.
+/// Offset of the first broken frame, if a commit follows it: that one is lost.
 pub(crate) fn first_lost(file: &File) -> Option<u64> {
     let (mut broken, mut lost) = (None, None);
     each_frame(file, |frame| {
         broken = broken.or((!frame.is_sound).then_some(frame.at));
-        // Others are left from before the log began anew.
+        // Other frames are left over from before the log was restarted.
         lost = broken.filter(|_| frame.is_of_log && frame.pages != 0);
         lost.is_none()
     })?;
@@ -99,19 +100,20 @@ pub(crate) fn first_lost(file: &File) -> Option<u64> {
 
 /// A frame of a log.
 struct Frame {
-    /// Where it is.
+    /// Its offset.
     at: u64,
-    /// The number of its page.
+    /// Its page number.
     page: u32,
-    /// How many pages the database has after it, if it ends a change.
+    /// Size of the database in pages, if it ends a commit.
     pages: u32,
-    /// Whether it was written since the log began.
+    /// Whether it was written since the log was restarted.
     is_of_log: bool,
-    /// Whether it and all before it are as they were written.
+    /// Whether its checksum and all earlier ones are right.
     is_sound: bool,
 }
 
-/// Goes through the frames of a log as long as `each` wants more. Gives the bytes of a page; `None` for what is no log.
+/// Calls `each` for the frames of a log until it returns false. Returns the page size; `None` for
+/// what is no log.
 fn each_frame(file: &File, mut each: impl FnMut(&Frame) -> bool) -> Option<usize> {
     let header = Header::of(&read_range(file, 0, HEADER).ok()?)?;
     let page = header.frame - FRAME;
@@ -148,7 +150,7 @@ fn word(bytes: &[u8], at: usize, order: fn([u8; 4]) -> u32) -> Option<u32> {
     Some(order(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
-/// The checksums as they are written.
+/// The checksums stored in a frame.
 fn written_sums(bytes: &[u8], at: usize) -> Option<(u32, u32)> {
     Some((
         word(bytes, at, u32::from_be_bytes)?,
@@ -156,7 +158,7 @@ fn written_sums(bytes: &[u8], at: usize) -> Option<(u32, u32)> {
     ))
 }
 
-/// The sums of all before, with these bytes.
+/// The checksums after these bytes.
 fn summed(before: (u32, u32), bytes: &[u8], is_big: bool) -> (u32, u32) {
     if is_big {
         summed_by(before, bytes, u32::from_be_bytes)

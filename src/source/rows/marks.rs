@@ -1,9 +1,10 @@
-//! How it is seen whether a database was changed under a reader that takes no locks.
+//! How a reader without locks sees that a database was changed.
 //!
-//! A log of changes may grow meanwhile: the reader knows how far it read. But its content moves into the database
-//! in the end, and then pages are no longer what the reader began with. The index beside the log says how far that
-//! has come, before it comes: a reader that began with more of the log than was moved has read sound pages. Without a log
-//! the counter in the database shows a change, and the locks of its writer and the journal of one that goes on.
+//! A write-ahead log may grow: the reader knows how far it read. In a checkpoint, though, its
+//! content moves into the database, whose pages then differ from those that the reader began with.
+//! The index beside the log says how far a checkpoint goes, before it goes there: a reader that
+//! began with more of the log has read valid pages. Without a log a change shows in the change
+//! counter of the database, and a running one in the locks of its writer and in its journal.
 
 use std::fs::File;
 use std::io;
@@ -16,18 +17,18 @@ use super::{Failure, beside};
 use crate::source::regular;
 use crate::source::stamp::{Stamp, read_range};
 
-/// Where the database counts its changes.
+/// Offset and length of the change counter in the database.
 const COUNTER: (u64, usize) = (24, 16);
-/// In the index of a log: its size, the frames that were written, the salts, the frames that are being moved.
+/// Length of the header of the log's index: size, frames, salts, frames being checkpointed.
 const INDEX: usize = 136;
 const WRITTEN: usize = 16;
 const SALTS: usize = 32;
 const MOVED: usize = 128;
-/// What a writer locks: one byte while it prepares a change, many while it makes it.
+/// Bytes that a writer locks: one while it prepares a change, many while it makes it.
 const RESERVED: (u64, u64) = (0x4000_0001, 1);
 const SHARED: (u64, u64) = (0x4000_0002, 510);
 
-/// The state of a database that a reader began with.
+/// The state of a database when a reader began.
 #[derive(PartialEq, Eq)]
 pub struct Marks {
     path: PathBuf,
@@ -54,7 +55,7 @@ impl Marks {
     /// The state now, if no change is being made.
     pub(crate) fn of(path: &Path) -> Result<Self, Failure> {
         let unreadable = |error: io::Error| Failure::of(&error);
-        // The log first: what is moved from now on was in it.
+        // The log first: what is checkpointed from now on was in it.
         let log = Log::of(path);
         let file = regular::open(path).map_err(unreadable)?;
         let base = Stamp::of_file(&file).map_err(unreadable)?;
@@ -70,7 +71,7 @@ impl Marks {
         })
     }
 
-    /// Whether what was read since is all of one state.
+    /// Whether everything read since belongs to one state.
     pub(crate) fn hold(&self) -> bool {
         let log = Log::of(&self.path);
         match (&self.log, &log) {
@@ -90,12 +91,12 @@ impl Marks {
         }
     }
 
-    /// Whether changes wait in a log.
+    /// Whether there are changes in a log.
     pub(crate) fn has_log(&self) -> bool {
         self.log.is_some()
     }
 
-    /// Whether there is a log that SQLite does not take for one, or not all of it.
+    /// Whether there is a log that SQLite does not accept, or not all of it.
     pub(crate) fn has_broken_log(&self) -> bool {
         self.log
             .as_ref()
@@ -108,7 +109,7 @@ impl Marks {
 
     fn is_unchanged(&self) -> Result<bool, Failure> {
         let file = regular::open(&self.path).map_err(|error| Failure::of(&error))?;
-        // Whoever is not seen here has counted up if it wrote.
+        // A writer that is not seen here has increased the counter.
         look_for_writer(&file, &self.path)?;
         Ok(self.is_unwritten() && counter(&file).is_ok_and(|now| now == self.counter))
     }
@@ -139,7 +140,7 @@ impl Log {
             .filter(|index| header.has_salts(index.salts));
         let frames = index.map_or(0, |index| u64::from(index.written));
         let lost = || first_lost(&regular::open(path).ok()?);
-        // A frame that was being written is sound the second time.
+        // A frame that was being written is valid the second time.
         self.stamp.len < HEADER as u64 + frames * header.frame as u64
             || lost().is_some_and(|number| lost() == Some(number))
     }
@@ -168,7 +169,7 @@ fn counter(file: &File) -> io::Result<Vec<u8>> {
     read_range(file, COUNTER.0, COUNTER.1)
 }
 
-/// Whether a change is being made to the pages of a database without a log.
+/// Fails if a change is being made to the pages of a database without a log.
 fn look_for_writer(file: &File, base: &Path) -> Result<(), Failure> {
     if is_locked(file, SHARED) {
         return Err(Failure::Busy);
@@ -179,15 +180,15 @@ fn look_for_writer(file: &File, base: &Path) -> Result<(), Failure> {
         .filter(|stamp| stamp.len > 0)
         .and_then(|_| read_range(&regular::open(&journal).ok()?, 0, 1).ok());
     match first.as_deref() {
-        // One that is done with is deleted, cut, or begins with zeros.
+        // A journal that is no longer used is deleted, cut, or begins with zeros.
         None | Some([] | [0]) => Ok(()),
-        // It has kept what it will change, and has not begun.
+        // It has saved the pages that it will change, and has not begun.
         Some(_) if is_locked(file, RESERVED) => Ok(()),
         Some(_) => Err(Failure::Unfinished),
     }
 }
 
-/// Whether another process writes behind these bytes. It does not notice the question.
+/// Whether another process holds a lock on these bytes. It does not notice the query.
 fn is_locked(file: &File, (start, length): (u64, u64)) -> bool {
     let asked = Flock {
         start,

@@ -1,4 +1,4 @@
-//! SQLite, in a thread of its own that can change no file.
+//! SQLite on a thread of its own that can change no file.
 
 use std::thread::{self, JoinHandle};
 
@@ -10,25 +10,24 @@ use rusqlite::{Connection, Error, ErrorCode, ToSql};
 use super::image::Image;
 use super::{Cell, Failure, vfs};
 
-/// The rows of a statement, each of some cells.
+/// The rows of a result.
 pub(crate) type Rows = Vec<Vec<Cell>>;
 
-/// A statement with its parameters.
 pub(crate) type Question = (String, Vec<Cell>);
 
-/// Of further questions asked at once none is answered when this many bytes were read.
+/// Further queries asked at once are not answered after so many bytes.
 const ENOUGH: usize = 1 << 20;
 
-/// Who answers questions about one state of a database.
+/// Answers queries about one state of a database.
 pub struct Reader {
-    /// Closed to end the thread.
+    /// Dropped to end the thread.
     questions: Option<Sender<Vec<Question>>>,
     answers: Receiver<Vec<Result<Rows, Failure>>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Reader {
-    /// Reads an open database.
+    /// Starts the thread on an open database.
     pub(crate) fn start(image: Image) -> Result<Self, Failure> {
         let (questions, asked) = bounded(1);
         let (answer, answers) = bounded(1);
@@ -44,7 +43,7 @@ impl Reader {
         })
     }
 
-    /// What is answered to questions, to the first of them at least.
+    /// The results of queries, of the first one at least.
     pub(crate) fn ask(&self, questions: Vec<Question>) -> Vec<Result<Rows, Failure>> {
         let asked = self
             .questions
@@ -101,7 +100,7 @@ fn serve(
     }
 }
 
-/// The database is another's and may be hostile.
+/// The database is another program's and may be hostile.
 fn connect(image: Image) -> rusqlite::Result<Connection> {
     let connection = vfs::connect(image)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
@@ -127,7 +126,8 @@ fn rows(connection: &Connection, sql: &str, parameters: &[Cell]) -> Result<Rows,
         Ok(all)
     };
     run().map_err(|error| match error.sqlite_error_code() {
-        // The statement is sound, so it is a value: JSON holds no bytes, and no text is endless.
+        // The statement is valid, so the value is the problem: JSON holds no bytes, and no text is
+        // endless.
         Some(ErrorCode::Unknown | ErrorCode::TooBig | ErrorCode::TypeMismatch) => {
             Failure::Damaged(words(&error))
         }

@@ -23,17 +23,15 @@ use rusqlite::{Connection, OpenFlags, ffi};
 
 use super::image::Image;
 
-/// The name of the VFS.
 const NAME: &CStr = c"tv";
 
-/// Databases that are about to be opened, by the names that SQLite knows them by.
+/// Databases about to be opened, by the names under which SQLite opens them.
 static OPENING: Mutex<Option<HashMap<String, Image>>> = Mutex::new(None);
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// What SQLite answered when the VFS was registered.
+/// The result of registering the VFS.
 static REGISTERED: LazyLock<c_int> = LazyLock::new(register);
 
-/// Opens a database for SQLite.
 pub(super) fn connect(image: Image) -> rusqlite::Result<Connection> {
     if *REGISTERED != ffi::SQLITE_OK {
         return Err(rusqlite::Error::SqliteFailure(
@@ -57,11 +55,11 @@ fn with_opening<T>(change: impl FnOnce(&mut HashMap<String, Image>) -> T) -> T {
 }
 
 fn register() -> c_int {
-    // SAFETY: without a name this is the VFS that SQLite brings, which lives as long as the program.
+    // SAFETY: without a name this is SQLite's default VFS, which lives as long as the program.
     let Some(usual) = (unsafe { ffi::sqlite3_vfs_find(ptr::null()).as_ref() }) else {
         return ffi::SQLITE_ERROR;
     };
-    // Time, sleep and chance stay as they are: they depend on nothing else of it.
+    // Time, sleep and randomness are those of the default: they depend on nothing else of it.
     let own = ffi::sqlite3_vfs {
         iVersion: 2,
         szOsFile: c_int::try_from(size_of::<OpenFile>()).unwrap_or(c_int::MAX),
@@ -81,7 +79,7 @@ fn register() -> c_int {
     unsafe { ffi::sqlite3_vfs_register(Box::leak(Box::new(own)), 0) }
 }
 
-/// What SQLite has of an open database: first what it knows of, then what it does not.
+/// SQLite's struct of an open file, followed by our own field.
 #[repr(C)]
 struct OpenFile {
     known: ffi::sqlite3_file,
@@ -151,7 +149,7 @@ unsafe extern "C" fn open(
         });
     };
     if !granted.is_null() {
-        // SAFETY: SQLite wants to know it there.
+        // SAFETY: SQLite passes a pointer for the result.
         unsafe { granted.write(ffi::SQLITE_OPEN_READONLY | ffi::SQLITE_OPEN_MAIN_DB) };
     }
     ffi::SQLITE_OK
@@ -167,12 +165,12 @@ unsafe extern "C" fn access(
     _: c_int,
     is_there: *mut c_int,
 ) -> c_int {
-    // SAFETY: SQLite wants to know it there.
+    // SAFETY: SQLite passes a pointer for the result.
     unsafe { is_there.write(0) };
     ffi::SQLITE_OK
 }
 
-/// Names are whole as they are.
+/// Names are absolute already.
 unsafe extern "C" fn full_name(
     _: *mut ffi::sqlite3_vfs,
     name: *const c_char,
@@ -246,7 +244,7 @@ unsafe extern "C" fn truncate(_: *mut ffi::sqlite3_file, _: ffi::sqlite3_int64) 
     ffi::SQLITE_READONLY
 }
 
-/// There is nothing to write, and no lock.
+/// Nothing is written or locked, so these calls succeed.
 unsafe extern "C" fn accept(_: *mut ffi::sqlite3_file, _: c_int) -> c_int {
     ffi::SQLITE_OK
 }
@@ -260,13 +258,13 @@ unsafe extern "C" fn file_size(
     let Some(len) = len.and_then(|len| ffi::sqlite3_int64::try_from(len).ok()) else {
         return ffi::SQLITE_IOERR_FSTAT;
     };
-    // SAFETY: SQLite wants to know it there.
+    // SAFETY: SQLite passes a pointer for the result.
     unsafe { size.write(len) };
     ffi::SQLITE_OK
 }
 
 unsafe extern "C" fn is_reserved(_: *mut ffi::sqlite3_file, is_reserved: *mut c_int) -> c_int {
-    // SAFETY: SQLite wants to know it there.
+    // SAFETY: SQLite passes a pointer for the result.
     unsafe { is_reserved.write(0) };
     ffi::SQLITE_OK
 }
@@ -279,7 +277,8 @@ unsafe extern "C" fn sector(_: *mut ffi::sqlite3_file) -> c_int {
     4096
 }
 
-/// It does not change: whoever reads it sees to that, and reads it again if it did.
+/// The file counts as immutable: the reader checks for changes itself, and reads again if there
+/// were any.
 unsafe extern "C" fn characteristics(_: *mut ffi::sqlite3_file) -> c_int {
     ffi::SQLITE_IOCAP_IMMUTABLE
 }

@@ -1,4 +1,4 @@
-//! What stands in for databases in a program that was built without them.
+//! Stands in for databases in a program built without them.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,32 +13,28 @@ const ADVICE: &str = "a SQLite database, which this tv was built without. \
 pub(crate) struct Database;
 
 impl Database {
-    /// Says what helps.
+    /// Fails, and says which feature is missing.
     pub(crate) fn open(_: &Path) -> Result<Self, Failure> {
         Err(Failure::Unreadable(ADVICE.to_owned()))
     }
 
-    /// Says what helps.
+    /// Fails, and says which feature is missing.
     pub(crate) fn open_patiently(path: &Path, _: Duration) -> Result<Self, Failure> {
         Self::open(path)
     }
 
-    /// Nothing.
     pub(crate) fn anomaly(&self) -> Option<&'static str> {
         None
     }
 
-    /// Nothing.
     pub(crate) fn tables(&self) -> Result<Vec<(String, Vec<String>)>, Failure> {
         Ok(Vec::new())
     }
 
-    /// Nothing.
     pub(crate) fn schema(&self) -> Result<i64, Failure> {
         Ok(0)
     }
 
-    /// Nothing.
     pub(crate) fn each(
         &self,
         _: &str,
@@ -48,12 +44,10 @@ impl Database {
         Ok(())
     }
 
-    /// Nothing.
     pub(crate) fn value(&self, _: &str, _: &[Cell]) -> Result<Option<Cell>, Failure> {
         Ok(None)
     }
 
-    /// Nothing.
     pub(crate) fn values(
         &self,
         _: &mut dyn Iterator<Item = (&str, Vec<Cell>)>,
@@ -61,7 +55,6 @@ impl Database {
         Ok(Vec::new())
     }
 
-    /// Never.
     pub(crate) fn is_current(&self) -> bool {
         false
     }

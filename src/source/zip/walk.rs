@@ -1,7 +1,7 @@
-//! An archive without a directory that can be trusted: its members as they lie one behind the other.
+//! Reads an archive without a valid directory: its members one behind the other.
 //!
-//! Where the length of a member is not known, because it was written behind it or is damaged, the member goes on to the
-//! next header.
+//! Where the length of a member is unknown, because it was written behind the data or is damaged,
+//! the member ends at the next header.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,14 +12,13 @@ use memchr::memmem;
 use super::{CENTRAL, ELSEWHERE, LOCAL, LOCAL_LEN, Member, Order, insert, long_numbers, number};
 use crate::source::stamp::read_range;
 
-/// How much is looked through at once: most headers stand where they are looked for.
+/// Bytes searched at once at first: most headers are where they are expected.
 const FIRST: usize = 4 << 10;
 const BLOCK: usize = 1 << 20;
-/// What may stand between a member whose length is written behind it and the next one.
+/// The optional mark before the lengths that follow a member's data.
 const DESCRIPTOR: &[u8] = b"PK\x07\x08";
 const WITH_DESCRIPTOR: u64 = 8;
 
-/// The members.
 pub(super) fn walk(file: &File) -> io::Result<BTreeMap<Order, Member>> {
     let mut members = BTreeMap::new();
     let mut window = Window {
@@ -68,13 +67,13 @@ pub(super) fn walk(file: &File) -> io::Result<BTreeMap<Order, Member>> {
     Ok(members)
 }
 
-/// What stands before a member.
+/// The header of a member.
 struct Local<'h> {
     name: &'h [u8],
-    /// How long it is itself.
+    /// Its own length in bytes.
     len: u64,
     method: u64,
-    /// How many bytes follow, if it says so.
+    /// Compressed length of the data, if the header has it.
     packed: Option<u64>,
 }
 
@@ -95,7 +94,7 @@ impl<'h> Local<'h> {
                 Some(short)
             }
         };
-        // In this order they are written elsewhere.
+        // The extra field stores them in this order.
         let _size = or_long(number(header, 22, 4)?);
         let packed = or_long(number(header, 18, 4)?);
         Some(Self {
@@ -108,13 +107,13 @@ impl<'h> Local<'h> {
     }
 }
 
-/// Whether a header stands here, or the file ends.
+/// Whether a header begins here, or the file ends.
 fn begins_header(file: &File, at: u64) -> io::Result<bool> {
     let bytes = read_range(file, at, LOCAL.len())?;
     Ok(bytes.starts_with(LOCAL) || bytes.starts_with(CENTRAL))
 }
 
-/// Some of the file: most of what is looked at lies near what was looked at before.
+/// A buffer over a part of the file: most reads are near the one before.
 struct Window<'f> {
     file: &'f File,
     at: u64,
@@ -122,7 +121,7 @@ struct Window<'f> {
 }
 
 impl Window<'_> {
-    /// What stands here: so many bytes at least, unless the file ends.
+    /// At least `len` bytes at an offset, unless the file ends.
     fn at(&mut self, at: u64, len: usize) -> io::Result<&[u8]> {
         let end = self.at + self.bytes.len() as u64;
         let is_here = self.at <= at && at.saturating_add(len as u64) <= end;
@@ -139,7 +138,7 @@ impl Window<'_> {
         Ok(self.bytes.get(from..).unwrap_or_default())
     }
 
-    /// Where the next header stands, and whether it is that of a member.
+    /// Offset of the next header, and whether it is that of a member.
     fn next_header(&mut self, mut at: u64) -> io::Result<Option<(u64, bool)>> {
         loop {
             let bytes = self.at(at, LOCAL.len())?;
@@ -152,15 +151,15 @@ impl Window<'_> {
             if bytes.len() < LOCAL.len() {
                 return Ok(None);
             }
-            // A header may begin at the end of these.
+            // A header may begin at the end of the buffer.
             at += (bytes.len() - LOCAL.len() + 1) as u64;
         }
     }
 }
 
-/// How many bytes before a place tell the length of what begins here.
+/// Length in bytes of the record before `next` that tells the length of the data from `begin` on.
 fn descriptor(file: &File, begin: u64, next: u64) -> io::Result<u64> {
-    // With its mark or without, of short numbers or of long ones.
+    // With or without the mark, with 64-bit or 32-bit numbers.
     for (len, mark, size) in [(24, 4, 8), (20, 0, 8), (16, 4, 4), (12, 0, 4)] {
         let Some(end) = next.checked_sub(len as u64).filter(|end| *end >= begin) else {
             continue;
