@@ -55,7 +55,7 @@ pub struct Account {
     sums: PageSums,
     /// Whether the sums are those of the pages.
     is_current: bool,
-    generation: u64,
+    pub(crate) generation: u64,
 }
 
 /// What the pages come to.
@@ -173,11 +173,6 @@ impl Account {
             self.generation += 1;
         }
         is_all
-    }
-
-    /// Rises whenever an answer may be another one.
-    pub(crate) fn generation(&self) -> u64 {
-        self.generation
     }
 
     /// Pages that were judged: what it costs to keep up, whatever machine it runs on.

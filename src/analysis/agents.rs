@@ -135,15 +135,12 @@ pub(crate) fn has_failed_in_the_end(transcript: &Transcript, lane: &LaneFacts) -
 /// Whether an entry is the word of the agent program that a sub-agent failed.
 fn has_failed(entry: &Entry) -> bool {
     let fails = |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Error(_)));
-    entry.role == Role::Harness && entry.blocks.iter().any(|block| fails(&block.kind))
+    entry.role == Role::Harness && entry.has(fails)
 }
 
 /// Whether an entry says that the work came to its end.
 fn has_ended(entry: &Entry) -> bool {
-    entry
-        .blocks
-        .iter()
-        .any(|block| matches!(block.kind, BlockKind::Break(Break::Ended(_))))
+    entry.has(|kind| matches!(kind, BlockKind::Break(Break::Ended(_))))
 }
 
 /// Whether nothing is to be expected after an entry.

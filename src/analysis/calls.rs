@@ -20,7 +20,7 @@ use std::num::NonZeroU64;
 pub(crate) use self::tools::{Outcome, Tool, Tools};
 use super::derived::{Derived, Facts, Out};
 use crate::model::body::{Body, Held, Tree};
-use crate::model::entry::{BlockKind, Entry, EntryId};
+use crate::model::entry::{Entry, EntryId};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, Took, ToolCall, ToolKind};
@@ -39,6 +39,11 @@ impl Place {
     /// Where it stands in the order of the file.
     pub(crate) fn in_file(self, transcript: &Transcript) -> (usize, usize) {
         (transcript.place_of(self.entry).unwrap_or(0), self.block)
+    }
+
+    /// The call there.
+    pub(crate) fn call(self, transcript: &Transcript) -> Option<&ToolCall> {
+        transcript.get(self.entry)?.call(self.block)
     }
 }
 
@@ -91,11 +96,11 @@ pub struct Calls {
     facts: Facts<Known>,
     /// The number of the first call of each entry.
     firsts: HashMap<EntryId, usize>,
-    tools: Tools,
+    pub(crate) tools: Tools,
     /// Calls that start sub-agents.
     delegates: Vec<Place>,
     /// Calls whose work went on after their results.
-    detached: Vec<Place>,
+    pub(crate) detached: Vec<Place>,
     alike: HashMap<u64, Vec<usize>>,
     /// When calls began and ended, in the order of their beginnings.
     spans: Vec<(i64, usize, i64)>,
@@ -243,26 +248,11 @@ impl Calls {
     }
 }
 
-/// The call in a block.
-pub(crate) fn call_at(entry: &Entry, block: usize) -> Option<&ToolCall> {
-    match &entry.blocks.get(block)?.kind {
-        BlockKind::Call(call) => Some(call),
-        _ => None,
-    }
-}
-
 /// The calls of an entry. `before` is what was known of them.
 fn known_of(entry: &Entry, before: &[Known]) -> impl Iterator<Item = Known> {
     // A copy of an entry is no call of its own.
-    let blocks = entry
-        .blocks
-        .iter()
-        .enumerate()
-        .filter(|_| !entry.marks.copy);
-    blocks.filter_map(|(block, kind)| {
-        let BlockKind::Call(call) = &kind.kind else {
-            return None;
-        };
+    let calls = entry.numbered_calls().filter(|_| !entry.marks.copy);
+    calls.map(|(block, call)| {
         let likeness = likeness_of(call);
         let read = || {
             let known = before.get(
@@ -274,7 +264,7 @@ fn known_of(entry: &Entry, before: &[Known]) -> impl Iterator<Item = Known> {
                 .filter(|known| known.likeness == likeness)?
                 .print
         };
-        Some(Known {
+        Known {
             block,
             name: call.name.clone(),
             likeness,
@@ -288,7 +278,7 @@ fn known_of(entry: &Entry, before: &[Known]) -> impl Iterator<Item = Known> {
             is_detached: call.state.work().is_some(),
             starts_agent: call.kind == ToolKind::Delegate || call.lane.is_some(),
             span: life_of(call, entry.said(call)).map(|(from, to)| (from.0, to.0)),
-        })
+        }
     })
 }
 

@@ -5,7 +5,7 @@ pub(crate) mod seen;
 pub mod window;
 
 use super::money::{models, prices};
-use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId};
+use crate::model::entry::{BlockKind, Break, Entry, EntryId};
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 use crate::model::usage::Scope;
@@ -85,13 +85,7 @@ pub(crate) fn before(
         else {
             continue;
         };
-        let is_compaction = |block: &Block| {
-            matches!(
-                block.kind,
-                BlockKind::Break(Break::Compaction { partial: false, .. })
-            )
-        };
-        if entry.blocks.iter().any(is_compaction) {
+        if entry.is_compaction() {
             compaction = compaction.or(Some(*id));
         }
         if is_request(entry) {

@@ -72,7 +72,7 @@ pub struct Memo<D: Derived> {
     computed: usize,
     /// The generation of what it reads that it was computed from.
     seen: u64,
-    generation: u64,
+    pub(crate) generation: u64,
 }
 
 impl<D: Derived> Default for Memo<D> {
@@ -202,11 +202,6 @@ impl<D: Derived> Memo<D> {
     /// Takes the place of another one, of whose value this one may differ.
     pub(crate) fn go_on_from(&mut self, before: &Self) {
         self.generation += before.generation + 1;
-    }
-
-    /// Rises whenever the value is another one.
-    pub(crate) fn generation(&self) -> u64 {
-        self.generation
     }
 }
 

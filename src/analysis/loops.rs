@@ -23,7 +23,7 @@ use crate::model::transcript::Transcript;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loops {
     /// Those that are long enough for a loop, in the order in which they began.
-    runs: Vec<Run>,
+    pub(crate) runs: Vec<Run>,
     /// The run that the main lane is in right now, and those of sub-agents that repeat themselves: the thousands that
     /// do not cost nothing.
     main: Option<Run>,
@@ -71,11 +71,6 @@ impl Derived for Loops {
 }
 
 impl Loops {
-    /// All runs of equal calls that are long enough for a loop, in the order in which they began.
-    pub(crate) fn loops(&self) -> &[Run] {
-        &self.runs
-    }
-
     /// All edits that were turned back, in the order in which that happened.
     pub(crate) fn undone(&self) -> impl Iterator<Item = &Undone> {
         self.undone.iter()
@@ -127,7 +122,7 @@ pub(crate) fn loop_words(run: &Run, times: &str) -> String {
     } else {
         ", as far as their beginnings tell"
     };
-    format!("loop {times}{} {}{results}{like}", run.count(), run.tool())
+    format!("loop {times}{} {}{results}{like}", run.count(), run.tool)
 }
 
 /// Where an item is, for whoever sorts them.

@@ -13,7 +13,7 @@ use super::account::{Account, Class};
 use super::calls::awaited::Awaited;
 use super::context::is_request;
 use super::derived::{Derived, Facts, Out};
-use crate::model::entry::{BlockKind, EntryId};
+use crate::model::entry::EntryId;
 use crate::model::fingerprint::Print;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
@@ -89,7 +89,7 @@ pub struct Timeline {
     prompts: Vec<(Timestamp, EntryId)>,
     /// Its requests, in the order of time.
     requests: Vec<Request>,
-    untimed: usize,
+    pub(crate) untimed: usize,
 }
 
 impl Derived for Timeline {
@@ -108,10 +108,7 @@ impl Derived for Timeline {
         };
         let (spans, untimed) = spans_of_calls(id, entry);
         let called = |span: Span| {
-            let block = usize::try_from(span.id.block?).ok()?;
-            let BlockKind::Call(call) = &entry.blocks.get(block)?.kind else {
-                return None;
-            };
+            let call = entry.call(usize::try_from(span.id.block?).ok()?)?;
             Some(Called {
                 span,
                 key: transcript.print_of(&call.key),
@@ -275,7 +272,7 @@ impl Timeline {
             for span in &spans {
                 if let Some(end) = span.end_key() {
                     ends.push(end);
-                    busy.extend(span.is_busy().then_some((end.from(), end.to())));
+                    busy.extend(span.is_busy().then_some((end.from(), end.to)));
                 }
                 self.stretch(lane, span);
                 if lane != span.lane {
@@ -291,9 +288,9 @@ impl Timeline {
         }
         self.ends = Ends::of(ends);
         self.busy = Busy::of(busy);
-        let rows = self.rows.list().iter().enumerate();
+        let rows = self.rows.list.iter().enumerate();
         self.by_time = rows
-            .flat_map(|(number, row)| row.spans().iter().map(move |span| (span.id, number)))
+            .flat_map(|(number, row)| row.spans.iter().map(move |span| (span.id, number)))
             .collect();
         self.by_time.sort_unstable();
         self.prompts.sort_unstable();

@@ -127,7 +127,7 @@ fn arrange_sides(panes: PanesMut<'_>, scene: &Scene<'_>, frame: &Frame) -> Vec<E
 /// Fills the spine: hits, marks, loops and alarms.
 fn arrange_spine(text: &mut TextPane, scene: &Scene<'_>, alarms: &HashSet<EntryId>, lines: usize) {
     let loops = &scene.session.indexes.loops;
-    let generation = loops.generation();
+    let generation = loops.generation;
     text.stale.spine |= std::mem::replace(&mut text.spine.loops_seen, generation) != generation;
     if std::mem::take(&mut text.stale.spine) {
         let hits = text

@@ -189,7 +189,7 @@ impl Checks {
         loops: &Memo<Loops>,
         glyphs: &Glyphs,
     ) {
-        let state = (findings.generation(), loops.generation());
+        let state = (findings.generation, loops.generation);
         if self.judged.replace(state) == Some(state) {
             return;
         }
@@ -351,7 +351,7 @@ const TURNED_BACK: Words = ("edit turned back", "edits turned back", "by a later
 /// Loops, the newest first, and edits that were undone.
 fn of_loops(loops: &Loops, glyphs: &Glyphs) -> Vec<Check> {
     let item = CheckTarget::Item;
-    let runs = loops.loops();
+    let runs = &loops.runs;
     let row = |run: &Run| {
         let first = run.places().next()?;
         let words = loop_words(run, glyphs.times);

@@ -216,9 +216,9 @@ impl Outline {
 
     /// The keys of all rows, rebuilt if they are stale. The cursor stays on its row.
     fn refresh(&mut self, wanted: &OutlineInput<'_>) -> OutlineKeys {
-        let generation = (wanted.checks.generation(), wanted.files.generation());
-        if self.added_up != wanted.account.generation() {
-            self.added_up = wanted.account.generation();
+        let generation = (wanted.checks.generation(), wanted.files.generation);
+        if self.added_up != wanted.account.generation {
+            self.added_up = wanted.account.generation;
             self.turns.clear();
             self.others.clear();
         }
@@ -437,7 +437,8 @@ impl Outline {
                 row::start_of_lane(transcript, transcript.lanes().get(*lane)?)
             }
             OutlineKey::Compaction(entry) => {
-                let block = counts::block_of(transcript.get(*entry)?, counts::is_compaction);
+                let block =
+                    counts::block_of(transcript.get(*entry)?, |block| block.kind.is_compaction());
                 Some(Focus {
                     entry: *entry,
                     block,

@@ -21,7 +21,7 @@ use super::text::places::{JumpList, marks};
 use super::text::viewport::{Motion, Viewport};
 use super::text::{self, TextPane, runs};
 use super::views::{self, Views};
-use crate::analysis::calls::{Place, call_at};
+use crate::analysis::calls::Place;
 use crate::model::timestamp::Timestamp;
 use crate::render::code::Colours;
 use crate::render::row::Level;
@@ -119,11 +119,7 @@ impl Reader {
 
     /// Whether a call still runs.
     pub(crate) fn is_running(&self, place: Place) -> bool {
-        let call = self
-            .session
-            .transcript
-            .get(place.entry)
-            .and_then(|entry| call_at(entry, place.block));
+        let call = place.call(&self.session.transcript);
         call.is_some_and(|call| self.session.runs(place.entry, call, self.screen.now))
     }
 
@@ -137,7 +133,7 @@ impl Reader {
     /// Whether work is left for the next frame although no event has come.
     pub fn is_unfinished(&self) -> bool {
         let seeks_runs = self.session.file.is_caught_up && runs::is_scanning(&self.text);
-        seeks_runs || self.session.indexes.is_behind() || self.outline.is_behind()
+        seeks_runs || self.session.indexes.is_behind || self.outline.is_behind()
     }
 
     /// Runs `work` on the panes with a scene, then carries out the requests that it pushed.

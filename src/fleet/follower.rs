@@ -298,7 +298,7 @@ impl Follower<'_> {
             .lookout
             .places()
             .into_iter()
-            .chain(self.lookout.folders().iter().cloned());
+            .chain(self.lookout.folders.iter().cloned());
         for folder in own.into_iter().chain(others) {
             if seen.insert(folder.clone()) {
                 folders.push(folder);
@@ -318,7 +318,7 @@ impl Follower<'_> {
         } else {
             BUSY
         };
-        let is_all = hints.is_everything() || self.polled.elapsed() >= pause;
+        let is_all = hints.everything || self.polled.elapsed() >= pause;
         if is_all {
             self.polled = Instant::now();
             self.wants_look |= self.watch();

@@ -102,7 +102,7 @@ impl<'o> Member<'o> {
     pub(super) fn has_more(&self, now: Instant) -> bool {
         match &self.way {
             Way::Closed { again, .. } => again.is_none_or(|again| again <= now),
-            Way::Open(course) => course.has_more(),
+            Way::Open(course) => course.has_more,
             Way::Broken => false,
         }
     }

@@ -37,7 +37,7 @@ pub(super) fn take_stock(session: &mut Session) {
             .indexes
             .follow(&session.transcript, Needs::default(), is_whole);
         session.indexes.watch(&session.transcript, spent);
-        if !session.indexes.is_behind() {
+        if !session.indexes.is_behind {
             return;
         }
     }
@@ -56,7 +56,7 @@ pub(super) fn of(
     let newest = session.indexes.loops.current(&session.transcript);
     let flags = Flags {
         errors: errors(session),
-        same: newest.map(|run| (run.count(), run.tool().to_string())),
+        same: newest.map(|run| (run.count(), run.tool.to_string())),
         is_loop: session.current_loop().is_some(),
         quiet_since: quiet.map(|ms| Timestamp(now.0.saturating_sub_unsigned(ms))),
         is_silent: session.long_silence(now).is_some(),

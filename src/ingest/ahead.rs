@@ -44,7 +44,7 @@ pub(crate) fn read_portions<'r>(
 ) -> io::Result<usize> {
     static CAN_HELP: LazyLock<bool> =
         LazyLock::new(|| thread::available_parallelism().is_ok_and(|threads| threads.get() > 1));
-    let left = follower.len().saturating_sub(follower.offset());
+    let left = follower.len().saturating_sub(follower.offset);
     // In a long line there is nothing to take apart, and what holds it should not outlive its thread.
     if is_counted || left < WORTH_A_THREAD || buffer.is_in_long_line() || !*CAN_HELP {
         return read_each(follower, buffer, room, |portion| {
@@ -78,7 +78,7 @@ fn read_each<'r>(
 ) -> io::Result<usize> {
     let (mut sum, mut begun, mut rest) = (0, 0, room);
     let end = loop {
-        let at = follower.offset() - begun as u64;
+        let at = follower.offset - begun as u64;
         let filled = rest.len().min(begun + PORTION);
         let read = match follower.read(rest.get_mut(begun..filled).unwrap_or_default()) {
             Ok(read) => read,

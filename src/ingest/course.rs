@@ -24,7 +24,7 @@ pub(crate) struct Course<'f> {
     outlet: Outlet<'f>,
     reader: Option<Reader<'f>>,
     /// Whether there is something to be read.
-    has_more: bool,
+    pub(crate) has_more: bool,
     is_caught_up: bool,
     /// Why everything is read anew, to be said when that is done.
     reread: Option<String>,
@@ -103,11 +103,6 @@ impl<'f> Course<'f> {
         self.reader
             .as_ref()
             .is_none_or(|reader| reader.emitter.is_open())
-    }
-
-    /// Whether there is something to be read.
-    pub(crate) fn has_more(&self) -> bool {
-        self.has_more
     }
 
     /// When to look without any event.

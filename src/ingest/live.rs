@@ -120,7 +120,7 @@ impl Follow<'_> {
             if is_anew {
                 self.watch(true);
             }
-            if self.course.has_more() {
+            if self.course.has_more {
                 return;
             }
             self.watch(false);

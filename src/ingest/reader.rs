@@ -226,9 +226,7 @@ impl<'o> Reader<'o> {
     /// How far the opened file is read: bytes done, and all.
     pub(crate) fn progress(&self) -> (u64, u64) {
         match &self.main {
-            Main::Lines { line_file, .. } => {
-                (line_file.follower.offset(), line_file.follower.len())
-            }
+            Main::Lines { line_file, .. } => (line_file.follower.offset, line_file.follower.len()),
             Main::Document { .. } => (0, 0),
             Main::Packed(file) => file.progress(),
             Main::Rows(rows) => rows.progress(),
@@ -421,8 +419,7 @@ impl<'o> Reader<'o> {
         };
         let is_news = registry.poll(hints, now);
         if is_news {
-            self.emitter
-                .emit_fact(MetaEdit::Running(registry.running()));
+            self.emitter.emit_fact(MetaEdit::Running(registry.last));
         }
         is_news
     }
@@ -504,7 +501,7 @@ impl<'o> Reader<'o> {
                 line_file,
                 has_more,
             } => {
-                if line_file.follower.offset() > 0 && line_file.follower.seek(0).is_err() {
+                if line_file.follower.offset > 0 && line_file.follower.seek(0).is_err() {
                     // The next look finds out why.
                     self.emitter.notice(
                         FileId(0),
@@ -521,7 +518,7 @@ impl<'o> Reader<'o> {
             Main::Rows(rows) => rows.restart(),
             Main::Folder => {}
         }
-        if let Some(running) = self.registry.as_ref().and_then(Registry::running) {
+        if let Some(running) = self.registry.as_ref().and_then(|registry| registry.last) {
             self.emitter.emit_fact(MetaEdit::Running(Some(running)));
         }
         self.find_files(now);

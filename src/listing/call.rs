@@ -4,7 +4,7 @@ use ratatui::style::Style;
 
 use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::calls::lifecycle::Lifecycle;
-use crate::analysis::calls::{Calls, Outcome, Place, call_at};
+use crate::analysis::calls::{Calls, Outcome, Place};
 use crate::analysis::lint::{Finding, Findings, Severity};
 use crate::model::entry::{Entry, EntryId};
 use crate::model::figures::{duration, elapsed};
@@ -86,7 +86,7 @@ impl<'a> PlacedCall<'a> {
             scene,
             place,
             entry,
-            call: call_at(entry, place.block)?,
+            call: entry.call(place.block)?,
         })
     }
 

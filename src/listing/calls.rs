@@ -49,7 +49,7 @@ impl<'a> Listing for CallList<'a> {
         };
         let Self(scene) = self;
         // How long until the model was told is of interest where anything went on in the background.
-        let late_width = if scene.calls.detached().is_empty() {
+        let late_width = if scene.calls.detached.is_empty() {
             0
         } else {
             7

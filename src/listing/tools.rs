@@ -108,7 +108,7 @@ impl<'a> Listing for ToolList<'a> {
         Some(ToolRow {
             name,
             tool,
-            spread: tool.durations().spread(),
+            spread: tool.durations.spread(),
             all_ms: self.all_ms,
         })
     }

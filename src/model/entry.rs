@@ -172,6 +172,21 @@ impl Entry {
         self.blocks.is_empty() || self.blocks.iter().any(says)
     }
 
+    /// Whether a block of it is of a kind.
+    pub(crate) fn has(&self, is_it: impl Fn(&BlockKind) -> bool) -> bool {
+        self.blocks.iter().any(|block| is_it(&block.kind))
+    }
+
+    /// The call in a block.
+    pub(crate) fn call(&self, block: usize) -> Option<&ToolCall> {
+        self.blocks.get(block)?.call()
+    }
+
+    /// Whether the history before it was replaced by a summary. Dropping only old outputs of tools is something else.
+    pub(crate) fn is_compaction(&self) -> bool {
+        self.has(BlockKind::is_compaction)
+    }
+
     /// When it was complete, as far as anybody tells.
     pub(crate) fn end(&self) -> Option<Timestamp> {
         self.ended.or(self.at)
@@ -194,6 +209,12 @@ impl Entry {
     /// Its calls.
     pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.blocks.iter().filter_map(Block::call)
+    }
+
+    /// Its calls with the places of their blocks.
+    pub(crate) fn numbered_calls(&self) -> impl DoubleEndedIterator<Item = (usize, &ToolCall)> {
+        let blocks = self.blocks.iter().enumerate();
+        blocks.filter_map(|(block, one)| Some((block, one.call()?)))
     }
 
     /// Its calls, to be changed.
@@ -542,6 +563,11 @@ impl BlockKind {
             | Self::Break(_)
             | Self::Aside(..) => false,
         }
+    }
+
+    /// Whether it replaced the history by a summary.
+    pub(crate) fn is_compaction(&self) -> bool {
+        matches!(self, Self::Break(Break::Compaction { partial: false, .. }))
     }
 
     /// Whether it counts as an error: the tally counts broken records, and the lint finds results without

@@ -254,7 +254,7 @@ impl Gathered {
                 waiting_ms: times.waiting_ms,
             },
             waste: Waste {
-                loops: self.loops.loops().iter().filter_map(loop_of).collect(),
+                loops: self.loops.runs.iter().filter_map(loop_of).collect(),
                 branches: transcript.branches().roots.len(),
                 cache_misses,
                 cache_usd,

@@ -14,7 +14,7 @@ use crate::analysis::background;
 use crate::analysis::calls::pairing;
 use crate::analysis::calls::pairing::PairingCounts;
 use crate::ingest::find;
-use crate::model::entry::{BlockKind, Break, Entry, Role};
+use crate::model::entry::{BlockKind, Entry, Role};
 use crate::model::record::{FileId, Origin};
 use crate::model::tally::unknown::Unknown;
 use crate::model::text::Text;
@@ -335,16 +335,10 @@ pub(crate) fn records(reading: &Reading) -> RecordFigures {
 }
 
 fn compactions_in(entry: &Entry) -> u64 {
-    let is_compaction = |kind: &BlockKind| {
-        matches!(
-            kind,
-            BlockKind::Break(Break::Compaction { partial: false, .. })
-        )
-    };
     entry
         .blocks
         .iter()
-        .map(|block| u64::from(is_compaction(&block.kind)))
+        .map(|block| u64::from(block.kind.is_compaction()))
         .sum()
 }
 

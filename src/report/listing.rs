@@ -87,10 +87,10 @@ pub fn write(
                 }
                 ListKind::Tools => {
                     let calls = Memo::<Calls>::of(transcript);
-                    let names = calls.tools().iter().map(|(name, _)| name.clone());
+                    let names = calls.tools.iter().map(|(name, _)| name.clone());
                     out.write(
                         &reading,
-                        &ToolList::of(calls.tools()),
+                        &ToolList::of(&calls.tools),
                         names.collect(),
                         LONGEST,
                     )?;

@@ -27,7 +27,8 @@ pub struct Filter {
     pub(crate) percent: u8,
     judge: Arc<Judge>,
     verdicts: HashMap<EntryId, Shown>,
-    hidden: usize,
+    /// Items that it hides.
+    pub hidden: usize,
 }
 
 /// Of an entry's blocks, these are shown.
@@ -187,10 +188,5 @@ impl Filter {
     /// Whether a block is shown.
     pub(crate) fn shows(&self, focus: Place) -> bool {
         self.blocks(focus.entry).contains(&focus.block)
-    }
-
-    /// How many blocks are hidden.
-    pub fn hidden(&self) -> usize {
-        self.hidden
     }
 }

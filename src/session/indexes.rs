@@ -58,7 +58,8 @@ macro_rules! indexes {
             delayed: Delayed,
             /// What was needed last.
             pub(super) needs: Needs,
-            is_behind: bool,
+            /// Whether there is more to be taken in.
+            pub is_behind: bool,
         }
 
         impl Indexes {
@@ -206,11 +207,6 @@ impl Indexes {
         let is_all = self.findings.follow(transcript, A_FRAME);
         self.is_behind |= !is_all;
         is_all
-    }
-
-    /// Whether there is more to be taken in.
-    pub fn is_behind(&self) -> bool {
-        self.is_behind
     }
 }
 

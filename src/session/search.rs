@@ -185,7 +185,7 @@ impl Search {
         let known = earlier
             .filter(|earlier| self.is_narrower_than(earlier))
             .map(|earlier| Known {
-                within: earlier.progress.done().clone(),
+                within: earlier.progress.done.clone(),
                 entries: earlier.found.iter().map(|hit| hit.focus.entry).collect(),
             });
         self.progress = SearchProgress::from(place, known);
@@ -256,7 +256,7 @@ impl Search {
                 .partition_point(|hit| Some(place(hit.focus)) < focus.map(place))
         };
         let complete = |hit: Option<&Hit>| hit.filter(|_| self.is_complete).copied();
-        let done = self.progress.done();
+        let done = &self.progress.done;
         let of_entry = |focus: Place| place(focus).0;
         let is_sure =
             |from: usize, to: usize| self.is_complete || (done.start <= from && to < done.end);

@@ -57,7 +57,7 @@ impl Status {
         now: Timestamp,
     ) {
         // It depends on the session and on how many seconds have passed; the last answer may be very long.
-        let counted = account.generation();
+        let counted = account.generation;
         let seen = (
             transcript.changes(),
             last_write,

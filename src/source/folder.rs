@@ -76,7 +76,7 @@ impl Folder {
     pub(crate) fn poll(&mut self, hints: &Hints) -> Census {
         let mut census = Census::default();
         let mut stale = Vec::new();
-        for path in self.directory_rota.next(hints.is_everything()) {
+        for path in self.directory_rota.next(hints.everything) {
             self.look_at_directory(&path, &mut stale);
         }
         for path in hints.paths() {
@@ -93,7 +93,7 @@ impl Folder {
             census.new.extend(new);
             census.gone.extend(gone);
         }
-        census.due = self.file_rota.next(hints.is_everything());
+        census.due = self.file_rota.next(hints.everything);
         census
             .due
             .retain(|path| self.files.contains(path) && !census.new.contains(path));

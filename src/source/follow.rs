@@ -54,7 +54,7 @@ pub(crate) struct Follower {
     file: Option<File>,
     read_at: ReadAt,
     stamp: Stamp,
-    offset: u64,
+    pub(crate) offset: u64,
     identity: Identity,
     /// Length of the replaced file whose descriptor is still being read.
     drain_to: Option<u64>,
@@ -110,10 +110,6 @@ impl Follower {
     /// Whether the followed file is at another path now.
     pub(crate) fn is_now_at(&self, path: &Path) -> bool {
         Stamp::of(path).is_ok_and(|stamp| stamp.is_same_file(&self.stamp))
-    }
-
-    pub(crate) fn offset(&self) -> u64 {
-        self.offset
     }
 
     /// The length of the file at the last poll.

@@ -26,15 +26,10 @@ const MOST: usize = 8_192;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hints {
     paths: HashSet<PathBuf>,
-    everything: bool,
+    pub(crate) everything: bool,
 }
 
 impl Hints {
-    /// Whether everything must be polled.
-    pub(crate) fn is_everything(&self) -> bool {
-        self.everything
-    }
-
     /// Paths that events named.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.paths.iter()
@@ -283,12 +278,12 @@ mod tests {
         let change = Event::new(EventKind::Modify(ModifyKind::Any)).add_path(PathBuf::from("/a"));
         assert!(hints.take_event(&Ok(change)));
         assert_eq!(hints.paths().collect::<Vec<_>>(), [&PathBuf::from("/a")]);
-        assert!(!hints.is_everything());
+        assert!(!hints.everything);
         assert!(hints.take_event(&Ok(Event::new(EventKind::Other).set_flag(Flag::Rescan))));
-        assert!(hints.is_everything());
+        assert!(hints.everything);
         let mut hints = Hints::default();
         assert!(hints.take_event(&Err(Error::generic("the queue is full"))));
-        assert!(hints.is_everything());
+        assert!(hints.everything);
     }
 
     /// Grants so many watches, and then none.

@@ -250,7 +250,7 @@ fn left_words(reader: &Reader) -> String {
         parts.push(format!(
             "&{} {} hidden",
             shortened(&filter.typed, reader.screen.theme.glyphs().cut),
-            filter.hidden()
+            filter.hidden
         ));
     }
     if let Some(message) = &reader.screen.message {

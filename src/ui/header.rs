@@ -258,7 +258,7 @@ fn gauge(percent: u64, ascii: bool) -> String {
 fn problem(reader: &Reader) -> Option<String> {
     let times = reader.screen.theme.glyphs().times;
     let loops = reader.session.current_loop();
-    let run = loops.map(|run| format!("! loop {times}{} {}", run.count(), run.tool()));
+    let run = loops.map(|run| format!("! loop {times}{} {}", run.count(), run.tool));
     let silence = || {
         let ms = reader.session.long_silence(reader.screen.now)?;
         Some(format!("silent {}", figures::duration(ms / 1_000 * 1_000)))

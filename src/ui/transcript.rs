@@ -129,7 +129,7 @@ fn paint_empty(reader: &Reader, area: Rect, buffer: &mut Buffer) {
                 .find
                 .filter
                 .as_ref()
-                .is_some_and(|filter| filter.hidden() > 0) =>
+                .is_some_and(|filter| filter.hidden > 0) =>
         {
             "nothing here fits the filter; & and enter show all".to_owned()
         }

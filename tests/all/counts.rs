@@ -288,7 +288,7 @@ fn keys_within_one_answer_cost_the_same_however_many_calls_it_has() {
             let mut stage =
                 Stage::open_from_disk(&one_answer(folder.path(), calls, is_one_record), (200, 50));
             // A large answer is judged some frames after the last of its results.
-            while stage.app.reader.session.indexes.is_behind() {
+            while stage.app.reader.session.indexes.is_behind {
                 stage.arrange();
             }
             let mut terminal = Terminal::new(TestBackend::new(200, 50)).unwrap();

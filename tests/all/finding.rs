@@ -245,7 +245,7 @@ fn motions_and_searches_stay_within_the_filter() {
 fn what_comes_is_judged_as_it_comes() {
     let mut stage = session();
     filter(&mut stage, "err or herring");
-    let hidden = |stage: &Stage| stage.app.reader.text.find.filter.as_ref().unwrap().hidden();
+    let hidden = |stage: &Stage| stage.app.reader.text.find.filter.as_ref().unwrap().hidden;
     let before = hidden(&stage);
     stage.press("G");
     stage.add([says("a4", 100, Role::Assistant, "Nothing new.")]);
@@ -974,7 +974,7 @@ fn every_fixture_is_shown_or_hidden() {
                 stage.app.reader.text.find.next_filter.is_none(),
                 "{name}: all texts are read"
             );
-            blocks - stage.app.reader.text.find.filter.as_ref().unwrap().hidden()
+            blocks - stage.app.reader.text.find.filter.as_ref().unwrap().hidden
         };
         for typed in [
             "err",
@@ -1034,7 +1034,7 @@ fn counts(stage: &Stage) -> (usize, usize, usize) {
                 .iter()
                 .map(|id| filter.blocks(*id).len())
                 .sum(),
-            filter.hidden(),
+            filter.hidden,
             all,
         ),
     }

@@ -251,7 +251,7 @@ fn what_is_known_of_the_whole_is_there_with_it() {
     stage.feed(Feed::CaughtUp);
     stage.arrange();
     assert!(
-        !stage.app.reader.session.indexes.is_behind(),
+        !stage.app.reader.session.indexes.is_behind,
         "nothing is left to be taken in"
     );
     let judged = Findings::of(&stage.app.reader.session.transcript);

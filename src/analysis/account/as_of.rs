@@ -19,15 +19,10 @@ pub struct AsOf {
     /// The first place of each lane that was still to come, by the number of the lane.
     ends: Vec<usize>,
     /// The turn of the entry.
-    turn: Option<usize>,
+    pub(crate) turn: Option<usize>,
 }
 
 impl AsOf {
-    /// The turn that went on then; none before the first prompt, and in a lane of no turn.
-    pub(crate) fn turn(&self) -> Option<usize> {
-        self.turn
-    }
-
     fn has(&self, place: Option<(usize, usize)>) -> bool {
         place.is_some_and(|(lane, place)| self.ends.get(lane).is_some_and(|end| place < *end))
     }

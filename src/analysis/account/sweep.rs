@@ -240,13 +240,9 @@ fn calls(
     entry: &Entry,
     emit: &mut dyn FnMut(TimeSpan),
 ) {
-    let blocks = entry.blocks.iter().enumerate();
     let mut open: Vec<Open<'_>> = Vec::new();
     let mut ends: Vec<Timestamp> = Vec::new();
-    for (block, call) in blocks.filter_map(|(block, one)| match &one.kind {
-        BlockKind::Call(call) => Some((block, call)),
-        _ => None,
-    }) {
+    for (block, call) in entry.numbered_calls() {
         let work = call.state.result().filter(|result| result.work.is_some());
         carry.background = carry.background.max(work.and_then(ToolResult::ended));
         if let Some((from, to)) = span_of(call, entry.said(call)) {
@@ -739,7 +735,7 @@ fn sign_of(entry: &Entry) -> Option<Sign> {
         BlockKind::Break(
             Break::Interrupted(_) | Break::Ended(_) | Break::Continued(_) | Break::Waiting(_),
         ) => Some(Sign::Stop),
-        BlockKind::Break(Break::Compaction { partial: false, .. }) => Some(Sign::Compaction),
+        kind if kind.is_compaction() => Some(Sign::Compaction),
         BlockKind::Break(Break::Resumed(_)) => Some(Sign::Resumed),
         _ => None,
     });
@@ -753,16 +749,16 @@ fn sign_of(entry: &Entry) -> Option<Sign> {
     };
     if entry.marks.prompt {
         Some(Sign::Prompt)
-    } else if entry.blocks.iter().any(|block| is_call(&block.kind)) {
+    } else if entry.has(is_call) {
         Some(Sign::Calls)
     } else if of_break.is_some() {
         of_break
-    } else if entry.blocks.iter().any(|block| is_said(&block.kind)) {
+    } else if entry.has(is_said) {
         Some(Sign::Answer)
     } else {
         let is_note = |kind: &BlockKind| matches!(kind, BlockKind::Text(_) | BlockKind::Raw(_));
         let asks = !entry.marks.trace && matches!(entry.role, Role::User | Role::Harness);
-        (asks && entry.blocks.iter().any(|block| is_note(&block.kind))).then_some(Sign::Note)
+        (asks && entry.has(is_note)).then_some(Sign::Note)
     }
 }
 

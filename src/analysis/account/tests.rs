@@ -5,7 +5,6 @@ mod turns;
 use proptest::prelude::{Strategy, any, prop, proptest};
 
 use super::{Account, Class, Figures, PAGE, TimeSpan};
-use crate::analysis::calls::call_at;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::sender::{Sender, SenderKind};
 use crate::model::entry::{BlockKind, Break, Piece, Role, Stop};
@@ -80,7 +79,7 @@ fn all(account: &Account) -> Vec<TimeSpan> {
 fn words(transcript: &Transcript, account: &Account) -> Vec<String> {
     let word = |span: &TimeSpan| {
         let call = transcript.get(span.entry).zip(span.block);
-        let call = call.and_then(|(entry, block)| call_at(entry, usize::try_from(block).ok()?));
+        let call = call.and_then(|(entry, block)| entry.call(usize::try_from(block).ok()?));
         let tool = call
             .map(|call| format!(" {}", call.name))
             .unwrap_or_default();

@@ -13,7 +13,7 @@ use crate::analysis::shell::{
 };
 use crate::model::body::Body;
 use crate::model::change;
-use crate::model::entry::{Block, BlockKind, Break, Entry, Role};
+use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::path::{BETWEEN, listed};
 use crate::model::text::{Text, without_sgr};
 use crate::model::timestamp::Timestamp;
@@ -145,8 +145,8 @@ pub(super) fn notes_of(entry: &Entry, whole: Whole<'_>) -> (Vec<Note>, bool) {
             _ => {}
         }
     }
-    let says = |block: &Block| matches!(&block.kind, BlockKind::Text(_) | BlockKind::Call(_));
-    if noted.notes.is_empty() && is_answer && entry.blocks.iter().any(says) {
+    let says = |kind: &BlockKind| matches!(kind, BlockKind::Text(_) | BlockKind::Call(_));
+    if noted.notes.is_empty() && is_answer && entry.has(says) {
         noted.notes.push(Note::Answered);
     }
     (noted.notes, noted.is_away)

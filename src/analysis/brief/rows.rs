@@ -271,7 +271,7 @@ impl Sources<'_> {
     }
 
     fn waste(&self) -> Vec<BriefRow> {
-        let loops = self.loops.loops();
+        let loops = &self.loops.runs;
         let row = |run: &crate::analysis::loops::Run| {
             BriefRow::of(
                 line(&loop_words(run, "x")),

@@ -6,7 +6,7 @@
 
 use std::sync::OnceLock;
 
-use super::{Place, call_at};
+use super::Place;
 use crate::model::body::Key;
 use crate::model::entry::sender::SenderKind;
 use crate::model::entry::{Entry, EntryId, Role};
@@ -265,7 +265,10 @@ pub(crate) fn stations(transcript: &Transcript, call: Place) -> Vec<Place> {
     let Some(entry) = transcript.get(call.entry) else {
         return Vec::new();
     };
-    let Some(own) = call_at(entry, call.block).filter(|call| call.state.work().is_some()) else {
+    let Some(own) = entry
+        .call(call.block)
+        .filter(|call| call.state.work().is_some())
+    else {
         return Vec::new();
     };
     let life = Lifecycle::of(transcript, (call.entry, &entry.key), own, false);
@@ -298,7 +301,7 @@ pub(crate) fn subjects(transcript: &Transcript, item: Place) -> Vec<Place> {
     let Some(entry) = transcript.get(item.entry) else {
         return Vec::new();
     };
-    let own = call_at(entry, item.block);
+    let own = entry.call(item.block);
     let about = |key: &Key| {
         let (entry, call) = transcript.reported_by(key).next()?;
         let block = transcript

@@ -14,11 +14,6 @@ impl Calls {
         self.tools.get(name)
     }
 
-    /// All tools.
-    pub(crate) fn tools(&self) -> &Tools {
-        &self.tools
-    }
-
     /// The calls of a tool in the order of the file.
     pub(crate) fn of_tool(&self, name: &str) -> impl Iterator<Item = Place> {
         self.tools
@@ -37,11 +32,6 @@ impl Calls {
         }
         tools.sort();
         tools
-    }
-
-    /// Calls whose work went on after their results, in the order of the file.
-    pub(crate) fn detached(&self) -> &[Place] {
-        &self.detached
     }
 
     /// Calls that start sub-agents, in the order of the file.

@@ -76,7 +76,8 @@ impl Fixture {
     /// Keys of the calls at these places.
     fn keys(&self, places: &[Place]) -> Vec<String> {
         let key = |place: &Place| {
-            super::call_at(self.transcript.get(place.entry)?, place.block)
+            place
+                .call(&self.transcript)
                 .map(|call| call.key.to_string())
         };
         places.iter().filter_map(key).collect()
@@ -199,7 +200,7 @@ fn durations_are_those_of_the_tool() {
         result(out, "d", Some(100), Verdict::Done);
     });
     let bash = fixture.calls.tool(&Text::from("bash")).unwrap();
-    let spread = bash.durations().spread().unwrap();
+    let spread = bash.durations.spread().unwrap();
     assert_eq!(
         (bash.count(), bash.failed(), spread.count, spread.max),
         (3, 1, 1, 10)
@@ -209,7 +210,7 @@ fn durations_are_those_of_the_tool() {
         .calls
         .tool(&Text::from("bash"))
         .unwrap()
-        .durations()
+        .durations
         .spread()
         .unwrap();
     assert_eq!((spread.count, spread.p50, spread.max), (2, 10, 40));
@@ -274,11 +275,7 @@ fn arguments_on_disk_are_not_guessed_but_remembered() {
     let content = |entry: &Entry| {
         (
             entry.origin,
-            vec![
-                super::call_at(entry, 0)
-                    .map(|call| call.input.held.clone())
-                    .unwrap(),
-            ],
+            vec![entry.call(0).map(|call| call.input.held.clone()).unwrap()],
         )
     };
     let contents: Vec<_> = fixture.transcript.entries().map(content).collect();

@@ -46,7 +46,7 @@ impl Outcome {
 pub(crate) struct Tool {
     /// In the order of the file.
     pub(super) calls: Vec<Place>,
-    durations: Durations,
+    pub(crate) durations: Durations,
     outcomes: [usize; 6],
     bytes: u64,
 }
@@ -70,11 +70,6 @@ impl Tool {
     /// How many ended like this.
     pub(crate) fn ended(&self, outcome: Outcome) -> usize {
         self.outcomes.get(outcome as usize).copied().unwrap_or(0)
-    }
-
-    /// How long they took.
-    pub(crate) fn durations(&self) -> &Durations {
-        &self.durations
     }
 
     /// Size of all their results, in bytes.

@@ -13,35 +13,19 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::model::body::Key;
-use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role};
+use crate::model::entry::{BlockKind, Entry, EntryId, Role};
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 
 /// Links that are followed from a record that is no entry to the entry that it belongs to.
 const FAR: usize = 1_000;
 
-/// Whether the history before an entry was replaced by a summary. Dropping only old outputs of tools is
-/// something else.
-pub(crate) fn is_compaction(entry: &Entry) -> bool {
-    entry.blocks.iter().any(|block| {
-        matches!(
-            block.kind,
-            BlockKind::Break(Break::Compaction { partial: false, .. })
-        )
-    })
-}
-
 /// The line of the compaction that an answer summarizes for: agents that ask for summaries in the session
 /// itself put the line above the request.
 fn asked_by<'a>(transcript: &'a Transcript, entry: &Entry) -> Option<&'a Entry> {
     let asked = transcript.get(transcript.find(entry.parent.as_ref()?)?)?;
-    let says = |asked: &Entry| {
-        asked
-            .blocks
-            .iter()
-            .any(|block| matches!(block.kind, BlockKind::Text(_)))
-    };
-    (asked.lane == entry.lane && is_compaction(asked) && !says(asked)).then_some(asked)
+    let says = || asked.has(|kind| matches!(kind, BlockKind::Text(_)));
+    (asked.lane == entry.lane && asked.is_compaction() && !says()).then_some(asked)
 }
 
 /// Where compactions stand, by lane.
@@ -175,7 +159,7 @@ impl Sight {
             return false;
         };
         let is_left = self.cut.is_some_and(|cut| {
-            place < cut.place && (cut.kept.is_none_or(|kept| place < kept) || is_compaction(entry))
+            place < cut.place && (cut.kept.is_none_or(|kept| place < kept) || entry.is_compaction())
         });
         !is_left
             && !entry.marks.copy

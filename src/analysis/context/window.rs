@@ -152,7 +152,7 @@ pub struct Sums {
 /// The requests of all lanes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Windows {
-    cuts: Cuts,
+    pub(crate) cuts: Cuts,
     /// Lanes in the order of their first entries; `None` is the main one.
     lanes: Vec<Option<Name>>,
     tracks: HashMap<Option<Name>, Track>,
@@ -211,11 +211,6 @@ impl Derived for Windows {
 }
 
 impl Windows {
-    /// Where compactions stand.
-    pub(crate) fn cuts(&self) -> &Cuts {
-        &self.cuts
-    }
-
     /// Lanes with requests, in the order of their first entries; `None` is the main one.
     pub(crate) fn lanes(&self) -> impl Iterator<Item = Option<&Name>> {
         self.lanes

@@ -107,7 +107,7 @@ fn a_long_session_is_computed_when_twice_as_much_of_it_is_read() {
         lengths.push(fixture.texts.0.len());
     }
     assert_eq!(lengths, [1, 2, 2, 4, 4, 4, 4, 8, 8]);
-    assert_eq!((fixture.texts.0.len(), fixture.texts.generation()), (10, 5));
+    assert_eq!((fixture.texts.0.len(), fixture.texts.generation), (10, 5));
     assert_eq!(*fixture.texts, *Memo::of(&fixture.transcript));
     assert_eq!(fixture.times(), [1; 10], "each entry is read once");
 }
@@ -139,13 +139,13 @@ fn an_entry_that_changes_is_read_again_and_one_that_goes_leaves_no_trace() {
     );
     fixture.texts.follow(&fixture.transcript, 9);
     assert_eq!(
-        (&*fixture.texts, fixture.texts.generation()),
+        (&*fixture.texts, fixture.texts.generation),
         (&Texts(vec!["more".into(), "three".into()]), 2)
     );
     fixture.texts.learn(&fixture.transcript, &[EntryId(1)]);
     fixture.texts.follow(&fixture.transcript, 9);
     assert_eq!(
-        (fixture.times(), fixture.texts.generation()),
+        (fixture.times(), fixture.texts.generation),
         (vec![1, 3, 1], 2),
         "the value is the same"
     );

@@ -160,7 +160,7 @@ impl When {
 // === facts ===
 
 fn fact(test: &Test, transcript: &Transcript, entry: &Entry, block: &Block) -> Option<bool> {
-    let at = || call_of(block).and_then(|call| call.started).or(entry.at);
+    let at = || block.call().and_then(|call| call.started).or(entry.at);
     match test {
         Test::Since(bound) => Some(bound.is_some_and(|bound| at() >= Some(bound))),
         Test::Before(bound) => Some(bound.is_some_and(|bound| at().is_some_and(|at| at < bound))),
@@ -174,8 +174,8 @@ fn holds(term: &Term, transcript: &Transcript, entry: &Entry, block: &Block) -> 
     let usage = entry.usage.as_deref();
     match term {
         Term::Error => block.kind.is_error(),
-        Term::Tool(name) => call_of(block).is_some_and(|call| is_tool(call, name)),
-        Term::Done(what) => call_of(block).is_some_and(|call| {
+        Term::Tool(name) => block.call().is_some_and(|call| is_tool(call, name)),
+        Term::Done(what) => block.call().is_some_and(|call| {
             call.state.has_ended() && (is_tool(call, what) || is_called(call, what))
         }),
         Term::Cost(compare, bound) => {
@@ -186,7 +186,8 @@ fn holds(term: &Term, transcript: &Transcript, entry: &Entry, block: &Block) -> 
             usage.is_some_and(|usage| compare.holds(usage.total(), *bound))
         }
         Term::Took(compare, bound) => {
-            let took = call_of(block)
+            let took = block
+                .call()
                 .and_then(|call| call.took(entry.said(call)))
                 .map(|took| took.ms);
             took.is_some_and(|ms| compare.holds(ms, *bound))
@@ -212,7 +213,7 @@ fn holds(term: &Term, transcript: &Transcript, entry: &Entry, block: &Block) -> 
         Term::Id(wanted) => ids_of(transcript, entry, block)
             .iter()
             .any(|id| id.starts_with(wanted.as_str())),
-        Term::File(wanted) => call_of(block).is_some_and(|call| {
+        Term::File(wanted) => block.call().is_some_and(|call| {
             let is_of_file = call.names_a_file() || call.kind == ToolKind::Search;
             is_of_file && is_on_file(call, wanted, transcript, entry)
         }),
@@ -227,13 +228,6 @@ fn holds(term: &Term, transcript: &Transcript, entry: &Entry, block: &Block) -> 
         | Term::Text(_)
         | Term::Pattern(_)
         | Term::State(_) => false,
-    }
-}
-
-fn call_of(block: &Block) -> Option<&ToolCall> {
-    match &block.kind {
-        BlockKind::Call(call) => Some(call),
-        _ => None,
     }
 }
 

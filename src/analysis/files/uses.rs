@@ -8,7 +8,7 @@ use crate::analysis::derived::Out;
 use crate::model::body::Held;
 use crate::model::change::{self, DiffLine, Sign};
 use crate::model::edit::saturating_u32;
-use crate::model::entry::{BlockKind, Entry};
+use crate::model::entry::Entry;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool;
@@ -112,15 +112,7 @@ pub(super) fn changes(rows: &[Row]) -> &[Row] {
 
 /// Adds how the calls of an entry use files. `before` is what was known of it.
 pub(super) fn read(entry: &Entry, before: &[Row], out: &mut Out<'_, Row>) {
-    for (block, kind) in entry
-        .blocks
-        .iter()
-        .enumerate()
-        .filter(|_| !entry.marks.copy)
-    {
-        let BlockKind::Call(call) = &kind.kind else {
-            continue;
-        };
+    for (block, call) in entry.numbered_calls().filter(|_| !entry.marks.copy) {
         let used = paths::used_by(call);
         if used.is_empty() {
             continue;

@@ -90,7 +90,7 @@ pub struct Findings {
     /// How often the session had changed when it was looked at last.
     seen: u64,
     memory: Memory,
-    generation: u64,
+    pub(crate) generation: u64,
 }
 
 /// Steps that an entry costs, whatever is in it. Each block, each entry that is looked at besides, and each link that
@@ -165,11 +165,6 @@ impl Findings {
     /// Takes the place of other findings, of another transcript of the session.
     pub(crate) fn go_on_from(&mut self, before: &Self) {
         self.generation += before.generation + 1;
-    }
-
-    /// Rises whenever a finding comes or goes.
-    pub(crate) fn generation(&self) -> u64 {
-        self.generation
     }
 
     fn begins_again(&self, transcript: &Transcript) -> bool {

@@ -7,7 +7,7 @@
 use super::scene::{Asked, OTHERS, Scene, Wait, named};
 use super::{Finding, Group, Rule};
 use crate::model::edit::Severity;
-use crate::model::entry::{BlockKind, Break, EntryId, Role};
+use crate::model::entry::{EntryId, Role};
 use crate::model::record::Origin;
 use crate::model::tool::ToolResult;
 
@@ -239,12 +239,8 @@ pub(super) fn compaction_between(scene: &Scene<'_>, from: Origin, to: Origin) ->
 
 /// The first record that a compaction kept is a result, or follows other results of the same answer.
 fn split_by_kept(scene: &mut Scene<'_>) {
-    let compaction = scene.entry.blocks.iter().position(|block| {
-        matches!(
-            &block.kind,
-            BlockKind::Break(Break::Compaction { partial: false, .. })
-        )
-    });
+    let blocks = &scene.entry.blocks;
+    let compaction = blocks.iter().position(|block| block.kind.is_compaction());
     let kept = compaction.and_then(|_| scene.transcript.kept_by(&scene.entry.key));
     let (Some(block), Some(kept)) = (compaction, kept) else {
         return;

@@ -114,16 +114,11 @@ impl<'a> Scene<'a> {
     /// Calls as the provider saw them: those that were written into prose, or come from a log for readers,
     /// have no ids of their own and prove nothing.
     pub(super) fn calls(&self) -> Vec<Asked<'a>> {
-        let calls = self
-            .entry
-            .blocks
-            .iter()
-            .enumerate()
-            .filter_map(|(block, one)| match &one.kind {
-                BlockKind::Call(call) if has_own_id(call) => Some(Asked { block, call }),
-                _ => None,
-            });
-        calls.collect()
+        self.entry
+            .numbered_calls()
+            .filter(|(_, call)| has_own_id(call))
+            .map(|(block, call)| Asked { block, call })
+            .collect()
     }
 
     /// Results, with their calls or without.
@@ -175,24 +170,15 @@ impl<'a> Scene<'a> {
             .next_in_lane()
             .filter(|(_, entry)| !entry.marks.copy)
             .find_map(|(place, entry)| {
-                let has = |is_it: fn(&BlockKind) -> bool| {
-                    entry.blocks.iter().any(|block| is_it(&block.kind))
-                };
-                let is_compaction = has(|kind| {
-                    matches!(
-                        kind,
-                        BlockKind::Break(Break::Compaction { partial: false, .. })
-                    )
-                });
                 let is_answer = entry.role == Role::Assistant
-                    && has(|kind| {
+                    && entry.has(|kind| {
                         matches!(
                             kind,
                             BlockKind::Text(_) | BlockKind::Thinking(_) | BlockKind::Call(_)
                         )
                     })
-                    && !has(|kind| matches!(kind, BlockKind::Break(Break::Error(_))));
-                let how = match (is_compaction, is_answer) {
+                    && !entry.has(|kind| matches!(kind, BlockKind::Break(Break::Error(_))));
+                let how = match (entry.is_compaction(), is_answer) {
                     (true, _) => Harmless::Compacted,
                     (false, true) => Harmless::Answered,
                     (false, false) => return None,

@@ -37,12 +37,7 @@ fn judge(scene: &mut Scene<'_>) {
 }
 
 fn without_call(scene: &mut Scene<'_>) {
-    let has_call = scene
-        .entry
-        .blocks
-        .iter()
-        .any(|block| matches!(block.kind, BlockKind::Call(_)));
-    if has_call {
+    if scene.entry.calls().next().is_some() {
         return;
     }
     // An answer whose parts have no common name goes on in the next entry.
@@ -57,9 +52,7 @@ fn without_call(scene: &mut Scene<'_>) {
             .for_each(|id| scene.looked_at(*id));
         let is_interrupted =
             |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Interrupted(_)));
-        if entry.role == Role::Assistant
-            || entry.blocks.iter().any(|block| is_interrupted(&block.kind))
-        {
+        if entry.role == Role::Assistant || entry.has(is_interrupted) {
             return;
         }
     } else {

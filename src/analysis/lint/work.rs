@@ -12,7 +12,7 @@ use super::{Finding, Group, Rule};
 use crate::analysis::calls::lifecycle::{Lifecycle, late_ms};
 use crate::model::body::Key;
 use crate::model::edit::Severity;
-use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId, Role};
+use crate::model::entry::{Block, Entry, EntryId, Role};
 use crate::model::figures;
 use crate::model::meta::LaneFacts;
 use crate::model::text::Name;
@@ -283,10 +283,7 @@ fn is_whole(scene: &mut Scene<'_>) -> bool {
     for lane in &missing {
         scene.wait_for(Wait::NextIn(lane.name.clone()));
     }
-    let goes_on = |entry: &Entry| {
-        let is_resumed = |block: &Block| matches!(block.kind, BlockKind::Break(Break::Resumed(_)));
-        entry.marks.copy || entry.blocks.iter().any(is_resumed)
-    };
+    let goes_on = |entry: &Entry| entry.marks.copy || entry.blocks.iter().any(Block::is_resumption);
     let key = &scene.entry.key;
     let mut before = transcript.entries().take_while(|entry| entry.key != *key);
     missing.is_empty() && !before.any(goes_on)

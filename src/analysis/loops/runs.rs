@@ -16,7 +16,7 @@ const RECENT: usize = 8;
 /// Calls that ask for the same, one after the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    tool: Name,
+    pub(crate) tool: Name,
     calls: Vec<Call>,
 }
 
@@ -78,11 +78,6 @@ impl Run {
     /// The newest call.
     pub(crate) fn last(&self) -> Option<Place> {
         self.places().last()
-    }
-
-    /// The tool.
-    pub(crate) fn tool(&self) -> &Name {
-        &self.tool
     }
 
     /// Whether their results were the same.

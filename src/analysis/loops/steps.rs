@@ -113,8 +113,7 @@ pub(super) fn read(entry: &Entry, before: &[Row], out: &mut Out<'_, Row>) {
         out.push(Row::Prompt);
     }
     let mut rest = before;
-    for (block, one) in entry.blocks.iter().enumerate() {
-        let Some(call) = one.call() else { continue };
+    for (block, call) in entry.numbered_calls() {
         let (block, likeness) = (saturating_u32(block), likeness_of(call));
         rest = rest
             .get(rest.partition_point(|row| row.block() < Some(block))..)

@@ -126,7 +126,7 @@ impl Session {
 
     fn loops(&self) -> Vec<String> {
         self.loops
-            .loops()
+            .runs
             .iter()
             .map(|run| loop_words(run, "x"))
             .collect()
@@ -136,10 +136,10 @@ impl Session {
 type All = (Vec<(usize, Text, Results)>, Vec<(EntryId, EntryId)>);
 
 fn all(loops: &Loops) -> All {
-    let runs = loops.loops();
+    let runs = &loops.runs;
     let runs = runs
         .iter()
-        .map(|run| (run.count(), run.tool().clone(), run.results()))
+        .map(|run| (run.count(), run.tool.clone(), run.results()))
         .collect();
     (
         runs,
@@ -275,7 +275,7 @@ fn a_sub_agent_whose_call_has_a_result_repeats_itself_no_more() {
         session
             .loops
             .current(&session.transcript)
-            .map(|run| (run.tool().to_string(), run.count()))
+            .map(|run| (run.tool.to_string(), run.count()))
     };
     assert_eq!(current(&session), Some(("bash".to_owned(), 3)));
     session.answer(&task, Verdict::Done, "nothing there");

@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 
 use super::prices::{self, Prices, Tier};
 use crate::model::body::Key;
-use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId, Role, Stop};
+use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role, Stop};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
@@ -211,10 +211,9 @@ impl Carried {
 
 /// An answer that has called tools, or says why it ended, had been complete.
 fn can_be_stopped(answer: &Entry) -> bool {
-    let calls = |block: &Block| matches!(block.kind, BlockKind::Call(_));
     answer.role == Role::Assistant
         && answer.stop == Stop::Unrecorded
-        && !answer.blocks.iter().any(calls)
+        && answer.calls().next().is_none()
 }
 
 /// What usage is for; sums of runs are not charges.
@@ -228,11 +227,11 @@ fn purpose(usage: &Usage) -> Option<For> {
 
 /// `[Request interrupted by user]`, but not while a tool ran.
 fn is_stop_of_an_answer(entry: &Entry) -> bool {
-    let stops = |block: &Block| match &block.kind {
+    let stops = |kind: &BlockKind| match kind {
         BlockKind::Break(Break::Interrupted(how)) => !how.contains("tool"),
         _ => false,
     };
-    entry.usage.is_none() && entry.blocks.iter().any(stops)
+    entry.usage.is_none() && entry.has(stops)
 }
 
 /// What the entry itself says: an error or a stop, unless the answer went on behind it. An answer that

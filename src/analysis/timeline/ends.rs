@@ -8,10 +8,10 @@ use crate::model::timestamp::Timestamp;
 /// The end of a span of work. Of those that end at once the longest is the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct End {
-    lane: usize,
-    to: Timestamp,
+    pub(crate) lane: usize,
+    pub(crate) to: Timestamp,
     from: Reverse<Timestamp>,
-    id: SpanId,
+    pub(crate) id: SpanId,
 }
 
 impl End {
@@ -39,21 +39,6 @@ impl End {
     /// When the span began.
     pub(crate) fn from(&self) -> Timestamp {
         self.from.0
-    }
-
-    /// When it ended.
-    pub(crate) fn to(&self) -> Timestamp {
-        self.to
-    }
-
-    /// The span.
-    pub(crate) fn id(&self) -> SpanId {
-        self.id
-    }
-
-    /// The lane.
-    pub(crate) fn lane(&self) -> usize {
-        self.lane
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct Lane {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Lanes {
     /// The main agent first.
-    list: Vec<Lane>,
+    pub(super) list: Vec<Lane>,
     numbers: HashMap<Name, usize>,
     /// Lanes by the call that started them.
     callers: HashMap<Print, Name>,
@@ -59,11 +59,6 @@ impl Lanes {
             callers,
             ..Self::default()
         }
-    }
-
-    /// The main agent first, then sub-agents in the order of the file.
-    pub(super) fn list(&self) -> &[Lane] {
-        &self.list
     }
 
     /// The lane of a number.

@@ -89,7 +89,7 @@ impl Timeline {
             .ends
             .before(End::after(0, end))
             .filter(|last| last.from() >= start);
-        let started = self.lanes.list().iter().filter_map(|lane| {
+        let started = self.lanes.list.iter().filter_map(|lane| {
             let ((starter, call), (_, to)) = (lane.caller?, lane.reach?);
             (starter == 0 && call.from >= start && call.from < end).then_some(to)
         });
@@ -97,7 +97,7 @@ impl Timeline {
             .open_calls(0)
             .filter(|id| id.from >= start && id.from < end)
             .map(|id| id.from);
-        let to = started.chain(open).chain(last.map(|last| last.to())).max();
+        let to = started.chain(open).chain(last.map(|last| last.to)).max();
         (from, to.unwrap_or(from).max(from))
     }
 
@@ -159,22 +159,22 @@ impl Timeline {
         depth: usize,
         on: &mut HashSet<SpanId>,
     ) -> Option<End> {
-        let lane = next.lane();
-        while next.to() > until {
+        let lane = next.lane;
+        while next.to > until {
             let last = self.ends.before(next).filter(|end| end.from() >= floor);
-            let idle_from = last.map_or(floor, |end| end.to());
-            if next.to().since(idle_from) > SLACK_MS
+            let idle_from = last.map_or(floor, |end| end.to);
+            if next.to.since(idle_from) > SLACK_MS
                 && let Some(came_back) =
-                    self.in_background(lane, (idle_from, next.to()), floor, depth, on)
+                    self.in_background(lane, (idle_from, next.to), floor, depth, on)
             {
                 next = End::after(lane, came_back);
                 continue;
             }
             let last = last?;
-            on.insert(last.id());
-            if let Some(inner) = self.starts.get(&last.id()).copied().filter(|_| depth > 0) {
+            on.insert(last.id);
+            if let Some(inner) = self.starts.get(&last.id).copied().filter(|_| depth > 0) {
                 self.back(
-                    End::after(inner, last.to()),
+                    End::after(inner, last.to),
                     last.from(),
                     Timestamp(i64::MIN),
                     depth - 1,
@@ -199,7 +199,7 @@ impl Timeline {
         let depth = depth.checked_sub(1)?;
         let lanes = self
             .lanes
-            .list()
+            .list
             .iter()
             .enumerate()
             .filter_map(|(number, one)| {

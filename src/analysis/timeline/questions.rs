@@ -19,7 +19,7 @@ pub struct Request {
 impl Timeline {
     /// The main agent first, then sub-agents in the order of the file.
     pub(crate) fn lanes(&self) -> &[Lane] {
-        self.lanes.list()
+        &self.lanes.list
     }
 
     /// A row.
@@ -41,14 +41,9 @@ impl Timeline {
         Some((self.rows.get(number)?.find(id)?, number))
     }
 
-    /// Calls that have no times.
-    pub(crate) fn untimed(&self) -> usize {
-        self.untimed
-    }
-
     /// From when to when the session reaches.
     pub(crate) fn reach(&self) -> Option<(Timestamp, Timestamp)> {
-        let reaches = self.lanes.list().iter().filter_map(|lane| lane.reach);
+        let reaches = self.lanes.list.iter().filter_map(|lane| lane.reach);
         reaches.reduce(|(from, to), (start, end)| (from.min(start), to.max(end)))
     }
 
@@ -84,8 +79,7 @@ impl Timeline {
         from: Timestamp,
         to: Timestamp,
     ) -> impl Iterator<Item = (Timestamp, Timestamp)> + '_ {
-        let is_open =
-            (0..self.lanes.list().len()).any(|lane| self.open_calls(lane).next().is_some());
+        let is_open = (0..self.lanes.list.len()).any(|lane| self.open_calls(lane).next().is_some());
         let end = self
             .busy
             .end()
@@ -157,7 +151,7 @@ impl Timeline {
         let rows = || self.lanes.get(lane).into_iter().flat_map(|lane| &lane.rows);
         let of_rows = || rows().filter_map(|number| self.rows.get(*number));
         let ended_before = of_rows().find_map(|row| {
-            let spans = row.spans();
+            let spans = &row.spans;
             let last = spans.partition_point(|span| span.end(None) < at);
             let near = spans
                 .iter()
@@ -169,10 +163,10 @@ impl Timeline {
         ended_before.or_else(first_call).or_else(|| {
             let at_the_time = of_rows().filter_map(|row| {
                 let last = row
-                    .spans()
+                    .spans
                     .partition_point(|span| span.id.from <= at)
                     .checked_sub(1)?;
-                row.spans().get(last)
+                row.spans.get(last)
             });
             at_the_time
                 .max_by_key(|span| (span.end(None), span.id))

@@ -16,7 +16,7 @@ pub struct TimelineRow {
     pub(crate) what: What,
     /// How many rows of the same stand above it.
     pub(crate) number: usize,
-    spans: Vec<Span>,
+    pub(crate) spans: Vec<Span>,
     /// Of each span and all before it: time in ms, and how many did not end well.
     sums: Vec<(u64, usize)>,
 }
@@ -44,11 +44,6 @@ impl TimelineRow {
     /// The span of this name.
     pub(crate) fn find(&self, id: SpanId) -> Option<&Span> {
         self.spans.get(self.place(id)?)
-    }
-
-    /// Its spans, in order.
-    pub(crate) fn spans(&self) -> &[Span] {
-        &self.spans
     }
 
     /// The places of spans that reach into the time from one timestamp to before the other; what is waited
@@ -85,17 +80,12 @@ impl TimelineRow {
 /// All rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Rows {
-    list: Vec<TimelineRow>,
+    pub(super) list: Vec<TimelineRow>,
     /// The uppermost of the rows of a lane that show the same.
     first: HashMap<(usize, What), usize>,
 }
 
 impl Rows {
-    /// In the order in which they were needed.
-    pub(super) fn list(&self) -> &[TimelineRow] {
-        &self.list
-    }
-
     /// The row of a number.
     pub(super) fn get(&self, number: usize) -> Option<&TimelineRow> {
         self.list.get(number)

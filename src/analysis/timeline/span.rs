@@ -6,7 +6,7 @@ use super::ends::End;
 use crate::analysis::account::{Class, TimeSpan};
 use crate::analysis::activity::IDLE_AFTER_MS;
 use crate::analysis::calls::{Place, life_of};
-use crate::model::entry::{BlockKind, Entry, EntryId};
+use crate::model::entry::{Entry, EntryId};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, ToolCall, ToolState};
@@ -140,8 +140,8 @@ pub(super) fn spans_of_calls(id: EntryId, entry: &Entry) -> (Vec<Span>, usize) {
         .filter_map(stamp)
         .for_each(|stamp| *stamps.entry(stamp).or_insert(0) += 1);
     let (mut spans, mut untimed) = (Vec::new(), 0);
-    for (block, one) in entry.blocks.iter().enumerate() {
-        let (BlockKind::Call(call), Ok(block)) = (&one.kind, u32::try_from(block)) else {
+    for (block, call) in entry.numbered_calls() {
+        let Ok(block) = u32::try_from(block) else {
             continue;
         };
         let is_stamped_at_once = stamp(call)

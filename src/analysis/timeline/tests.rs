@@ -130,9 +130,9 @@ impl Fixture {
         let rows = self
             .timeline
             .rows
-            .list()
+            .list
             .iter()
-            .filter(|row| !row.spans().is_empty());
+            .filter(|row| !row.spans.is_empty());
         rows.map(|row| {
             let what = match &row.what {
                 What::Caller => "caller".to_owned(),
@@ -145,7 +145,7 @@ impl Fixture {
                 .as_ref()
                 .map_or("", |name| name);
             let spans: Vec<String> = row
-                .spans()
+                .spans
                 .iter()
                 .map(|span| {
                     let to = span
@@ -165,7 +165,7 @@ impl Fixture {
 
     /// What is on the critical path of the turn at a timestamp, in the order of time.
     fn path(&mut self, time: i64) -> Vec<String> {
-        self.paths.keep(self.timeline.generation());
+        self.paths.keep(self.timeline.generation);
         self.paths
             .walk(&self.timeline, at(time), Timestamp(i64::MIN));
         let (turn, _) = self.timeline.turn_at(at(time));
@@ -180,10 +180,7 @@ impl Fixture {
             let name = match id.call() {
                 Some(place) => {
                     let entry = self.transcript.get(place.entry).unwrap();
-                    crate::analysis::calls::call_at(entry, place.block)
-                        .unwrap()
-                        .key
-                        .to_string()
+                    entry.call(place.block).unwrap().key.to_string()
                 }
                 None => span.class.word().to_owned(),
             };
@@ -268,10 +265,7 @@ fn what_was_copied_took_no_time_here() {
         1,
         "a lane with nothing of its own has no rows"
     );
-    assert_eq!(
-        (fixture.timeline.count(), fixture.timeline.untimed()),
-        (1, 0)
-    );
+    assert_eq!((fixture.timeline.count(), fixture.timeline.untimed), (1, 0));
 }
 
 #[test]
@@ -365,9 +359,9 @@ fn of_calls_side_by_side_the_last_to_end_is_on_the_path() {
     let bad = fixture
         .timeline
         .rows
-        .list()
+        .list
         .iter()
-        .flat_map(super::rows::TimelineRow::spans)
+        .flat_map(|row| &row.spans)
         .find(|span| span.ending == Ending::Failed);
     assert_eq!(bad.map(|span| Fixture::seconds(span.to.unwrap())), Some(30));
 }
@@ -569,12 +563,7 @@ fn results_that_were_stamped_at_once_are_bounds() {
         .say("m", None, 2, &calls)
         .results(&[("a", 9), ("b", 9)])
         .results(&[("c", 9)]);
-    let spans = fixture
-        .timeline
-        .rows
-        .list()
-        .iter()
-        .flat_map(super::rows::TimelineRow::spans);
+    let spans = fixture.timeline.rows.list.iter().flat_map(|row| &row.spans);
     let bounds: Vec<(u32, bool)> = spans
         .filter_map(|span| Some((span.id.block?, span.to_is_bound)))
         .collect();
@@ -696,14 +685,14 @@ proptest! {
         prop_assert_eq!(spans(&fixture.timeline), spans(&whole));
         prop_assert_eq!(&fixture.timeline.busy, &whole.busy);
         for timeline in [&fixture.timeline, &whole] {
-            let number: usize = timeline.rows.list().iter().map(|row| row.spans().len()).sum();
+            let number: usize = timeline.rows.list.iter().map(|row| row.spans.len()).sum();
             prop_assert_eq!(number, timeline.count());
-            for row in timeline.rows.list() {
-                for pair in row.spans().windows(2) {
+            for row in &timeline.rows.list {
+                for pair in row.spans.windows(2) {
                     prop_assert!(pair[0].end(None) <= pair[1].id.from, "{:?}", pair);
                 }
-                let all = 0..row.spans().len();
-                let sum: u64 = row.spans().iter().map(|span| span.end(None).since(span.id.from)).sum();
+                let all = 0..row.spans.len();
+                let sum: u64 = row.spans.iter().map(|span| span.end(None).since(span.id.from)).sum();
                 prop_assert_eq!(row.sum(&all).0, sum);
             }
         }

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::model::entry::glance::Compaction;
-use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId};
+use crate::model::entry::{Block, Entry, EntryId};
 use crate::model::transcript::Transcript;
 
 /// Counts of one entry.
@@ -95,14 +95,6 @@ impl CheckCounts {
         self.paired -= u64::from(note.paired);
         self.errors -= u64::from(note.errors);
     }
-}
-
-/// Whether a block is a full compaction, not one that dropped old outputs only.
-pub(crate) fn is_compaction(block: &Block) -> bool {
-    matches!(
-        block.kind,
-        BlockKind::Break(Break::Compaction { partial: false, .. })
-    )
 }
 
 /// The index of the first block that satisfies a condition, else 0.

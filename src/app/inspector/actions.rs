@@ -144,7 +144,7 @@ fn next_item(
 
 fn is_running(scene: &Scene<'_>, focus: Focus) -> bool {
     let entry = scene.session.transcript.get(focus.entry);
-    let call = entry.and_then(|entry| crate::analysis::calls::call_at(entry, focus.block));
+    let call = entry.and_then(|entry| entry.call(focus.block));
     call.is_some_and(|call| scene.session.runs(focus.entry, call, scene.screen.now))
 }
 

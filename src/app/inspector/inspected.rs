@@ -4,7 +4,7 @@ use ratatui::text::Span;
 
 use super::page::PageBuilder;
 use crate::analysis::account::{Account, Sums};
-use crate::analysis::calls::{Earlier, Place, call_at};
+use crate::analysis::calls::{Earlier, Place};
 use crate::analysis::phrases;
 use crate::app::screen::Screen;
 use crate::app::text::viewport::Focus;
@@ -60,7 +60,7 @@ pub struct InspectedItem<'a> {
 impl<'a> InspectedItem<'a> {
     /// The call, if the item is one.
     pub fn call(&self) -> Option<&'a ToolCall> {
-        call_at(self.entry, self.focus.block)
+        self.entry.call(self.focus.block)
     }
 
     /// `entry 598  line 4731  byte 3114882`, with the file if there are several.
@@ -168,7 +168,7 @@ impl<'a> InspectedItem<'a> {
 
     fn find(&self, place: Place) -> Option<(&'a Entry, &'a ToolCall)> {
         let entry = self.session.transcript.get(place.entry)?;
-        Some((entry, call_at(entry, place.block)?))
+        Some((entry, entry.call(place.block)?))
     }
 
     /// A row that leads to the parent entry.

@@ -41,7 +41,7 @@ pub fn took(subject: &InspectedItem<'_>, call: &ToolCall) -> Option<String> {
 
 fn spread_words(subject: &InspectedItem<'_>, tool: &Tool) -> Option<String> {
     let spread = tool
-        .durations()
+        .durations
         .spread()
         .filter(|spread| spread.count >= FEW)?;
     let mark = if spread.is_bound {
@@ -81,7 +81,7 @@ pub fn lay_out(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
             page,
         );
     }
-    if subject.session.indexes.is_behind() {
+    if subject.session.indexes.is_behind {
         page.say("the session is still being added up", page.look.theme.dim);
     }
 }
@@ -151,7 +151,7 @@ fn of_call(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<
             )],
         );
     }
-    if let Some(spread) = tool.durations().spread() {
+    if let Some(spread) = tool.durations.spread() {
         let mark = if spread.is_bound {
             subject.at_most()
         } else {
@@ -175,7 +175,7 @@ fn of_call(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<
             ),
         );
         if let Some(took) = took.filter(|took| (took.by == Clocked::Bound) == spread.is_bound) {
-            let longer = tool.durations().longer_than(took.ms);
+            let longer = tool.durations.longer_than(took.ms);
             let words = if longer == 0 {
                 "none took longer".to_owned()
             } else {

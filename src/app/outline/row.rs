@@ -2,13 +2,13 @@
 
 use crate::analysis::account::{Account, Figures};
 use crate::analysis::agents::has_failed_in_the_end;
-use crate::analysis::calls::{Place, call_at};
+use crate::analysis::calls::Place;
 use crate::analysis::files::File;
 use crate::analysis::money::cost::{self, Cost};
 use crate::analysis::phrases;
 use crate::analysis::phrases::{is_headline, title_of};
 use crate::app::checks::StatusSign;
-use crate::app::checks::counts::{block_of, is_compaction};
+use crate::app::checks::counts::block_of;
 use crate::app::text::as_of::SessionAtCursor;
 use crate::app::text::sequence::depth_of;
 use crate::app::text::viewport::Focus;
@@ -241,7 +241,7 @@ pub(crate) fn as_of(
         let lane = transcript.lanes().get(*lane)?;
         Some(account.lane_as_of(transcript, &then.reach, &lane.name))
     };
-    let figures = match (key, then.reach.turn()) {
+    let figures = match (key, then.reach.turn) {
         (OutlineKey::Turn(turn), Some(now)) if *turn == now => {
             then.turn.clone().unwrap_or_default()
         }
@@ -273,7 +273,7 @@ pub(crate) fn as_of(
 
 /// A call with background work.
 pub(crate) fn of_work(transcript: &Transcript, place: Place) -> Option<OutlineRow> {
-    let call = call_at(transcript.get(place.entry)?, place.block)?;
+    let call = place.call(transcript)?;
     let intent = call.intent().map(|intent| without_sgr(intent).into_owned());
     let about = intent.unwrap_or_else(|| call.about(transcript.meta().root.as_deref()));
     let title = format!("{} {}", without_sgr(&call.name).to_lowercase(), about);
@@ -292,7 +292,7 @@ pub(crate) fn with_clock(
     now: Timestamp,
 ) -> OutlineRow {
     let since = transcript.get(place.entry).and_then(|entry| {
-        let call = call_at(entry, place.block)?;
+        let call = entry.call(place.block)?;
         call.started.or(entry.at)
     });
     let clock = since
@@ -312,10 +312,15 @@ pub(crate) fn of_compaction(
     arrow: &str,
 ) -> Option<OutlineRow> {
     let entry = transcript.get(id)?;
-    let block = entry.blocks.iter().find(|block| is_compaction(block))?;
-    let BlockKind::Break(Break::Compaction { before, after, .. }) = &block.kind else {
-        return None;
-    };
+    let (before, after) = entry.blocks.iter().find_map(|block| match &block.kind {
+        BlockKind::Break(Break::Compaction {
+            before,
+            after,
+            partial: false,
+            ..
+        }) => Some((before, after)),
+        _ => None,
+    })?;
     let sizes = match (before, after) {
         (Some(before), Some(after)) => {
             format!(
@@ -432,12 +437,11 @@ fn state_of(transcript: &Transcript, lane: &LaneFacts) -> StatusSign {
     let Some(caller) = transcript.caller(lane) else {
         return StatusSign::None;
     };
-    let calls = transcript
+    let mut calls = transcript
         .get(caller)
         .into_iter()
-        .flat_map(|entry| entry.blocks.iter().enumerate());
-    let mut own = calls.filter_map(|(block, one)| Some((block, one.call()?)));
-    let Some((block, call)) = own.rfind(|(_, call)| Some(&call.key) == lane.call.as_ref()) else {
+        .flat_map(Entry::numbered_calls);
+    let Some((block, call)) = calls.rfind(|(_, call)| Some(&call.key) == lane.call.as_ref()) else {
         return StatusSign::None;
     };
     match &call.state {
@@ -480,8 +484,5 @@ fn cost_words(cost: &Cost) -> String {
 }
 
 fn has_text(entry: &Entry) -> bool {
-    entry
-        .blocks
-        .iter()
-        .any(|block| matches!(&block.kind, BlockKind::Text(body) if !body.stub.is_blank()))
+    entry.has(|kind| matches!(kind, BlockKind::Text(body) if !body.stub.is_blank()))
 }

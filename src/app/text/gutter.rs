@@ -9,8 +9,8 @@
 
 use super::sequence::Sequence;
 use super::viewport::Focus;
+use crate::analysis::calls::Place;
 use crate::analysis::calls::flights::{Flight, Flights};
-use crate::analysis::calls::{Place, call_at};
 use crate::model::entry::{Entry, EntryId};
 use crate::model::meta::LaneFacts;
 use crate::model::text::Name;
@@ -141,7 +141,7 @@ impl<'a> GutterContext<'a> {
 
     /// The sub-agent of a call, if its entries are shown below.
     fn agent_below(&self, entry: &'a Entry, block: usize) -> Option<&'a LaneFacts> {
-        let call = call_at(entry, block)?;
+        let call = entry.call(block)?;
         let is_shown = |id: &EntryId| self.sequence.place_of(*id).is_some();
         let mut open = self
             .transcript

@@ -186,7 +186,7 @@ impl RowSource for Layouts<'_> {
         let inputs = LayoutInputs {
             turn: self.turn_line(id).filter(|_| portion.number == 0),
             lanes: (self.has_lanes(id, portion) || self.helper(id).is_some())
-                .then(|| self.account.generation()),
+                .then_some(self.account.generation),
             ruler: self
                 .ruler_below(portion.place, id)
                 .filter(|_| portion.is_last()),

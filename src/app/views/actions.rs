@@ -36,7 +36,7 @@ impl SidePane for Views {
         let leads = std::mem::take(&mut self.leads);
         let has_moved = !leads && self.agreed != here;
         // The row of the reader's place is looked for until all is known that it may stand in.
-        self.agreed = here.filter(|_| !has_moved || !scene.session.indexes.is_behind());
+        self.agreed = here.filter(|_| !has_moved || !scene.session.indexes.is_behind);
         let sheet = with_page(self, text, scene, |page, scene| {
             // What is new is taken in before the row of the reader's place is looked for.
             let sheet = page.arrange(scene);

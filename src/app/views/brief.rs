@@ -81,7 +81,7 @@ impl Brief {
         let is_over = !scene.activity.goes_on(scene.now);
         let made = Made {
             indexes: scene.indexes.generation,
-            brief: scene.indexes.brief.generation(),
+            brief: scene.indexes.brief.generation,
             width: scene.width,
             height: scene.height,
             is_whole: scene.is_whole,
@@ -310,7 +310,7 @@ impl Page for Brief {
             is_chosen,
             number,
         });
-        let is_behind = scene.indexes.is_behind() || !scene.is_whole;
+        let is_behind = scene.indexes.is_behind || !scene.is_whole;
         let right = if is_behind {
             vec![Span::styled("adding up", scene.theme.warn)]
         } else {

@@ -48,7 +48,7 @@ impl Context {
         {
             self.lane = first;
         }
-        let wanted = (windows.generation(), self.lane.clone());
+        let wanted = (windows.generation, self.lane.clone());
         if self.made.as_ref() == Some(&wanted) {
             return;
         }

@@ -54,14 +54,14 @@ impl Default for Files {
 impl Files {
     fn refresh(&mut self, scene: &PageScene<'_>) {
         let files = &scene.indexes.files;
-        let made = Some((files.generation(), self.list.sort()));
+        let made = Some((files.generation, self.list.sort()));
         if self.made != made {
             self.made = made;
             self.list.fill(&FileList(files), keys(files), false);
         }
         if let Some((path, history)) = &mut self.inside {
             match files.file(path) {
-                Some(file) => history.refresh(file, files.generation(), scene.follows),
+                Some(file) => history.refresh(file, files.generation, scene.follows),
                 None => self.inside = None,
             }
         }
@@ -75,7 +75,7 @@ impl Files {
             return Answer::Pass;
         };
         let mut history = History::default();
-        history.refresh(file, scene.indexes.files.generation(), scene.follows);
+        history.refresh(file, scene.indexes.files.generation, scene.follows);
         history.look_at(scene.focus.filter(|focus| is_use(file, *focus)));
         self.inside = Some((path, history));
         Answer::Done

@@ -152,7 +152,7 @@ impl Sheet {
 impl PageScene<'_> {
     /// Whether nothing more is known of the session than what the page shows.
     pub(crate) fn is_complete(&self) -> bool {
-        self.is_whole && !self.indexes.is_behind()
+        self.is_whole && !self.indexes.is_behind
     }
 
     /// Columns of rows: all but the mark of the chosen one, and a column of air at each side.

@@ -116,7 +116,7 @@ impl Page for Lanes {
         let columns = scene.columns().saturating_sub(label + 1).max(1);
         let gaps: Vec<(Timestamp, Timestamp)> = timeline.gaps(range.0, range.1).collect();
         self.axis = Axis::new(range, &gaps, columns);
-        self.paths.keep(timeline.generation());
+        self.paths.keep(timeline.generation);
         self.walk(timeline, range);
         let growing = growing(scene).filter(|(_, from, _)| *from < range.1 && scene.now > range.0);
         let extra = [LOW, HIGH]

@@ -99,10 +99,10 @@ impl Tools {
     fn refresh(&mut self, scene: &PageScene<'_>) {
         let made = Made {
             indexes: scene.indexes.generation,
-            findings: scene.findings.generation(),
+            findings: scene.findings.generation,
             filter: scene
                 .filter
-                .map(|filter| (filter.generation, filter.percent, filter.hidden())),
+                .map(|filter| (filter.generation, filter.percent, filter.hidden)),
             shown: self.shown.clone(),
             sort: self.sort(),
         };
@@ -117,7 +117,7 @@ impl Tools {
                     self.passing = passing.len();
                     scene.indexes.calls.tools_among(passing.into_iter())
                 });
-                let sums = self.sums.as_ref().unwrap_or(scene.indexes.calls.tools());
+                let sums = self.sums.as_ref().unwrap_or(&scene.indexes.calls.tools);
                 let names = sums.iter().map(|(name, _)| name.clone()).collect();
                 self.names.fill(&ToolList::of(sums), names, false);
             }
@@ -142,7 +142,7 @@ impl Tools {
         self.sums
             .as_ref()
             .filter(|_| scene.filter.is_some())
-            .unwrap_or(scene.indexes.calls.tools())
+            .unwrap_or(&scene.indexes.calls.tools)
     }
 
     /// Shows something else, with the cursor where it was.
@@ -222,7 +222,7 @@ impl Tools {
 
     fn right(&self, scene: &PageScene<'_>) -> Vec<Span<'static>> {
         let theme = scene.theme;
-        if scene.indexes.is_behind() {
+        if scene.indexes.is_behind {
             return vec![Span::styled("adding up", theme.warn)];
         }
         let words = match self.shown {
@@ -296,7 +296,7 @@ impl Page for Tools {
         let (heads, rows) = match self.shown {
             Shown::Tools => {
                 let sums = self.sums.as_ref().filter(|_| scene.filter.is_some());
-                let sums = sums.unwrap_or(scene.indexes.calls.tools());
+                let sums = sums.unwrap_or(&scene.indexes.calls.tools);
                 self.names.write(&ToolList::of(sums), scene)
             }
             Shown::Calls(_) => self.calls.write(&CallList(scene.calls), scene),

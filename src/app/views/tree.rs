@@ -351,7 +351,7 @@ impl Page for Tree {
             facts: &self.facts,
         };
         let (heads, mut out) = self.rows.write(&list, scene);
-        let is_behind = scene.indexes.is_behind();
+        let is_behind = scene.indexes.is_behind;
         if out.len() == 1
             && !is_behind
             && scene.is_whole

@@ -40,7 +40,7 @@ pub(crate) struct Lookout {
     /// All files that may hold a session.
     paths: HashSet<PathBuf>,
     /// The folders in which a session may begin or go on, those that changed last first.
-    folders: Vec<PathBuf>,
+    pub(crate) folders: Vec<PathBuf>,
 }
 
 type FileStamp = (Option<Timestamp>, Option<u64>);
@@ -69,11 +69,6 @@ impl Lookout {
     /// Where is looked.
     pub(crate) fn places(&self) -> Vec<PathBuf> {
         self.search.places()
-    }
-
-    /// The folders in which a session may begin or go on, as far as the last look knows, those that changed last first.
-    pub(crate) fn folders(&self) -> &[PathBuf] {
-        &self.folders
     }
 
     /// Looks for sessions that were written to at this time or later. Of what is not known when it was written to,

@@ -36,7 +36,7 @@ pub(crate) struct Registry {
     folder: PathBuf,
     session: String,
     format: &'static dyn Format,
-    last: Option<Running>,
+    pub(crate) last: Option<Running>,
     looked: Option<Instant>,
 }
 
@@ -81,11 +81,6 @@ impl Registry {
         self.looked = Some(now);
         let running = self.look().and_then(|process| process.running);
         std::mem::replace(&mut self.last, running) != running
-    }
-
-    /// How the session stood at the last look.
-    pub(crate) fn running(&self) -> Option<Running> {
-        self.last
     }
 
     /// When to look without any event: a process may end without a word.
@@ -171,7 +166,7 @@ mod tests {
             super::forget(&registry.folder);
             registry
                 .poll(&Hints::default(), now)
-                .then(|| registry.running().map(|running| running.status))
+                .then(|| registry.last.map(|running| running.status))
         };
         assert_eq!(seen(), None, "nothing is there");
         let write = |text: String| fs::write(files.join(format!("{own}.json")), text).unwrap();

@@ -65,12 +65,9 @@ impl Boundary {
     /// What an entry is.
     pub(crate) fn of(entry: &Entry) -> Self {
         let cuts = |kind: &BlockKind| {
-            matches!(
-                kind,
-                BlockKind::Break(Break::Compaction { partial: false, .. } | Break::Interrupted(_))
-            )
+            kind.is_compaction() || matches!(kind, BlockKind::Break(Break::Interrupted(_)))
         };
-        let is_cut = || entry.blocks.iter().any(|block| cuts(&block.kind));
+        let is_cut = || entry.has(cuts);
         Self::by(entry.marks, entry.role == Role::Assistant, is_cut)
     }
 

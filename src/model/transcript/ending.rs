@@ -1,7 +1,7 @@
 //! The end of a transcript: what its main lane said last, and whether that was that it ended.
 
 use super::Transcript;
-use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId, Role, Stop};
+use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role, Stop};
 use crate::model::text::Name;
 
 impl Transcript {
@@ -39,9 +39,8 @@ impl Transcript {
     /// Whether the harness notes behind an answer that the turn of its lane is over.
     pub(crate) fn is_over_behind(&self, lane: Option<&Name>, answer: &Entry) -> bool {
         let ends = |entry: &Entry| {
-            let is_time = |block: &Block| matches!(block.kind, BlockKind::Break(Break::Took(_)));
-            entry.role == Role::Harness
-                && (entry.stop == Stop::Done || entry.blocks.iter().any(is_time))
+            let is_time = |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Took(_)));
+            entry.role == Role::Harness && (entry.stop == Stop::Done || entry.has(is_time))
         };
         self.all_backwards(lane)
             .take_while(|entry| !std::ptr::eq(*entry, answer))

@@ -325,7 +325,7 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
         );
     }
     add("account", &account.cost(transcript));
-    let runs = loops.loops();
+    let runs = &loops.runs;
     add(
         "loops",
         &runs
@@ -349,8 +349,8 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
         add("calls", &calls.earlier(*place, 9));
         add("files", &files.of_call(*place));
     }
-    for (name, tool) in calls.tools().iter() {
-        let spread = tool.durations().spread();
+    for (name, tool) in calls.tools.iter() {
+        let spread = tool.durations.spread();
         add(
             "calls",
             &(
@@ -394,7 +394,7 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
         "timeline",
         &(
             timeline.count(),
-            timeline.untimed(),
+            timeline.untimed,
             timeline.prompts(at(0), at(999)).collect::<Vec<_>>(),
         ),
     );
@@ -429,7 +429,7 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
 /// Takes in all that there is.
 fn follow(indexes: &mut Indexes, transcript: &Transcript) {
     indexes.follow(transcript, ALL, true);
-    while indexes.is_behind() {
+    while indexes.is_behind {
         indexes.follow(transcript, ALL, true);
     }
 }
@@ -511,7 +511,7 @@ proptest! {
         }
         session.take(Feed::CaughtUp);
         assert_are_those_of_fresh_ones(&mut session.indexes, &session.transcript);
-        let before = (session.indexes.account.generation(), session.indexes.files.generation());
+        let before = (session.indexes.account.generation, session.indexes.files.generation);
         let anew = steps.iter().enumerate().filter(|(number, _)| !left_out[*number]);
         for (count, (number, step)) in anew.enumerate() {
             let mut again = batch(number, *step);
@@ -522,7 +522,7 @@ proptest! {
         end.mode = if left_out[..steps.len()].contains(&false) { Mode::ReplaceEnd } else { Mode::Replace };
         take(&mut session, Stage::Whole, end);
         assert_are_those_of_fresh_ones(&mut session.indexes, &session.transcript);
-        let now = (session.indexes.account.generation(), session.indexes.files.generation());
+        let now = (session.indexes.account.generation, session.indexes.files.generation);
         assert!(before.0 < now.0 && before.1 < now.1, "whoever goes by these sees another session");
     }
 }
@@ -604,7 +604,7 @@ fn a_large_entry_is_not_judged_with_each_of_its_results_and_judged_in_the_end() 
     for _ in 0..8 {
         indexes.follow(&transcript, Needs::always(), true);
     }
-    assert!(!indexes.is_behind());
+    assert!(!indexes.is_behind);
     let facts = indexes.account.path(None).work.facts;
     assert_eq!((facts.calls, facts.open), (CALLS, CALLS - RESULTS));
 }
@@ -643,7 +643,7 @@ fn steps_of_lines(lanes: u32) -> [u64; 3] {
             transcript.work(),
             indexes.findings.work() as u64,
         ];
-        (steps, indexes.is_behind())
+        (steps, indexes.is_behind)
     };
     let named = |kind: char, number: u32| Text::clean(&format!("{kind}{number}"));
     let asks = |out: &mut Batch, (key, call): (Text, Text), lane: Option<Text>| {

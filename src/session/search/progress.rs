@@ -44,7 +44,7 @@ pub(crate) struct SearchProgress {
     /// Places in the order of the file that are handed out.
     out: Range<usize>,
     /// Those whose hits are known.
-    done: Range<usize>,
+    pub(crate) done: Range<usize>,
     size: usize,
     goes_up: bool,
     portions: VecDeque<Portion>,
@@ -179,11 +179,6 @@ impl SearchProgress {
         released
     }
 
-    /// The places whose hits are known.
-    pub(crate) fn done(&self) -> &Range<usize> {
-        &self.done
-    }
-
     /// What was appended was searched as it came.
     pub(crate) fn grow(&mut self, len: usize) {
         self.out.end = self.out.end.max(len);
@@ -258,7 +253,7 @@ mod tests {
                     waiting.push((number, texts.iter().map(|(id, _)| *id).collect()));
                 }
                 assert_eq!(progress.is_complete(len), answered.len() == len);
-                let mut counted = transcript.order()[progress.done().clone()].iter();
+                let mut counted = transcript.order()[progress.done.clone()].iter();
                 assert!(counted.all(|id| answered.contains(id)));
                 if waiting.is_empty() {
                     break;

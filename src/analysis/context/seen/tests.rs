@@ -76,7 +76,7 @@ impl Fixture {
     fn sight(&self, key: &str) -> Sight {
         Sight::at(
             &self.0,
-            Memo::<Windows>::of(&self.0).cuts(),
+            &Memo::<Windows>::of(&self.0).cuts,
             self.0.find(key).unwrap(),
         )
         .unwrap()

@@ -2,7 +2,6 @@
 
 use super::weigh::{self, Class};
 use crate::analysis::context::is_request;
-use crate::analysis::context::seen::is_compaction;
 use crate::model::body::Key;
 use crate::model::edit::saturating_u32;
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role};
@@ -84,7 +83,7 @@ pub(super) struct Compacted {
 impl Shown {
     pub(super) fn of(transcript: &Transcript, id: EntryId) -> Option<Self> {
         let entry = transcript.get(id)?;
-        let is_compaction = is_compaction(entry);
+        let is_compaction = entry.is_compaction();
         if entry.marks.copy && !is_compaction {
             return None;
         }
@@ -104,8 +103,6 @@ impl Shown {
         rare.compacted = compacted(entry);
         rare.system = system(entry);
         let is_rare = !rare.dropped.is_empty() || rare.compacted.is_some() || rare.system.is_some();
-        let any =
-            |is_it: fn(&BlockKind) -> bool| entry.blocks.iter().any(|block| is_it(&block.kind));
         let parent = entry
             .parent
             .as_ref()
@@ -115,16 +112,16 @@ impl Shown {
             role: entry.role,
             is_copy: entry.marks.copy,
             opens_turn: entry.marks.prompt || (entry.lane.is_some() && entry.role == Role::User),
-            is_resumed: any(|kind| match kind {
+            is_resumed: entry.has(|kind| match kind {
                 BlockKind::Break(Break::Resumed(_)) => true,
                 BlockKind::Raw(raw) => raw.title.starts_with(OPENED_AGAIN),
                 _ => false,
             }),
-            sets_thinking: any(|kind| match kind {
+            sets_thinking: entry.has(|kind| match kind {
                 BlockKind::Break(Break::Setting(words)) => words.starts_with(THINKING),
                 _ => false,
             }),
-            says: any(|kind| matches!(kind, BlockKind::Text(_))),
+            says: entry.has(|kind| matches!(kind, BlockKind::Text(_))),
             is_compaction,
             parent: parent.map(|parent| transcript.print_of(parent)),
             parts: parts.into(),

@@ -155,7 +155,7 @@ fn a_prompt_is_what_was_said_before_it() {
         "what no entry explains is the rest"
     );
     assert!((18_900..19_100).contains(&shares.rest), "{shares:?}");
-    let tools = shares::results_by_tool(&transcript, windows.cuts(), second.entry);
+    let tools = shares::results_by_tool(&transcript, &windows.cuts, second.entry);
     assert_eq!(tools, [(Text::from("read"), 40_000)]);
 }
 
@@ -479,7 +479,7 @@ fn a_result_that_is_dropped_fills_the_window_until_then() {
         .collect();
     assert_eq!(results, [0, 40_000, 80_000, 40_000]);
     let tools = |key: &str| {
-        shares::results_by_tool(&transcript, windows.cuts(), transcript.find(key).unwrap())
+        shares::results_by_tool(&transcript, &windows.cuts, transcript.find(key).unwrap())
     };
     assert_eq!(tools("before"), [(Text::from("read"), 80_000)]);
     assert_eq!(tools("after"), [(Text::from("read"), 40_000)]);

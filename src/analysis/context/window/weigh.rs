@@ -1,7 +1,6 @@
 //! How much of an entry the model saw, by what it was: sizes in bytes, because files record the tokens of
 //! whole prompts only.
 
-use crate::analysis::context::seen::is_compaction;
 use crate::model::body::Image;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Sent};
 use crate::model::timestamp::Timestamp;
@@ -125,11 +124,8 @@ pub(super) fn all_parts(entry: &Entry) -> Vec<(usize, Class, u64, Option<Timesta
     if entry.marks.copy || entry.marks.unsent {
         return Vec::new();
     }
-    let is_summary = is_compaction(entry)
-        || entry
-            .blocks
-            .iter()
-            .any(|block| matches!(block.kind, BlockKind::Break(Break::Branch(_))));
+    let is_summary = entry.is_compaction()
+        || entry.has(|kind| matches!(kind, BlockKind::Break(Break::Branch(_))));
     let said = match entry.role {
         _ if is_summary => Class::Summary,
         Role::User => Class::Prompt,

@@ -35,7 +35,7 @@ pub fn arrange(text: &mut TextPane, scene: &mut Scene<'_>) {
     let focus = text
         .view
         .focus
-        .filter(|_| text.as_of.is_on && !scene.session.indexes.is_behind());
+        .filter(|_| text.as_of.is_on && !scene.session.indexes.is_behind);
     let known = text.as_of.then.take();
     text.as_of.then = focus.map(|focus| {
         let wanted = (focus.entry, scene.session.indexes.generation);
@@ -66,7 +66,7 @@ fn then(scene: &Scene<'_>, made_for: (EntryId, u64)) -> SessionAtCursor {
         at: transcript.get(made_for.0).and_then(|entry| entry.at),
         cost: account.cost_as_of(transcript, &reach),
         turn: reach
-            .turn()
+            .turn
             .map(|turn| account.turn_as_of(transcript, &reach, turn)),
         context: context::at(transcript, made_for.0),
         reach,
@@ -76,7 +76,7 @@ fn then(scene: &Scene<'_>, made_for: (EntryId, u64)) -> SessionAtCursor {
 fn sight(scene: &Scene<'_>, focus: Focus) -> Option<Sight> {
     Sight::at(
         &scene.session.transcript,
-        scene.session.indexes.windows.cuts(),
+        &scene.session.indexes.windows.cuts,
         focus.entry,
     )
 }

@@ -18,7 +18,7 @@ use crate::app::text::TextPane;
 use crate::app::text::folds::reach;
 use crate::app::text::landmarks::id_of;
 use crate::app::text::viewport::Focus;
-use crate::model::entry::{BlockKind, EntryId};
+use crate::model::entry::EntryId;
 use crate::model::transcript::{Touched, Transcript};
 use crate::render::row::Level;
 use crate::session::Session;
@@ -71,12 +71,9 @@ pub fn set(text: &mut TextPane, scene: &Scene<'_>, typed: &str, expr: Expr) -> V
 fn quick(text: &mut TextPane, scene: &mut Scene<'_>, quick: QuickFilter) -> Vec<Effect> {
     let block = text.view.focus.and_then(|focus| {
         let entry = scene.session.transcript.get(focus.entry)?;
-        Some((entry, &entry.blocks.get(focus.block)?.kind))
+        Some((entry, entry.blocks.get(focus.block)?))
     });
-    let call = block.and_then(|(_, kind)| match kind {
-        BlockKind::Call(call) => Some(call),
-        _ => None,
-    });
+    let call = block.and_then(|(_, block)| block.call());
     let term = match quick {
         QuickFilter::Clear => return clear(text, scene),
         QuickFilter::Errors => Ok(Term::Error),

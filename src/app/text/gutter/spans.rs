@@ -8,7 +8,7 @@ use crate::analysis::calls::Place;
 use crate::analysis::calls::flights::Flight;
 use crate::app::text::portions::EntryPortion;
 use crate::app::text::viewport::Focus;
-use crate::model::entry::{BlockKind, Entry, EntryId};
+use crate::model::entry::{Entry, EntryId};
 use crate::render::row::{Row, item_at};
 
 /// A line beside rows of an entry.
@@ -192,9 +192,7 @@ fn without_column(
     beside: &[&Flight],
 ) -> Vec<Flight> {
     let calls = blocks.iter().copied().filter_map(|block| {
-        let BlockKind::Call(call) = &entry.blocks.get(block)?.kind else {
-            return None;
-        };
+        let call = entry.call(block)?;
         let place = Place { entry: id, block };
         let has_column = beside.iter().any(|flight| flight.call == place);
         let spot = scene.flights.spot(id, block).unwrap_or((0, block));

@@ -95,13 +95,13 @@ impl Foot {
 
     fn by_tool(&mut self, scene: &PageScene<'_>, request: EntryId) -> &[(Name, u64)] {
         let windows = &scene.indexes.windows;
-        let state = windows.generation();
+        let state = windows.generation;
         let known = self
             .tools
             .take()
             .filter(|tools| (tools.request, tools.state) == (request, state));
         let known = known.unwrap_or_else(|| {
-            let sizes = shares::results_by_tool(scene.transcript, windows.cuts(), request);
+            let sizes = shares::results_by_tool(scene.transcript, &windows.cuts, request);
             Tools {
                 request,
                 state,

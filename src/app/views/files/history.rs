@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use ratatui::text::{Line, Span};
 
-use crate::analysis::calls::{Place, call_at};
+use crate::analysis::calls::Place;
 use crate::analysis::files::{File, Flag, Op, Outcome, Use};
 use crate::app::input::action::Action;
 use crate::app::text::viewport::Focus;
@@ -143,7 +143,7 @@ impl History {
             if known.is_some_and(|(revision, _)| *revision == entry.revision) {
                 continue;
             }
-            let call = call_at(entry, place.block);
+            let call = entry.call(place.block);
             if let Some(counts) = call.and_then(|call| changed_lines(call, path)) {
                 self.counts.insert(key, (entry.revision, counts));
             }
@@ -214,7 +214,7 @@ impl<'a> Listing for UseList<'a> {
         let lines = self.counts.get(&(used.place.entry, used.place.block));
         Some(UseRow {
             used,
-            call: call_of(used.place, self.scene),
+            call: used.place.call(self.scene.transcript),
             path: self.path,
             lines: lines.map(|(_, lines)| *lines),
             scene: self.scene,
@@ -233,10 +233,6 @@ fn outcome(row: &UseRow<'_>, look: &Look<'_>) -> Cell {
         (Outcome::Open, _) => (glyphs.lost, theme.dim),
     };
     cell(sign, style)
-}
-
-fn call_of<'a>(place: Place, scene: &PageScene<'a>) -> Option<&'a ToolCall> {
-    call_at(scene.transcript.get(place.entry)?, place.block)
 }
 
 fn op_of(one: &Use) -> &'static str {
@@ -283,7 +279,8 @@ pub(crate) fn words_of(one: &Use, scene: &PageScene<'_>) -> String {
             .transcript
             .get(place.entry)
             .and_then(|entry| entry.lane.as_ref());
-        let at = call_of(place, scene)
+        let at = place
+            .call(scene.transcript)
             .and_then(|call| call.state.result()?.at.or(call.started))
             .or_else(|| scene.transcript.get(place.entry)?.at);
         let clock = at
@@ -327,7 +324,7 @@ fn foot_lines(
         lines.extend(wrap::wrap(&[words], &Frame::of(scene.columns())));
         lines.truncate(WORDS);
     }
-    let Some(call) = call_of(one.place, scene) else {
+    let Some(call) = one.place.call(scene.transcript) else {
         return lines;
     };
     let parts = change::of_call(call).filter(|_| call.names_a_file());

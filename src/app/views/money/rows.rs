@@ -313,13 +313,7 @@ fn request(charge: &Charge, transcript: &Transcript) -> String {
         .map(|call| format!("{} {}", call.name, call.about(root)));
     let more = entry.calls().count().saturating_sub(1);
     let text = || match entry.blocks.first().map(|block| &block.kind) {
-        _ if entry
-            .blocks
-            .iter()
-            .any(|block| matches!(block.kind, BlockKind::Text(_))) =>
-        {
-            title_of(entry).to_string()
-        }
+        _ if entry.has(|kind| matches!(kind, BlockKind::Text(_))) => title_of(entry).to_string(),
         Some(BlockKind::Break(what)) => what.words().to_string(),
         Some(BlockKind::Thinking(_)) => "(thinking)".to_owned(),
         _ => "(nothing)".to_owned(),

@@ -116,7 +116,7 @@ impl Painter<'_> {
         );
         let inside = row.within(from, Timestamp(to.0.saturating_add(1)), self.now);
         if inside.len() <= columns * EACH {
-            for span in row.spans().get(inside).unwrap_or_default() {
+            for span in row.spans.get(inside).unwrap_or_default() {
                 self.put_span(span, row, cells);
             }
         } else {
@@ -183,7 +183,7 @@ impl Painter<'_> {
         let inside = row.within(from, to, self.now);
         let (ms, failed) = row.sum(&inside);
         let Some(span) = row
-            .spans()
+            .spans
             .get(inside.start + inside.len() / 2)
             .filter(|_| !inside.is_empty())
         else {

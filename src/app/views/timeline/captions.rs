@@ -7,13 +7,13 @@ use super::Growing;
 use super::bars::{Painter, class_style};
 use super::window::{Scope, View};
 use crate::analysis::account::Class;
-use crate::analysis::calls::{Place, call_at};
+use crate::analysis::calls::Place;
 use crate::analysis::context;
 use crate::analysis::timeline::{Ending, Span as TimeSpan, SpanId};
 use crate::app::views::page::PageScene;
 use crate::model::figures::{self, duration};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::{Clocked, ToolCall};
+use crate::model::tool::Clocked;
 use crate::model::transcript::Transcript;
 use crate::render::theme::Theme;
 use crate::render::wrap;
@@ -82,7 +82,7 @@ impl Captions<'_> {
                 Span::styled(format!("{front}{words} {}", duration(ms)), style),
             ));
         }
-        let untimed = self.scene().indexes.timeline.untimed() as u64;
+        let untimed = self.scene().indexes.timeline.untimed as u64;
         if untimed > 0 {
             let words = format!("  {} without times", figures::count(untimed, "call"));
             parts.push((5, Span::styled(words, theme.warn)));
@@ -165,7 +165,7 @@ impl Captions<'_> {
         ));
         legend.extend(one(glyphs.chart.full, "model", Class::Model, true));
         legend.extend(one(glyphs.time.human, "you", Class::Human, false));
-        if !self.scene().indexes.calls.detached().is_empty() {
+        if !self.scene().indexes.calls.detached.is_empty() {
             legend.push(Span::styled(glyphs.time.delivery, scene.theme.accent));
             legend.push(Span::styled(" told its end  ", scene.theme.dim));
         }
@@ -257,7 +257,7 @@ impl Captions<'_> {
         let Some(call) = span
             .id
             .call()
-            .and_then(|place| call(self.scene().transcript, place))
+            .and_then(|place| place.call(self.scene().transcript))
         else {
             let words = match span.class {
                 Class::Model => "the model answers",
@@ -323,7 +323,7 @@ impl Captions<'_> {
                 )]
             } else {
                 let is_begun = (span.id.call())
-                    .and_then(|place| call(self.scene().transcript, place))
+                    .and_then(|place| place.call(self.scene().transcript))
                     .is_some_and(|call| call.state.work().is_some());
                 let words = if is_begun {
                     "no end recorded"
@@ -338,7 +338,7 @@ impl Captions<'_> {
             .get(span.id.entry)
             .zip(span.id.call())
             .and_then(|(entry, place)| {
-                let call = call(transcript, place)?;
+                let call = place.call(transcript)?;
                 call.took(entry.said(call))
             });
         let is_bound = match took {
@@ -355,7 +355,7 @@ impl Captions<'_> {
         let names: Vec<String> = overlaps
             .calls
             .iter()
-            .filter_map(|place| Some(call(self.scene().transcript, *place)?.name.to_string()))
+            .filter_map(|place| Some(place.call(self.scene().transcript)?.name.to_string()))
             .collect();
         let more = if overlaps.is_cut { " and more" } else { "" };
         (!names.is_empty()).then(|| format!("meanwhile {}{more}", names.join(", ")))
@@ -417,13 +417,9 @@ impl Captions<'_> {
     }
 }
 
-fn call(transcript: &Transcript, place: Place) -> Option<&ToolCall> {
-    call_at(transcript.get(place.entry)?, place.block)
-}
-
 /// What a call is about.
 pub(crate) fn headline(transcript: &Transcript, id: SpanId) -> Option<String> {
-    let call = call(transcript, id.call()?)?;
+    let call = id.call()?.call(transcript)?;
     Some(call.about(transcript.meta().root.as_deref())).filter(|line| !line.trim().is_empty())
 }
 

@@ -183,7 +183,7 @@ fn ended(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Vec<Piece>> {
 
 /// `p94 of 38 bash calls`: where its duration stands among those of its tool; and how these spread.
 fn rank(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Option<(String, String)> {
-    let durations = scene.indexes.calls.tool(&placed.call.name)?.durations();
+    let durations = &scene.indexes.calls.tool(&placed.call.name)?.durations;
     let spread = durations.spread().filter(|spread| spread.count >= FEW)?;
     let took = placed
         .took()
@@ -305,7 +305,7 @@ pub(crate) fn of_tool(
     let ends: Vec<String> = ends
         .map(|(end, word)| format!("{} {word}", tool.ended(*end)))
         .collect();
-    let timed = tool.durations().spread().map_or(0, |spread| spread.count);
+    let timed = tool.durations.spread().map_or(0, |spread| spread.count);
     let untimed = tool
         .count()
         .saturating_sub(usize::try_from(timed).unwrap_or(usize::MAX));

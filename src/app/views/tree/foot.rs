@@ -3,7 +3,7 @@
 use ratatui::text::{Line, Span};
 
 use super::nodes::Node;
-use super::rows::{branch_of, call_of, fate_label, of_lane as started_by};
+use super::rows::{branch_of, fate_label, of_lane as started_by};
 use crate::analysis::account::PathFacts;
 use crate::analysis::agents::Fate;
 use crate::analysis::calls::Place;
@@ -181,7 +181,7 @@ fn side(
 /// A prompt or a call in a few words.
 fn step(scene: &PageScene<'_>, place: Place) -> Vec<Piece> {
     let theme = scene.theme;
-    if let Some(call) = call_of(scene, place) {
+    if let Some(call) = place.call(scene.transcript) {
         let headline = call.about(scene.transcript.meta().root.as_deref());
         return vec![
             Span::styled(format!("{} ", wrap::head(&call.name, 60)), theme.tool),
@@ -392,7 +392,7 @@ pub(crate) fn of_whole(
             ]
         }
         Node::Call(place) => {
-            let call = call_of(scene, *place);
+            let call = place.call(scene.transcript);
             let root = scene.transcript.meta().root.as_deref();
             let headline = call.map(|call| call.about(root)).unwrap_or_default();
             let number = scene.indexes.calls.number(*place).unwrap_or(0);
@@ -408,7 +408,7 @@ pub(crate) fn of_whole(
             ]
         }
         Node::Work(place) => {
-            let call = call_of(scene, *place);
+            let call = place.call(scene.transcript);
             let root = scene.transcript.meta().root.as_deref();
             let headline = call.map(|call| call.about(root)).unwrap_or_default();
             let number = scene.indexes.calls.number(*place).unwrap_or(0);

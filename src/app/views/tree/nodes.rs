@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::analysis::calls::{Calls, Place, call_at};
+use crate::analysis::calls::{Calls, Place};
 use crate::model::body::Key;
 use crate::model::entry::EntryId;
 use crate::model::meta::LaneFacts;
@@ -281,9 +281,7 @@ fn agents(transcript: &Transcript, calls: &Calls) -> Vec<Hung> {
     });
     let mut hung: Vec<Hung> = lanes.collect();
     for place in calls.delegates() {
-        let call = transcript
-            .get(place.entry)
-            .and_then(|entry| call_at(entry, place.block));
+        let call = place.call(transcript);
         if call.is_some_and(|call| call.key.is_empty() || !known.contains(&call.key)) {
             let on = holder(transcript, place.entry);
             hung.push(Hung {
@@ -296,14 +294,12 @@ fn agents(transcript: &Transcript, calls: &Calls) -> Vec<Hung> {
     let delegates: HashSet<Place> = calls.delegates().collect();
     let mut works = Vec::new();
     for place in calls
-        .detached()
+        .detached
         .iter()
         .copied()
         .filter(|place| !delegates.contains(place))
     {
-        let call = transcript
-            .get(place.entry)
-            .and_then(|entry| call_at(entry, place.block));
+        let call = place.call(transcript);
         if call.is_some_and(|call| matches!(call.state, ToolState::Acknowledged(_))) {
             let on = holder(transcript, place.entry);
             works.push(Hung {
@@ -360,7 +356,7 @@ fn turns(transcript: &Transcript, hung: &[Hung]) -> Vec<Hung> {
 pub(crate) fn caller(transcript: &Transcript, lane: &LaneFacts) -> Option<Place> {
     let id = transcript.caller(lane)?;
     let (entry, key) = (transcript.get(id)?, lane.call.as_ref()?);
-    let is_it = |block: &usize| call_at(entry, *block).is_some_and(|call| call.key == *key);
+    let is_it = |block: &usize| entry.call(*block).is_some_and(|call| call.key == *key);
     Some(Place {
         entry: id,
         block: (0..entry.blocks.len()).find(is_it)?,

@@ -8,7 +8,7 @@ use ratatui::text::Span;
 use super::nodes::{Node, Nodes, Twig, caller};
 use crate::analysis::account::PathFacts;
 use crate::analysis::agents::{Fate, fate};
-use crate::analysis::calls::{Place, call_at};
+use crate::analysis::calls::Place;
 use crate::analysis::phrases;
 use crate::analysis::phrases::title_of;
 use crate::app::views::page::PageScene;
@@ -291,7 +291,7 @@ fn words(scene: &PageScene<'_>, node: &Node, held: usize) -> Words {
 
 fn words_of_call(scene: &PageScene<'_>, place: Place) -> Option<Words> {
     let transcript = scene.transcript;
-    let (entry, call) = transcript.get(place.entry).zip(call_of(scene, place))?;
+    let (entry, call) = transcript.get(place.entry).zip(place.call(transcript))?;
     let about = call.about(transcript.meta().root.as_deref());
     let fate = fate(
         transcript,
@@ -321,11 +321,6 @@ pub(crate) fn branch_of<'a>(scene: &PageScene<'a>, number: usize) -> Option<&'a 
     scene.transcript.branches().list.get(number.checked_sub(1)?)
 }
 
-/// The call at a place.
-pub(crate) fn call_of<'a>(scene: &PageScene<'a>, place: Place) -> Option<&'a ToolCall> {
-    call_at(scene.transcript.get(place.entry)?, place.block)
-}
-
 fn title_of_branch(scene: &PageScene<'_>, branch: &Branch) -> String {
     let entries = || {
         branch
@@ -334,12 +329,9 @@ fn title_of_branch(scene: &PageScene<'_>, branch: &Branch) -> String {
             .filter_map(|id| scene.transcript.get(*id))
     };
     let prompt = entries().find(|entry| entry.marks.prompt);
-    let says = |entry: &&Entry| {
-        entry
-            .blocks
-            .iter()
-            .any(|block| matches!(&block.kind, BlockKind::Text(body) if !body.stub.is_blank()))
-    };
+    let has_words =
+        |kind: &BlockKind| matches!(kind, BlockKind::Text(body) if !body.stub.is_blank());
+    let says = |entry: &&Entry| entry.has(has_words);
     prompt
         .or_else(|| entries().find(says))
         .map(title_of)
@@ -353,7 +345,7 @@ pub(crate) fn of_lane<'a>(
     lane: &'a LaneFacts,
 ) -> (Option<(Place, &'a ToolCall)>, Fate) {
     let place = caller(scene.transcript, lane);
-    let call = place.and_then(|place| Some((place, call_of(scene, place)?)));
+    let call = place.and_then(|place| Some((place, place.call(scene.transcript)?)));
     let last = lane.entries.last().map(|id| Place {
         entry: *id,
         block: 0,

@@ -122,7 +122,7 @@ impl Parts {
         }
         let again: Vec<Key> = blocks
             .iter()
-            .filter_map(call_of)
+            .filter_map(Block::call)
             .map(|call| call.key.clone())
             .collect();
         self.emitted.retain(|part| match part {
@@ -228,13 +228,6 @@ impl Parts {
         } else {
             (said.to_owned(), blocks)
         }
-    }
-}
-
-fn call_of(block: &Block) -> Option<&ToolCall> {
-    match &block.kind {
-        BlockKind::Call(call) => Some(call),
-        _ => None,
     }
 }
 
