@@ -69,7 +69,9 @@ pub(crate) fn detect_file_asking(
 fn detect_beginning(path: &Path, head: &[u8], is_whole: bool, mode: DetectMode) -> Detection {
     let text = text_of(head);
     let text = text.trim_start_matches('\u{feff}');
-    if let Some(detection) = detect_text(text, mode) {
+    // Asking all definitions whether an object is a chat would parse them all for nothing.
+    let is_object = text.trim_start().starts_with('{');
+    if !is_object && let Some(detection) = detect_text(text, mode) {
         return detection;
     }
     let split = split(text.as_bytes());
