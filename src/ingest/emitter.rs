@@ -152,6 +152,7 @@ impl<'o> Emitter<'o> {
     /// An empty batch that is sent like the last one.
     fn next_batch(&self) -> Batch {
         let mut batch = Batch::default();
+        batch.edits.reserve(self.batch.edits.len());
         batch.stubs_only = self.batch.stubs_only;
         batch.is_counted = self.batch.is_counted;
         batch.is_piped = self.batch.is_piped;

@@ -17,7 +17,7 @@ use super::resume::Resume;
 use super::tally::Tally;
 use super::tally::unknown::Judged;
 use super::text::stub::Manner;
-use super::text::{Name, Text, prefix};
+use super::text::{Name, Text, count_lines, prefix};
 use super::timestamp::Timestamp;
 use super::tool::work::{About, Update};
 use super::tool::{ToolResult, ToolState};
@@ -255,9 +255,8 @@ impl Batch {
             return self.tree(&Text::default(), size, || Tree::Null);
         }
         self.made = self.made.saturating_add(size);
-        let newlines = memchr::memchr_iter(b'\n', raw.as_bytes()).count();
-        let lines = newlines + usize::from(size > 0 && !raw.ends_with('\n'));
-        let is_short = size <= STUB_BYTES && newlines == 0 && !raw.contains('\u{1b}');
+        let lines = count_lines(raw);
+        let is_short = size <= STUB_BYTES && !raw.contains(['\n', '\u{1b}']);
         let (stub, held) = if is_short {
             (Text::clean(raw), Held::Stub)
         } else {

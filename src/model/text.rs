@@ -158,6 +158,12 @@ pub(crate) fn prefix(raw: &str, max: usize) -> &str {
     raw.get(..end).unwrap_or(raw)
 }
 
+/// How many lines `str::lines` would give, at the speed of memory.
+pub(crate) fn count_lines(text: &str) -> usize {
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+    ends + usize::from(!text.is_empty() && !text.ends_with('\n'))
+}
+
 /// What is left of the first line with something in it, and whether anything is missing then.
 fn first_line(raw: &str, max: usize) -> (&str, bool) {
     // As cleaning has it, these end lines, too.

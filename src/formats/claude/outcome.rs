@@ -7,7 +7,7 @@ use crate::formats::definition::heads;
 use crate::formats::json::Json;
 use crate::model::edit::Batch;
 use crate::model::figures::{bytes, count};
-use crate::model::text::Text;
+use crate::model::text::{Text, count_lines};
 use crate::model::tool::work::Ends;
 use crate::model::tool::{ToolResult, Verdict};
 
@@ -65,7 +65,7 @@ fn lines_before_reminder(text: &str) -> Option<String> {
     let rest = begin.trim_start_matches(|c: char| c.is_ascii_digit());
     let is_numbered = rest.len() < begin.len() && rest.starts_with('→');
     let (file, _) = is_numbered.then(|| text.split_once("\n<system-reminder>"))??;
-    Some(count(file.trim_end().lines().count() as u64, "line"))
+    Some(count(count_lines(file.trim_end()) as u64, "line"))
 }
 
 /// Takes over what a record says of why its call did not run to its end, whatever the text of the result is.
@@ -147,7 +147,7 @@ fn command_facts(details: &Json<'_>) -> Vec<String> {
     if let Some(stdout) = details.get("stdout").str()
         && facts.is_empty()
     {
-        let lines = stdout.lines().count();
+        let lines = count_lines(stdout);
         facts.extend((lines > 1).then(|| format!("{lines} lines")));
     }
     facts
@@ -185,10 +185,7 @@ fn file_facts(details: &Json<'_>) -> Vec<String> {
         let with = |sign: char| lines().filter(|line| line.starts_with(sign)).count();
         facts.push(format!("+{} −{}", with('+'), with('-')));
     } else if details.get("type").str() == Some("create") {
-        let lines = details
-            .get("content")
-            .str()
-            .map_or(0, |content| content.lines().count());
+        let lines = details.get("content").str().map_or(0, count_lines);
         facts.push(count(lines as u64, "line"));
     }
     facts

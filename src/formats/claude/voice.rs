@@ -8,6 +8,8 @@ pub(crate) mod background;
 
 use std::borrow::Cow;
 
+use memchr::memmem;
+
 use crate::model::entry::Raw;
 use crate::model::entry::sender::{Sender, SenderKind};
 use crate::model::text::Name;
@@ -352,10 +354,12 @@ pub(crate) fn opens(text: &str, name: &str) -> bool {
 
 /// The content of the first element of this name.
 pub(crate) fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    // Most outputs of tools are long and have none, which `memmem` tells several times faster than `str::find`.
     let open = format!("<{name}>");
-    let (_, rest) = text.split_once(&open)?;
-    rest.split_once(&format!("</{name}>"))
-        .map(|(inner, _)| inner.trim())
+    let begin = memmem::find(text.as_bytes(), open.as_bytes())? + open.len();
+    let rest = text.get(begin..)?;
+    let end = memmem::find(rest.as_bytes(), format!("</{name}>").as_bytes())?;
+    rest.get(..end).map(str::trim)
 }
 
 fn typed(text: &str) -> Option<String> {

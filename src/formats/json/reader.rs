@@ -122,7 +122,8 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Json<'de>, A::Error> {
-        let mut members = Vec::new();
+        // Records and blocks have about as many.
+        let mut members = Vec::with_capacity(8);
         while let Some(Key(key)) = access.next_key()? {
             let value = if self.closed.contains(&&*key) {
                 let source = access.next_value::<&RawValue>()?.get();

@@ -49,8 +49,14 @@ impl Transcript {
         self.adopt_usage(&mut new, touched);
         self.adopt_copies(&mut new, touched);
         self.note_calls(id, &new, &new.blocks);
-        self.ledger.add(&new);
         self.see_model(&new);
+        // Few models answer thousands of times, and sums of what was spent keep their names.
+        let models = self.meta.models.iter();
+        new.model = models
+            .clone()
+            .find(|known| Some(*known) == new.model.as_ref())
+            .cloned();
+        self.ledger.add(&new);
         self.held_bytes += held_bytes(&new.blocks);
         self.index.insert(&new.key, id);
         let in_lane = new
