@@ -79,7 +79,7 @@ pub fn write(
     let missed = reading::each(
         &options.targets,
         &options.folders,
-        show::is_large,
+        |target| reading::read(target, show::is_large(target)),
         |mut reading| {
             let gathered = Gathered::of(&mut reading, now);
             if options.form != Form::Json && !std::mem::take(&mut is_first) {

@@ -74,7 +74,7 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
     let missed = reading::each(
         &options.targets,
         &options.folders,
-        |_| true,
+        |target| reading::read(target, true),
         |mut reading| {
             sessions += 1;
             let findings = Findings::of(&reading.transcript);

@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::parts::{self, BranchFigures, LaneFigures, PartFigures};
+use super::parts::{self, Active, BranchFigures, LaneFigures, PartFigures};
 use super::reading::{self, Reading};
 use super::spent::{CostFigures, UsageFigures};
-use super::turns::{self, OverheadFigures, TurnFigures};
+use super::turns::{self, OverheadFigures, TurnList};
 use crate::analysis::activity::Wish;
 use crate::analysis::background;
-use crate::analysis::calls::pairing;
-use crate::analysis::calls::pairing::PairingCounts;
+use crate::analysis::calls::pairing::{Pairing, PairingCounts};
 use crate::ingest::find;
 use crate::model::entry::{BlockKind, Entry, Role};
 use crate::model::record::{FileId, Origin};
@@ -22,8 +21,8 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::is_textual;
 
 /// All figures of one session.
-#[derive(Debug, Serialize)]
-pub struct Figures {
+#[derive(Serialize)]
+pub struct Figures<'r> {
     /// `tv.stats/2`.
     pub(crate) schema: &'static str,
     /// What was opened.
@@ -43,7 +42,7 @@ pub struct Figures {
     /// Prompts of the main lane.
     pub(crate) turns: usize,
     /// What each of them came to.
-    pub(crate) turn_list: Vec<TurnFigures>,
+    pub(crate) turn_list: TurnList<'r>,
     /// What belongs to none of them.
     pub(crate) overhead: OverheadFigures,
     /// Sub-agents.
@@ -220,14 +219,22 @@ pub(crate) struct PairingFigures {
 type Span = Option<(Timestamp, Timestamp)>;
 
 /// Counts everything in a session.
-pub fn of(reading: &Reading, now: Timestamp) -> Figures {
+pub fn of(reading: &Reading, now: Timestamp) -> Figures<'_> {
     let transcript = &reading.transcript;
     // Entries of long sessions are packed: one way through them.
     let mut entries = EntryFigures::default();
     let mut blocks = BlockFigures::default();
     let mut compactions = 0;
     let mut span: Span = None;
-    for entry in transcript.entries() {
+    let mut pairing = Pairing::of(transcript, !reading.activity(now).goes_on(now));
+    let mut active = Active::of(transcript);
+    let mut passing = transcript.passing();
+    for id in transcript.order() {
+        let Some(entry) = passing.get(*id) else {
+            continue;
+        };
+        pairing.add(*id, entry);
+        active.add(*id, entry);
         entries.count(entry);
         blocks.count(entry);
         compactions += compactions_in(entry);
@@ -236,7 +243,6 @@ pub fn of(reading: &Reading, now: Timestamp) -> Figures {
             span = Some((first.min(at), last.max(at)));
         }
     }
-    let (turn_list, of_turns) = turns::list(reading);
     Figures {
         schema: "tv.stats/2",
         path: reading::shown(&reading.target.path).to_string(),
@@ -247,15 +253,15 @@ pub fn of(reading: &Reading, now: Timestamp) -> Figures {
         entries,
         blocks,
         turns: transcript.turns().len(),
-        overhead: turns::overhead(reading, &of_turns),
-        turn_list,
+        turn_list: TurnList(reading),
+        overhead: turns::overhead(reading),
         lanes: transcript.lanes().len(),
         branches: transcript.branches().roots.len(),
         compactions,
-        pairing: pairing::count(transcript, !reading.activity(now).goes_on(now)),
+        pairing: pairing.counts(),
         usage: (&transcript.totals().sum()).into(),
         cost: (&reading.account.cost(transcript)).into(),
-        active: parts::active(transcript),
+        active: active.figures(),
         branch_list: parts::branches(transcript),
         lane_list: parts::lanes(transcript),
     }

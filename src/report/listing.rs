@@ -77,7 +77,7 @@ pub fn write(
     let missed = reading::each(
         &options.targets,
         &options.folders,
-        show::is_large,
+        |target| reading::read(target, show::is_large(target)),
         |reading| {
             let transcript = &reading.transcript;
             match options.kind {

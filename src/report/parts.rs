@@ -98,20 +98,38 @@ struct PartSum {
     totals: Totals,
 }
 
-/// The main lane without abandoned branches.
-pub(crate) fn active(transcript: &Transcript) -> PartFigures {
-    let abandoned = &transcript.branches().abandoned;
-    let is_active = |id: &&EntryId| !abandoned.contains(*id) && transcript.lane_at(**id).is_none();
-    let mut part = PartSum::default();
-    part.count_all(
-        transcript.order().iter().filter(is_active),
-        &Beside::of(transcript),
-    );
-    // What a run counts beyond its requests belongs to no branch or lane: it counts if there is only one.
-    if abandoned.is_empty() && transcript.lanes().is_empty() {
-        part.totals.clone_from(transcript.totals());
+/// The main lane without abandoned branches, counted entry by entry.
+pub(crate) struct Active<'t> {
+    beside: Beside<'t>,
+    part: PartSum,
+}
+
+impl<'t> Active<'t> {
+    /// Nothing is counted yet.
+    pub(crate) fn of(transcript: &'t Transcript) -> Self {
+        Self {
+            beside: Beside::of(transcript),
+            part: PartSum::default(),
+        }
     }
-    PartFigures::from(&part)
+
+    /// Counts an entry, if it is active.
+    pub(crate) fn add(&mut self, id: EntryId, entry: &Entry) {
+        let abandoned = &self.beside.transcript.branches().abandoned;
+        if entry.lane.is_none() && !abandoned.contains(&id) {
+            self.part.count_with(id, entry, &self.beside);
+        }
+    }
+
+    /// What was counted.
+    pub(crate) fn figures(self) -> PartFigures {
+        let (mut part, transcript) = (self.part, self.beside.transcript);
+        // What a run counts beyond its requests belongs to no branch or lane: it counts if there is only one.
+        if transcript.branches().abandoned.is_empty() && transcript.lanes().is_empty() {
+            part.totals.clone_from(transcript.totals());
+        }
+        PartFigures::from(&part)
+    }
 }
 
 /// The branches by number.
@@ -247,18 +265,19 @@ fn spoken_before(transcript: &Transcript, id: EntryId) -> Option<EntryId> {
 
 impl PartSum {
     fn count_all<'a>(&mut self, ids: impl IntoIterator<Item = &'a EntryId>, beside: &Beside<'_>) {
+        let mut passing = beside.transcript.passing();
         for id in ids {
-            self.count_requests(beside.requests.get(id).into_iter().flatten());
-            if let Some(entry) = beside.transcript.get(*id) {
-                self.count(entry);
+            if let Some(entry) = passing.get(*id) {
+                self.count_with(*id, entry, beside);
             }
         }
     }
 
-    fn count_requests<'a>(&mut self, requests: impl Iterator<Item = &'a &'a Aside>) {
-        for request in requests {
+    fn count_with(&mut self, id: EntryId, entry: &Entry, beside: &Beside<'_>) {
+        for request in beside.requests.get(&id).into_iter().flatten() {
             self.totals.add(&request.usage, request.model.as_ref());
         }
+        self.count(entry);
     }
 
     fn count(&mut self, entry: &Entry) {

@@ -72,6 +72,14 @@ pub fn read(target: &Target, stubs_only: bool) -> Result<Reading, OpenError> {
     })
 }
 
+/// As [`read`], with bodies on disk, for who goes over the entries one after the other: they are packed as they come.
+pub fn read_packed(target: &Target) -> Result<Reading, OpenError> {
+    read_as(target, |session, reading| {
+        session.read_whole(true, &mut |feed| drop(reading.keep_up(feed)));
+        reading.settle();
+    })
+}
+
 /// Opens several sessions, and reads them as one, merged by time.
 pub(crate) fn read_as_one(target: &Target, others: &[Target]) -> Result<Reading, OpenError> {
     let others = others
@@ -267,7 +275,7 @@ impl Folders {
 pub(super) fn each(
     targets: &[Result<Target, OpenError>],
     folders: &Folders,
-    stubs_only: impl Fn(&Target) -> bool,
+    read: impl Fn(&Target) -> Result<Reading, OpenError>,
     mut report: impl FnMut(Reading) -> Result<(), ReportError>,
 ) -> Result<Missed, ReportError> {
     let mut missed = Missed::default();
@@ -284,7 +292,7 @@ pub(super) fn each(
             failures.push(error);
             Vec::new()
         }) {
-            match read(&session, stubs_only(&session)) {
+            match read(&session) {
                 Ok(reading) => {
                     has_some = true;
                     failures.extend(reading.failure());
@@ -366,7 +374,7 @@ impl Reading {
     }
 
     /// Takes what the session sends, and says what came of it. The preview of a large file is not needed here. Nothing
-    /// is packed: a report goes over all of the entries in the end.
+    /// is packed: most reports go over all of the entries several times.
     pub(crate) fn take(&mut self, feed: Feed) -> Taken {
         match feed {
             Feed::Opened(opened) => self.opened = *opened,
@@ -409,10 +417,11 @@ impl Reading {
         Taken::Replaced(differences.replace(&mut self.transcript, now))
     }
 
-    /// As [`Reading::take`], of a session that is followed, maybe for days.
+    /// As [`Reading::take`], of a session that is followed, maybe for days: the account takes in entries while they are
+    /// at hand, and then they are packed.
     pub(crate) fn keep_up(&mut self, feed: Feed) -> Taken {
         let taken = self.take(feed);
-        self.account.follow(&self.transcript, usize::MAX);
+        self.account.watch(&self.transcript, usize::MAX);
         self.transcript.tidy();
         taken
     }

@@ -42,7 +42,7 @@ pub fn write(
     let missed = reading::each(
         &options.targets,
         &options.folders,
-        |_| true,
+        reading::read_packed,
         |reading| {
             let figures = figures::of(&reading, now);
             if options.json {
@@ -57,7 +57,7 @@ pub fn write(
     Ok(options.folders.outcome(missed, Outcome::Complete))
 }
 
-fn write_table(figures: &Figures, out: &mut dyn Write) -> io::Result<()> {
+fn write_table(figures: &Figures<'_>, out: &mut dyn Write) -> io::Result<()> {
     let session = &figures.session;
     let title = session
         .title
@@ -199,7 +199,7 @@ fn columns_of(cell: &str) -> usize {
     Span::raw(cell).width()
 }
 
-fn table(figures: &Figures) -> Vec<(&'static str, String)> {
+fn table(figures: &Figures<'_>) -> Vec<(&'static str, String)> {
     let Figures {
         session,
         records,

@@ -2,7 +2,7 @@
 //!
 //! Invariant: turns and overhead together are the session, in requests, tokens and money.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::reading::Reading;
 use super::spent::{CostFigures, UsageFigures};
@@ -57,23 +57,33 @@ pub(crate) struct OverheadFigures {
     pub(crate) cost: CostFigures,
 }
 
-/// All turns, in the order of the file, and what was spent on them.
-pub fn list(reading: &Reading) -> (Vec<TurnFigures>, Totals) {
-    let Reading {
-        transcript,
-        account,
-        ..
-    } = reading;
-    let mut totals = Totals::default();
-    let turn = |(number, prompt)| {
-        let figures: Figures = account.turn(transcript, number);
+/// All turns, in the order of the file. Each is computed when it is written: a session may have a million.
+pub(crate) struct TurnList<'r>(pub(crate) &'r Reading);
+
+impl Serialize for TurnList<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Reading {
+            transcript,
+            account,
+            ..
+        } = self.0;
+        let mut passing = transcript.passing();
+        let turns = transcript.turns().iter().enumerate();
+        to.collect_seq(turns.map(|(number, turn)| {
+            let key = passing.get(turn.prompt).map(|entry| entry.key.to_string());
+            TurnFigures::of(number, key, &account.turn(transcript, number))
+        }))
+    }
+}
+
+impl TurnFigures {
+    fn of(number: usize, prompt: Option<String>, figures: &Figures) -> Self {
         let (facts, time) = (&figures.facts, &figures.time);
         let spent = facts.totals.sum();
-        totals.join(&facts.totals);
         let is_timed = time.total() > 0;
-        TurnFigures {
+        Self {
             number: number + 1,
-            prompt: transcript.get(prompt).map(|entry| entry.key.to_string()),
+            prompt,
             started: facts.started.map(Timestamp::to_rfc3339),
             ended: facts.ended.map(Timestamp::to_rfc3339),
             span_ms: figures.span_ms(),
@@ -91,20 +101,21 @@ pub fn list(reading: &Reading) -> (Vec<TurnFigures>, Totals) {
             usage: (&spent).into(),
             cost: (&figures.cost()).into(),
         }
-    };
-    let turns = transcript
-        .turns()
-        .iter()
-        .map(|turn| turn.prompt)
-        .enumerate()
-        .map(turn)
-        .collect();
-    (turns, totals)
+    }
 }
 
-/// The session without its turns, on which so much was spent.
-pub(crate) fn overhead(reading: &Reading, of_turns: &Totals) -> OverheadFigures {
-    let totals = reading.transcript.totals();
+/// The session without its turns.
+pub(crate) fn overhead(reading: &Reading) -> OverheadFigures {
+    let Reading {
+        transcript,
+        account,
+        ..
+    } = reading;
+    let totals = transcript.totals();
+    let mut of_turns = Totals::default();
+    for number in 0..transcript.turns().len() {
+        of_turns.join(&account.turn(transcript, number).facts.totals);
+    }
     let (session, turns) = (totals.sum(), of_turns.sum());
     let left = |all: u64, turns: u64| {
         i64::try_from(all)
@@ -114,7 +125,7 @@ pub(crate) fn overhead(reading: &Reading, of_turns: &Totals) -> OverheadFigures 
     let known = |all: Sum, turns: Sum| all.known().map(|all| left(all, turns.total));
     let requests = left(session.requests, turns.requests);
     let mut cost = cost::of(totals);
-    let turns_cost = cost::of(of_turns);
+    let turns_cost = cost::of(&of_turns);
     cost.usd = cost.usd.map(|usd| usd - turns_cost.usd.unwrap_or(0.0));
     cost.by_list = cost
         .by_list

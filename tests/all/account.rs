@@ -14,7 +14,7 @@ use tv::model::entry::EntryId;
 use tv::model::text::Name;
 use tv::model::timestamp::Timestamp;
 use tv::model::transcript::Transcript;
-use tv::report::figures::{self, Figures};
+use tv::report::figures;
 use tv::report::reading::{self, Reading};
 
 use crate::corpus::{corpora, say};
@@ -23,9 +23,10 @@ use crate::fixtures;
 /// JSON outputs round money to a millionth of a dollar.
 const ROUNDED: f64 = 1e-6;
 
-fn reading_with_figures(target: &Target) -> Option<(Reading, Figures)> {
+fn reading_with_figures(target: &Target) -> Option<(Reading, serde_json::Value)> {
     let reading = reading::read(target, true).ok()?;
     let figures = figures::of(&reading, Timestamp(1_700_000_000_000));
+    let figures = serde_json::to_value(figures).unwrap();
     Some((reading, figures))
 }
 
@@ -67,11 +68,10 @@ fn of_json(usage: &serde_json::Value) -> [i64; 6] {
 
 /// The statement of money, the list of turns, and the session say the same.
 fn check(name: &str, target: &Target) -> Option<usize> {
-    let (reading, figures) = reading_with_figures(target)?;
+    let (reading, json) = reading_with_figures(target)?;
     let (transcript, account) = (&reading.transcript, &reading.account);
     let statement = statement(&reading);
     let rows = statement.rows(Grouping::Turns);
-    let json = serde_json::to_value(&figures).unwrap();
     let turns = json["turn_list"].as_array().unwrap();
     assert_eq!(turns.len(), transcript.turns().len(), "{name}");
     for (number, turn) in transcript.turns().iter().enumerate() {

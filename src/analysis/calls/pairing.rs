@@ -2,7 +2,7 @@
 
 use super::awaited::Awaited;
 use super::lifecycle::Lifecycle;
-use crate::model::entry::{BlockKind, Entry};
+use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::tool::is_textual;
 use crate::model::tool::{ToolResult, ToolState, Verdict};
 use crate::model::transcript::Transcript;
@@ -43,24 +43,66 @@ pub struct PairingCounts {
 
 /// Counts all lanes and branches. `is_over`: nothing will come of the session any more.
 pub fn count(transcript: &Transcript, is_over: bool) -> PairingCounts {
-    let awaited = Awaited::of(transcript);
-    let mut counts = PairingCounts::default();
+    let mut pairing = Pairing::of(transcript, is_over);
+    let mut passing = transcript.passing();
     for id in transcript.order() {
-        // A copy of another session's entries is told there.
-        let Some(entry) = transcript.get(*id).filter(|entry| !entry.marks.copy) else {
-            continue;
-        };
-        count_entry(entry, awaited.has(transcript, *id), transcript, &mut counts);
-        for call in entry.calls().filter(|call| call.state.work().is_some()) {
-            let life = Lifecycle::of(transcript, (*id, &entry.key), call, is_over);
-            counts.undelivered += u64::from(life.is_undelivered);
-            let goes_on = life.completed.is_none();
-            counts.running += u64::from(goes_on && !is_over);
-            counts.without_end += u64::from(goes_on && is_over);
+        passing
+            .get(*id)
+            .into_iter()
+            .for_each(|entry| pairing.add(*id, entry));
+    }
+    pairing.counts()
+}
+
+/// Counts entry by entry, for who goes over all of them anyway.
+pub(crate) struct Pairing<'t> {
+    transcript: &'t Transcript,
+    awaited: Awaited,
+    is_over: bool,
+    counts: PairingCounts,
+}
+
+impl<'t> Pairing<'t> {
+    /// Nothing is counted yet. `is_over`: nothing will come of the session any more.
+    pub(crate) fn of(transcript: &'t Transcript, is_over: bool) -> Self {
+        Self {
+            transcript,
+            awaited: Awaited::of(transcript),
+            is_over,
+            counts: PairingCounts::default(),
         }
     }
-    counts.results = counts.paired + counts.orphan_results;
-    counts
+
+    /// Counts an entry.
+    pub(crate) fn add(&mut self, id: EntryId, entry: &Entry) {
+        // A copy of another session's entries is told there.
+        if entry.marks.copy {
+            return;
+        }
+        let Self {
+            transcript,
+            awaited,
+            is_over,
+            counts,
+        } = self;
+        count_entry(entry, awaited.has(transcript, id), transcript, counts);
+        for call in entry.calls().filter(|call| call.state.work().is_some()) {
+            let life = Lifecycle::of(transcript, (id, &entry.key), call, *is_over);
+            counts.undelivered += u64::from(life.is_undelivered);
+            let goes_on = life.completed.is_none();
+            counts.running += u64::from(goes_on && !*is_over);
+            counts.without_end += u64::from(goes_on && *is_over);
+        }
+    }
+
+    /// All that was counted.
+    pub(crate) fn counts(self) -> PairingCounts {
+        let results = self.counts.paired + self.counts.orphan_results;
+        PairingCounts {
+            results,
+            ..self.counts
+        }
+    }
 }
 
 fn count_entry(

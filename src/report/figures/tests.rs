@@ -27,14 +27,15 @@ fn entry(out: &mut Batch, key: &str, role: Role, text: &str) -> Entry {
     entry
 }
 
-fn counted(fill: impl FnOnce(&mut Batch)) -> Figures {
+fn counted(fill: impl FnOnce(&mut Batch)) -> Figures<'static> {
     let mut batch = Batch::default();
     fill(&mut batch);
     let target = Target {
         path: PathBuf::from("evil\u{1b}[2J.jsonl"),
         session: None,
     };
-    of(&Reading::from_batch(target, batch), Timestamp(2_000))
+    let reading = Box::leak(Box::new(Reading::from_batch(target, batch)));
+    of(reading, Timestamp(2_000))
 }
 
 #[test]

@@ -86,7 +86,8 @@ proptest! {
             0..40,
         ),
     ) {
-        let whole = figures::of(&reading(&steps), Timestamp(0));
+        let reading = reading(&steps);
+        let whole = figures::of(&reading, Timestamp(0));
         let own = |own: fn(&super::PartFigures) -> u64| -> u64 {
             let branches = whole.branch_list.iter().map(|branch| own(&branch.own));
             branches.chain(whole.lane_list.iter().map(|lane| own(&lane.own))).sum()
@@ -185,7 +186,8 @@ fn requests_that_were_made_for_an_answer_are_of_its_lane() {
         path: PathBuf::from("made"),
         session: None,
     };
-    let whole = figures::of(&Reading::from_batch(target, out), Timestamp(0));
+    let reading = Reading::from_batch(target, out);
+    let whole = figures::of(&reading, Timestamp(0));
     let of = |usage: &crate::report::spent::UsageFigures| (usage.requests, usage.input);
     assert_eq!(of(&whole.usage), (6, Some(1530)));
     assert_eq!(of(&whole.active.usage), (4, Some(1020)));
