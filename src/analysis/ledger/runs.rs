@@ -21,7 +21,7 @@ use crate::analysis::money::spending::amount::Amount;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::totals::nanos;
-use crate::model::totals::so_far::{self, Later, Step};
+use crate::model::totals::so_far::{self, RequestLog};
 use crate::model::usage::{Scope, Usage};
 
 /// A session that counts runs.
@@ -44,73 +44,26 @@ pub(super) struct Run {
 type Share = (bool, usize, Reverse<usize>);
 
 impl Run {
-    /// How many requests it had made when a later one went on from it, and what it had cost by then, by the sums that both
-    /// tell.
-    fn sums_by(&self, later: &Self, ledger: &Ledger) -> Option<(usize, Vec<(Name, Usage)>)> {
-        let places = |run: &Self| {
-            run.own
-                .iter()
-                .map(|(place, _)| *place)
-                .collect::<HashSet<_>>()
-        };
-        let [own, its] = [places(self), places(later)];
-        let made = 1 + self
-            .own
-            .iter()
-            .rposition(|(place, _)| its.contains(place))?;
-        let before = self.sums.iter().rfind(|(number, _)| *number <= made);
-        let begin = before.map_or(0, |(number, _)| *number);
-        let step = |(place, amount): &(usize, Amount), is_before| {
+    fn log<'a>(&'a self, ledger: &'a Ledger) -> RequestLog<'a, usize> {
+        let request = |(place, amount): &(usize, Amount)| {
             let [input, output, _, cache_read, written, long] = amount
                 .tokens()
                 .map(|tokens| u64::try_from(tokens.total).unwrap_or(0));
             let (_, spent) = ledger.spent.get(*place)?;
-            let tokens = [
-                input,
-                output,
-                cache_read,
-                written.saturating_sub(long),
-                long,
-            ];
-            Some(Step {
-                model: spent.model.clone(),
-                tokens,
-                is_before,
-            })
+            let short = written.saturating_sub(long);
+            Some((
+                *place,
+                &spent.model,
+                [input, output, cache_read, short, long],
+            ))
         };
-        let mut recorded: Vec<Later<'_>> = Vec::new();
-        if let Some((end, after)) = self.sums.iter().find(|(number, _)| *number > made) {
-            let steps = self.own.iter().enumerate().take(*end).skip(begin);
-            recorded.push((
-                after,
-                steps
-                    .filter_map(|(number, one)| step(one, number < made))
-                    .collect(),
-            ));
+        let sums = self.sums.iter();
+        RequestLog {
+            requests: self.own.iter().filter_map(request).collect(),
+            sums: sums
+                .map(|(number, sums)| (*number, sums.as_slice()))
+                .collect(),
         }
-        // What both have made, and what the later one has, is in the sums of that.
-        let known = self.own.get(..begin).unwrap_or_default();
-        let known: HashSet<usize> = known.iter().map(|(place, _)| *place).collect();
-        let last = later
-            .own
-            .iter()
-            .rposition(|(place, _)| own.contains(place))?;
-        if let Some((end, after)) = later.sums.iter().find(|(number, _)| *number > last) {
-            let steps = later
-                .own
-                .iter()
-                .take(*end)
-                .filter(|(place, _)| !known.contains(place));
-            recorded.push((
-                after,
-                steps
-                    .filter_map(|one| step(one, own.contains(&one.0)))
-                    .collect(),
-            ));
-        }
-        let before = before.map(|(_, sums)| sums.as_slice());
-        let is_recorded = before.is_some() || !recorded.is_empty();
-        is_recorded.then(|| (made, so_far::by_then(before, &recorded)))
     }
 
     /// What a later one has of it, if anything.
@@ -191,7 +144,8 @@ impl Ledger {
             Some((charge.model.clone(), charge.amount.has_tokens()))
         };
         let shared: HashSet<usize> = run.own.iter().map(|(place, _)| *place).collect();
-        let sums = earlier.sums_by(run, self).filter(|_| !is_copy);
+        let forked = || so_far::when_forked(&earlier.log(self), &run.log(self));
+        let sums = (!is_copy).then(forked).flatten();
         let made = |number: usize, model: &Name| {
             let requests = earlier
                 .own

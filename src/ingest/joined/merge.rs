@@ -21,7 +21,7 @@ use crate::model::tally::Tally;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::totals::Tokens;
-use crate::model::totals::so_far::{self, Later, Step, Sums};
+use crate::model::totals::so_far::{self, RequestLog};
 use crate::model::usage::{Scope, Usage};
 
 /// Edits of a batch.
@@ -260,7 +260,8 @@ impl Merge {
             else {
                 continue;
             };
-            let sums = other.sums_by(part);
+            let sums = so_far::when_forked(&other.log(), &part.log());
+            let sums = sums.map(|(_, sums)| sums).unwrap_or_default();
             if let Some(part) = self.parts.get_mut(later) {
                 part.shares.push(Share {
                     session,
@@ -411,72 +412,22 @@ impl Part {
         timed.into_iter().map(|(_, one)| one).collect()
     }
 
-    /// What it says that it had cost, after which of these requests.
-    fn sums_after(&self, own: &[(&Key, &Own)]) -> Vec<(usize, &Sums)> {
-        let places: HashMap<&Key, usize> = own
+    fn log(&self) -> RequestLog<'_, &Request> {
+        let own = self.by_time();
+        let numbers: HashMap<&Key, usize> = own
             .iter()
-            .zip(0..)
-            .map(|((key, _), place)| (*key, place))
+            .zip(1..)
+            .map(|((key, _), number)| (*key, number))
             .collect();
         let sums = self.meta.sums_so_far.iter();
-        sums.filter_map(|(after, sums)| Some((*places.get(after)?, sums.as_slice())))
-            .collect()
-    }
-
-    /// What it had cost when another session went on from it, by the sums that both tell.
-    fn sums_by(&self, fork: &Self) -> Vec<(Name, Usage)> {
-        let forked: HashSet<&Request> = fork.requests().collect();
-        let own = self.by_time();
-        let Some(last) = own
+        let sums = sums.filter_map(|(after, sums)| Some((*numbers.get(after)?, sums.as_slice())));
+        let requests = own
             .iter()
-            .rposition(|(_, own)| forked.contains(&own.request))
-        else {
-            return Vec::new();
-        };
-        let sums = self.sums_after(&own);
-        let before = sums.iter().rfind(|(place, _)| *place <= last);
-        let begin = before.map_or(0, |(place, _)| place + 1);
-        let step = |own: &Own, is_before| Step {
-            model: own.model.clone(),
-            tokens: own.tokens,
-            is_before,
-        };
-        let mut later: Vec<Later<'_>> = Vec::new();
-        if let Some((end, after)) = sums.iter().find(|(place, _)| *place > last) {
-            let steps = own.iter().enumerate().take(end + 1).skip(begin);
-            later.push((
-                after,
-                steps
-                    .map(|(place, (_, own))| step(own, place <= last))
-                    .collect(),
-            ));
+            .map(|(_, own)| (&own.request, &own.model, own.tokens));
+        RequestLog {
+            requests: requests.collect(),
+            sums: sums.collect(),
         }
-        // What both have made, and what the fork has, is in the fork's sums.
-        let known: HashSet<&Request> = own
-            .iter()
-            .take(begin)
-            .map(|(_, own)| &own.request)
-            .collect();
-        let both: HashSet<&Request> = self.requests().collect();
-        let its = fork.by_time();
-        let forked = its
-            .iter()
-            .rposition(|(_, own)| both.contains(&own.request))
-            .unwrap_or_default();
-        let sums = fork.sums_after(&its);
-        if let Some((end, after)) = sums.iter().find(|(place, _)| *place >= forked) {
-            let steps = its
-                .iter()
-                .take(end + 1)
-                .filter(|(_, own)| !known.contains(&own.request));
-            later.push((
-                after,
-                steps
-                    .map(|(_, own)| step(own, both.contains(&own.request)))
-                    .collect(),
-            ));
-        }
-        so_far::by_then(before.map(|(_, sums)| *sums), &later)
     }
 
     /// Tells of what is to be taken in, and is in no fork's sum, that it is in none.

@@ -2,6 +2,9 @@
 //!
 //! Invariant: no less than what was recorded before, and no more than what was recorded after, if anything was.
 
+use std::collections::HashSet;
+use std::hash::Hash;
+
 use super::Tokens;
 use crate::model::text::Name;
 use crate::model::usage::Usage;
@@ -9,12 +12,20 @@ use crate::model::usage::Usage;
 /// What all of it had cost, by model; what is of no model stands under an empty name.
 pub(crate) type Sums = [(Name, Usage)];
 
+/// What a session asked for, and the sums that it recorded.
+pub(crate) struct RequestLog<'s, R> {
+    /// Its requests in order, each with its model and its tokens.
+    pub(crate) requests: Vec<(R, &'s Name, Tokens)>,
+    /// What all had cost after so many of them.
+    pub(crate) sums: Vec<(usize, &'s Sums)>,
+}
+
 /// A request between the two.
-pub(crate) struct Step {
-    pub(crate) model: Name,
-    pub(crate) tokens: Tokens,
+struct Step<'s> {
+    model: &'s Name,
+    tokens: Tokens,
     /// Whether it was made by the time in question.
-    pub(crate) is_before: bool,
+    is_before: bool,
 }
 
 /// The tokens of a record of usage by what they cost.
@@ -30,17 +41,48 @@ pub(crate) fn tokens(usage: &Usage) -> Tokens {
     ]
 }
 
-/// A sum that was recorded later, and what had been made since the one before.
-pub(crate) type Later<'s> = (&'s Sums, Vec<Step>);
-
-/// What it had cost by then: no later sum has less in it, of the session or of one that went on from it.
-pub(crate) fn by_then(before: Option<&Sums>, later: &[Later<'_>]) -> Vec<(Name, Usage)> {
-    let recorded = later
-        .iter()
-        .map(|(after, steps)| between(before, after, steps));
-    recorded
-        .reduce(least)
-        .unwrap_or_else(|| before.unwrap_or_default().to_vec())
+/// How many requests a session had made when another one went on from it, and what it had cost by then: no later sum has
+/// less in it, of the session or of the other one.
+pub(crate) fn when_forked<R: Copy + Eq + Hash>(
+    own: &RequestLog<'_, R>,
+    fork: &RequestLog<'_, R>,
+) -> Option<(usize, Vec<(Name, Usage)>)> {
+    let requests =
+        |of: &RequestLog<'_, R>| of.requests.iter().map(|one| one.0).collect::<HashSet<R>>();
+    let [own_requests, forked] = [requests(own), requests(fork)];
+    let is_forked = |one: &(R, &Name, Tokens)| forked.contains(&one.0);
+    let made = 1 + own.requests.iter().rposition(is_forked)?;
+    let before = own.sums.iter().rfind(|(number, _)| *number <= made);
+    let (begin, before) = before.map_or((0, None), |(number, sums)| (*number, Some(*sums)));
+    let mut recorded: Vec<Vec<(Name, Usage)>> = Vec::new();
+    if let Some((end, after)) = own.sums.iter().find(|(number, _)| *number > made) {
+        let steps = own.requests.iter().enumerate().take(*end).skip(begin);
+        let steps = steps.map(|(number, (_, model, tokens))| Step {
+            model,
+            tokens: *tokens,
+            is_before: number < made,
+        });
+        recorded.push(between(before, after, &steps.collect::<Vec<_>>()));
+    }
+    // What both have made, and what the fork has, is in the sums of that.
+    let known = own.requests.get(..begin).unwrap_or_default();
+    let known: HashSet<R> = known.iter().map(|one| one.0).collect();
+    let is_own = |one: &(R, &Name, Tokens)| own_requests.contains(&one.0);
+    let last = fork.requests.iter().rposition(is_own)?;
+    if let Some((end, after)) = fork.sums.iter().find(|(number, _)| *number > last) {
+        let steps = fork.requests.iter().take(*end);
+        let steps = steps
+            .filter(|one| !known.contains(&one.0))
+            .map(|(request, model, tokens)| Step {
+                model,
+                tokens: *tokens,
+                is_before: own_requests.contains(request),
+            });
+        recorded.push(between(before, after, &steps.collect::<Vec<_>>()));
+    }
+    let recorded = recorded.into_iter().reduce(least);
+    let sums = recorded.or_else(|| before.map(<[_]>::to_vec))?;
+    Some((made, sums))
 }
 
 /// What both have.
@@ -66,12 +108,12 @@ fn least(one: Vec<(Name, Usage)>, other: Vec<(Name, Usage)>) -> Vec<(Name, Usage
 
 /// What it had cost after those of the steps that were made by then. What no request tells of, as of helpers, is divided as
 /// the price of the requests is.
-fn between(before: Option<&Sums>, after: &Sums, steps: &[Step]) -> Vec<(Name, Usage)> {
+fn between(before: Option<&Sums>, after: &Sums, steps: &[Step<'_>]) -> Vec<(Name, Usage)> {
     let before = before.unwrap_or_default();
     let sum = |model: Option<&Name>, all: bool| {
         let mut sum = Tokens::default();
         let steps = steps.iter().filter(|step| all || step.is_before);
-        for step in steps.filter(|step| model.is_none_or(|model| step.model == *model)) {
+        for step in steps.filter(|step| model.is_none_or(|model| step.model == model)) {
             sum.iter_mut()
                 .zip(step.tokens)
                 .for_each(|(sum, term)| *sum = sum.saturating_add(term));
