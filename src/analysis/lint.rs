@@ -18,6 +18,7 @@
 
 mod alike;
 mod answers;
+mod dependents;
 mod findings;
 mod ids;
 mod links;
@@ -27,7 +28,6 @@ mod provider;
 mod results;
 mod scene;
 mod stops;
-mod waiting;
 mod work;
 
 pub use crate::model::edit::Severity;

@@ -331,6 +331,19 @@ impl Transcript {
         self.order.place_of(id)
     }
 
+    /// What stands behind an entry in its lane, and no more than so many entries behind it.
+    pub(crate) fn behind_in_lane(
+        &self,
+        id: EntryId,
+        most: usize,
+    ) -> impl Iterator<Item = (EntryId, &Entry)> {
+        let lane = self.lane_at(id);
+        let from = self.place_of(id).map_or(usize::MAX, |place| place + 1);
+        let behind = self.order.get(from..).unwrap_or_default().iter().take(most);
+        let own = behind.filter(move |other| self.lane_at(**other) == lane);
+        own.filter_map(|other| Some((*other, self.get(*other)?)))
+    }
+
     /// Entries with calls of this id.
     pub(crate) fn entries_with_call(&self, call: &Key) -> &[EntryId] {
         self.pairs.entries_with(call)

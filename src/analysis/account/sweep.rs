@@ -336,15 +336,9 @@ fn waits(
     if to.since(from) <= HELD_MS {
         return Vec::new();
     }
-    let behind = transcript.place_of(id).map_or(0, |place| place + 1);
-    let behind = transcript
-        .order()
-        .iter()
-        .skip(behind)
-        .take(BEHIND)
-        .filter_map(|id| transcript.get(*id));
+    let behind = transcript.behind_in_lane(id, BEHIND);
     let own = behind
-        .filter(|other| other.lane == entry.lane)
+        .map(|(_, other)| other)
         .take_while(|other| other.at.is_none_or(|at| at < to));
     let lanes = open
         .iter()

@@ -239,24 +239,10 @@ fn answer_after(
     id: EntryId,
     time: Timestamp,
 ) -> Option<(EntryId, Timestamp)> {
-    let mut behind = behind(transcript, id).filter(|(_, entry)| entry.role == Role::Assistant);
+    let mut behind = transcript
+        .behind_in_lane(id, FAR)
+        .filter(|(_, entry)| entry.role == Role::Assistant);
     behind.find_map(|(id, entry)| Some((id, entry.at.filter(|at| *at >= time)?)))
-}
-
-/// What stands behind an entry in its lane.
-fn behind(transcript: &Transcript, id: EntryId) -> impl Iterator<Item = (EntryId, &Entry)> {
-    let lane = transcript.lane_at(id);
-    let from = transcript
-        .place_of(id)
-        .map_or(usize::MAX, |place| place + 1);
-    let behind = transcript
-        .order()
-        .get(from..)
-        .unwrap_or_default()
-        .iter()
-        .take(FAR);
-    let own = behind.filter(move |other| transcript.lane_at(**other) == lane);
-    own.filter_map(|other| Some((*other, transcript.get(*other)?)))
 }
 
 /// The stations of a call whose work goes on after its result: the call, what first tells the end, what told the model,
@@ -340,13 +326,15 @@ fn holder(transcript: &Transcript, from: EntryId, key: &Key) -> Option<Place> {
     let is_it = |call: &ToolCall| {
         call.key == *key || call.state.result().is_some_and(|own| own.key == *key)
     };
-    behind(transcript, from).find_map(|(id, entry)| {
-        let block = entry
-            .blocks
-            .iter()
-            .position(|block| block.call().is_some_and(is_it))?;
-        Some(Place { entry: id, block })
-    })
+    transcript
+        .behind_in_lane(from, FAR)
+        .find_map(|(id, entry)| {
+            let block = entry
+                .blocks
+                .iter()
+                .position(|block| block.call().is_some_and(is_it))?;
+            Some(Place { entry: id, block })
+        })
 }
 
 /// The exit code among the facts of a result, which begin with it.

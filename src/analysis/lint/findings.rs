@@ -6,16 +6,16 @@
 //! an update stops when it has taken the steps that it was given, and goes on from there.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 
 use hashbrown::HashSet;
 
+use super::dependents::{Dependency, Dependents};
 use super::scene::{Frame, Memory, Scene, counts};
-use super::waiting::Waiting;
 use super::{Finding, GROUPS};
 use crate::analysis::calls::awaited::Awaited;
-use crate::model::body::Key;
 use crate::model::edit::Severity;
-use crate::model::entry::glance::Compaction;
+use crate::model::entry::glance::{Boundary, Compaction};
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::record::Origin;
 use crate::model::text::Name;
@@ -58,18 +58,14 @@ impl std::ops::Add for Counts {
     }
 }
 
+const ALL: Range<EntryId> = EntryId(0)..EntryId(u32::MAX);
+
 /// The findings of a session.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     by_entry: BTreeMap<EntryId, Vec<Finding>>,
     counts: Counts,
-    waiting: Waiting,
-    /// By entry: who must be judged again when it changes.
-    watched: HashMap<EntryId, BTreeSet<EntryId>>,
-    /// By entry: what its judgement looked at.
-    looks_at: HashMap<EntryId, BTreeSet<EntryId>>,
-    /// Results that stand alone and ends that are told, by the id of the call that they name.
-    strays: HashMap<Key, BTreeSet<EntryId>>,
+    dependents: Dependents,
     frame: Frame,
     /// Where the entries stand that shortened the history.
     compacts_at: HashMap<EntryId, Origin>,
@@ -205,7 +201,7 @@ impl Findings {
         }
         let awaited = Awaited::of(transcript);
         if awaited != self.frame.awaited {
-            self.queue.extend(self.waiting.for_turn());
+            self.queue.extend(self.dependents.on(Dependency::Turn, ALL));
         }
         self.frame.awaited = awaited;
         self.see_touched(transcript);
@@ -221,12 +217,10 @@ impl Findings {
     /// nothing else was looked at, there is nothing to weigh.
     fn see_branches(&mut self, left: &HashSet<EntryId>) {
         for id in self.left.symmetric_difference(left).copied() {
-            let waits = self.waiting.has(id);
-            let weighs =
-                waits || self.by_entry.contains_key(&id) || self.looks_at.contains_key(&id);
+            let weighs = self.by_entry.contains_key(&id) || self.dependents.has(id);
             self.touched.extend(Some(id).filter(|_| weighs));
             self.touched
-                .extend(self.watched.get(&id).into_iter().flatten());
+                .extend(self.dependents.on(Dependency::Entry(id), ALL));
         }
         self.left.clone_from(left);
     }
@@ -235,17 +229,29 @@ impl Findings {
     fn see_touched(&mut self, transcript: &Transcript) {
         let touched = std::mem::take(&mut self.touched);
         if self.seen != transcript.changes() {
-            self.queue.extend(self.waiting.take_recorded(transcript));
+            let records = self.dependents.records();
+            let there = records.filter(|(record, _)| transcript.parent_of(*record).is_some());
+            self.queue.extend(there.map(|(_, id)| id));
         }
+        // Many depend on what comes next in a lane: they are asked for once.
+        let mut happened = BTreeSet::new();
         for id in touched {
-            self.queue.extend(self.waiting.take_for(transcript, id));
+            let lane = transcript.lane_at(id).cloned();
+            if transcript
+                .boundary(id)
+                .is_some_and(|boundary| boundary != Boundary::None)
+            {
+                happened.insert(Dependency::Answer(lane.clone()));
+            }
+            happened.extend([Dependency::Next(lane), Dependency::Entry(id)]);
             self.see_compaction(transcript, id);
-            self.queue
-                .extend(self.watched.get(&id).into_iter().flatten());
             if self.is_judged(transcript, id) {
                 self.queue.insert(id);
                 self.see_calls(transcript, id);
             }
+        }
+        for what in happened {
+            self.queue.extend(self.dependents.on(what, ALL));
         }
     }
 
@@ -267,13 +273,13 @@ impl Findings {
                 self.queue
                     .extend(later.find(|other| counts(transcript, *other)));
             }
-            let Some(strays) = self.strays.get(&call.key) else {
-                continue;
-            };
             let is_first = callers.first().is_none_or(|first| *first >= id);
             let from = if is_first { EntryId(0) } else { id };
             let to = next.unwrap_or(EntryId(u32::MAX)).max(from);
-            self.queue.extend(strays.range(from..to));
+            let strays = self
+                .dependents
+                .on(Dependency::Call(call.key.clone()), from..to);
+            self.queue.extend(strays);
         }
     }
 
@@ -311,23 +317,16 @@ impl Findings {
             return;
         };
         self.memory.work += AN_ENTRY + entry.blocks.len();
-        for block in &entry.blocks {
-            if let BlockKind::Result(stray) = &block.kind
-                && !stray.call.is_blank()
-            {
-                self.strays
-                    .entry(stray.call.clone())
-                    .or_default()
-                    .insert(id);
-            }
-        }
-        for call in transcript
-            .odd_notices(&entry.key)
-            .iter()
-            .filter_map(|about| about.call.as_ref())
-        {
-            self.strays.entry(call.clone()).or_default().insert(id);
-        }
+        // Results that stand alone and ends that are told name calls of other entries.
+        let strays = entry.blocks.iter().filter_map(|block| match &block.kind {
+            BlockKind::Result(stray) => Some(&stray.call).filter(|call| !call.is_blank()),
+            _ => None,
+        });
+        let notices = transcript.odd_notices(&entry.key).iter();
+        let named = notices.filter_map(|about| about.call.as_ref());
+        let calls = strays
+            .chain(named)
+            .map(|call| Dependency::Call(call.clone()));
         let mut scene = Scene {
             transcript,
             entry,
@@ -335,8 +334,7 @@ impl Findings {
             place,
             frame: &self.frame,
             findings: Vec::new(),
-            seen: BTreeSet::new(),
-            waits_for: BTreeSet::new(),
+            depends_on: calls.collect(),
             memory: &mut self.memory,
         };
         // A copy says what another entry says.
@@ -347,27 +345,11 @@ impl Findings {
         }
         let Scene {
             findings,
-            seen,
-            waits_for,
+            depends_on,
             ..
         } = scene;
-        self.waiting.note(id, entry.lane.as_ref(), &waits_for);
-        self.watch(id, seen);
+        self.dependents.note(id, depends_on);
         self.keep(id, findings);
-    }
-
-    fn watch(&mut self, id: EntryId, seen: BTreeSet<EntryId>) {
-        for other in self.looks_at.remove(&id).into_iter().flatten() {
-            if let Some(watchers) = self.watched.get_mut(&other) {
-                watchers.remove(&id);
-            }
-        }
-        for other in &seen {
-            self.watched.entry(*other).or_default().insert(id);
-        }
-        if !seen.is_empty() {
-            self.looks_at.insert(id, seen);
-        }
     }
 
     fn keep(&mut self, id: EntryId, findings: Vec<Finding>) {
@@ -389,7 +371,7 @@ impl Findings {
     /// Records that are missing and would tell more.
     #[cfg(test)]
     pub(super) fn records_awaited(&self) -> usize {
-        self.waiting.records()
+        self.dependents.records().count()
     }
 
     /// How many there are.

@@ -4,7 +4,7 @@
 //! Invariant: where records are linked the links show what lies between a call and its result; elsewhere
 //! the order of the file does, but only among records of one file.
 
-use super::scene::{Asked, OTHERS, Scene, Wait, named};
+use super::scene::{Asked, OTHERS, Scene, named};
 use super::{Finding, Group, Rule};
 use crate::model::edit::Severity;
 use crate::model::entry::{EntryId, Role};
@@ -119,14 +119,9 @@ fn prompts_after(scene: &Scene<'_>) -> Vec<EntryId> {
     let transcript = scene.transcript;
     let lane = scene.entry.lane.as_ref();
     if !transcript.is_spoken_to(lane) {
-        let places = scene
-            .next_in_lane()
-            .filter(|(_, entry)| entry.marks.prompt)
-            .map(|(place, _)| place);
-        return places
-            .take(PROMPTS)
-            .filter_map(|place| transcript.order().get(place).copied())
-            .collect();
+        let next = scene.next_in_lane();
+        let prompts = next.filter(|(_, entry)| entry.marks.prompt);
+        return prompts.take(PROMPTS).map(|(id, _)| id).collect();
     }
     let turns = transcript.turns();
     let session = lane
@@ -254,7 +249,7 @@ fn split_by_kept(scene: &mut Scene<'_>) {
     for _ in 0..1_000 {
         scene.memory.work += 1;
         match scene.transcript.parent_of(at) {
-            None => return scene.wait_for(Wait::Record(at)),
+            None => return scene.lacks(at),
             Some(None) => return,
             Some(Some(parent)) => at = parent,
         }

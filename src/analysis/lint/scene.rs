@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::dependents::Dependency;
 use super::links::{Above, Links, is_said};
 use super::provider::Provider;
 use super::{Finding, Harmless, Rule};
@@ -50,25 +51,10 @@ pub(crate) struct Scene<'a> {
     pub(super) frame: &'a Frame,
     /// What was found.
     pub(super) findings: Vec<Finding>,
-    /// Entries that the judgement depends on.
-    pub(super) seen: BTreeSet<EntryId>,
-    /// With what the judgement may be another one.
-    pub(super) waits_for: BTreeSet<Wait>,
+    /// What the judgement depends on.
+    pub(super) depends_on: BTreeSet<Dependency>,
     /// What is remembered from one entry to the next.
     pub(super) memory: &'a mut Memory,
-}
-
-/// What may come of which a judgement depends, besides another turn and the end of the session.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Wait {
-    /// The next answer of the model in the lane, or the next compaction.
-    Answer,
-    /// The next entry in the lane.
-    Next,
-    /// The next entry in the lane of a sub-agent.
-    NextIn(Name),
-    /// A record that is missing.
-    Record(Print),
 }
 
 /// What is remembered while entries are judged one after the other.
@@ -158,7 +144,7 @@ impl<'a> Scene<'a> {
     pub(super) fn may_go_on(&mut self) -> bool {
         let goes_on = self.frame.awaited.has(self.transcript, self.id);
         if goes_on {
-            self.wait_for(Wait::Answer);
+            self.wait_for(Dependency::Answer(self.entry.lane.clone()));
         }
         goes_on
     }
@@ -169,7 +155,7 @@ impl<'a> Scene<'a> {
         let found = self
             .next_in_lane()
             .filter(|(_, entry)| !entry.marks.copy)
-            .find_map(|(place, entry)| {
+            .find_map(|(id, entry)| {
                 let is_answer = entry.role == Role::Assistant
                     && entry.has(|kind| {
                         matches!(
@@ -183,45 +169,42 @@ impl<'a> Scene<'a> {
                     (false, true) => Harmless::Answered,
                     (false, false) => return None,
                 };
-                Some((place, how))
+                Some((id, how))
             });
-        let Some((place, how)) = found else {
-            self.wait_for(Wait::Answer);
+        let Some((id, how)) = found else {
+            self.wait_for(Dependency::Answer(self.entry.lane.clone()));
             return None;
         };
-        self.memory.work += place - self.place;
-        self.transcript
-            .order()
-            .get(place)
-            .into_iter()
-            .for_each(|id| self.looked_at(*id));
+        self.decided_by(id);
         Some(how)
     }
 
-    /// The entries of the same lane that follow, with their places. Others are not unpacked.
-    pub(super) fn next_in_lane(&self) -> impl Iterator<Item = (usize, &'a Entry)> + use<'a> {
-        let (transcript, lane) = (self.transcript, self.entry.lane.as_ref());
-        let first = self.place + 1;
-        let after = transcript
-            .order()
-            .get(first..)
-            .unwrap_or_default()
-            .iter()
-            .take(FAR)
-            .enumerate();
-        let own = after.filter(move |(_, id)| transcript.lane_at(**id) == lane);
-        own.filter_map(move |(at, id)| Some((first + at, transcript.get(*id)?)))
+    /// The entries of the same lane that follow.
+    pub(super) fn next_in_lane(&self) -> impl Iterator<Item = (EntryId, &'a Entry)> + use<'a> {
+        self.transcript.behind_in_lane(self.id, FAR)
     }
 
-    /// Notes with what the judgement may be another one.
-    pub(super) fn wait_for(&mut self, wait: Wait) {
-        self.waits_for.insert(wait);
+    /// Notes that an entry that follows decided.
+    pub(super) fn decided_by(&mut self, id: EntryId) {
+        let place = self.transcript.place_of(id).unwrap_or(self.place);
+        self.memory.work += place.saturating_sub(self.place);
+        self.looked_at(id);
+    }
+
+    /// Notes what may come with which the judgement is another one, if no other turn does.
+    pub(super) fn wait_for(&mut self, what: Dependency) {
+        self.depends_on.extend([what, Dependency::Turn]);
+    }
+
+    /// Notes that the judgement may be another one with a record that is missing.
+    pub(super) fn lacks(&mut self, record: Print) {
+        self.depends_on.insert(Dependency::Record(record));
     }
 
     /// Notes that the judgement depends on another entry.
     pub(super) fn looked_at(&mut self, other: EntryId) {
         self.memory.work += 1;
-        self.seen.insert(other);
+        self.depends_on.insert(Dependency::Entry(other));
     }
 
     /// The nearest entry of the lane that has a call of this id, too, and comes before this one: copies and what the
@@ -273,7 +256,7 @@ impl<'a> Scene<'a> {
         for _ in 0..NEAR {
             self.memory.work += 1;
             let Some(parent) = self.transcript.parent_of(at) else {
-                self.wait_for(Wait::Record(at));
+                self.lacks(at);
                 return None;
             };
             match parent {
@@ -311,7 +294,7 @@ impl<'a> Scene<'a> {
         let step = match links.above(self.transcript, result, work) {
             Above::Rooted(step) => step,
             Above::Broken(missing) => {
-                self.wait_for(Wait::Record(missing));
+                self.lacks(missing);
                 return None;
             }
             Above::Circle => return None,

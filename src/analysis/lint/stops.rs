@@ -1,6 +1,7 @@
 //! Why an answer ended, against what is in it.
 
-use super::scene::{Scene, Wait};
+use super::dependents::Dependency;
+use super::scene::Scene;
 use super::{Finding, Group, Rule};
 use crate::model::edit::Severity;
 use crate::model::entry::{BlockKind, Break, Role, Stop};
@@ -42,14 +43,8 @@ fn without_call(scene: &mut Scene<'_>) {
     }
     // An answer whose parts have no common name goes on in the next entry.
     let next = scene.next_in_lane().find(|(_, entry)| !entry.marks.copy);
-    if let Some((place, entry)) = next {
-        scene.memory.work += place - scene.place;
-        scene
-            .transcript
-            .order()
-            .get(place)
-            .into_iter()
-            .for_each(|id| scene.looked_at(*id));
+    if let Some((id, entry)) = next {
+        scene.decided_by(id);
         let is_interrupted =
             |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Interrupted(_)));
         if entry.role == Role::Assistant || entry.has(is_interrupted) {
@@ -57,7 +52,7 @@ fn without_call(scene: &mut Scene<'_>) {
         }
     } else {
         // The part with the call may be on its way.
-        scene.wait_for(Wait::Next);
+        scene.wait_for(Dependency::Next(scene.entry.lane.clone()));
         if !scene.frame.awaited.has_ended() {
             return;
         }

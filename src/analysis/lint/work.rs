@@ -7,7 +7,8 @@
 
 use std::collections::BTreeSet;
 
-use super::scene::{Asked, Scene, Wait, named};
+use super::dependents::Dependency;
+use super::scene::{Asked, Scene, named};
 use super::{Finding, Group, Rule};
 use crate::analysis::calls::lifecycle::{Lifecycle, late_ms};
 use crate::model::body::Key;
@@ -97,7 +98,7 @@ fn judge_call(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work) {
     let is_over = scene.frame.awaited.has_ended();
     if life.delivered.is_none() {
         // It may come, or the session may end.
-        scene.wait_for(Wait::Next);
+        scene.wait_for(Dependency::Next(scene.entry.lane.clone()));
     }
     let is_missed =
         || is_over && work.is_reported() && life.completed.is_some() && life.delivered.is_none();
@@ -193,7 +194,7 @@ fn early(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work, name: &str) {
         );
     }
     let Some(lane) = &asked.call.lane else { return };
-    scene.wait_for(Wait::NextIn(lane.clone()));
+    scene.wait_for(Dependency::Next(Some(lane.clone())));
     let Some((end, first)) = work.completed() else {
         return;
     };
@@ -281,7 +282,7 @@ fn is_whole(scene: &mut Scene<'_>) -> bool {
     };
     let missing: Vec<&LaneFacts> = transcript.lanes().iter().filter(is_missing).collect();
     for lane in &missing {
-        scene.wait_for(Wait::NextIn(lane.name.clone()));
+        scene.wait_for(Dependency::Next(Some(lane.name.clone())));
     }
     let goes_on = |entry: &Entry| entry.marks.copy || entry.blocks.iter().any(Block::is_resumption);
     let key = &scene.entry.key;
