@@ -14,13 +14,13 @@ pub mod pairing;
 mod tools;
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZeroU64;
 
 pub(crate) use self::tools::{Outcome, Tool, Tools};
 use super::derived::{Derived, Facts, Out};
-use crate::model::body::{Body, Held, Tree};
+use crate::model::body::{Body, Held};
 use crate::model::entry::{Entry, EntryId};
+use crate::model::fingerprint::hash_of;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, Took, ToolCall, ToolKind};
@@ -316,49 +316,19 @@ pub(crate) fn span_of(call: &ToolCall, said: Option<Timestamp>) -> Option<(Times
 /// A number for a call, the same for calls that may be the same: made of what is always in memory of their
 /// arguments.
 pub(crate) fn likeness_of(call: &ToolCall) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (
-        &call.name,
-        &call.input.stub,
-        call.input.bytes,
-        call.input.lines,
-    )
-        .hash(&mut hasher);
-    hasher.finish()
+    let input = &call.input;
+    hash_of(&(&call.name, &input.stub, input.bytes, input.lines))
 }
 
 /// A number for the whole of a body; nothing if that is on disk.
 pub(crate) fn print_of(input: &Body) -> Option<NonZeroU64> {
-    let mut hasher = DefaultHasher::new();
-    match &input.held {
-        Held::Stub => input.stub.hash(&mut hasher),
-        Held::Text(text) => text.hash(&mut hasher),
-        Held::Tree(tree) => hash_tree(tree, &mut hasher),
+    let hash = match &input.held {
+        Held::Stub => hash_of(&input.stub),
+        Held::Text(text) => hash_of(text),
+        Held::Tree(tree) => hash_of(tree),
         Held::Away => return None,
-    }
-    NonZeroU64::new(hasher.finish()).or(Some(NonZeroU64::MIN))
-}
-
-fn hash_tree(tree: &Tree, hasher: &mut DefaultHasher) {
-    std::mem::discriminant(tree).hash(hasher);
-    match tree {
-        Tree::Null => {}
-        Tree::Bool(flag) => flag.hash(hasher),
-        Tree::Number(text) | Tree::Text(text) => text.hash(hasher),
-        Tree::List(items) => {
-            items.len().hash(hasher);
-            for item in items {
-                hash_tree(item, hasher);
-            }
-        }
-        Tree::Map(members) => {
-            members.len().hash(hasher);
-            for (name, value) in members {
-                name.hash(hasher);
-                hash_tree(value, hasher);
-            }
-        }
-    }
+    };
+    NonZeroU64::new(hash).or(Some(NonZeroU64::MIN))
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! A branch that the session left against the path that it took instead.
 
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::account::PathFacts;
 use super::calls::{Place, likeness_of};
 use crate::model::branches::Branch;
 use crate::model::entry::{BlockKind, Entry, EntryId};
+use crate::model::fingerprint::hash_of;
 use crate::model::transcript::Transcript;
 
 /// What a branch holds that the active path does not; it stays the same until branches are drawn anew.
@@ -124,9 +124,7 @@ fn steps<'a>(
                         BlockKind::Text(body)
                             if entry.marks.prompt && is_first_text(entry, block) =>
                         {
-                            let mut hasher = DefaultHasher::new();
-                            (&body.stub, body.bytes, body.lines).hash(&mut hasher);
-                            hasher.finish()
+                            hash_of(&(&body.stub, body.bytes, body.lines))
                         }
                         BlockKind::Call(call) => likeness_of(call),
                         _ => return None,

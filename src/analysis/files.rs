@@ -19,7 +19,7 @@ mod uses;
 
 pub(crate) use file::File;
 use uses::Row;
-pub(crate) use uses::{Flag, Op, Outcome, Use};
+pub(crate) use uses::{Flag, Op, Use};
 
 /// The files of a session.
 #[derive(Clone, Debug, Default, PartialEq)]

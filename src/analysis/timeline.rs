@@ -10,6 +10,7 @@
 use std::collections::HashMap;
 
 use super::account::{Account, Class};
+use super::calls::Outcome;
 use super::calls::awaited::Awaited;
 use super::context::is_request;
 use super::derived::{Derived, Facts, Out};
@@ -32,7 +33,7 @@ pub(crate) use lanes::Lane;
 pub(crate) use path::Paths;
 pub(crate) use questions::Request;
 pub(crate) use rows::TimelineRow;
-pub(crate) use span::{Ending, Span, SpanId};
+pub(crate) use span::{Span, SpanId};
 
 use ends::Ends;
 use gaps::Busy;
@@ -209,7 +210,7 @@ impl Timeline {
         let is_open = times
             .calls
             .iter()
-            .any(|called| called.span.ending == Ending::Open);
+            .any(|called| called.span.outcome == Outcome::Open);
         let is_left = is_open && !is_awaited();
         // The session goes on without what it began in the background.
         let is_left = |span: &Span| if span.is_detached { has_ended } else { is_left };
@@ -237,7 +238,7 @@ impl Timeline {
                     .into_iter()
                     .for_each(|one| one.caller = Some((lane, span.id)));
             }
-            if span.ending == Ending::Open && !span.is_detached {
+            if span.outcome == Outcome::Open && !span.is_detached {
                 self.lanes
                     .get_mut(lane)
                     .into_iter()

@@ -18,7 +18,7 @@ pub(crate) use flags::{BodyFlags, Failure};
 pub type Key = Text;
 
 /// An ordered JSON-like value without a JSON library.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum Tree {
     /// `null`
     Null,

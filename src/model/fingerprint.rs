@@ -3,10 +3,17 @@
 //! Invariant: fingerprints are seeded anew in every run, so nobody can write keys that meet. Among a million
 //! keys of good will two meet once in thirty million runs.
 
-use std::hash::{BuildHasher, DefaultHasher, Hasher, RandomState};
+use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
 use std::num::NonZeroU64;
 
 use hashbrown::HashMap;
+
+/// The hash of what nobody gains by forging.
+pub(crate) fn hash_of(value: &(impl Hash + ?Sized)) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
 
 /// What stands for a key: the same for the same key of one map, and hardly ever for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

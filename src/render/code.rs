@@ -12,7 +12,6 @@
 mod highlight;
 
 use std::collections::{HashMap, VecDeque};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -23,6 +22,7 @@ use ratatui::text::Span;
 use self::highlight::{Highlighter, Role};
 use super::theme::Theme;
 use super::wrap::{self, Piece};
+use crate::model::fingerprint::hash_of;
 
 /// Larger texts are not highlighted.
 const MAX_BYTES: usize = 256 * 1024;
@@ -140,7 +140,7 @@ impl Colours {
         {
             return None;
         }
-        let key = key_of(language, text);
+        let key = hash_of(&(language, text));
         let mut state = self.lock();
         if let Some(found) = state.finished.get(&key) {
             return Some(found.clone());
@@ -333,13 +333,6 @@ fn painted(line: &str, words: &[(u32, Role)], theme: &Theme, base: Style) -> Vec
         out.push(Span::styled(rest.to_owned(), base));
     }
     out
-}
-
-fn key_of(language: &str, text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    language.hash(&mut hasher);
-    text.hash(&mut hasher);
-    hasher.finish()
 }
 
 #[cfg(test)]

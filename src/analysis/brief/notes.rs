@@ -1,7 +1,5 @@
 //! What a record has to do with the brief: no more than it says itself.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use super::Whole;
 use super::outputs::{
     commits_of, end_of_push, end_of_tests, shows_failures, still_runs, was_stopped,
@@ -14,6 +12,7 @@ use crate::analysis::shell::{
 use crate::model::body::Body;
 use crate::model::change;
 use crate::model::entry::{BlockKind, Break, Entry, Role};
+use crate::model::fingerprint::hash_of;
 use crate::model::path::{BETWEEN, listed};
 use crate::model::text::{Text, without_sgr};
 use crate::model::timestamp::Timestamp;
@@ -478,9 +477,7 @@ fn like_of_command(call: &ToolCall) -> Like {
             let folder = ["workdir", "cwd"]
                 .iter()
                 .find_map(|name| call.input.tree()?.get(name)?.as_text());
-            let mut hasher = DefaultHasher::new();
-            (folder.map(Text::as_str), words_of(&command)).hash(&mut hasher);
-            Like::Call(hasher.finish())
+            Like::Call(hash_of(&(folder.map(Text::as_str), words_of(&command))))
         }
     }
 }

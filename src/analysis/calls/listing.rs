@@ -17,6 +17,7 @@ impl Calls {
     /// The calls of a tool in the order of the file.
     pub(crate) fn of_tool(&self, name: &str) -> impl Iterator<Item = Place> {
         self.tools
+            .by_name
             .get(name)
             .into_iter()
             .flat_map(|tool| tool.calls.iter().copied())

@@ -39,6 +39,16 @@ impl Outcome {
             ToolState::Done(_) => Self::Done,
         }
     }
+
+    /// Whether it ended well, as far as is known.
+    pub(crate) fn is_good(self) -> bool {
+        matches!(self, Self::Done | Self::Unrecorded)
+    }
+
+    /// Whether it ended without having been done.
+    pub(crate) fn is_undone(self) -> bool {
+        matches!(self, Self::Failed | Self::Refused | Self::Lost)
+    }
 }
 
 /// The calls of one tool.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::flags;
-use super::uses::{Op, Outcome, Row, Use};
+use super::uses::{Op, Row, Use};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 
@@ -47,13 +47,13 @@ impl File {
         flags::judge(&mut uses, &changes);
         let count = |ops: &[Op]| {
             uses.iter()
-                .filter(|one| one.outcome != Outcome::Failed && ops.contains(&one.op))
+                .filter(|one| !one.outcome.is_undone() && ops.contains(&one.op))
                 .count()
         };
         let flags = uses.iter().filter(|one| one.flag.is_some()).count();
         let lanes: BTreeSet<Option<&Name>> = uses.iter().map(|one| one.lane.as_ref()).collect();
         // Searches name what may be no file, and what failed may not be there.
-        let is_sure = |one: &Use| one.op != Op::Grep && one.outcome != Outcome::Failed;
+        let is_sure = |one: &Use| one.op != Op::Grep && !one.outcome.is_undone();
         Self {
             reads: count(&[Op::Read, Op::Grep]),
             edits: count(&[Op::Edit]),

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::uses::{Flag, Op, Outcome, Row, Use};
+use super::uses::{Flag, Op, Row, Use};
 use crate::analysis::calls::Place;
 use crate::model::text::Name;
 
@@ -41,13 +41,10 @@ pub(super) fn judge(uses: &mut [Use], changes: &[&[Row]]) {
     let mut changed_later: HashSet<Option<&Name>> = HashSet::new();
     for (one, flag) in known.uses.iter().zip(&mut flags).rev() {
         let is_change = matches!(one.op, Op::Edit | Op::Write) && !one.by_shell;
-        if is_change && one.outcome == Outcome::Done {
+        if is_change && one.outcome.is_good() {
             changed_later.insert(one.lane.as_ref());
         }
-        if is_change
-            && one.outcome == Outcome::Failed
-            && !changed_later.contains(&one.lane.as_ref())
-        {
+        if is_change && one.outcome.is_undone() && !changed_later.contains(&one.lane.as_ref()) {
             *flag = Some(Flag::Unapplied);
         }
     }
@@ -59,9 +56,7 @@ pub(super) fn judge(uses: &mut [Use], changes: &[&[Row]]) {
 impl<'a> Known<'a> {
     fn flag_of(&mut self, number: usize) -> Option<Flag> {
         let uses: &'a [Use] = self.uses;
-        let one = uses
-            .get(number)
-            .filter(|one| one.outcome == Outcome::Done)?;
+        let one = uses.get(number).filter(|one| one.outcome.is_good())?;
         let lane = one.lane.as_ref();
         let seen = self.seen.get(&lane).copied();
         let flag = match (one.op, one.by_shell) {

@@ -2,7 +2,8 @@
 
 use proptest::prelude::{prop, proptest};
 
-use super::{Files, Flag, Outcome};
+use super::{Files, Flag};
+use crate::analysis::calls::Outcome;
 use crate::analysis::derived::Memo;
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit, MetaEdit};

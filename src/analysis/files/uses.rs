@@ -1,18 +1,17 @@
 //! How calls use files.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use super::paths;
-use crate::analysis::calls::{Place, likeness_of};
+use crate::analysis::calls::{Outcome, Place, likeness_of};
 use crate::analysis::derived::Out;
 use crate::model::body::Held;
 use crate::model::change::{self, DiffLine, Sign};
 use crate::model::edit::saturating_u32;
 use crate::model::entry::Entry;
+use crate::model::fingerprint::hash_of;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool;
-use crate::model::tool::{ToolCall, ToolState};
+use crate::model::tool::ToolCall;
 
 /// How a call used a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,17 +24,6 @@ pub(crate) enum Op {
     Edit,
     /// Wrote all of it.
     Write,
-}
-
-/// What came of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// It was done.
-    Done,
-    /// It failed, or was not allowed.
-    Failed,
-    /// There is no result.
-    Open,
 }
 
 /// What went wrong with a use.
@@ -125,7 +113,7 @@ pub(super) fn read(entry: &Entry, before: &[Row], out: &mut Out<'_, Row>) {
                 .and_then(|result| result.at)
                 .or(call.started)
                 .or(entry.at);
-            let outcome = outcome_of(&call.state);
+            let outcome = Outcome::of(&call.state);
             let one = Used {
                 likeness,
                 at,
@@ -203,25 +191,6 @@ impl Use {
     }
 }
 
-fn outcome_of(state: &ToolState) -> Outcome {
-    match state {
-        ToolState::Done(_) => Outcome::Done,
-        ToolState::Failed(_) | ToolState::Refused(_) | ToolState::Stopped(_) | ToolState::Lost => {
-            Outcome::Failed
-        }
-        ToolState::Pending
-        | ToolState::Running
-        | ToolState::Streaming(_)
-        | ToolState::Acknowledged(_) => Outcome::Open,
-    }
-}
-
-fn hash_of(text: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
-}
-
 /// Adds what a call changes in a file.
 fn read_change(call: &ToolCall, op: Op, path: &str, out: &mut Out<'_, Row>) {
     let Held::Tree(input) = &call.input.held else {
@@ -250,6 +219,6 @@ fn read_change(call: &ToolCall, op: Op, path: &str, out: &mut Out<'_, Row>) {
     };
     let (old, new) = (lines(Sign::Removed), lines(Sign::Added));
     if !old.is_empty() || !new.is_empty() {
-        out.push(Row::Replaces(hash_of(old), hash_of(new)));
+        out.push(Row::Replaces(hash_of(&old), hash_of(&new)));
     }
 }

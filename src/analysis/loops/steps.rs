@@ -1,13 +1,13 @@
 //! What an entry does, as far as runs and edits that are turned back depend on it: a prompt, calls, replacements.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZeroU64;
 
-use crate::analysis::calls::{likeness_of, print_of};
+use crate::analysis::calls::{self, likeness_of, print_of};
 use crate::analysis::derived::Out;
 use crate::model::body::Tree;
 use crate::model::edit::saturating_u32;
 use crate::model::entry::Entry;
+use crate::model::fingerprint::hash_of;
 use crate::model::tool::{ToolCall, ToolKind, ToolState, replacements_of};
 
 const PATHS: [&str; 5] = ["file_path", "path", "filePath", "file", "absolutePath"];
@@ -124,7 +124,7 @@ pub(super) fn read(entry: &Entry, before: &[Row], out: &mut Out<'_, Row>) {
             .filter(|known| (known.block, known.likeness) == (block, likeness));
         let tool = out.number(&call.name);
         out.push(Row::Call(Step::of(call, block, tool, known)));
-        if call.kind == ToolKind::Edit && !is_undone(&call.state) {
+        if call.kind == ToolKind::Edit && !calls::Outcome::of(&call.state).is_undone() {
             match call.input.tree() {
                 Some(tree) => read_hunks(block, call, tree, out),
                 None if known.is_some() => {
@@ -169,8 +169,8 @@ fn read_hunks(block: u32, call: &ToolCall, tree: &Tree, out: &mut Out<'_, Row>) 
         if old != new && !old.trim().is_empty() && !new.trim().is_empty() {
             let path = out.number(path);
             out.push(Row::Hunk(Hunk {
-                old: hash(old),
-                new: hash(new),
+                old: hash_of(old),
+                new: hash_of(new),
                 path,
                 block,
             }));
@@ -178,25 +178,11 @@ fn read_hunks(block: u32, call: &ToolCall, tree: &Tree, out: &mut Out<'_, Row>) 
     }
 }
 
-fn hash(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
-}
-
-/// Whether what was asked for was not done.
-fn is_undone(state: &ToolState) -> bool {
-    matches!(
-        state,
-        ToolState::Failed(_) | ToolState::Refused(_) | ToolState::Stopped(_) | ToolState::Lost
-    )
-}
-
 /// Reading and planning change nothing, and neither does an edit that failed.
 fn may_change(call: &ToolCall) -> bool {
     match call.kind {
         ToolKind::Read | ToolKind::Search | ToolKind::Fetch | ToolKind::Plan => false,
-        ToolKind::Edit | ToolKind::Write => !is_undone(&call.state),
+        ToolKind::Edit | ToolKind::Write => !calls::Outcome::of(&call.state).is_undone(),
         ToolKind::Run | ToolKind::Delegate | ToolKind::Other => true,
     }
 }

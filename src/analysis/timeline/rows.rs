@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::ops::Range;
 
-use super::{Ending, Span, SpanId, What};
+use super::{Span, SpanId, What};
+use crate::analysis::calls::Outcome;
 use crate::model::timestamp::Timestamp;
 
 /// A row.
@@ -25,7 +26,7 @@ impl TimelineRow {
     fn new(lane: usize, what: What, number: usize, spans: Vec<Span>) -> Self {
         let sums = spans.iter().scan((0, 0), |(ms, bad), span| {
             *ms += span.end(None).since(span.id.from);
-            *bad += usize::from(span.ending == Ending::Failed);
+            *bad += usize::from(span.outcome == Outcome::Failed);
             Some((*ms, *bad))
         });
         Self {
@@ -128,8 +129,8 @@ impl Rows {
 
 /// Until when nothing else can stand in its row. What is waited for has the row to itself.
 fn taken_until(span: &Span) -> Timestamp {
-    match span.ending {
-        Ending::Open if span.to.is_none() => Timestamp(i64::MAX),
+    match span.outcome {
+        Outcome::Open if span.to.is_none() => Timestamp(i64::MAX),
         _ => span
             .end(None)
             .max(Timestamp(span.id.from.0.saturating_add(1))),

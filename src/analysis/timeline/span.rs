@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use super::ends::End;
 use crate::analysis::account::{Class, TimeSpan};
 use crate::analysis::activity::IDLE_AFTER_MS;
-use crate::analysis::calls::{Place, life_of};
+use crate::analysis::calls::{Outcome, Place, life_of};
 use crate::model::entry::{Entry, EntryId};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::{Clocked, ToolCall, ToolState};
+use crate::model::tool::{Clocked, ToolCall};
 
 /// Names a span; in the order of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -41,21 +41,6 @@ impl SpanId {
     }
 }
 
-/// How a span ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
-    /// Well, as far as is known.
-    Done,
-    /// A call failed.
-    Failed,
-    /// A call was not allowed.
-    Refused,
-    /// There will be no result: it was interrupted, or the work went on without it.
-    Lost,
-    /// There is no result so far, and nothing came after.
-    Open,
-}
-
 /// The time that one thing took.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
@@ -68,7 +53,7 @@ pub struct Span {
     /// The tool that ran.
     pub(crate) tool: Option<Name>,
     /// How it ended.
-    pub(crate) ending: Ending,
+    pub(crate) outcome: Outcome,
     /// Whether it began no earlier than that: its message has a time, it has none.
     pub(crate) from_is_bound: bool,
     /// Whether it ended no later than that: several results were stamped at once.
@@ -87,15 +72,15 @@ impl Span {
     /// When it ended; if that is not known, `now` for what is waited for, and its beginning for all else.
     pub(crate) fn end(&self, now: Option<Timestamp>) -> Timestamp {
         let open = now
-            .filter(|_| self.ending == Ending::Open)
+            .filter(|_| self.outcome == Outcome::Open)
             .unwrap_or(self.id.from);
         self.to.unwrap_or(open).max(self.id.from)
     }
 
     /// The same, if it is not waited for any more.
     pub(super) fn left(mut self, is_left: bool) -> Self {
-        if is_left && self.ending == Ending::Open {
-            self.ending = Ending::Lost;
+        if is_left && self.outcome == Outcome::Open {
+            self.outcome = Outcome::Lost;
         }
         self
     }
@@ -172,16 +157,6 @@ fn span_of_call(
     let reported = work
         .and_then(|work| work.delivered()?.at)
         .filter(|at| to.is_some_and(|to| to < *at));
-    let ending = match &call.state {
-        ToolState::Done(_) => Ending::Done,
-        ToolState::Failed(_) => Ending::Failed,
-        ToolState::Refused(_) => Ending::Refused,
-        ToolState::Stopped(_) | ToolState::Lost => Ending::Lost,
-        ToolState::Pending
-        | ToolState::Running
-        | ToolState::Streaming(_)
-        | ToolState::Acknowledged(_) => Ending::Open,
-    };
     let is_measured = call
         .took(entry.said(call))
         .is_some_and(|took| took.by == Clocked::Measured);
@@ -194,7 +169,7 @@ fn span_of_call(
         to,
         class: Class::of_call(call, entry.said(call)),
         tool: Some(call.name.clone()),
-        ending,
+        outcome: Outcome::of(&call.state),
         from_is_bound: call.started.is_none() && !is_measured,
         to_is_bound: to.is_some() && !is_measured && is_stamped_at_once,
         lane: 0,
@@ -215,7 +190,7 @@ pub(super) fn span_of_time(time: &TimeSpan, lane: usize) -> Span {
         to: Some(time.to),
         class: time.class,
         tool: None,
-        ending: Ending::Done,
+        outcome: Outcome::Done,
         from_is_bound: false,
         to_is_bound: false,
         lane,

@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::{Ending, Paths, SpanId, Timeline, What};
+use super::{Paths, SpanId, Timeline, What};
 use crate::analysis::account::{Account, Class};
+use crate::analysis::calls::Outcome;
 use crate::analysis::derived::Memo;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, EntryId, Piece, Role};
@@ -362,7 +363,7 @@ fn of_calls_side_by_side_the_last_to_end_is_on_the_path() {
         .list
         .iter()
         .flat_map(|row| &row.spans)
-        .find(|span| span.ending == Ending::Failed);
+        .find(|span| span.outcome == Outcome::Failed);
     assert_eq!(bad.map(|span| Fixture::seconds(span.to.unwrap())), Some(30));
 }
 
@@ -457,7 +458,7 @@ fn a_call_lasts_until_its_work_has_ended_and_is_waited_for_until_its_result() {
         }
     });
     fixture.say("n", None, 10, &[]).say("o", None, 20, &[]);
-    let spans = |fixture: &Fixture| -> Vec<(Ending, Option<i64>, Option<i64>)> {
+    let spans = |fixture: &Fixture| -> Vec<(Outcome, Option<i64>, Option<i64>)> {
         let all = fixture
             .timeline
             .by_call
@@ -465,7 +466,7 @@ fn a_call_lasts_until_its_work_has_ended_and_is_waited_for_until_its_result() {
             .map(|id| fixture.timeline.get(*id).unwrap().0);
         all.map(|span| {
             (
-                span.ending,
+                span.outcome,
                 span.to.map(Fixture::seconds),
                 span.reported.map(Fixture::seconds),
             )
@@ -474,7 +475,7 @@ fn a_call_lasts_until_its_work_has_ended_and_is_waited_for_until_its_result() {
     };
     assert_eq!(
         spans(&fixture),
-        [(Ending::Open, None, None); 2],
+        [(Outcome::Open, None, None); 2],
         "the session goes on without them"
     );
     assert_eq!(fixture.timeline.open(0).count(), 0, "nobody waits for them");
@@ -502,8 +503,8 @@ fn a_call_lasts_until_its_work_has_ended_and_is_waited_for_until_its_result() {
     assert_eq!(
         spans(&fixture),
         [
-            (Ending::Failed, Some(60), Some(90)),
-            (Ending::Open, None, None)
+            (Outcome::Failed, Some(60), Some(90)),
+            (Outcome::Open, None, None)
         ]
     );
     assert_eq!(
@@ -540,8 +541,8 @@ fn what_is_waited_for_is_open_until_the_work_goes_on_without_it() {
         .results(&[("c", 22)]);
     assert_eq!(fixture.timeline.open(0).count(), 0);
     assert_eq!(
-        fixture.timeline.get(open[0]).unwrap().0.ending,
-        Ending::Lost
+        fixture.timeline.get(open[0]).unwrap().0.outcome,
+        Outcome::Lost
     );
     assert!(
         fixture.rows().contains(&"main bash 2- 20-22".to_owned()),
@@ -678,9 +679,9 @@ proptest! {
         let mut whole = Memo::<Timeline>::default();
         prop_assert!(account.follow(&fixture.transcript, usize::MAX));
         prop_assert!(whole.follow_with(&fixture.transcript, &account, usize::MAX));
-        let spans = |timeline: &Timeline| -> Vec<(SpanId, Option<Timestamp>, Class, Ending)> {
+        let spans = |timeline: &Timeline| -> Vec<(SpanId, Option<Timestamp>, Class, Outcome)> {
             let all = timeline.by_time.iter().map(|(id, _)| timeline.get(*id).unwrap().0);
-            all.map(|span| (span.id, span.to, span.class, span.ending)).collect()
+            all.map(|span| (span.id, span.to, span.class, span.outcome)).collect()
         };
         prop_assert_eq!(spans(&fixture.timeline), spans(&whole));
         prop_assert_eq!(&fixture.timeline.busy, &whole.busy);

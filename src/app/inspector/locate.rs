@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::app::text::viewport::Focus;
 use crate::model::body::Body;
 use crate::model::entry::Entry;
+use crate::model::fingerprint::hash_of;
 use crate::model::text::{Text, without_sgr};
 use crate::render::row::Row;
 use crate::render::source::SourceText;
@@ -212,11 +213,9 @@ fn lines_at(part: &str, text: &str) -> Option<usize> {
 
 /// The hash of a trimmed text; `None` for short ones.
 fn print_of(text: &str) -> Option<u64> {
-    use std::hash::{DefaultHasher, Hash, Hasher};
-    let text = Some(text.trim()).filter(|text| text.len() >= SHORTEST)?;
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    Some(hasher.finish())
+    Some(text.trim())
+        .filter(|text| text.len() >= SHORTEST)
+        .map(hash_of)
 }
 
 /// Lines of a text before the end of it that is `rest`.

@@ -15,7 +15,8 @@ use super::list::List;
 use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
 use crate::analysis::account::Class;
 use crate::analysis::activity::{self, Activity};
-use crate::analysis::timeline::{Ending, Lane, Paths, SpanId, Timeline, TimelineRow, What};
+use crate::analysis::calls::Outcome;
+use crate::analysis::timeline::{Lane, Paths, SpanId, Timeline, TimelineRow, What};
 use crate::app::input::action::{Action, Way};
 use crate::app::text::viewport::Focus;
 use crate::model::timestamp::Timestamp;
@@ -506,7 +507,7 @@ fn is_open(timeline: &Timeline, lane: &Lane) -> bool {
     let is_open = |id: SpanId| {
         timeline
             .get(id)
-            .is_some_and(|(span, _)| span.ending == Ending::Open)
+            .is_some_and(|(span, _)| span.outcome == Outcome::Open)
     };
     lane.caller.is_some_and(|(_, id)| is_open(id))
 }

@@ -261,7 +261,7 @@ impl Tools {
                     Some((_, examples)) => examples,
                     None => Examples::of(scene, &shown(scene, Some(&name))),
                 };
-                let sum = self.sums(scene).get(&name);
+                let sum = self.sums(scene).by_name.get(&name);
                 let lines = sum.map(|tool| foot::of_tool(scene, (&name, tool), &examples));
                 self.examples = Some((name, examples));
                 lines.unwrap_or_default()

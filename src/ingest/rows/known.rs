@@ -3,9 +3,9 @@
 //! Invariant: a row is known once, by its table and its place.
 
 use std::collections::BTreeMap;
-use std::hash::Hasher;
 
 use crate::ingest::whole::Counted;
+use crate::model::fingerprint::hash_of;
 use crate::model::record::FileId;
 use crate::model::tally::Tally;
 pub(crate) use crate::source::rewritten::hash;
@@ -58,10 +58,7 @@ impl Known {
     /// Lists a row with what changes when it is edited. Answers whether it is as it was when it was read. If not, it
     /// stays due until it is read, because what was to be read may get lost when the database is busy.
     pub(crate) fn see(&mut self, table: usize, at: i64, change: (i64, i64), id: u32) -> bool {
-        let mut hasher = std::hash::DefaultHasher::new();
-        hasher.write_i64(change.0);
-        hasher.write_i64(change.1);
-        let mark = short(hasher.finish());
+        let mark = short(hash_of(&change));
         self.change(table, at, |row| {
             let before = std::mem::replace(&mut row.mark, mark);
             row.is_due |= before != mark || row.counted.is_none();

@@ -4,10 +4,10 @@
 //! Text that was streamed in many small records is in none of them as a whole, so its block stays.
 
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::model::body::Body;
 use crate::model::entry::{Block, BlockKind};
+use crate::model::fingerprint::hash_of;
 use crate::model::text::without_sgr;
 use crate::render::json;
 use crate::render::row::{Item, Level, Look};
@@ -75,12 +75,6 @@ fn prints(text: &str) -> Vec<u64> {
         .lines()
         .map(str::trim)
         .filter(|line| !line.is_empty())
-        .map(print)
+        .map(hash_of)
         .collect()
-}
-
-fn print(line: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    line.hash(&mut hasher);
-    hasher.finish()
 }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use ratatui::text::{Line, Span};
 
-use crate::analysis::calls::Place;
-use crate::analysis::files::{File, Flag, Op, Outcome, Use};
+use crate::analysis::calls::{Outcome, Place};
+use crate::analysis::files::{File, Flag, Op, Use};
 use crate::app::input::action::Action;
 use crate::app::text::viewport::Focus;
 use crate::app::views::list::List;
@@ -226,11 +226,10 @@ fn outcome(row: &UseRow<'_>, look: &Look<'_>) -> Cell {
     let (glyphs, theme) = (look.theme.glyphs().outcome, look.theme);
     let runs = |call: &ToolCall| row.scene.calls.runs(row.used.place.entry, call);
     let (sign, style) = match (row.used.outcome, row.call) {
-        (Outcome::Done, Some(call)) if call.state.is_unrecorded() => (glyphs.lost, theme.dim),
         (Outcome::Done, _) => (glyphs.done, theme.good),
-        (Outcome::Failed, _) => (glyphs.failed, theme.bad),
+        (Outcome::Failed | Outcome::Refused | Outcome::Lost, _) => (glyphs.failed, theme.bad),
         (Outcome::Open, Some(call)) if runs(call) => (glyphs.running, theme.warn),
-        (Outcome::Open, _) => (glyphs.lost, theme.dim),
+        (Outcome::Open | Outcome::Unrecorded, _) => (glyphs.lost, theme.dim),
     };
     cell(sign, style)
 }

@@ -6,8 +6,9 @@ use ratatui::text::Span;
 
 use super::axis::Axis;
 use crate::analysis::account::Class;
+use crate::analysis::calls::Outcome;
 use crate::analysis::timeline::{
-    Ending, Lane, Paths, Span as TimeSpan, SpanId, Timeline, TimelineRow, What,
+    Lane, Paths, Span as TimeSpan, SpanId, Timeline, TimelineRow, What,
 };
 use crate::app::text::viewport::Focus;
 use crate::app::views::page::PageScene;
@@ -203,11 +204,11 @@ impl Painter<'_> {
     }
 
     fn mark(&self, span: &TimeSpan) -> Mark {
-        match span.ending {
-            Ending::Failed => Mark::Failed,
-            Ending::Open if self.now.is_some() => Mark::Running,
-            Ending::Open | Ending::Lost => Mark::Lost,
-            Ending::Done | Ending::Refused => Mark::None,
+        match span.outcome {
+            Outcome::Failed => Mark::Failed,
+            Outcome::Open if self.now.is_some() => Mark::Running,
+            Outcome::Open | Outcome::Lost => Mark::Lost,
+            Outcome::Done | Outcome::Unrecorded | Outcome::Refused => Mark::None,
         }
     }
 

@@ -7,9 +7,9 @@ use super::Growing;
 use super::bars::{Painter, class_style};
 use super::window::{Scope, View};
 use crate::analysis::account::Class;
-use crate::analysis::calls::Place;
+use crate::analysis::calls::{Outcome, Place};
 use crate::analysis::context;
-use crate::analysis::timeline::{Ending, Span as TimeSpan, SpanId};
+use crate::analysis::timeline::{Span as TimeSpan, SpanId};
 use crate::app::views::page::PageScene;
 use crate::model::figures::{self, duration};
 use crate::model::timestamp::Timestamp;
@@ -288,13 +288,13 @@ impl Captions<'_> {
             .and_then(|name| scene.transcript.lane(name))
             .map(|facts| facts.label.to_string());
         facts.push(dim(label.unwrap_or_else(|| "main".to_owned())));
-        match span.ending {
-            Ending::Failed => facts.push(vec![Span::styled("failed", theme.bad)]),
-            Ending::Refused => facts.push(vec![Span::styled("refused", theme.warn)]),
-            Ending::Done if span.id.block.is_some() => {
+        match span.outcome {
+            Outcome::Failed => facts.push(vec![Span::styled("failed", theme.bad)]),
+            Outcome::Refused => facts.push(vec![Span::styled("refused", theme.warn)]),
+            Outcome::Done | Outcome::Unrecorded if span.id.block.is_some() => {
                 facts.push(vec![Span::styled("done", theme.good)]);
             }
-            Ending::Done | Ending::Lost | Ending::Open => {}
+            Outcome::Done | Outcome::Unrecorded | Outcome::Lost | Outcome::Open => {}
         }
         let is_decisive = matches!(span.class, Class::Model | Class::Tool | Class::Retry)
             || span.id.block.is_some();
@@ -315,7 +315,7 @@ impl Captions<'_> {
         let at_most = if theme.ascii { "<=" } else { "≤" };
         let length = self.painter.end(span).since(span.id.from);
         if span.to.is_none() {
-            let is_running = self.view.now.is_some() && span.ending == Ending::Open;
+            let is_running = self.view.now.is_some() && span.outcome == Outcome::Open;
             return if is_running {
                 vec![Span::styled(
                     format!("running {}", figures::elapsed(length)),

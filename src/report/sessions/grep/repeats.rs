@@ -1,10 +1,10 @@
 //! What was told already of a session that has several files.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
 use super::search::Hit;
+use crate::model::fingerprint::hash_of;
 use crate::model::found::Found;
 
 /// Hits of sessions with several files, by a hash of what they say, each with the file that said it first.
@@ -28,13 +28,9 @@ impl Repeats {
             return;
         };
         hits.retain(|hit| {
-            let mut hasher = DefaultHasher::new();
-            (&hit.key, &hit.lane, hit.field, &hit.text, &hit.found).hash(&mut hasher);
+            let hash = hash_of(&(&hit.key, &hit.lane, hit.field, &hit.text, &hit.found));
             // What a file says twice is two hits.
-            *known
-                .entry(hasher.finish())
-                .or_insert_with(|| hit.path.clone())
-                == hit.path
+            *known.entry(hash).or_insert_with(|| hit.path.clone()) == hit.path
         });
     }
 }
