@@ -276,7 +276,7 @@ fn by_process(
     transcript: &Transcript,
     now: Timestamp,
 ) -> Activity {
-    let open = open_call_in(transcript, None);
+    let open = open_call(transcript, None);
     let waiting = |since: Option<Timestamp>, wish, what: Text| Activity::Waiting {
         since,
         wish,
@@ -355,7 +355,7 @@ fn guess(
             .filter(|write| write.is_seen)
             .map(|write| write.at),
     };
-    let open = open_call_in(transcript, lane);
+    let open = open_call(transcript, lane);
     // Before an open call: what it waits for is what the user was asked.
     if let Some((since, wish, what)) = asked(entry, block, open) {
         return if silence.is_within(IDLE_AFTER_MS * 24) {
@@ -640,14 +640,10 @@ pub(crate) fn silence(
         .map(|seen| now.since(seen))
 }
 
-/// The newest open call of the last answer, and since when it runs. Calls of earlier answers are not
+/// The newest open call of the last answer of a lane, and since when it runs. Calls of earlier answers are not
 /// waited for: the model went on without them. While a message is being written, a call that nobody says is
 /// running is still being asked for.
-pub(crate) fn open_call(transcript: &Transcript) -> Option<(&ToolCall, Option<Timestamp>)> {
-    open_call_in(transcript, None)
-}
-
-fn open_call_in<'t>(
+pub(crate) fn open_call<'t>(
     transcript: &'t Transcript,
     lane: Option<&'t Name>,
 ) -> Option<(&'t ToolCall, Option<Timestamp>)> {

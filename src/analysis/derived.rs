@@ -64,7 +64,8 @@ impl Generation for () {
 /// A derived value, with the facts that it is computed from.
 #[derive(Clone, Debug)]
 pub struct Memo<D: Derived> {
-    facts: Facts<D::Row>,
+    /// What is known of the entries, also while nobody asks for the value.
+    pub(crate) facts: Facts<D::Row>,
     value: D,
     /// Whether the value is that of the facts.
     is_current: bool,
@@ -138,7 +139,7 @@ impl<D: Derived> Memo<D> {
         reads: &D::Reads,
         most: usize,
     ) -> bool {
-        let is_all = self.read(transcript, most) && reads.is_complete();
+        let is_all = self.watch(transcript, most) && reads.is_complete();
         self.is_current &= self.seen == reads.generation();
         if !self.is_current && (is_all || self.facts.len() >= 2 * self.computed) {
             let value = D::of(transcript, &self.facts, reads);
@@ -151,16 +152,7 @@ impl<D: Derived> Memo<D> {
     }
 
     /// Reads facts while entries come and nobody looks. Says whether that was all.
-    pub(crate) fn watch(
-        &mut self,
-        transcript: &Transcript,
-        _reads: &D::Reads,
-        most: usize,
-    ) -> bool {
-        self.read(transcript, most)
-    }
-
-    fn read(&mut self, transcript: &Transcript, most: usize) -> bool {
+    pub(crate) fn watch(&mut self, transcript: &Transcript, most: usize) -> bool {
         for id in transcript.ids_from(self.facts.len(), most) {
             let has_rows = self
                 .facts
@@ -185,18 +177,6 @@ impl<D: Derived> Memo<D> {
             .facts
             .change(id, |before, out| D::rows(transcript, id, before, out));
         self.is_current &= !is_other;
-    }
-
-    /// Bodies of these entries were read again.
-    pub(crate) fn learn(&mut self, transcript: &Transcript, ids: &[EntryId]) {
-        for id in ids {
-            self.change(transcript, *id);
-        }
-    }
-
-    /// What is known of the entries, also while nobody asks for the value.
-    pub(crate) fn facts(&self) -> &Facts<D::Row> {
-        &self.facts
     }
 
     /// Takes the place of another one, of whose value this one may differ.

@@ -207,7 +207,7 @@ fn errors(session: &Session) -> u32 {
 
 fn call(session: &Session, activity: &Activity) -> Option<Call> {
     let is_shown = matches!(activity, Activity::Tool { .. } | Activity::Waiting { .. });
-    let (call, since) = activity::open_call(&session.transcript).filter(|_| is_shown)?;
+    let (call, since) = activity::open_call(&session.transcript, None).filter(|_| is_shown)?;
     Some(Call {
         name: call.name.clone(),
         headline: call.headline.clone(),
@@ -220,11 +220,7 @@ fn last_hour(session: &Session, now: Timestamp) -> Option<Cost> {
     let from = Timestamp(now.0.saturating_sub_unsigned(HOUR_MS));
     let mut money = Money::default();
     let mut has_times = false;
-    let facts = session
-        .indexes
-        .spending
-        .facts()
-        .in_order(&session.transcript);
+    let facts = session.indexes.spending.facts.in_order(&session.transcript);
     for spent in facts
         .flat_map(|(.., rows)| rows)
         .filter_map(EntrySpending::spent)

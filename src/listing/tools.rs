@@ -104,7 +104,7 @@ impl<'a> Listing for ToolList<'a> {
     }
 
     fn row(&self, name: &Name) -> Option<ToolRow<'a>> {
-        let (name, tool) = self.tools.get_with_name(name)?;
+        let (name, tool) = self.tools.by_name.get_key_value(name)?;
         Some(ToolRow {
             name,
             tool,

@@ -192,7 +192,7 @@ impl<'a> Watch<'a> {
                         touched
                     }
                 };
-                self.loops.watch(&reading.transcript, &(), usize::MAX);
+                self.loops.watch(&reading.transcript, usize::MAX);
                 self.touched
                     .extend(touched.added.into_iter().chain(touched.changed));
             }

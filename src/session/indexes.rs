@@ -73,8 +73,8 @@ macro_rules! indexes {
                 for id in ids {
                     self.account.change(transcript, *id);
                     self.findings.change(transcript, *id);
-                    $(self.$name.change(transcript, *id);)*
                 }
+                self.learn_each(transcript, ids);
             }
 
             fn go_on_from_each(&mut self, before: &Self) {
@@ -83,23 +83,27 @@ macro_rules! indexes {
             }
 
             fn learn_each(&mut self, transcript: &Transcript, ids: &[EntryId]) {
-                $(self.$name.learn(transcript, ids);)*
+                for id in ids {
+                    $(self.$name.change(transcript, *id);)*
+                }
             }
 
-            fn watch_each(&mut self, transcript: &Transcript, needs: Needs) -> bool {
-                let mut is_all = self.account.watch(transcript, A_FRAME);
+            /// Takes in what is new for what is needed, and computes it if somebody looks. Says whether that was all.
+            fn take_in(&mut self, transcript: &Transcript, needs: Needs, is_seen: bool) -> bool {
+                let mut is_all = self.change_due(transcript);
+                let needs = needs | Needs::always();
+                is_all &= if is_seen {
+                    self.account.follow(transcript, A_FRAME)
+                } else {
+                    self.account.watch(transcript, A_FRAME)
+                };
                 is_all &= !needs.findings || self.findings.follow(transcript, A_FRAME);
                 $(if needs.$name {
-                    is_all &= self.$name.watch(transcript, indexes!(@other self $($other)?), A_FRAME);
-                })*
-                is_all
-            }
-
-            fn follow_each(&mut self, transcript: &Transcript, needs: Needs) -> bool {
-                let mut is_all = self.account.follow(transcript, A_FRAME);
-                is_all &= !needs.findings || self.findings.follow(transcript, A_FRAME);
-                $(if needs.$name {
-                    is_all &= self.$name.follow_with(transcript, indexes!(@other self $($other)?), A_FRAME);
+                    is_all &= if is_seen {
+                        self.$name.follow_with(transcript, indexes!(@other self $($other)?), A_FRAME)
+                    } else {
+                        self.$name.watch(transcript, A_FRAME)
+                    };
                 })*
                 is_all
             }
@@ -156,8 +160,7 @@ impl Indexes {
 
     /// Takes in what is new when it comes, for what is always known and for what else is needed.
     pub(crate) fn watch(&mut self, transcript: &Transcript, needs: Needs) {
-        let is_changed = self.change_due(transcript);
-        self.is_behind |= !(self.watch_each(transcript, needs | Needs::always()) && is_changed);
+        self.is_behind |= !self.take_in(transcript, needs, false);
     }
 
     /// Bodies of these entries were read again.
@@ -191,8 +194,7 @@ impl Indexes {
             findings: needs.findings && is_whole,
             ..needs
         };
-        let is_changed = self.change_due(transcript);
-        self.is_behind = !(self.follow_each(transcript, needs | Needs::always()) && is_changed);
+        self.is_behind = !self.take_in(transcript, needs, true);
         self.generation += u64::from(was_behind || self.is_behind);
     }
 

@@ -11,7 +11,7 @@ impl Calls {
 
     /// The calls of a tool.
     pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
-        self.tools.get(name)
+        self.tools.by_name.get(name)
     }
 
     /// The calls of a tool in the order of the file.

@@ -294,7 +294,9 @@ fn arguments_on_disk_are_not_guessed_but_remembered() {
     fixture.feed(|out| result(out, "b", Some(40), Verdict::Done));
     assert_eq!(fixture.keys(&fixture.calls.earlier(place, 10).calls), ["a"]);
     fixture.transcript.fill(&ids, &contents);
-    fresh.learn(&fixture.transcript, &ids);
+    for id in ids {
+        fresh.change(&fixture.transcript, id);
+    }
     fixture.transcript.release(0, |_| false);
     fresh.follow(&fixture.transcript, usize::MAX);
     let earlier = fresh.earlier(place, 10);

@@ -91,20 +91,10 @@ impl Tool {
 /// All tools by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Tools {
-    by_name: BTreeMap<Name, Tool>,
+    pub(crate) by_name: BTreeMap<Name, Tool>,
 }
 
 impl Tools {
-    /// The calls of a tool.
-    pub(crate) fn get(&self, name: &str) -> Option<&Tool> {
-        self.by_name.get(name)
-    }
-
-    /// The same, with the name that is here.
-    pub(crate) fn get_with_name(&self, name: &str) -> Option<(&Name, &Tool)> {
-        self.by_name.get_key_value(name)
-    }
-
     /// All tools, by name.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Name, &Tool)> {
         self.by_name.iter()

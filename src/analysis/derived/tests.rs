@@ -116,7 +116,7 @@ fn a_long_session_is_computed_when_twice_as_much_of_it_is_read() {
 fn what_is_not_looked_at_is_not_computed() {
     let mut fixture = Fixture::default();
     fixture.say("a", "one");
-    assert!(fixture.texts.read(&fixture.transcript, 9));
+    assert!(fixture.texts.watch(&fixture.transcript, 9));
     assert_eq!((fixture.texts.0.len(), fixture.times()), (0, vec![1]));
     assert!(fixture.texts.follow(&fixture.transcript, 9));
     assert_eq!(fixture.texts.0, ["one"]);
@@ -142,7 +142,7 @@ fn an_entry_that_changes_is_read_again_and_one_that_goes_leaves_no_trace() {
         (&*fixture.texts, fixture.texts.generation),
         (&Texts(vec!["more".into(), "three".into()]), 2)
     );
-    fixture.texts.learn(&fixture.transcript, &[EntryId(1)]);
+    fixture.texts.change(&fixture.transcript, EntryId(1));
     fixture.texts.follow(&fixture.transcript, 9);
     assert_eq!(
         (fixture.times(), fixture.texts.generation),
