@@ -16,8 +16,9 @@ const REMEMBERED: usize = 1 << 24;
 
 /// Compiles a pattern that is not too large to search for.
 pub(crate) fn compile(builder: &mut RegexBuilder, source: &str) -> Result<Regex, regex::Error> {
-    let is_large =
-        || regex_syntax::parse(source).is_ok_and(|pattern| repeated(&pattern) > MOST_REPEATED);
+    let is_large = || {
+        regex_syntax::parse(source).is_ok_and(|pattern| repeated(&pattern, false) > MOST_REPEATED)
+    };
     if source.len() > LONGEST_PATTERN || is_large() {
         return Err(regex::Error::CompiledTooBig(LARGEST_PATTERN));
     }
@@ -27,43 +28,26 @@ pub(crate) fn compile(builder: &mut RegexBuilder, source: &str) -> Result<Regex,
         .build()
 }
 
-/// How many characters are repeated so and so often, each as often as it is.
-fn repeated(pattern: &Hir) -> usize {
-    match pattern.kind() {
-        HirKind::Repetition(repetition) => {
-            let times = repetition.max.unwrap_or(repetition.min.saturating_add(1));
-            let times = usize::try_from(times).unwrap_or(usize::MAX);
-            if times > 1 {
-                characters(&repetition.sub).saturating_mul(times)
-            } else {
-                repeated(&repetition.sub)
-            }
-        }
-        HirKind::Capture(capture) => repeated(&capture.sub),
-        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts
-            .iter()
-            .fold(0, |sum: usize, part| sum.saturating_add(repeated(part))),
-        HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => 0,
-    }
-}
-
-/// How many characters it has in all, each as often as it is repeated.
-fn characters(pattern: &Hir) -> usize {
+/// How many characters are repeated so and so often, each as often as it is. Within what is repeated all are.
+fn repeated(pattern: &Hir, is_within: bool) -> usize {
     match pattern.kind() {
         HirKind::Repetition(repetition) => {
             let times = repetition
                 .max
                 .unwrap_or(repetition.min.saturating_add(1))
                 .max(1);
-            characters(&repetition.sub).saturating_mul(usize::try_from(times).unwrap_or(usize::MAX))
+            repeated(&repetition.sub, is_within || times > 1)
+                .saturating_mul(usize::try_from(times).unwrap_or(usize::MAX))
         }
-        HirKind::Capture(capture) => characters(&capture.sub),
-        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts
-            .iter()
-            .fold(0, |sum: usize, part| sum.saturating_add(characters(part))),
-        HirKind::Literal(literal) => literal.0.len(),
-        HirKind::Class(_) => 1,
-        HirKind::Empty | HirKind::Look(_) => 0,
+        HirKind::Capture(capture) => repeated(&capture.sub, is_within),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().fold(0, |sum: usize, part| {
+                sum.saturating_add(repeated(part, is_within))
+            })
+        }
+        HirKind::Literal(literal) if is_within => literal.0.len(),
+        HirKind::Class(_) => usize::from(is_within),
+        HirKind::Empty | HirKind::Literal(_) | HirKind::Look(_) => 0,
     }
 }
 

@@ -257,7 +257,7 @@ pub fn replace_table(text: &str) -> Result<Vec<String>, String> {
         json.map_err(|error| format!("{}:{}: no JSON ({error})", error.line(), error.column()))?;
     let (mut mistakes, mut more) = (Vec::new(), 0);
     if let Some(models) = json.get_mut("models").and_then(Value::as_object_mut) {
-        models.retain(|name, of| match mistake(of) {
+        models.retain(|name, of| match mistake(of, false) {
             None => true,
             Some(what) if mistakes.len() < MISTAKES => {
                 let at = text
@@ -286,14 +286,16 @@ pub fn replace_table(text: &str) -> Result<Vec<String>, String> {
     Ok(mistakes)
 }
 
-/// Why the prices of a model, or those on other terms in them, cannot be used.
-fn mistake(prices: &Value) -> Option<String> {
+/// Why the prices of a model, or those on other terms in them, cannot be used. `is_inner`: limits and terms in them.
+fn mistake(prices: &Value, is_inner: bool) -> Option<String> {
     let is_rate =
         |member: &str| MEMBERS.contains(&member) || ["search", "window"].contains(&member);
     let wrong = |(name, value): (&String, &Value)| match value {
-        Value::Object(_) => inner_mistake(value).map(|what| format!("{name}.{what}")),
+        Value::Object(_) => mistake(value, true).map(|what| format!("{name}.{what}")),
         Value::Number(number) if number.as_u64().is_some_and(|rate| rate <= HIGHEST) => None,
-        Value::Number(_) => Some(format!("{name} is no whole number from 0 to 10¹⁵")),
+        _ if is_inner || value.is_number() => {
+            Some(format!("{name} is no whole number from 0 to 10¹⁵"))
+        }
         _ if is_rate(name) => Some(format!("{name} is no number")),
         _ => None,
     };
@@ -301,22 +303,9 @@ fn mistake(prices: &Value) -> Option<String> {
         .as_object()
         .and_then(|members| members.iter().find_map(wrong));
     first.or_else(|| {
-        rates(prices, None)
-            .is_none()
+        (!is_inner && rates(prices, None).is_none())
             .then(|| "input and output are wanted".to_owned())
     })
-}
-
-/// The same of what is in them: limits, terms.
-fn inner_mistake(inner: &Value) -> Option<String> {
-    let wrong = |(name, value): (&String, &Value)| match value {
-        Value::Object(_) => inner_mistake(value).map(|what| format!("{name}.{what}")),
-        _ if value.as_u64().is_some_and(|rate| rate <= HIGHEST) => None,
-        _ => Some(format!("{name} is no whole number from 0 to 10¹⁵")),
-    };
-    inner
-        .as_object()
-        .and_then(|members| members.iter().find_map(wrong))
 }
 
 /// An unreadable table would leave every model without a price; a test reads it.
