@@ -11,7 +11,7 @@ use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::totals::Totals;
-use crate::model::transcript::Transcript;
+use crate::model::transcript::{Aside, Transcript};
 
 /// How far a session had come with an entry: its own lane up to it, each other one up to what is later.
 #[derive(Clone, Debug, Default)]
@@ -20,12 +20,6 @@ pub struct AsOf {
     ends: Vec<usize>,
     /// The turn of the entry.
     pub(crate) turn: Option<usize>,
-}
-
-impl AsOf {
-    fn has(&self, place: Option<(usize, usize)>) -> bool {
-        place.is_some_and(|(lane, place)| self.ends.get(lane).is_some_and(|end| place < *end))
-    }
 }
 
 impl Account {
@@ -65,24 +59,10 @@ impl Account {
                 figures.join_facts(&self.part_as_of(transcript, as_of, lane, 0..usize::MAX));
             }
         }
-        for (_, aside) in transcript
-            .asides()
-            .filter(|(_, aside)| aside.usage.scope.is_of_requests())
-        {
-            let place = aside
-                .after
-                .and_then(|after| self.lanes.place_of(after))
-                .filter(|place| as_of.has(Some(*place)));
-            let Some((lane, place)) = place else { continue };
+        for ((lane, place), aside) in self.asides_as_of(transcript, as_of) {
             let is_in_turn = lane == main && (first..end).contains(&place);
-            if is_in_turn
-                || is_own(
-                    self.lanes
-                        .tracks
-                        .get(lane)
-                        .and_then(|track| track.lane.as_ref()),
-                )
-            {
+            let track = self.lanes.tracks.get(lane);
+            if is_in_turn || is_own(track.and_then(|track| track.lane.as_ref())) {
                 figures.facts.totals.add(&aside.usage, aside.model.as_ref());
             }
         }
@@ -96,12 +76,8 @@ impl Account {
             return Figures::default();
         };
         let mut figures = self.part_as_of(transcript, as_of, number, 0..usize::MAX);
-        for (_, aside) in transcript
-            .asides()
-            .filter(|(_, aside)| aside.usage.scope.is_of_requests())
-        {
-            let place = aside.after.and_then(|after| self.lanes.place_of(after));
-            if place.is_some_and(|(lane, _)| lane == number) && as_of.has(place) {
+        for ((lane, _), aside) in self.asides_as_of(transcript, as_of) {
+            if lane == number {
                 figures.facts.totals.add(&aside.usage, aside.model.as_ref());
             }
         }
@@ -127,15 +103,23 @@ impl Account {
                     .totals,
             );
         }
-        for (_, aside) in transcript
-            .asides()
-            .filter(|(_, aside)| aside.usage.scope.is_of_requests())
-        {
-            if as_of.has(aside.after.and_then(|after| self.lanes.place_of(after))) {
-                totals.add(&aside.usage, aside.model.as_ref());
-            }
+        for (_, aside) in self.asides_as_of(transcript, as_of) {
+            totals.add(&aside.usage, aside.model.as_ref());
         }
         cost::of(&totals)
+    }
+
+    /// What was spent beside entries by then, each with its lane and with the place of the entry before it.
+    fn asides_as_of<'a>(
+        &'a self,
+        transcript: &'a Transcript,
+        as_of: &'a AsOf,
+    ) -> impl Iterator<Item = ((usize, usize), &'a Aside)> {
+        let asides = transcript.asides().map(|(_, aside)| aside);
+        asides
+            .filter(|aside| aside.usage.scope.is_of_requests())
+            .filter_map(|aside| Some((self.lanes.place_of(aside.after?)?, aside)))
+            .filter(|((lane, place), _)| as_of.ends.get(*lane).is_some_and(|end| place < end))
     }
 
     /// What the entries of a lane came to that were there by then. Pages count as a whole, but for the outermost ones.
