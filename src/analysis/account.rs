@@ -209,13 +209,11 @@ impl Account {
         let homes = &self.sums.homes;
         let end = transcript.turn_after(number).map(|next| next.prompt);
         let mut figures = self.main_part(turn.prompt, end);
-        if let Some(lanes) = homes.sum(turn.prompt) {
-            figures.facts.join(lanes);
+        if let Some(others) = homes.sums.get(&turn.prompt) {
+            figures.facts.join(others);
         }
-        if let Some(beside) = homes.beside(turn.prompt) {
-            figures.facts.totals.join(beside);
-        }
-        figures.lacks_agents = figures.facts.delegated > homes.callers(turn.prompt);
+        let callers = homes.callers.get(&Some(turn.prompt)).copied();
+        figures.lacks_agents = figures.facts.delegated > callers.unwrap_or(0);
         figures.has_prompts = transcript.totals().tells_prompts_as_sum();
         figures
     }
@@ -234,7 +232,7 @@ impl Account {
     /// Whether sub-agents have spent what is recorded in files that are not here.
     pub(crate) fn lacks_agents(&self, transcript: &Transcript) -> bool {
         // What an agent says of a whole run has its sub-agents in it.
-        self.sums.delegated > self.sums.homes.all_callers()
+        self.sums.delegated > self.sums.homes.callers.values().sum::<u32>()
             && transcript
                 .parts()
                 .iter()
@@ -266,7 +264,7 @@ impl Account {
     /// What a sub-agent did by itself, without those that it started; one of several sessions with all its turns.
     pub(crate) fn lane(&self, name: &Name) -> Figures {
         let mut figures = self.sums.lane(&self.lanes, name);
-        if let Some(beside) = self.sums.homes.beside_of_lane(name) {
+        if let Some(beside) = self.sums.homes.beside.get(name) {
             figures.facts.totals.join(beside);
         }
         figures
@@ -345,7 +343,7 @@ impl Account {
 
     /// The turn that a sub-agent belongs to; none if it is overhead.
     pub(crate) fn turn_of_lane(&self, transcript: &Transcript, lane: &Name) -> Option<usize> {
-        let prompt = self.sums.homes.of_lane(lane)?;
+        let prompt = *self.sums.homes.of_lane.get(lane)?;
         transcript.turn_at(transcript.place_of(prompt)?)
     }
 }

@@ -28,7 +28,8 @@ pub struct Loops {
     /// do not cost nothing.
     main: Option<Run>,
     agents: Vec<(Name, Run)>,
-    undone: Vec<Undone>,
+    /// Edits that were turned back, in the order in which that happened.
+    pub(crate) undone: Vec<Undone>,
 }
 
 impl Derived for Loops {
@@ -71,11 +72,6 @@ impl Derived for Loops {
 }
 
 impl Loops {
-    /// All edits that were turned back, in the order in which that happened.
-    pub(crate) fn undone(&self) -> impl Iterator<Item = &Undone> {
-        self.undone.iter()
-    }
-
     /// The longest run that a lane is in right now: its newest call asks for the same as those before it.
     pub(crate) fn current(&self, transcript: &Transcript) -> Option<&Run> {
         let is_over = |name: &Name| {
@@ -104,7 +100,7 @@ impl Loops {
             .iter()
             .flat_map(|run| run.places().skip(least.saturating_sub(1)));
         of_loops
-            .chain(self.undone().map(|undone| undone.by))
+            .chain(self.undone.iter().map(|undone| undone.by))
             .map(|place| place.entry)
             .collect()
     }

@@ -375,7 +375,7 @@ fn of_loops(loops: &Loops, glyphs: &Glyphs) -> Vec<Check> {
             at,
         ));
     }
-    let undone: Vec<&Undone> = loops.undone().collect();
+    let undone: Vec<&Undone> = loops.undone.iter().collect();
     if let Some(first) = undone.first() {
         let at = Some(item(first.by));
         found.push(Check::counted(

@@ -52,7 +52,7 @@ impl Account {
         let end = next.map_or(usize::MAX, |(_, place)| place);
         let mut figures = self.part_as_of(transcript, as_of, main, first..end);
         let is_own = |lane: Option<&Name>| {
-            lane.and_then(|name| self.sums.homes.of_lane(name)) == Some(turn.prompt)
+            lane.and_then(|name| self.sums.homes.of_lane.get(name)) == Some(&turn.prompt)
         };
         for (lane, track) in self.lanes.tracks.iter().enumerate() {
             if is_own(track.lane.as_ref()) {

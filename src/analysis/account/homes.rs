@@ -13,15 +13,13 @@ use crate::model::turn::TurnFacts;
 /// Lanes by turn. A turn goes by its prompt.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Homes {
-    of_lane: HashMap<Name, EntryId>,
-    /// What lanes came to, by turn: there may be thousands of them.
-    sums: HashMap<EntryId, TurnFacts>,
-    /// Calls that started one of them, by turn; without a turn what serves none.
-    callers: HashMap<Option<EntryId>, u32>,
-    /// What was spent beside the entries, by turn …
-    beside: HashMap<EntryId, Totals>,
-    /// … and by lane.
-    beside_of_lane: HashMap<Name, Totals>,
+    pub(super) of_lane: HashMap<Name, EntryId>,
+    /// What lanes came to, and what was spent beside the entries, by turn: there may be thousands of lanes.
+    pub(super) sums: HashMap<EntryId, TurnFacts>,
+    /// Calls that started a sub-agent that is here, by turn; without a turn what serves none.
+    pub(super) callers: HashMap<Option<EntryId>, u32>,
+    /// What was spent beside the entries of a lane.
+    pub(super) beside: HashMap<Name, Totals>,
 }
 
 impl Homes {
@@ -88,11 +86,13 @@ impl Homes {
                 continue;
             };
             if let Some(lane) = transcript.lane_at(after) {
-                let sum = self.beside_of_lane.entry(lane.clone()).or_default();
+                let sum = self.beside.entry(lane.clone()).or_default();
                 sum.add(&aside.usage, aside.model.as_ref());
             }
             let prompt = match transcript.lane_at(after) {
-                Some(lane) if !transcript.is_spoken_to(Some(lane)) => self.of_lane(lane),
+                Some(lane) if !transcript.is_spoken_to(Some(lane)) => {
+                    self.of_lane.get(lane).copied()
+                }
                 _ => transcript
                     .place_of(after)
                     .and_then(|place| transcript.turn_at(place))
@@ -100,42 +100,10 @@ impl Homes {
                     .map(|turn| turn.prompt),
             };
             if let Some(prompt) = prompt {
-                self.beside
-                    .entry(prompt)
-                    .or_default()
-                    .add(&aside.usage, aside.model.as_ref());
+                let sum = &mut self.sums.entry(prompt).or_default().totals;
+                sum.add(&aside.usage, aside.model.as_ref());
             }
         }
-    }
-
-    /// The prompt of the turn that a lane belongs to.
-    pub(crate) fn of_lane(&self, lane: &Name) -> Option<EntryId> {
-        self.of_lane.get(lane).copied()
-    }
-
-    /// What the lanes of a turn came to.
-    pub(crate) fn sum(&self, prompt: EntryId) -> Option<&TurnFacts> {
-        self.sums.get(&prompt)
-    }
-
-    /// How many calls of a turn started a sub-agent that is here.
-    pub(crate) fn callers(&self, prompt: EntryId) -> u32 {
-        self.callers.get(&Some(prompt)).copied().unwrap_or(0)
-    }
-
-    /// How many calls did so in all.
-    pub(crate) fn all_callers(&self) -> u32 {
-        self.callers.values().sum()
-    }
-
-    /// What was spent beside the entries of a lane.
-    pub(crate) fn beside_of_lane(&self, lane: &Name) -> Option<&Totals> {
-        self.beside_of_lane.get(lane)
-    }
-
-    /// What was spent beside the entries of a turn.
-    pub(crate) fn beside(&self, prompt: EntryId) -> Option<&Totals> {
-        self.beside.get(&prompt)
     }
 }
 

@@ -125,7 +125,7 @@ impl Timeline {
     }
 
     /// Calls of a lane that are waited for.
-    pub(super) fn open_calls(&self, lane: usize) -> impl Iterator<Item = SpanId> + '_ {
+    pub(crate) fn open_calls(&self, lane: usize) -> impl Iterator<Item = SpanId> + '_ {
         self.lanes
             .get(lane)
             .into_iter()

@@ -189,11 +189,6 @@ impl Timeline {
             .map(|(id, _)| *id)
     }
 
-    /// Spans of a lane that are waited for.
-    pub(crate) fn open(&self, lane: usize) -> impl Iterator<Item = SpanId> + '_ {
-        self.open_calls(lane)
-    }
-
     /// How many spans there are.
     #[cfg(test)]
     pub(crate) fn count(&self) -> usize {

@@ -478,7 +478,11 @@ fn a_call_lasts_until_its_work_has_ended_and_is_waited_for_until_its_result() {
         [(Outcome::Open, None, None); 2],
         "the session goes on without them"
     );
-    assert_eq!(fixture.timeline.open(0).count(), 0, "nobody waits for them");
+    assert_eq!(
+        fixture.timeline.open_calls(0).count(),
+        0,
+        "nobody waits for them"
+    );
     fixture.feed(|out| {
         for (by, carrier, time) in [("q", Carrier::Queue, 60), ("n", Carrier::Notice, 90)] {
             let end = End::by_word(Some("completed"), Some(2));
@@ -520,15 +524,15 @@ fn what_is_waited_for_is_open_until_the_work_goes_on_without_it() {
     fixture
         .prompt("p", 0)
         .say("m", None, 2, &[("a", "bash", None), ("b", "bash", None)]);
-    assert_eq!(fixture.timeline.open(0).count(), 2);
+    assert_eq!(fixture.timeline.open_calls(0).count(), 2);
     assert_eq!(
         fixture.path(1),
         ["model 0", "a 2"],
         "the one that has run for longest decides so far"
     );
     fixture.results(&[("b", 9)]);
-    assert_eq!(fixture.timeline.open(0).count(), 1);
-    let open: Vec<SpanId> = fixture.timeline.open(0).collect();
+    assert_eq!(fixture.timeline.open_calls(0).count(), 1);
+    let open: Vec<SpanId> = fixture.timeline.open_calls(0).collect();
     let (span, row) = fixture.timeline.get(open[0]).unwrap();
     assert_eq!((span.end(Some(at(33))), span.end(None)), (at(33), at(2)));
     assert!(span.from_is_bound);
@@ -539,7 +543,7 @@ fn what_is_waited_for_is_open_until_the_work_goes_on_without_it() {
         .say("n", None, 12, &[])
         .say("o", None, 20, &[("c", "bash", None)])
         .results(&[("c", 22)]);
-    assert_eq!(fixture.timeline.open(0).count(), 0);
+    assert_eq!(fixture.timeline.open_calls(0).count(), 0);
     assert_eq!(
         fixture.timeline.get(open[0]).unwrap().0.outcome,
         Outcome::Lost

@@ -377,7 +377,7 @@ fn growing(scene: &PageScene<'_>) -> Growing {
         .lanes()
         .iter()
         .position(|lane| lane.name.as_ref() == session)?;
-    if !scene.is_at_work || timeline.open(lane).next().is_some() {
+    if !scene.is_at_work || timeline.open_calls(lane).next().is_some() {
         return None;
     }
     let class = match scene.activity {

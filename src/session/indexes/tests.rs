@@ -336,7 +336,7 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
     add(
         "loops",
         &(
-            loops.undone().collect::<Vec<_>>(),
+            loops.undone.iter().collect::<Vec<_>>(),
             loops.current(transcript).map(Run::count),
         ),
     );
