@@ -49,11 +49,12 @@ impl LiteralPrefilter {
 
     /// Whether a record may hold a match.
     pub fn may_be_in(&self, record: &[u8]) -> bool {
-        self.is_met_by(record)
-            || (is_torn(record) && {
-                let plain = without_colours(record);
-                matches!(plain, Cow::Borrowed(_)) || is_torn(&plain) || self.is_met_by(&plain)
-            })
+        self.is_met_by(record) || (is_torn(record) && self.may_be_torn_in(record))
+    }
+
+    fn may_be_torn_in(&self, record: &[u8]) -> bool {
+        let plain = without_sequences(record);
+        matches!(plain, Cow::Borrowed(_)) || is_torn(&plain) || self.is_met_by(&plain)
     }
 
     /// The lines of a text that may hold a match, in order and without their ends. Most of the text is only looked
@@ -85,7 +86,7 @@ impl LiteralPrefilter {
                 torn = line_at(text, at);
                 let may_match = text
                     .get(torn.clone())
-                    .is_some_and(|line| self.may_be_in(line));
+                    .is_some_and(|line| self.may_be_torn_in(line));
                 lines.extend(may_match.then(|| torn.clone()));
             }
         }
@@ -155,11 +156,11 @@ static ESCAPED: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// The bytes without colours that are escaped, also in JSON within JSON. No JSON has others.
-fn without_colours(record: &[u8]) -> Cow<'_, [u8]> {
+/// The bytes without colours and movements of the cursor that are escaped, also in JSON within JSON. No JSON has others.
+fn without_sequences(record: &[u8]) -> Cow<'_, [u8]> {
     let mut plain = Vec::new();
     let mut from = 0;
-    for found in COLOURS.find_iter(record) {
+    for found in SEQUENCES.find_iter(record) {
         let before = record.get(from..found.start()).unwrap_or_default();
         let backslashes = before
             .iter()
@@ -178,8 +179,8 @@ fn without_colours(record: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(plain)
 }
 
-/// Colours without the backslashes before them: what begins with the same letters in all of them is found fastest.
-static COLOURS: LazyLock<Regex> = LazyLock::new(|| compiled(r"(?-u)u001[bB]\[[0-9;:]*m"));
+/// Such sequences without the backslashes before them: what begins with the same letters in all of them is found fastest.
+static SEQUENCES: LazyLock<Regex> = LazyLock::new(|| compiled(r"(?-u)u001[bB]\[[0-9;:?]*[A-Za-z]"));
 
 #[expect(clippy::expect_used, reason = "the patterns of this file are tested")]
 fn compiled(pattern: &str) -> Regex {
@@ -220,14 +221,14 @@ fn words(literal: &[u8]) -> impl Iterator<Item = String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LiteralPrefilter, compiled, is_torn, without_colours};
+    use super::{LiteralPrefilter, compiled, is_torn, without_sequences};
 
     #[test]
     fn what_tears_a_word_apart_is_what_the_patterns_say() {
         let tears = compiled(
             r"(?-u)\\u(?:00(?:[0-1][0-9a-fA-F]|3[0-9]|[4-9][0-9a-fA-F]|[aA][dD])|[fF][eE][fF][fF]|20(?:0[b-fB-F]|2[a-eA-E]|6[0-9a-fA-F])|27[eE]8|212[aA]|017[fF])|\x1b|\xc2[\x80-\x9f\xad]|\xef\xbb\xbf|[0-9A-Za-z_]\xe2(?:\x80[\x8b-\x8f\xaa-\xae]|\x81[\xa0-\xaf]|\x9f\xa8)",
         );
-        let colours = compiled(r"(?-u)\\+u001[bB]\[[0-9;:]*m");
+        let colours = compiled(r"(?-u)\\+u001[bB]\[[0-9;:?]*[A-Za-z]");
         let parts: [&[u8]; 20] = [
             b"a",
             b"\\",
@@ -256,7 +257,7 @@ mod tests {
             let record = chosen.collect::<Vec<_>>().concat();
             assert_eq!(is_torn(&record), tears.is_match(&record), "{record:?}");
             assert_eq!(
-                without_colours(&record),
+                without_sequences(&record),
                 colours.replace_all(&record, &b""[..]),
                 "{record:?}"
             );
@@ -346,6 +347,8 @@ mod tests {
             ("LOST", r#"{"text":"lost"}"#, true),
             ("keel", r#"{"text":"ke\u001b[1;31mel\u001b[0m"}"#, true),
             ("keel", r#"{"text":"ma\u001b[1;31mst\u001b[0m"}"#, false),
+            ("keel", r#"{"text":"ke\u001b[2Kel"}"#, true),
+            ("keel", r#"{"text":"\u001b[2K\u001b[1A mast"}"#, false),
             ("keel", "ke\u{1b}[1mel", true),
             ("keel", r#"{"text":"ke\u001b]8;;x\u0007el"}"#, true),
             ("keel", "ke\u{ad}el", true),
