@@ -16,7 +16,7 @@ use crate::formats::roots::is_of_agents;
 use crate::formats::{DetectMode, Detection, named, registry, roots};
 use crate::model::record::Shape;
 use crate::model::text::{Text, text_of};
-use crate::source::discover::below;
+use crate::source::discover::{Below, below};
 use crate::source::follow;
 use crate::source::pattern::{Closed, Why, matches};
 use crate::source::regular::{self, Fence};
@@ -248,33 +248,30 @@ fn plan_folder(target: &Target, mode: DetectMode) -> Result<(Plan, Verdicts), Op
         };
         return Ok(Plan::of(path, session, detection));
     }
-    if let Some(name) = named {
-        let mut files = below(path, DEEPEST, &holds_sessions, &mut |_, _| true).files;
-        files.retain(|file| probe::may_hold_a_session(file));
-        let (_, file) = named_among(files, name).map_err(|what| refusal(path, &what))?;
-        return plan_asking(
-            &Target {
-                path: file,
-                session: None,
-            },
-            mode,
-        );
-    }
-    let file = newest_session_file(path).ok_or_else(|| {
-        unread_below(path).unwrap_or_else(|| {
-            refusal(
-                path,
-                "no session file in this folder or up to three folders below; name a file",
-            )
-        })
-    })?;
+    let found = may_be_sessions(path);
+    let none = "no session file in this folder or up to three folders below; name a file";
+    let file = match named {
+        Some(name) => named_among(found.files, name)
+            .map(|(_, file)| file)
+            .map_err(|what| refusal(path, &what))?,
+        None => newest_session_file(found.files.clone())
+            .ok_or_else(|| why_unread_below(&found).unwrap_or_else(|| refusal(path, none)))?,
+    };
+    let session = None;
     plan_asking(
         &Target {
             path: file,
-            session: None,
+            session,
         },
         mode,
     )
+}
+
+/// Files below a folder that may be sessions.
+fn may_be_sessions(folder: &Path) -> Below {
+    let mut found = below(folder, DEEPEST, &holds_sessions, &mut |_, _| true);
+    found.files.retain(|file| probe::may_hold_a_session(file));
+    found
 }
 
 /// The session of this name among files that are named for theirs, and its file. Some agents put the time of its
@@ -332,15 +329,12 @@ fn newest_session(format: &dyn Format, path: &Path) -> Option<String> {
         .and_then(|file| stem(file))
 }
 
-/// What in a folder may be a session and cannot be looked at.
-fn unread_below(folder: &Path) -> Option<OpenError> {
-    let found = below(folder, DEEPEST, &holds_sessions, &mut |_, _| true);
-    let files = found
+/// Why one of these files, or a folder among them, cannot be looked at.
+fn why_unread_below(found: &Below) -> Option<OpenError> {
+    let unread = found
         .files
         .iter()
-        .filter(|file| probe::may_hold_a_session(file));
-    let unread =
-        files.filter_map(|file| read_head(file).err().map(|error| cannot_open(file, &error)));
+        .filter_map(|file| read_head(file).err().map(|error| cannot_open(file, &error)));
     let closed = found
         .closed
         .iter()
@@ -348,10 +342,8 @@ fn unread_below(folder: &Path) -> Option<OpenError> {
     unread.chain(closed).next()
 }
 
-/// The newest file under a folder that an agent wrote; of a session and its companions the session.
-fn newest_session_file(folder: &Path) -> Option<PathBuf> {
-    let mut files = below(folder, DEEPEST, &holds_sessions, &mut |_, _| true).files;
-    files.retain(|file| probe::may_hold_a_session(file));
+/// The newest of these files that an agent wrote; of a session and its companions the session.
+fn newest_session_file(mut files: Vec<PathBuf>) -> Option<PathBuf> {
     files.sort_by_cached_key(|file| std::cmp::Reverse(modified(file)));
     files.truncate(TRIED);
     let (newest, format) = files.iter().find_map(|file| {

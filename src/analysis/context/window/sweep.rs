@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::fact::{Part, Prompted, Shown};
-use super::weigh::{Class, Sizes};
+use super::weigh::Sizes;
 use super::{Compaction, ContextRow, Grown, Request, Sums, TokenCount, Track};
 use crate::analysis::context::cache_breaks::{Asked, Between, Cache};
 use crate::analysis::context::seen::{self, Path};
@@ -319,10 +319,7 @@ impl Sweep<'_, '_> {
         let Some(now) = now else { return };
         let Carry { sizes, dropped, .. } = &mut self.carry;
         while let Some(first) = dropped.first_entry().filter(|first| *first.key() <= now) {
-            let gone = first.remove();
-            for class in Class::ALL {
-                sizes.remove(class, gone.of(class));
-            }
+            sizes.remove(&first.remove());
         }
     }
 

@@ -59,18 +59,14 @@ impl Class {
     }
 }
 
-/// Sizes by class, in bytes.
+/// Sizes by class, in bytes, in the order of the classes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sizes([u64; 9]);
 
 impl Sizes {
     /// The size of a class.
     pub(crate) fn of(&self, class: Class) -> u64 {
-        Class::ALL
-            .iter()
-            .zip(self.0)
-            .find(|(one, _)| **one == class)
-            .map_or(0, |(_, bytes)| bytes)
+        self.0.get(class as usize).copied().unwrap_or(0)
     }
 
     /// All of it.
@@ -82,18 +78,14 @@ impl Sizes {
 
     /// Adds to a class.
     pub(crate) fn add(&mut self, class: Class, bytes: u64) {
-        if let Some(at) = Class::ALL.iter().position(|one| *one == class)
-            && let Some(sum) = self.0.get_mut(at)
-        {
+        if let Some(sum) = self.0.get_mut(class as usize) {
             *sum = sum.saturating_add(bytes);
         }
     }
 
-    /// Takes away from a class.
-    pub(crate) fn remove(&mut self, class: Class, bytes: u64) {
-        if let Some(at) = Class::ALL.iter().position(|one| *one == class)
-            && let Some(sum) = self.0.get_mut(at)
-        {
+    /// Takes away what others have.
+    pub(crate) fn remove(&mut self, others: &Self) {
+        for (sum, bytes) in self.0.iter_mut().zip(others.0) {
             *sum = sum.saturating_sub(bytes);
         }
     }
