@@ -1,7 +1,6 @@
 //! A file that its writer rewrites whole, perhaps in pieces: the last complete content stays until
 //! the next one is complete.
 
-use std::hash::Hasher;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
@@ -10,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::follow::{is_absence, why_unread};
 use super::regular::{Fence, LARGEST};
 use super::stamp::Stamp;
+use crate::model::fingerprint::hash_of;
 
 /// Delay before a file that is being written is read again.
 pub(crate) const RETRY: Duration = Duration::from_millis(100);
@@ -108,7 +108,7 @@ impl Rewritten {
         self.stamp = Some(stamp);
         self.is_settled = false;
         self.broken_since = None;
-        self.hash = Some(hash(&bytes));
+        self.hash = Some(hash_of(&bytes));
         Ok(bytes)
     }
 
@@ -153,12 +153,6 @@ impl Rewritten {
             (true, false) => Look::Unreadable(what),
         }
     }
-}
-
-pub(crate) fn hash(bytes: &[u8]) -> u64 {
-    let mut hasher = std::hash::DefaultHasher::new();
-    hasher.write(bytes);
-    hasher.finish()
 }
 
 #[cfg(test)]

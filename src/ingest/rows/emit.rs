@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use super::Rows;
-use super::known::hash;
 use super::look::{AT_ONCE, Todo};
 use crate::formats::decoder::is_blank;
 use crate::ingest::bodies::Bodies;
 use crate::ingest::emitter::Emitter;
 use crate::ingest::files::Kind;
 use crate::model::edit::saturating_u32;
+use crate::model::fingerprint::hash_of;
 use crate::model::record::{Origin, Record};
 use crate::source::lines::{Line, LineBuffer};
 use crate::source::packed;
@@ -129,7 +129,7 @@ impl Rows {
                 return;
             }
         };
-        let hash = hash(bytes);
+        let hash = hash_of(bytes);
         if rows.known.read(table, at, hash) {
             return;
         }

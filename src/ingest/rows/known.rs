@@ -8,7 +8,6 @@ use crate::ingest::whole::Counted;
 use crate::model::fingerprint::hash_of;
 use crate::model::record::FileId;
 use crate::model::tally::Tally;
-pub(crate) use crate::source::rewritten::hash;
 
 /// Rows whose places differ in this many bits lie together.
 const BITS: u32 = 8;
@@ -183,7 +182,7 @@ pub(crate) fn print(id: &[u8]) -> u32 {
     if id.is_empty() {
         0
     } else {
-        short(hash(id)).max(1)
+        short(hash_of(id)).max(1)
     }
 }
 

@@ -3,7 +3,6 @@ use std::path::Path;
 
 use rusqlite::{Connection, params};
 
-use super::super::known::hash;
 use super::super::look::{News, Todo};
 use super::super::session::SessionRows;
 use super::{PORTION, SMALL_PIECE, TAIL};
@@ -84,7 +83,7 @@ fn read(session: &mut SessionRows, database: &Database, todo: &[Todo]) -> Vec<(u
             .value(one, &[session.key(), Cell::Int(*at)])
             .unwrap()
             .expect("a row is there");
-        let hash = hash(&cell.content());
+        let hash = crate::model::fingerprint::hash_of(&cell.content());
         if !session.known.read(*table, *at, hash) {
             session
                 .known
