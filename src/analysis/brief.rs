@@ -7,8 +7,9 @@
 //! of the entries.
 
 use std::borrow::{Borrow, Cow};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use super::calls::Place;
 use super::derived::{Derived, Facts, Out};
 use super::files::paths::normal;
 use crate::model::body::Body;
@@ -22,7 +23,9 @@ mod notes;
 mod outputs;
 pub(crate) mod rows;
 
+pub(crate) use notes::Fault;
 use notes::{FileChange, Like, Note, Tests};
+pub(crate) use outputs::complaint_of;
 
 /// Gives a block with its bodies, as far as they can be had.
 pub(crate) type Whole<'w> = &'w mut dyn for<'b> FnMut(&'b Block) -> Cow<'b, Block>;
@@ -35,7 +38,8 @@ pub(crate) fn as_is(block: &Block) -> Cow<'_, Block> {
 /// What an entry says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EntryNotes {
-    notes: Box<[Note]>,
+    /// With the blocks that say so.
+    notes: Box<[(usize, Note)]>,
     /// Bodies that are on disk would say more.
     is_away: bool,
 }
@@ -51,7 +55,7 @@ pub struct Brief {
     pub(crate) commits: Vec<Commit>,
     /// Test runs.
     pub(crate) tests: Vec<TestRun>,
-    /// What failed.
+    /// What failed, was refused or stopped, in the order of the entries.
     pub(crate) failed: Vec<Failure>,
     /// Calls without a result.
     pub(crate) open: Vec<Open>,
@@ -65,14 +69,14 @@ struct Going {
     brief: Brief,
     root: Option<Text>,
     hashes: HashSet<String>,
-    /// Failures that nothing has mended, by lane and what they are known by, with their words.
-    unmended: BTreeMap<(Option<Name>, Like), HashMap<String, usize>>,
+    /// The numbers of failures that nothing has mended, by lane and what they are known by.
+    unmended: BTreeMap<(Option<Name>, Like), Vec<usize>>,
 }
 
 /// Where a note stands.
 #[derive(Clone, Copy)]
 struct At<'a> {
-    entry: EntryId,
+    place: Place,
     lane: Option<&'a Name>,
 }
 
@@ -86,7 +90,15 @@ pub(crate) struct Change {
     /// Lines that edits added and removed, where all of them say so.
     pub(crate) lines: Option<(usize, usize)>,
     /// The last of these calls.
-    pub(crate) last: EntryId,
+    pub(crate) last: Place,
+}
+
+impl Change {
+    /// How much was done to the file.
+    pub(crate) fn extent(&self) -> (usize, usize) {
+        let lines = self.lines.map_or(0, |(added, removed)| added + removed);
+        (self.edits + self.writes, lines)
+    }
 }
 
 /// A command.
@@ -95,7 +107,7 @@ pub(crate) struct Command {
     /// As it was written, the part that counts.
     pub(crate) text: String,
     /// Where.
-    pub(crate) entry: EntryId,
+    pub(crate) place: Place,
 }
 
 /// A commit.
@@ -106,7 +118,7 @@ pub(crate) struct Commit {
     /// Its subject.
     pub(crate) subject: String,
     /// Where.
-    pub(crate) entry: EntryId,
+    pub(crate) place: Place,
 }
 
 /// A run of tests.
@@ -123,27 +135,26 @@ pub(crate) struct TestRun {
     /// When it ended.
     pub(crate) at: Option<Timestamp>,
     /// Where.
-    pub(crate) entry: EntryId,
+    pub(crate) place: Place,
 }
 
-/// Something that failed, perhaps several times.
+/// Something that failed, was refused or stopped.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Failure {
     /// What.
     pub(crate) what: String,
     /// Why, as far as that is said: `exit 1`.
     pub(crate) reason: String,
-    /// `failed` or `refused`.
-    pub(crate) word: &'static str,
-    /// How often.
-    pub(crate) times: usize,
-    /// Where it failed last.
-    pub(crate) entry: EntryId,
+    /// The line of its output that tells best what went wrong.
+    pub(crate) said: Option<String>,
+    /// In which way.
+    pub(crate) fault: Fault,
+    /// Where.
+    pub(crate) place: Place,
     /// Where the same was done later, or the session went on after an error.
-    pub(crate) mended_by: Option<EntryId>,
+    pub(crate) mended_by: Option<Place>,
     /// It is no call, but an error of the agent or its provider.
     pub(crate) is_error: bool,
-    like: Like,
 }
 
 /// A call without a result.
@@ -152,9 +163,7 @@ pub(crate) struct Open {
     /// What.
     pub(crate) what: String,
     /// Where.
-    pub(crate) entry: EntryId,
-    /// The block of the call.
-    pub(crate) block: usize,
+    pub(crate) place: Place,
 }
 
 impl Derived for Brief {
@@ -219,11 +228,14 @@ impl Brief {
             if *is_away {
                 going.brief.away.insert(entry);
             }
-            let at = At {
-                entry,
-                lane: transcript.lane_at(entry),
-            };
-            notes.iter().for_each(|note| going.add(at, note));
+            let lane = transcript.lane_at(entry);
+            for (block, note) in notes {
+                let place = Place {
+                    entry,
+                    block: *block,
+                };
+                going.add(At { place, lane }, note);
+            }
         }
         going.brief
     }
@@ -231,12 +243,12 @@ impl Brief {
 
 impl Going {
     fn add(&mut self, at: At<'_>, note: &Note) {
-        let entry = at.entry;
+        let place = at.place;
         if !matches!(note, Note::Failed(failed) if failed.like == Like::Error) {
             self.mend(at, &Like::Error);
         }
         match note {
-            Note::Change(change) => self.change(entry, change),
+            Note::Change(change) => self.change(place, change),
             Note::Commit(commit) => {
                 let notes::Committed {
                     hash,
@@ -251,13 +263,13 @@ impl Going {
                     commits.push(Commit {
                         hash: hash.clone(),
                         subject: subject.clone(),
-                        entry,
+                        place,
                     });
                 }
             }
             Note::Command(text) => self.brief.commands.push(Command {
                 text: text.clone(),
-                entry,
+                place,
             }),
             Note::Test(tests) => self.test(at, tests),
             Note::Done(like) => {
@@ -269,22 +281,25 @@ impl Going {
                 let notes::Failed {
                     what,
                     reason,
-                    word,
+                    said,
+                    fault,
                     like,
                 } = &**failed;
-                let (what, like) = (
-                    what.words(self.root.as_deref()),
-                    self.within_root(like).into_owned(),
-                );
-                self.fail(at, (what, reason, word), like);
+                let failure = Failure {
+                    what: what.words(self.root.as_deref()),
+                    reason: reason.clone(),
+                    said: said.clone(),
+                    fault: *fault,
+                    place,
+                    mended_by: None,
+                    is_error: *like == Like::Error,
+                };
+                let like = self.within_root(like).into_owned();
+                self.fail(at, failure, like);
             }
-            Note::Open(block, what) => {
+            Note::Open(what) => {
                 let what = what.words(self.root.as_deref());
-                self.brief.open.push(Open {
-                    what,
-                    entry,
-                    block: *block,
-                });
+                self.brief.open.push(Open { what, place });
             }
         }
     }
@@ -297,7 +312,7 @@ impl Going {
         }
     }
 
-    fn change(&mut self, entry: EntryId, change: &FileChange) {
+    fn change(&mut self, place: Place, change: &FileChange) {
         let FileChange {
             path,
             is_edit,
@@ -307,7 +322,7 @@ impl Going {
             edits: 0,
             writes: 0,
             lines: Some((0, 0)),
-            last: entry,
+            last: place,
         };
         let path = normal(path, self.root.as_deref());
         let known = self.brief.files.entry(path).or_insert_with(new);
@@ -317,7 +332,7 @@ impl Going {
             .lines
             .zip(*lines)
             .map(|(all, own)| (all.0 + own.0, all.1 + own.1));
-        known.last = entry;
+        known.last = place;
     }
 
     fn test(&mut self, at: At<'_>, tests: &Tests) {
@@ -325,7 +340,7 @@ impl Going {
             command,
             like,
             passed,
-            has_failed,
+            failed,
             summary,
             facts,
             at: ended,
@@ -339,15 +354,19 @@ impl Going {
             summary: summary.clone(),
             facts: facts.clone(),
             at: *ended,
-            entry: at.entry,
+            place: at.place,
         });
-        if *has_failed {
-            let reason = summary.as_ref().unwrap_or(facts);
-            self.fail(
-                at,
-                (format!("run {command}"), reason, "failed"),
-                Like::Test(like.clone()),
-            );
+        if let Some((fault, said)) = failed {
+            let failure = Failure {
+                what: format!("run {command}"),
+                reason: summary.as_ref().unwrap_or(facts).clone(),
+                said: said.clone(),
+                fault: *fault,
+                place: at.place,
+                mended_by: None,
+                is_error: false,
+            };
+            self.fail(at, failure, Like::Test(like.clone()));
         }
     }
 
@@ -359,9 +378,9 @@ impl Going {
             .unmended
             .remove(&(at.lane.cloned(), like.clone()))
             .unwrap_or_default();
-        for number in mended.into_values() {
+        for number in mended {
             if let Some(failure) = self.brief.failed.get_mut(number) {
-                failure.mended_by = Some(at.entry);
+                failure.mended_by = Some(at.place);
             }
         }
     }
@@ -385,32 +404,12 @@ impl Going {
         }
     }
 
-    fn fail(&mut self, at: At<'_>, (what, reason, word): (String, &str, &'static str), like: Like) {
-        let numbers = self
-            .unmended
-            .entry((at.lane.cloned(), like.clone()))
-            .or_default();
-        if let Some(known) = numbers
-            .get(&what)
-            .and_then(|number| self.brief.failed.get_mut(*number))
-        {
-            known.times += 1;
-            known.entry = at.entry;
-            reason.clone_into(&mut known.reason);
-            return;
-        }
-        numbers.insert(what.clone(), self.brief.failed.len());
-        let (reason, is_error) = (reason.to_owned(), like == Like::Error);
-        self.brief.failed.push(Failure {
-            what,
-            reason,
-            word,
-            times: 1,
-            entry: at.entry,
-            mended_by: None,
-            is_error,
-            like,
-        });
+    fn fail(&mut self, at: At<'_>, failure: Failure, like: Like) {
+        self.unmended
+            .entry((at.lane.cloned(), like))
+            .or_default()
+            .push(self.brief.failed.len());
+        self.brief.failed.push(failure);
     }
 }
 

@@ -397,11 +397,16 @@ pub(crate) fn title_of(entry: &Entry) -> Text {
 
 /// The block that stands for a prompt: its first text, or its first block.
 pub(crate) fn is_headline(entry: &Entry, place: usize) -> bool {
+    headline(entry) == place
+}
+
+/// The block by which an entry is known: its first text.
+pub(crate) fn headline(entry: &Entry) -> usize {
     let text = entry
         .blocks
         .iter()
         .position(|block| matches!(block.kind, BlockKind::Text(_)));
-    text.unwrap_or(0) == place
+    text.unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -34,6 +34,8 @@ pub enum StatusSign {
     Warn,
     /// Is wrong.
     Bad,
+    /// Holds so many failures.
+    Failures(u32),
     /// Was not allowed.
     Refused,
     /// Has no end; the sign of this call while it runs.
@@ -211,6 +213,12 @@ impl Checks {
         &self.list
     }
 
+    /// How many there are of a kind.
+    pub(crate) fn count(&self, kind: CheckKind) -> u64 {
+        let check = self.list.iter().find(|check| check.kind == kind);
+        check.and_then(|check| check.count).unwrap_or(0)
+    }
+
     /// Generation, which rises with each rebuild.
     pub(crate) fn generation(&self) -> u64 {
         self.generation
@@ -287,7 +295,10 @@ fn of_session(transcript: &Transcript, notes: &CheckCounts) -> Vec<Check> {
     let is_raw = |block: &Block| matches!(block.kind, BlockKind::Raw(_));
     let tally = transcript.tally();
     let first_unknown = tally.loud_kinds().map(|(_, unknown)| unknown.first).min();
-    let failed = at(notes.failed.first(), &|block| block.kind.counts_as_error());
+    let failed = notes.failed.first().and_then(|id| {
+        let entry = transcript.get(*id)?;
+        at(Some(id), &|block| entry.has_failed(&block.kind))
+    });
     let rows = [
         (
             CheckKind::Broken,

@@ -70,6 +70,22 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Whether it is nothing but thinking that nobody can read.
+    pub(crate) fn is_redacted(&self) -> bool {
+        !self.blocks.is_empty() && self.blocks.iter().all(|block| block.kind.is_redacted())
+    }
+
+    /// Whether a block of it is a failure, which is counted: a call that failed, or an error of the agent. A request that
+    /// is made again has not failed so far, and what a copy tells stands elsewhere.
+    pub fn has_failed(&self, block: &BlockKind) -> bool {
+        match block {
+            _ if self.marks.copy => false,
+            BlockKind::Call(call) => matches!(call.state, ToolState::Failed(_)),
+            BlockKind::Break(Break::Error(_)) => !self.marks.retried,
+            _ => false,
+        }
+    }
+
     /// Which of the ends that it tells stand for a block: each notice tells one, and the last of them all that are left.
     pub(crate) fn ends_at<'e>(&self, ends: &'e [EndLine], block: usize) -> &'e [EndLine] {
         if ends.is_empty() || !matches!(self.role, Role::System | Role::Harness) {
@@ -570,10 +586,9 @@ impl BlockKind {
         matches!(self, Self::Break(Break::Compaction { partial: false, .. }))
     }
 
-    /// Whether it counts as an error: the tally counts broken records, and the lint finds results without
-    /// their calls.
-    pub fn counts_as_error(&self) -> bool {
-        self.is_error() && !matches!(self, Self::Result(_) | Self::Raw(_))
+    /// Whether it is thinking that nobody can read.
+    pub(crate) fn is_redacted(&self) -> bool {
+        matches!(self, Self::Thinking(body) if body.bytes == 0)
     }
 
     /// All bodies of the block, in the order of decoding.

@@ -1,6 +1,6 @@
 //! Turns: a prompt and all that answers it, derived from the order of the main lane, or of that of each session.
 
-use super::entry::{BlockKind, Break, Entry, EntryId};
+use super::entry::{BlockKind, Entry, EntryId};
 use super::timestamp::Timestamp;
 use super::tool::{ToolState, is_textual};
 use super::totals::Totals;
@@ -64,6 +64,7 @@ impl TurnFacts {
             self.ended = self.ended.max(entry.end());
         }
         for block in &entry.blocks {
+            self.errors += u32::from(entry.has_failed(&block.kind));
             self.see(&block.kind);
         }
     }
@@ -91,23 +92,17 @@ impl TurnFacts {
     }
 
     fn see(&mut self, block: &BlockKind) {
-        match block {
-            BlockKind::Call(call) => {
-                self.calls += 1;
-                let has_failed = matches!(call.state, ToolState::Failed(_));
-                self.failed += u32::from(has_failed);
-                self.errors += u32::from(has_failed);
-                self.open += u32::from(call.state.result().is_none() && !is_textual(&call.key));
-                self.delegated += u32::from(call.has_started_agent());
-                let at = call
-                    .state
-                    .result()
-                    .and_then(|result| result.ended().or(result.at));
-                self.started = self.started.or(at);
-                self.ended = self.ended.max(at);
-            }
-            BlockKind::Break(Break::Error(_)) => self.errors += 1,
-            _ => {}
+        if let BlockKind::Call(call) = block {
+            self.calls += 1;
+            self.failed += u32::from(matches!(call.state, ToolState::Failed(_)));
+            self.open += u32::from(call.state.result().is_none() && !is_textual(&call.key));
+            self.delegated += u32::from(call.has_started_agent());
+            let at = call
+                .state
+                .result()
+                .and_then(|result| result.ended().or(result.at));
+            self.started = self.started.or(at);
+            self.ended = self.ended.max(at);
         }
     }
 }

@@ -228,10 +228,8 @@ impl Gathered {
             title: transcript.meta().title().map(ToString::to_string),
             asked: Vec::new(),
             done,
-            failed: brief
-                .failed
-                .iter()
-                .map(|failure| failed_of(failure, &key))
+            failed: rows::alike(brief.failed.iter())
+                .map(|(failure, times)| failed_of(failure, times, &key))
                 .collect(),
             open: brief
                 .open
@@ -241,7 +239,7 @@ impl Gathered {
                     Some(Open {
                         what: open.what.clone(),
                         state,
-                        key: key(open.entry),
+                        key: key(open.place.entry),
                     })
                 })
                 .collect(),
@@ -286,13 +284,13 @@ fn done_of(brief: &Brief, key: &impl Fn(EntryId) -> String, quotes: &mut Quotes)
         files: brief
             .files
             .iter()
-            .map(|(path, change)| file(path, change, key(change.last)))
+            .map(|(path, change)| file(path, change, key(change.last.entry)))
             .collect(),
         commands: brief
             .commands
             .iter()
             .map(|command| Said {
-                key: key(command.entry),
+                key: key(command.place.entry),
                 text: quotes.of(&command.text),
             })
             .collect(),
@@ -302,13 +300,13 @@ fn done_of(brief: &Brief, key: &impl Fn(EntryId) -> String, quotes: &mut Quotes)
             .map(|commit| Commit {
                 hash: commit.hash.clone(),
                 subject: commit.subject.clone(),
-                key: key(commit.entry),
+                key: key(commit.place.entry),
             })
             .collect(),
         tests: brief
             .tests
             .iter()
-            .map(|run| tests_of(run, quotes.of(&run.command), key(run.entry)))
+            .map(|run| tests_of(run, quotes.of(&run.command), key(run.place.entry)))
             .collect(),
     }
 }
@@ -373,6 +371,8 @@ struct Failed {
     what: String,
     /// Why, as far as that is said: `exit 1`.
     reason: Option<String>,
+    /// The line of its output that says what went wrong.
+    said: Option<String>,
     state: &'static str,
     times: usize,
     key: String,
@@ -426,30 +426,31 @@ fn tests_of(run: &TestRun, command: String, key: String) -> Tests {
     }
 }
 
-fn failed_of(failure: &Failure, key: &impl Fn(EntryId) -> String) -> Failed {
+fn failed_of(failure: &Failure, times: usize, key: &impl Fn(EntryId) -> String) -> Failed {
     let Failure {
         what,
         reason,
-        word,
-        times,
-        entry,
+        said,
+        fault,
+        place,
         mended_by,
         ..
     } = failure;
     Failed {
         what: what.clone(),
         reason: (!reason.is_empty()).then(|| reason.clone()),
-        state: word,
-        times: *times,
-        key: key(*entry),
-        mended_by: mended_by.map(key),
+        said: said.clone(),
+        state: fault.word(),
+        times,
+        key: key(place.entry),
+        mended_by: mended_by.map(|place| key(place.entry)),
     }
 }
 
 fn markdown(row: &BriefRow) -> String {
     match (
         row.code.as_str(),
-        plain(&format!("{}{}", row.text, row.end)),
+        plain(&format!("{}{}{}", row.text, row.why, row.end)),
     ) {
         ("", text) => text,
         (words, text) => format!("{} {text}", code(words)),

@@ -2,7 +2,7 @@
 
 use super::Whole;
 use super::outputs::{
-    commits_of, end_of_push, end_of_tests, shows_failures, still_runs, was_stopped,
+    commits_of, complaint_of, end_of_push, end_of_tests, shows_failures, still_runs, was_stopped,
 };
 use crate::analysis::calls::likeness_of;
 use crate::analysis::files::paths::normal;
@@ -36,8 +36,8 @@ pub(super) enum Note {
     Done(Like),
     /// Something failed.
     Failed(Box<Failed>),
-    /// A call of the block with this number has no result or no end, or nobody told the model of its end.
-    Open(usize, Box<What>),
+    /// A call has no result or no end, or nobody told the model of its end.
+    Open(Box<What>),
 }
 
 /// A call in a few words.
@@ -89,8 +89,8 @@ pub(super) struct Tests {
     /// What the same tests are known by: where they ran, and the command.
     pub(super) like: String,
     pub(super) passed: Option<bool>,
-    /// They failed, or at least the command did.
-    pub(super) has_failed: bool,
+    /// How they failed, or at least the command did, and the line of the output that says so.
+    pub(super) failed: Option<(Fault, Option<String>)>,
     pub(super) summary: Option<String>,
     /// What is said of the run if no line of it says how it ended.
     pub(super) facts: String,
@@ -103,8 +103,44 @@ pub(super) struct Failed {
     pub(super) what: What,
     /// Why, as far as that is said.
     pub(super) reason: String,
-    pub(super) word: &'static str,
+    /// The line of its output that says so.
+    pub(super) said: Option<String>,
+    pub(super) fault: Fault,
     pub(super) like: Like,
+}
+
+/// In which way something went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// It failed: what counts as a failure everywhere.
+    Failed,
+    /// Its output tells of a failure, but the command ended well, so that its call counts as done.
+    Hidden,
+    /// The user or a policy did not allow it.
+    Refused,
+    /// Somebody ended it.
+    Stopped,
+}
+
+impl Fault {
+    /// In a word, the same as the state of a call.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Failed | Self::Hidden => "failed",
+            Self::Refused => "refused",
+            Self::Stopped => "stopped",
+        }
+    }
+
+    /// By the state of a call; nothing if that tells of none.
+    fn of(state: &ToolState) -> Option<Self> {
+        match state {
+            ToolState::Failed(_) => Some(Self::Failed),
+            ToolState::Refused(_) => Some(Self::Refused),
+            ToolState::Stopped(_) => Some(Self::Stopped),
+            _ => None,
+        }
+    }
 }
 
 /// What the same thing is known by.
@@ -118,47 +154,72 @@ pub(super) enum Like {
     Error,
 }
 
-/// What an entry says, and whether bodies that are on disk would say more. `whole` gives a block with its bodies, if
-/// somebody can: no more than one of them has to be in memory.
-pub(super) fn notes_of(entry: &Entry, whole: Whole<'_>) -> (Vec<Note>, bool) {
+/// What the blocks of an entry say, each with its number, and whether bodies that are on disk would say more. `whole`
+/// gives a block with its bodies, if somebody can: no more than one of them has to be in memory.
+pub(super) fn notes_of(entry: &Entry, whole: Whole<'_>) -> (Vec<(usize, Note)>, bool) {
     let mut noted = Noted::default();
     let mut is_answer = entry.role == Role::Assistant && !entry.marks.trace;
     for (number, block) in entry.blocks.iter().enumerate() {
+        noted.block = number;
         match &block.kind {
             BlockKind::Call(_) => whole(block)
                 .call()
                 .into_iter()
-                .for_each(|call| noted.add(number, call)),
-            BlockKind::Break(Break::Error(what)) if !entry.marks.retried => {
+                .for_each(|call| noted.add(call)),
+            BlockKind::Break(Break::Error(what)) => {
                 is_answer = false;
-                let what = What::Words(first_line(what));
-                let failed = Failed {
-                    what,
-                    reason: String::new(),
-                    word: "failed",
-                    like: Like::Error,
-                };
-                noted.notes.push(Note::Failed(Box::new(failed)));
+                if entry.has_failed(&block.kind) {
+                    let what = What::Words(first_line(what));
+                    noted.fail(what, (String::new(), None), Fault::Failed, Like::Error);
+                }
             }
-            BlockKind::Break(Break::Error(_)) => is_answer = false,
             _ => {}
         }
     }
     let says = |kind: &BlockKind| matches!(kind, BlockKind::Text(_) | BlockKind::Call(_));
     if noted.notes.is_empty() && is_answer && entry.has(says) {
-        noted.notes.push(Note::Answered);
+        noted.block = 0;
+        noted.push(Note::Answered);
     }
     (noted.notes, noted.is_away)
 }
 
 #[derive(Default)]
 struct Noted {
-    notes: Vec<Note>,
+    notes: Vec<(usize, Note)>,
     is_away: bool,
+    /// The number of the block that is looked at.
+    block: usize,
 }
 
 impl Noted {
-    fn add(&mut self, number: usize, call: &ToolCall) {
+    fn push(&mut self, note: Note) {
+        self.notes.push((self.block, note));
+    }
+
+    fn fail(
+        &mut self,
+        what: What,
+        (reason, said): (String, Option<String>),
+        fault: Fault,
+        like: Like,
+    ) {
+        self.push(Note::Failed(Box::new(Failed {
+            what,
+            reason,
+            said,
+            fault,
+            like,
+        })));
+    }
+
+    /// The line of the output that tells best why a call failed.
+    fn said(&mut self, call: &ToolCall) -> Option<String> {
+        self.is_away |= call.state.result()?.body.is_away();
+        complaint_of(call)
+    }
+
+    fn add(&mut self, call: &ToolCall) {
         let what = what_of(call);
         let is_done = matches!(call.state, ToolState::Done(_));
         let is_file = matches!(call.kind, ToolKind::Edit | ToolKind::Write);
@@ -179,32 +240,29 @@ impl Noted {
         };
         let is_undelivered = |work: &Work| work.completed().is_some() && work.delivered().is_none();
         if call.state.work().is_some_and(is_undelivered) {
-            self.notes.push(Note::Open(number, Box::new(what.clone())));
+            self.push(Note::Open(Box::new(what.clone())));
+        }
+        if let Some((fault, result)) = Fault::of(&call.state).zip(call.state.result()) {
+            let reason = (reason_of(call, result), self.said(call));
+            return self.fail(what, reason, fault, like);
         }
         match &call.state {
             ToolState::Done(_) => {
                 let others = paths.filter(|_| is_file).map(Like::File);
-                self.notes
-                    .extend(std::iter::once(like).chain(others).map(Note::Done));
+                for like in std::iter::once(like).chain(others) {
+                    self.push(Note::Done(like));
+                }
             }
-            ToolState::Failed(result) | ToolState::Refused(result) | ToolState::Stopped(result) => {
-                let (reason, word) = (reason_of(call, result), call.state.word());
-                self.notes.push(Note::Failed(Box::new(Failed {
-                    what,
-                    reason,
-                    word,
-                    like,
-                })));
-            }
+            ToolState::Failed(_) | ToolState::Refused(_) | ToolState::Stopped(_) => {}
             // Of calls that are written as text no results are recorded.
             ToolState::Pending
             | ToolState::Running
             | ToolState::Streaming(_)
             | ToolState::Acknowledged(_)
             | ToolState::Lost => {
-                let is_open = !is_textual(&call.key);
-                self.notes
-                    .extend(is_open.then(|| Note::Open(number, Box::new(what))));
+                if !is_textual(&call.key) {
+                    self.push(Note::Open(Box::new(what)));
+                }
             }
         }
     }
@@ -217,7 +275,7 @@ impl Noted {
         let is_counted = is_edit || patch.is_some();
         for path in paths_of(call) {
             let lines = change::changed_lines(call, &path).filter(|_| is_counted);
-            self.notes.push(Note::Change(Box::new(FileChange {
+            self.push(Note::Change(Box::new(FileChange {
                 path,
                 is_edit,
                 lines,
@@ -274,7 +332,9 @@ impl Noted {
                 is_amended,
             }))
         };
-        self.notes.extend(made.into_iter().map(commit));
+        for note in made.into_iter().map(commit) {
+            self.push(note);
+        }
         let mut push_failed = false;
         for (number, step) in steps.iter().enumerate() {
             let text = words_of(bare(step.text));
@@ -282,29 +342,23 @@ impl Noted {
             match shown(step) {
                 Some(Does::Commit) if !has_named && end() == Some(true) => {
                     has_committed = true;
-                    self.notes.push(Note::Command(text));
+                    self.push(Note::Command(text));
                 }
                 Some(Does::Push) => {
                     match end_of_push(&output).or_else(|| end().filter(|is_well| *is_well)) {
-                        Some(true) => self.notes.push(Note::Command(text)),
+                        Some(true) => self.push(Note::Command(text)),
                         Some(false) => push_failed = true,
                         None => {}
                     }
                 }
-                Some(Does::Change) if is_done => self.notes.push(Note::Command(text)),
+                Some(Does::Change) if is_done => self.push(Note::Command(text)),
                 _ => {}
             }
         }
         if push_failed && is_done {
             // What stands behind it ended well.
-            let what = what_of(call);
-            let failed = Failed {
-                what,
-                reason: facts.clone(),
-                word: "failed",
-                like: Like::Push,
-            };
-            self.notes.push(Note::Failed(Box::new(failed)));
+            let reason = (facts.clone(), self.said(call));
+            self.fail(what_of(call), reason, Fault::Hidden, Like::Push);
         }
         // That a command ended well does not say that it committed or pushed.
         let is_unclear = is_done && (push_failed || !has_committed);
@@ -360,16 +414,18 @@ impl Noted {
             .map(of)
             .rfind(|text| text.starts_with("cd "))
             .unwrap_or_default();
+        let failed =
+            Fault::of(&call.state).or_else(|| (passed == Some(false)).then_some(Fault::Hidden));
         let tests = Tests {
             like: format!("{folder}; {command}"),
             command,
             passed,
-            has_failed: passed == Some(false) || !is_done,
+            failed: failed.map(|fault| (fault, self.said(call))),
             summary: said.map(|(_, line)| line),
             at: call.state.result().and_then(|result| result.at),
             facts,
         };
-        self.notes.push(Note::Test(Box::new(tests)));
+        self.push(Note::Test(Box::new(tests)));
         true
     }
 }
@@ -377,6 +433,7 @@ impl Noted {
 /// Whether a command goes on, as far as its records tell; without an id of its work its words tell it.
 fn is_running(call: &ToolCall, facts: &str, output: &str) -> bool {
     match call.state.work() {
+        _ if Fault::of(&call.state).is_some() => false,
         Some(work) => work.completed().is_none(),
         None => still_runs(facts, output),
     }

@@ -4,6 +4,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::rows::ROW;
+use crate::model::text::{Text, prefix, without_sgr};
+use crate::model::tool::{ToolCall, ToolKind};
+
 /// Whether tests passed, and the line that says so. A failure anywhere is a failure of the whole.
 pub(super) fn end_of_tests(output: &str) -> Option<(bool, String)> {
     let judged = output
@@ -115,6 +119,48 @@ pub(super) fn end_of_push(output: &str) -> Option<bool> {
         end = end.or(has_gone.then_some(true));
     }
     end
+}
+
+/// Bytes of an output in which a complaint is looked for.
+const LOOKED_AT: usize = 64 << 10;
+
+/// Words of lines that tell what went wrong; `ValueError: x` is one, too.
+static COMPLAINTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let words =
+        r"(?i)(error|exception|fatal|panicked|failed|denied|not found|no such|cannot|unable to)\b";
+    Regex::new(words).ok()
+});
+
+/// The line of the output of a call that tells best why it failed.
+pub(crate) fn complaint_of(call: &ToolCall) -> Option<String> {
+    let output = without_sgr(call.state.result()?.body.text_or_stub());
+    complaint(&output, call.kind == ToolKind::Run)
+}
+
+/// The line of an output that tells best why it failed: the first that complains, else the last of a command and the
+/// first of any other tool.
+fn complaint(output: &str, is_command: bool) -> Option<String> {
+    let lines = |text| {
+        str::lines(text)
+            .map(|line| line.trim().trim_start_matches("<tool_use_error>"))
+            .map(|line| line.trim_end_matches("</tool_use_error>"))
+            .filter(|line| !line.is_empty() && !line.starts_with("Exit code "))
+    };
+    let complains = |line: &&str| {
+        COMPLAINTS
+            .as_ref()
+            .is_some_and(|words| words.is_match(line))
+    };
+    let found = lines(prefix(output, LOOKED_AT)).find(complains);
+    let found = found.or_else(|| {
+        let mut all = lines(output);
+        if is_command {
+            all.next_back()
+        } else {
+            all.next()
+        }
+    });
+    found.map(|line| Text::stub(line, ROW).to_string())
 }
 
 /// Whether what ran was stopped before it ended by itself, as the facts of a failed call say.

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::{Brief, Change, Failure, Open, TestRun, as_is, prompts, quoted};
-use crate::analysis::account::{Account, Sums};
+use super::{Brief, Change, Failure, Fault, Open, TestRun, as_is, prompts, quoted};
+use crate::analysis::account::{Account, Class, Sums};
+use crate::analysis::calls::Place;
 use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::calls::lifecycle::Lifecycle;
 use crate::analysis::context::cache_breaks::CacheBreak;
@@ -17,7 +18,7 @@ use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
 /// Characters of a row that may be long, and bytes that they are among.
-const ROW: usize = 140;
+pub(super) const ROW: usize = 140;
 const LINE: usize = 4 << 10;
 
 /// A section of the brief.
@@ -35,6 +36,8 @@ pub(crate) enum Section {
     Tests,
     /// What failed; first what nothing has mended.
     Failed,
+    /// What was not allowed or was stopped.
+    Refused,
     /// Calls without a result.
     Open,
     /// Cost and time.
@@ -45,14 +48,15 @@ pub(crate) enum Section {
 
 impl Section {
     /// All of them, in order.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Asked,
         Self::Files,
+        Self::Failed,
+        Self::Tests,
+        Self::Open,
+        Self::Refused,
         Self::Commits,
         Self::Commands,
-        Self::Tests,
-        Self::Failed,
-        Self::Open,
         Self::Cost,
         Self::Waste,
     ];
@@ -75,6 +79,7 @@ impl Section {
             Self::Commands => "commands",
             Self::Tests => "tests",
             Self::Failed => "failed",
+            Self::Refused => "refused",
             Self::Open => "open",
             Self::Cost => "cost",
             Self::Waste => "waste",
@@ -104,19 +109,21 @@ pub(crate) struct BriefRow {
     pub(crate) code: String,
     /// The rest.
     pub(crate) text: String,
+    /// Why, which has half of the row where not all of it has room.
+    pub(crate) why: String,
     /// What came of it, which is shown even where all of it has no room.
     pub(crate) end: String,
     /// Whether that is good.
     pub(crate) tone: Tone,
-    /// The entry that it is about.
-    pub(crate) entry: Option<EntryId>,
+    /// What it is about.
+    pub(crate) place: Option<Place>,
 }
 
 impl BriefRow {
-    fn of(text: String, entry: Option<EntryId>) -> Self {
+    fn of(text: String, place: Option<Place>) -> Self {
         Self {
             text,
-            entry,
+            place,
             ..Self::default()
         }
     }
@@ -129,6 +136,7 @@ impl BriefRow {
             .filter(|part| !part.is_empty())
             .collect::<Vec<_>>()
             .join(" ")
+            + &self.why
             + &self.end
     }
 }
@@ -167,16 +175,19 @@ impl Sources<'_> {
         let brief = self.brief;
         match section {
             Section::Asked => self.asked(usize::MAX),
-            Section::Files => brief
-                .files
-                .iter()
-                .map(|(path, change)| file(path, change))
-                .collect(),
+            Section::Files => {
+                let mut files: Vec<(&String, &Change)> = brief.files.iter().collect();
+                files.sort_by_key(|(_, change)| std::cmp::Reverse(change.extent()));
+                files
+                    .into_iter()
+                    .map(|(path, change)| file(path, change))
+                    .collect()
+            }
             Section::Commits => {
                 let row = |commit: &super::Commit| BriefRow {
                     code: commit.hash.clone(),
                     text: line(&commit.subject),
-                    entry: Some(commit.entry),
+                    place: Some(commit.place),
                     ..BriefRow::default()
                 };
                 brief.commits.iter().map(row).collect()
@@ -184,20 +195,18 @@ impl Sources<'_> {
             Section::Commands => {
                 let row = |command: &super::Command| BriefRow {
                     code: line(&command.text),
-                    entry: Some(command.entry),
+                    place: Some(command.place),
                     ..BriefRow::default()
                 };
                 grouped(brief.commands.iter().map(row))
             }
             Section::Tests => tests(brief),
-            Section::Failed => {
-                // There is room for some: what nobody mended comes first.
-                let (mended, unmended): (Vec<&Failure>, Vec<&Failure>) = brief
-                    .failed
-                    .iter()
-                    .partition(|failed| failed.mended_by.is_some());
-                unmended.into_iter().chain(mended).map(failed).collect()
-            }
+            Section::Failed => failed(brief, |fault| {
+                matches!(fault, Fault::Failed | Fault::Hidden)
+            }),
+            Section::Refused => failed(brief, |fault| {
+                matches!(fault, Fault::Refused | Fault::Stopped)
+            }),
             Section::Open => self.open(&brief.open),
             Section::Cost => vec![self.cost()],
             Section::Waste => self.waste(),
@@ -206,7 +215,11 @@ impl Sources<'_> {
 
     fn asked(&self, most: usize) -> Vec<BriefRow> {
         let row = |(id, entry): (EntryId, &Entry)| {
-            BriefRow::of(line(&quoted(entry, LINE, &mut as_is)), Some(id))
+            let place = Place {
+                entry: id,
+                block: phrases::headline(entry),
+            };
+            BriefRow::of(line(&quoted(entry, LINE, &mut as_is)), Some(place))
         };
         prompts(self.transcript).take(most).map(row).collect()
     }
@@ -222,7 +235,7 @@ impl Sources<'_> {
             if unknown > HANDFUL && word == "unknown" {
                 let is_first = std::mem::take(&mut first_unknown);
                 let words = format!("{unknown} calls without a recorded end");
-                return is_first.then(|| BriefRow::of(words, Some(call.entry)));
+                return is_first.then(|| BriefRow::of(words, Some(call.place)));
             }
             let end = match word {
                 "lost" => "never got a result",
@@ -231,7 +244,7 @@ impl Sources<'_> {
                 "undelivered" => "ended, and the model was never told",
                 _ => "has no result yet",
             };
-            let row = BriefRow::of(line(&call.what), Some(call.entry));
+            let row = BriefRow::of(line(&call.what), Some(call.place));
             Some(BriefRow {
                 end: format!(" · {end}"),
                 ..row
@@ -253,11 +266,13 @@ impl Sources<'_> {
             words
         };
         let times = Times::of(self.transcript, self.account);
+        // That between the turns is time of theirs, too.
+        let waiting = self.account.time(None).of(Class::Human);
+        let waiting = Some(waiting).filter(|ms| *ms > 0).or(times.waiting_ms);
         let parts = [
             Some(words),
             times.work_ms.map(|ms| format!("{} work", duration(ms))),
-            times
-                .waiting_ms
+            waiting
                 .filter(|ms| *ms > 0)
                 .map(|ms| format!("{} waiting for you", duration(ms))),
             times
@@ -273,10 +288,7 @@ impl Sources<'_> {
     fn waste(&self) -> Vec<BriefRow> {
         let loops = &self.loops.runs;
         let row = |run: &crate::analysis::loops::Run| {
-            BriefRow::of(
-                line(&loop_words(run, "x")),
-                run.first().map(|(entry, _)| entry),
-            )
+            BriefRow::of(line(&loop_words(run, "x")), run.places().next())
         };
         let mut rows = grouped(loops.iter().map(row));
         let roots = &self.transcript.branches().roots;
@@ -288,7 +300,7 @@ impl Sources<'_> {
             };
             rows.push(BriefRow::of(
                 format!("{} {many}", roots.len()),
-                roots.first().copied(),
+                roots.first().map(|entry| start_of(*entry)),
             ));
         }
         let (misses, usd) = self.cache_misses();
@@ -305,7 +317,7 @@ impl Sources<'_> {
             };
             rows.push(BriefRow::of(
                 format!("{misses} {many}{usd}"),
-                self.costliest_miss(),
+                self.costliest_miss().map(start_of),
             ));
         }
         rows
@@ -343,7 +355,7 @@ fn grouped(rows: impl Iterator<Item = BriefRow>) -> Vec<BriefRow> {
     for row in rows {
         let number = *numbers.entry(row.words()).or_insert(groups.len());
         match groups.get_mut(number) {
-            Some((known, times)) => (known.entry, *times) = (row.entry, *times + 1),
+            Some((known, times)) => (known.place, *times) = (row.place, *times + 1),
             None => groups.push((row, 1)),
         }
     }
@@ -405,16 +417,16 @@ impl Times {
 /// `pending`, or `lost` if no result will come; of work in the background `running`, `unknown` if nothing tells how it
 /// ended, and `undelivered` if the model was not told that it ended. Nothing if that is on its way.
 pub(crate) fn word_of(transcript: &Transcript, open: &Open, is_over: bool) -> Option<&'static str> {
-    let Some(entry) = transcript.get(open.entry) else {
+    let Some(entry) = transcript.get(open.place.entry) else {
         return Some("lost");
     };
-    let Some(call) = entry.blocks.get(open.block).and_then(Block::call) else {
+    let Some(call) = entry.blocks.get(open.place.block).and_then(Block::call) else {
         return Some("lost");
     };
     if call.state.work().is_none() {
-        return Some(Awaited::of(transcript).word(transcript, open.entry, call));
+        return Some(Awaited::of(transcript).word(transcript, open.place.entry, call));
     }
-    let life = Lifecycle::of(transcript, (open.entry, &entry.key), call, is_over);
+    let life = Lifecycle::of(transcript, (open.place.entry, &entry.key), call, is_over);
     match life.completed {
         None if life.is_running => Some("running"),
         None => Some("unknown"),
@@ -432,7 +444,7 @@ fn file(path: &str, change: &Change) -> BriefRow {
     BriefRow {
         code: path.to_owned(),
         text: format!("{lines}  {calls}"),
-        entry: Some(change.last),
+        place: Some(change.last),
         ..BriefRow::default()
     }
 }
@@ -447,7 +459,7 @@ fn tests(brief: &Brief) -> Vec<BriefRow> {
         passed,
         summary,
         facts: known,
-        entry,
+        place,
         ..
     } = last;
     let summary = summary
@@ -468,50 +480,88 @@ fn tests(brief: &Brief) -> Vec<BriefRow> {
     vec![BriefRow {
         text,
         tone,
-        entry: Some(*entry),
+        place: Some(*place),
         ..BriefRow::default()
     }]
 }
 
-fn failed(failure: &Failure) -> BriefRow {
-    let Failure {
-        what,
-        reason,
-        word,
-        times,
-        entry,
-        mended_by,
-        is_error,
-        ..
-    } = failure;
-    let times = if *times > 1 {
-        format!(" x{times}")
-    } else {
-        String::new()
-    };
-    let state = if *word == "refused" && reason != "refused" {
-        "  refused"
-    } else {
-        ""
-    };
-    let (end, tone) = match mended_by {
-        Some(_) if *is_error => (" · the session went on", Tone::Plain),
-        Some(_) => (" · mended later", Tone::Plain),
-        None => ("", Tone::Bad),
-    };
-    let reason = if reason.is_empty() {
-        String::new()
-    } else {
-        format!("  {}", line(reason))
-    };
-    let end = format!("{times}{reason}{state}{end}");
-    BriefRow {
-        text: line(what),
-        end,
-        tone,
-        entry: Some(*entry),
-        ..BriefRow::default()
+/// What went wrong in some ways: there may be room for some, so what nobody mended comes first.
+fn failed(brief: &Brief, is_such: impl Fn(Fault) -> bool) -> Vec<BriefRow> {
+    let such = brief.failed.iter().filter(|failed| is_such(failed.fault));
+    let (mended, unmended): (Vec<_>, Vec<_>) =
+        alike(such).partition(|(failure, _)| failure.mended_by.is_some());
+    unmended
+        .into_iter()
+        .chain(mended)
+        .map(|(failure, times)| failure.row(times))
+        .collect()
+}
+
+/// Failures, those that say the same and fared the same as one: the last of them, and how many.
+pub(crate) fn alike<'b>(
+    failed: impl Iterator<Item = &'b Failure>,
+) -> impl Iterator<Item = (&'b Failure, usize)> {
+    let mut all: Vec<(&Failure, usize)> = Vec::new();
+    let mut numbers = HashMap::new();
+    for failure in failed {
+        let key = (&failure.what, failure.fault.word(), failure.mended_by);
+        let number = *numbers.entry(key).or_insert(all.len());
+        match all.get_mut(number) {
+            Some((known, times)) => (*known, *times) = (failure, *times + 1),
+            None => all.push((failure, 1)),
+        }
     }
+    all.into_iter()
+}
+
+impl Failure {
+    /// Why, as far as that is known: `exit 101 · error: test failed`.
+    pub(crate) fn why(&self) -> String {
+        let said = self.said.as_deref().map(line).unwrap_or_default();
+        let reason = line(&self.reason);
+        match (reason.is_empty(), said.is_empty()) {
+            (false, false) if !said.contains(&reason) => format!("{reason} · {said}"),
+            (false, true) => reason,
+            _ => said,
+        }
+    }
+
+    fn row(&self, times: usize) -> BriefRow {
+        let times = match times {
+            1 => String::new(),
+            times => format!(" x{times}"),
+        };
+        let why = match self.why() {
+            why if why.is_empty() => why,
+            why => format!("  {why}"),
+        };
+        let state = match self.fault {
+            Fault::Failed => "",
+            Fault::Hidden => " · though the command ended well",
+            Fault::Refused | Fault::Stopped if self.reason == self.fault.word() => "",
+            Fault::Refused => " · refused",
+            Fault::Stopped => " · stopped",
+        };
+        let (end, tone) = match (self.mended_by, self.fault) {
+            (Some(_), _) if self.is_error => (" · the session went on", Tone::Plain),
+            (Some(_), _) => (" · mended later", Tone::Plain),
+            (None, Fault::Refused | Fault::Stopped) => ("", Tone::Plain),
+            (None, _) => (" · not mended", Tone::Bad),
+        };
+        BriefRow {
+            text: line(&self.what),
+            why: times + &why,
+            end: format!("{state}{end}"),
+            tone,
+            place: Some(self.place),
+            ..BriefRow::default()
+        }
+    }
+}
+
+/// Where an entry begins.
+fn start_of(entry: EntryId) -> Place {
+    Place { entry, block: 0 }
 }
 
 /// The first line of a text, in so much room as a row has.

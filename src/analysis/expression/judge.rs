@@ -173,7 +173,7 @@ fn fact(test: &Test, transcript: &Transcript, entry: &Entry, block: &Block) -> O
 fn holds(term: &Term, transcript: &Transcript, entry: &Entry, block: &Block) -> bool {
     let usage = entry.usage.as_deref();
     match term {
-        Term::Error => block.kind.is_error(),
+        Term::Error => entry.has_failed(&block.kind),
         Term::Tool(name) => block.call().is_some_and(|call| is_tool(call, name)),
         Term::Done(what) => block.call().is_some_and(|call| {
             call.state.has_ended() && (is_tool(call, what) || is_called(call, what))
@@ -192,7 +192,10 @@ fn holds(term: &Term, transcript: &Transcript, entry: &Entry, block: &Block) -> 
                 .map(|took| took.ms);
             took.is_some_and(|ms| compare.holds(ms, *bound))
         }
-        Term::Role(Speaker::User) => entry.role == Role::User,
+        // What a sub-agent is told is its task, which another agent has written.
+        Term::Role(Speaker::User) => {
+            entry.role == Role::User && transcript.is_spoken_to(entry.lane.as_ref())
+        }
         Term::Role(Speaker::Bot) => entry.role == Role::Assistant,
         Term::Role(Speaker::Sys) => entry.role == Role::System,
         Term::Role(Speaker::Note) => entry.role == Role::Harness,

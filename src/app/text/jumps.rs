@@ -177,6 +177,16 @@ pub fn pair(text: &mut TextPane, scene: &mut Scene<'_>) {
     if let Some(other) = landmarks::pair(&scene.session.transcript, focus) {
         return jump(text, scene, other);
     }
+    let block = scene
+        .session
+        .transcript
+        .get(focus.entry)
+        .and_then(|entry| entry.blocks.get(focus.block));
+    let call = match block.map(|block| &block.kind) {
+        Some(BlockKind::Call(call)) => call,
+        Some(BlockKind::Result(stray)) => return to_nearest(text, scene, focus, stray),
+        _ => return scene.say("neither a call nor a result"),
+    };
     let lines: Vec<_> = text
         .view
         .lines
@@ -190,16 +200,6 @@ pub fn pair(text: &mut TextPane, scene: &mut Scene<'_>) {
         .filter(|row| row.block == focus.block)
         .count();
     let shows_head = line.rows.iter().position(|row| row.block == focus.block) == Some(line.row);
-    let block = scene
-        .session
-        .transcript
-        .get(focus.entry)
-        .and_then(|entry| entry.blocks.get(focus.block));
-    let call = match block.map(|block| &block.kind) {
-        Some(BlockKind::Call(call)) => call,
-        Some(BlockKind::Result(stray)) => return to_nearest(text, scene, focus, stray),
-        _ => return scene.say("neither a call nor a result"),
-    };
     if call.state.result().is_none() {
         return scene.say("the call has no result");
     }

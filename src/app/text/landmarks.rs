@@ -200,7 +200,7 @@ pub(crate) fn is_kind(
                 && transcript.is_spoken_to(entry.lane.as_ref())
                 && is_headline(entry, place)
         }
-        LandmarkKind::Error => block.kind.is_error(),
+        LandmarkKind::Error => entry.has_failed(&block.kind),
         LandmarkKind::Tool => matches!(block.kind, BlockKind::Call(_)),
         LandmarkKind::Message => entry.role == Role::Assistant && is_first_text(),
         LandmarkKind::Thinking => matches!(block.kind, BlockKind::Thinking(_)),

@@ -10,8 +10,8 @@ use crate::app::panes::Pane;
 use crate::app::scene::{Ask, Scene};
 use crate::app::side_pane::SidePane;
 use crate::app::text::TextPane;
-use crate::app::text::find::{Edge, PendingHit};
-use crate::app::text::jumps::go;
+use crate::app::text::find::{Edge, PendingHit, search};
+use crate::app::text::jumps::{go, pair};
 use crate::app::text::paging::effect;
 use crate::listing::call::CallScene;
 use crate::model::entry::EntryId;
@@ -72,6 +72,11 @@ impl SidePane for Views {
         })?;
         match answer {
             Answer::Pass if action == Action::Expand => enter(self, text, scene),
+            // Where the other half is, is seen in the text.
+            Answer::Pass if action == Action::Pair && self.open() == Some(View::Checks) => {
+                enter(self, text, scene);
+                pair(text, scene);
+            }
             Answer::Pass => return None,
             Answer::Say(words) => scene.say(words),
             Answer::Done if action == Action::Bottom && has_end => scene.asks.push(Ask::Follow),
@@ -116,6 +121,9 @@ pub(crate) fn open(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>
     views.agreed = None;
     scene.asks.push(Ask::Focus(Pane::View));
     text.invalidate_rows();
+    if view == View::Hits && text.find.search.is_none() {
+        search::act(text, scene, Action::Search, 1);
+    }
 }
 
 /// Closes all views.

@@ -10,10 +10,11 @@ use super::list::List;
 use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
 use crate::analysis::brief::rows::{BriefRow, Section, Sources, Times, Tone};
 use crate::analysis::brief::{QUOTED, as_is, last_answer, quoted};
+use crate::analysis::phrases::headline;
 use crate::app::input::action::Action;
 use crate::app::text::viewport::Focus;
 use crate::model::entry::EntryId;
-use crate::model::figures::duration;
+use crate::model::figures::{count, duration};
 use crate::model::timestamp::Timestamp;
 use crate::render::markdown::{self, MarkdownMode};
 use crate::render::row::{self, Look};
@@ -28,18 +29,22 @@ const ROWS: (usize, usize) = (3, 8);
 const LINES_A_ROW: usize = 6;
 /// Rows of the last answer at most.
 const ANSWER: usize = 2_000;
+/// The part of a page that the answer has where all of it has no room.
+const ANSWER_SHARE: usize = 4;
 /// What its keys do.
 const HINTS: &[Hint] = &[(&[Action::LevelUp, Action::LevelDown], "all rows, some")];
 
 /// The page.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Brief {
     list: List<Key>,
     /// Their first rows, and how many they have.
     sections: Vec<(Section, Vec<BriefRow>, usize)>,
-    answer: Option<(EntryId, Vec<Line<'static>>)>,
+    answer: Option<(Focus, Vec<Line<'static>>)>,
     /// Parts of which all rows are shown.
     opened: BTreeSet<Section>,
+    /// Whether all of the answer is shown.
+    is_answer_opened: bool,
     made: Option<Made>,
 }
 
@@ -50,7 +55,8 @@ enum Key {
     /// The rest of a section.
     More(Section),
     Answer(usize),
-    Gap,
+    /// The rest of the answer.
+    MoreAnswer,
 }
 
 /// What the rows were made for.
@@ -62,18 +68,6 @@ struct Made {
     height: usize,
     is_whole: bool,
     is_over: bool,
-}
-
-impl Default for Brief {
-    fn default() -> Self {
-        Self {
-            list: List::with_headings(|key| *key != Key::Gap),
-            sections: Vec::new(),
-            answer: None,
-            opened: BTreeSet::new(),
-            made: None,
-        }
-    }
 }
 
 impl Brief {
@@ -92,7 +86,10 @@ impl Brief {
         }
         let answer =
             last_answer(scene.transcript).and_then(|id| Some((id, scene.transcript.get(id)?)));
-        let said = answer.map(|(id, entry)| (id, quoted(entry, QUOTED, &mut as_is)));
+        let said = answer.map(|(entry, said)| {
+            let block = headline(said);
+            (Focus { entry, block }, quoted(said, QUOTED, &mut as_is))
+        });
         let sources = Sources {
             transcript: scene.transcript,
             brief: &scene.indexes.brief,
@@ -111,10 +108,11 @@ impl Brief {
             (section, rows, all)
         };
         self.sections = Section::ALL.into_iter().map(section).collect();
-        self.answer = said.map(|(id, text)| (id, lines_of(scene, &text)));
+        self.answer = said.map(|(at, text)| (at, lines_of(scene, &text)));
         self.list_rows();
     }
 
+    /// The prompts, the answer, and then what else there is.
     fn list_rows(&mut self) {
         let most = self.most_rows();
         let mut keys = Vec::new();
@@ -126,27 +124,45 @@ impl Brief {
             };
             keys.extend((0..shown).map(|number| Key::Row(*section, number)));
             keys.extend((shown < *all).then_some(Key::More(*section)));
-        }
-        if let Some((_, lines)) = &self.answer {
-            keys.push(Key::Gap);
-            keys.extend((0..lines.len()).map(Key::Answer));
+            if *section == Section::Asked {
+                let shown = self.answer_shown(most);
+                keys.extend((0..shown).map(Key::Answer));
+                keys.extend((shown < self.answer_lines()).then_some(Key::MoreAnswer));
+            }
         }
         self.list.set(keys, false);
     }
 
+    fn answer_lines(&self) -> usize {
+        self.answer.as_ref().map_or(0, |(_, lines)| lines.len())
+    }
+
+    /// Lines of the answer that are shown: all if they fit beside so many rows of each section, else a part of the page.
+    fn answer_shown(&self, most: usize) -> usize {
+        let (all, height) = (self.answer_lines(), self.height());
+        let part = (height / ANSWER_SHARE).max(1);
+        if self.is_answer_opened || all <= part || self.rows_within(most) + all < height {
+            all
+        } else {
+            part
+        }
+    }
+
+    fn height(&self) -> usize {
+        self.made.map_or(0, |made| made.height)
+    }
+
+    /// Rows of all sections, at most so many of each.
+    fn rows_within(&self, most: usize) -> usize {
+        self.sections.iter().map(|(.., all)| (*all).min(most)).sum()
+    }
+
     /// Rows of a section: as many as let all of the page be seen at once, or few.
     fn most_rows(&self) -> usize {
-        let height = self.made.map_or(0, |made| made.height);
-        let answer = self.answer.as_ref().map_or(0, |(_, lines)| lines.len() + 1);
-        let lines = |most: usize| {
-            self.sections
-                .iter()
-                .map(|(.., all)| (*all).min(most))
-                .sum::<usize>()
-        };
+        let height = self.height();
         let few = (height / LINES_A_ROW).clamp(ROWS.0, ROWS.1);
         let all = (few + 1..height)
-            .take_while(|most| lines(*most) + answer < height)
+            .take_while(|most| self.rows_within(*most) + self.answer_lines() < height)
             .last();
         all.unwrap_or(few)
     }
@@ -159,11 +175,12 @@ impl Brief {
             .get(number)
     }
 
-    fn entry(&self, key: Key) -> Option<EntryId> {
+    fn place(&self, key: Key) -> Option<Focus> {
         match key {
-            Key::Row(section, number) => self.row(section, number)?.entry,
-            Key::Answer(_) => self.answer.as_ref().map(|(id, _)| *id),
-            Key::More(_) | Key::Gap => None,
+            Key::Row(section, number) => self.row(section, number)?.place,
+            Key::Answer(_) => self.answer.as_ref().map(|(at, _)| *at),
+            Key::MoreAnswer => self.answer.as_ref().map(|(at, _)| *at),
+            Key::More(_) => None,
         }
     }
 
@@ -201,7 +218,11 @@ impl Brief {
                 spans.extend(line.map(|line| line.spans.clone()).unwrap_or_default());
                 Line::from(spans)
             }
-            Key::Gap => Line::default(),
+            Key::MoreAnswer => {
+                let more = self.answer_lines() - self.answer_shown(self.most_rows());
+                let words = format!("+ {}", count(more as u64, "line"));
+                Line::from(vec![label(""), Span::styled(words, theme.dim)])
+            }
         }
     }
 
@@ -256,15 +277,15 @@ fn row_spans(
         _ => Style::default(),
     };
     if row.code.is_empty() {
-        // What came of it is seen beside the half of what it was.
+        // What came of it is seen in any case, and why beside the half of what it was.
         let end = wrap::width(&row.end).min(room / 2);
-        let mut spans = wrap::fit(&[Span::styled(row.text.clone(), style)], room - end, cut);
-        let rest = room.saturating_sub(wrap::width_of(&spans));
-        spans.extend(wrap::fit(
-            &[Span::styled(row.end.clone(), style)],
-            rest,
-            cut,
-        ));
+        let room = room - end;
+        let why = wrap::width(&row.why).min(room / 2);
+        let mut spans = wrap::fit(&[Span::styled(row.text.clone(), style)], room - why, cut);
+        for (words, room) in [(&row.why, room), (&row.end, room + end)] {
+            let rest = room.saturating_sub(wrap::width_of(&spans));
+            spans.extend(wrap::fit(&[Span::styled(words.clone(), style)], rest, cut));
+        }
         return spans;
     }
     // Of a path the middle goes first, so that its figures are seen.
@@ -335,8 +356,15 @@ impl Page for Brief {
                 self.list
                     .choose_key(&Key::Row(section, self.most_rows() - 1));
             }
+            (Action::Expand | Action::ToggleFold, Some(Key::MoreAnswer)) => {
+                self.is_answer_opened = true;
+                let number = self.answer_shown(self.most_rows());
+                self.make_anew(scene);
+                self.list.choose_key(&Key::Answer(number));
+            }
             (Action::LevelUp, chosen) => {
                 self.opened.extend(Section::ALL);
+                self.is_answer_opened = true;
                 self.make_anew(scene);
                 if let Some(Key::More(section)) = chosen {
                     self.list
@@ -345,6 +373,7 @@ impl Page for Brief {
             }
             (Action::LevelDown, _) => {
                 self.opened.clear();
+                self.is_answer_opened = false;
                 self.make_anew(scene);
             }
             _ => return Answer::Pass,
@@ -363,6 +392,7 @@ impl Page for Brief {
         let opened = std::mem::take(&mut self.opened);
         *self = Self {
             opened,
+            is_answer_opened: self.is_answer_opened,
             ..Self::default()
         };
     }
@@ -376,13 +406,12 @@ impl Page for Brief {
     }
 
     fn target(&self, _scene: &PageScene<'_>) -> Option<Focus> {
-        let entry = self.entry(*self.list.chosen()?)?;
-        Some(Focus { entry, block: 0 })
+        self.place(*self.list.chosen()?)
     }
 
     /// Ends of test runs and hashes of commits stand in bodies, and so does the answer.
     fn bodies(&self, scene: &PageScene<'_>) -> Vec<EntryId> {
-        let answer = self.answer.as_ref().map(|(id, _)| *id);
+        let answer = self.answer.as_ref().map(|(at, _)| at.entry);
         answer
             .into_iter()
             .chain(scene.indexes.brief.away.iter().copied())

@@ -1,5 +1,7 @@
-//! The view of checks: what the lint found, the worst first, and what else is wrong with calls and records.
-//! What a rule finds several times is one row, which opens.
+//! The view of checks: what failed, what the lint found, the worst first, and what else is wrong with calls and records.
+//! A failure is a row; what a rule finds several times is one row, which opens.
+
+mod failures;
 
 use std::collections::BTreeSet;
 
@@ -8,14 +10,16 @@ use ratatui::text::{Line, Span};
 
 use super::list::List;
 use super::page::{Answer, Hint, Page, PageScene, Sheet};
+use crate::analysis::brief::Fault;
 use crate::analysis::lint::{Alike, Finding, Severity, alike};
 use crate::app::checks::{self, Check, StatusSign};
-use crate::app::input::action::Action;
+use crate::app::input::action::{Action, LandmarkKind, Way};
 use crate::app::text::viewport::Focus;
 use crate::listing::call::of_severity;
 use crate::listing::sort::Value;
 use crate::listing::table::{Column, Listing, cell};
 use crate::model::body::Key;
+use crate::model::entry::EntryId;
 use crate::model::figures::count;
 use crate::render::theme::Theme;
 use crate::render::wrap::{self, Frame};
@@ -23,8 +27,31 @@ use crate::session::indexes::Needs;
 
 /// Lines of what follows from the chosen finding.
 const FOOT: usize = 3;
-/// What its keys do.
-const HINTS: &[Hint] = &[(&[Action::Unfold, Action::Collapse], "open, close")];
+/// What keys do to what failed.
+const OF_FAILURE: &[Hint] = &[
+    (&[Action::Raw], "record"),
+    (&[Action::Mention(Way::Next)], "search the error"),
+    SECTIONS,
+];
+/// To a finding.
+const OF_FINDING: &[Hint] = &[
+    (&[Action::Pair], "the other half"),
+    (&[Action::Raw], "record"),
+    SECTIONS,
+];
+/// To several findings.
+const OF_KIND: &[Hint] = &[
+    (&[Action::Unfold, Action::Collapse], "open, close"),
+    (&[Action::Pair], "the other half"),
+    SECTIONS,
+];
+const SECTIONS: Hint = (
+    &[
+        Action::Seek(LandmarkKind::Prompt, Way::Previous),
+        Action::Seek(LandmarkKind::Prompt, Way::Next),
+    ],
+    "section",
+);
 
 /// The list of findings.
 #[derive(Debug)]
@@ -32,8 +59,8 @@ pub(crate) struct Checks {
     rows: List<CheckRow>,
     /// Kinds whose findings are listed one by one.
     opened: BTreeSet<Kind>,
-    /// State of the checks that the rows were made for.
-    generation: Option<u64>,
+    /// State of the checks and of what failed that the rows were made for.
+    made: Option<(u64, u64)>,
 }
 
 impl Default for Checks {
@@ -44,7 +71,7 @@ impl Default for Checks {
         Self {
             rows: List::with_headings(can_choose),
             opened: BTreeSet::new(),
-            generation: None,
+            made: None,
         }
     }
 }
@@ -58,10 +85,12 @@ type Kind = (&'static str, Severity);
 /// A row of the list: texts may change while a session goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum CheckRow {
-    /// How many of a severity follow; none of the lint's where that is `None`.
-    Heading(Option<Severity>, u64),
+    /// How many of what follow.
+    Heading(Head, u64),
     /// Nothing is wrong, in words.
     Good(&'static str),
+    /// What failed, or was refused or stopped.
+    Failure(Focus),
     /// Several findings of a kind.
     Kind(Kind),
     /// A finding, alone or below its kind.
@@ -75,9 +104,35 @@ enum CheckRow {
     Check(checks::CheckKind),
 }
 
+/// What a section is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Head {
+    /// What failed.
+    Failed,
+    /// What failed behind a call that ended well.
+    Hidden,
+    /// What was refused or stopped.
+    Refused,
+    /// What the lint found.
+    Lint(Severity),
+    /// What else there is.
+    Others,
+}
+
+/// A section of failures, and which of them it has.
+type OfFaults = (Head, fn(Fault) -> bool);
+const FAULTS: [OfFaults; 3] = [
+    (Head::Failed, |fault| fault == Fault::Failed),
+    (Head::Hidden, |fault| fault == Fault::Hidden),
+    (Head::Refused, |fault| {
+        matches!(fault, Fault::Refused | Fault::Stopped)
+    }),
+];
+
 impl Checks {
     fn refresh(&mut self, scene: &PageScene<'_>) {
-        if self.generation.replace(scene.checks.generation()) != Some(scene.checks.generation()) {
+        let made = (scene.checks.generation(), scene.indexes.brief.generation());
+        if self.made.replace(made) != Some(made) {
             self.rows.set(rows(scene, &self.opened), scene.follows);
         }
     }
@@ -94,15 +149,24 @@ impl Checks {
     }
 }
 
-/// Findings under the heading of their severity; what else there is stands before what is only noted.
+/// Failures, then findings under the heading of their severity; what else there is stands before what is only noted.
 fn rows(scene: &PageScene<'_>, opened: &BTreeSet<Kind>) -> Vec<CheckRow> {
     let mut rows = Vec::new();
     let others = || others(scene).map(|check| CheckRow::Check(check.kind));
-    if scene.findings.counts().total() == 0 {
+    for (head, is_such) in FAULTS {
+        let failed: Vec<CheckRow> = failures::of(scene, is_such)
+            .map(|failure| CheckRow::Failure(failure.place))
+            .collect();
+        if !failed.is_empty() {
+            rows.push(CheckRow::Heading(head, failed.len() as u64));
+            rows.extend(failed);
+        }
+    }
+    if rows.is_empty() && scene.findings.counts().total() == 0 {
         rows.push(CheckRow::Good(match scene.is_whole {
             false => "The session is still being read.",
             true if others().all(|row| row == PAIRED) => {
-                "Nothing found: every call has its result, and nothing else is odd."
+                "Nothing found: nothing failed, every call has its result, and nothing else is odd."
             }
             true => "No rule finds anything.",
         }));
@@ -116,7 +180,7 @@ fn rows(scene: &PageScene<'_>, opened: &BTreeSet<Kind>) -> Vec<CheckRow> {
         match severity {
             Some(severity) => rows.extend(of_lint(scene, opened, severity)),
             None if others().next().is_some() => {
-                rows.push(CheckRow::Heading(None, 0));
+                rows.push(CheckRow::Heading(Head::Others, 0));
                 rows.extend(others());
             }
             None => {}
@@ -134,7 +198,7 @@ fn of_lint(scene: &PageScene<'_>, opened: &BTreeSet<Kind>, severity: Severity) -
             .filter(|finding| finding.severity == severity)
     };
     let mut rows: Vec<CheckRow> = Alike::of(of_it())
-        .map(|all| CheckRow::Heading(Some(severity), all.count()))
+        .map(|all| CheckRow::Heading(Head::Lint(severity), all.count()))
         .into_iter()
         .collect();
     for kind in alike(of_it()) {
@@ -155,13 +219,14 @@ fn of_lint(scene: &PageScene<'_>, opened: &BTreeSet<Kind>, severity: Severity) -
     rows
 }
 
-/// What the lint has no rule for.
+/// What the lint has no rule for, and what is no failure.
 fn others<'a>(scene: &PageScene<'a>) -> impl Iterator<Item = &'a Check> + use<'a> {
-    scene
-        .checks
-        .list()
-        .iter()
-        .filter(|check| !matches!(check.kind, checks::CheckKind::Findings(_)))
+    scene.checks.list().iter().filter(|check| {
+        !matches!(
+            check.kind,
+            checks::CheckKind::Findings(_) | checks::CheckKind::Failed
+        )
+    })
 }
 
 impl CheckRow {
@@ -182,6 +247,8 @@ impl CheckRow {
 impl Page for Checks {
     fn needs(&self) -> Needs {
         Needs {
+            brief: true,
+            calls: true,
             findings: true,
             ..Needs::default()
         }
@@ -208,6 +275,9 @@ impl Page for Checks {
     fn act(&mut self, scene: &PageScene<'_>, action: Action, times: usize) -> Answer {
         if let Some(answer) = self.rows.act(action, times) {
             return answer;
+        }
+        if let Action::Seek(LandmarkKind::Prompt, way) = action {
+            return self.seek_section(way, times);
         }
         let Some(row) = self.rows.chosen() else {
             return Answer::Pass;
@@ -237,6 +307,9 @@ impl Page for Checks {
     }
 
     fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
+        if self.rows.choose_key(&CheckRow::Failure(focus)) {
+            return;
+        }
         let is_there = |finding: &&Finding| finding.block == focus.block;
         let of_entry = scene.findings.of_entry(focus.entry);
         if let Some(finding) = of_entry.iter().find(is_there).or(of_entry.first()) {
@@ -259,21 +332,30 @@ impl Page for Checks {
     }
 
     fn hints(&self) -> &'static [Hint] {
-        if self
-            .rows
-            .keys()
-            .iter()
-            .any(|row| matches!(row, CheckRow::Kind(_)))
-        {
-            HINTS
-        } else {
-            &[]
+        match self.rows.chosen() {
+            Some(CheckRow::Failure(_)) => OF_FAILURE,
+            Some(CheckRow::Kind(_)) => OF_KIND,
+            Some(CheckRow::Found { .. } | CheckRow::Check(_)) => OF_FINDING,
+            Some(CheckRow::Heading(..) | CheckRow::Good(_)) | None => &[],
         }
+    }
+
+    /// Outputs in sight of which only the beginning is known.
+    fn bodies(&self, scene: &PageScene<'_>) -> Vec<EntryId> {
+        let away = &scene.indexes.brief.away;
+        self.rows
+            .window()
+            .filter_map(|(_, row, _)| match row {
+                CheckRow::Failure(place) => Some(place.entry),
+                _ => None,
+            })
+            .filter(|entry| away.contains(entry))
+            .collect()
     }
 
     fn target(&self, scene: &PageScene<'_>) -> Option<Focus> {
         match self.rows.chosen()? {
-            CheckRow::Found { focus, .. } => Some(*focus),
+            CheckRow::Failure(focus) | CheckRow::Found { focus, .. } => Some(*focus),
             CheckRow::Kind(kind) => alike_of(scene, *kind).map(|kind| Focus {
                 entry: kind.first.entry,
                 block: kind.first.block,
@@ -315,12 +397,44 @@ fn check<'a>(scene: &PageScene<'a>, kind: checks::CheckKind) -> Option<&'a Check
 }
 
 impl Checks {
+    /// Goes to the first row of another section.
+    fn seek_section(&mut self, way: Way, times: usize) -> Answer {
+        let rows = self.rows.keys();
+        let here = self.rows.number();
+        let is_first =
+            |at: usize| at > 0 && matches!(rows.get(at - 1), Some(CheckRow::Heading(..)));
+        let found = match way {
+            Way::Next => (here + 1..rows.len())
+                .filter(|at| is_first(*at))
+                .take(times.max(1))
+                .last(),
+            Way::Previous => (0..here)
+                .rev()
+                .filter(|at| is_first(*at))
+                .take(times.max(1))
+                .last(),
+        };
+        match found {
+            Some(at) => {
+                self.rows.choose(at);
+                Answer::Done
+            }
+            None => Answer::Say("no other section there".to_owned()),
+        }
+    }
+
     /// What is wrong with the chosen one, and what follows from it.
     fn foot(&self, scene: &PageScene<'_>) -> Vec<Line<'static>> {
         let Some(row) = self.rows.chosen() else {
             return Vec::new();
         };
         let (before, finding) = match row {
+            CheckRow::Failure(place) => {
+                let failure = failures::at(scene, *place);
+                return failure
+                    .map(|failure| failures::foot(scene, failure))
+                    .unwrap_or_default();
+            }
             CheckRow::Kind(kind) => match alike_of(scene, *kind) {
                 Some(kind) => (format!("The first of {}: ", kind.count()), kind.first),
                 None => return Vec::new(),
@@ -342,28 +456,32 @@ impl Checks {
 
 fn title(scene: &PageScene<'_>) -> Vec<Span<'static>> {
     let counts = scene.findings.counts();
+    let refused = failures::of(scene, |fault| fault == Fault::Refused).count();
+    let failed = scene.checks.count(checks::CheckKind::Failed);
     let parts = [
-        (counts.errors, "error"),
-        (counts.warnings, "warning"),
-        (counts.notes, "note"),
+        (failed > 0).then(|| count(failed, "failure")),
+        (refused > 0).then(|| format!("{refused} refused")),
+        (counts.errors > 0).then(|| count(counts.errors as u64, "error")),
+        (counts.warnings > 0).then(|| count(counts.warnings as u64, "warning")),
+        (counts.notes > 0).then(|| count(counts.notes as u64, "note")),
     ];
-    let parts = parts
-        .iter()
-        .filter(|(n, _)| *n > 0)
-        .map(|(n, what)| count(*n as u64, what));
-    let parts: Vec<String> = parts.collect();
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let dot = format!(" {} ", scene.theme.glyphs().dot);
     vec![
         Span::raw("CHECKS"),
-        Span::raw(format!("  {}", parts.join(", "))),
+        Span::raw(format!("  {}", parts.join(&dot))),
     ]
 }
 
-fn heading(severity: Option<Severity>, found: u64, theme: &Theme) -> Line<'static> {
-    let what = match severity {
-        Some(Severity::Error) => "ERRORS",
-        Some(Severity::Warning) => "WARNINGS",
-        Some(Severity::Note) => "NOTES",
-        None => return Line::styled("CALLS AND RECORDS", theme.heading),
+fn heading(head: Head, found: u64, theme: &Theme) -> Line<'static> {
+    let what = match head {
+        Head::Failed => "FAILURES",
+        Head::Hidden => "FAILURES BEHIND A CALL THAT ENDED WELL",
+        Head::Refused => "REFUSED OR STOPPED",
+        Head::Lint(Severity::Error) => "ERRORS",
+        Head::Lint(Severity::Warning) => "WARNINGS",
+        Head::Lint(Severity::Note) => "NOTES",
+        Head::Others => return Line::styled("CALLS AND RECORDS", theme.heading),
     };
     Line::from(vec![
         Span::styled(what, theme.heading),
@@ -460,13 +578,16 @@ impl<'a> Listing for CheckList<'a> {
                     needs_name: true,
                 })
             }
-            CheckRow::Heading(..) | CheckRow::Good(_) => None,
+            CheckRow::Heading(..) | CheckRow::Good(_) | CheckRow::Failure(_) => None,
         }
     }
 
-    fn heading(&self, row: &CheckRow, _width: usize, theme: &Theme) -> Line<'static> {
+    fn heading(&self, row: &CheckRow, width: usize, theme: &Theme) -> Line<'static> {
         match row {
-            CheckRow::Heading(severity, found) => heading(*severity, *found, theme),
+            CheckRow::Heading(head, found) => heading(*head, *found, theme),
+            CheckRow::Failure(place) => failures::at(self.0, *place)
+                .map(|failure| failures::line(self.0, failure, width))
+                .unwrap_or_default(),
             CheckRow::Good(words) => Line::styled(*words, theme.dim),
             CheckRow::Kind(_) | CheckRow::Found { .. } | CheckRow::Check(_) => Line::default(),
         }
@@ -478,7 +599,7 @@ fn of_check(sign: StatusSign, theme: &Theme) -> (&'static str, Style) {
         StatusSign::Bad => (theme.glyphs().outcome.failed, theme.bad),
         StatusSign::Warn => ("!", theme.warn),
         StatusSign::Good => (theme.glyphs().outcome.done, theme.good),
-        StatusSign::None | StatusSign::Refused | StatusSign::Open(_) => {
+        StatusSign::None | StatusSign::Failures(_) | StatusSign::Refused | StatusSign::Open(_) => {
             (theme.glyphs().dot, theme.dim)
         }
     }

@@ -176,6 +176,11 @@ impl<K: Clone + PartialEq> List<K> {
         self.settle(found.unwrap_or(self.chosen));
     }
 
+    /// The number of the chosen row.
+    pub(crate) fn number(&self) -> usize {
+        self.chosen
+    }
+
     /// Chooses a row by its number, or the nearest that can be chosen.
     pub(crate) fn choose(&mut self, number: usize) {
         self.settle(number);

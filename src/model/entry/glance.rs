@@ -21,8 +21,7 @@ pub struct Glance {
     pub(crate) calls: u16,
     /// Those of them that have no result.
     pub(crate) open: u16,
-    /// Failed calls, errors of the agent; neither broken records, which the tally counts, nor results
-    /// without their calls, which the lint finds.
+    /// Its failures: see [`Entry::has_failed`].
     pub(crate) errors: u16,
     /// Whether anything in it is an error to stop at.
     pub(crate) is_error: bool,
@@ -36,6 +35,8 @@ pub struct Glance {
     pub(crate) is_stray: bool,
     /// Whether the work was interrupted here.
     pub(crate) is_interruption: bool,
+    /// Whether it is nothing but thinking that nobody can read.
+    pub(crate) is_redacted: bool,
 }
 
 /// Whether an entry is a compaction.
@@ -103,6 +104,7 @@ impl Glance {
             is_main: entry.lane.is_none(),
             is_answer: entry.role == Role::Assistant,
             blocks: u16::try_from(entry.blocks.len()).unwrap_or(u16::MAX),
+            is_redacted: entry.is_redacted(),
             ..Self::default()
         };
         for block in &entry.blocks {
@@ -131,7 +133,7 @@ impl Glance {
             glance.is_broken |= is_error && matches!(block.kind, BlockKind::Raw(_));
             glance.errors = glance
                 .errors
-                .saturating_add(u16::from(block.kind.counts_as_error()));
+                .saturating_add(u16::from(entry.has_failed(&block.kind)));
         }
         glance
     }

@@ -1,5 +1,6 @@
-//! The word of the focused item that `*` searches for: a path, an id or a command.
+//! The word of the focused item that `*` searches for: an error, a path, an id or a command.
 
+use crate::analysis::brief::complaint_of;
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::path::below;
 use crate::model::text::without_sgr;
@@ -10,10 +11,19 @@ const LOOKED_AT: usize = 2_000;
 /// Characters of a word at least.
 const SHORTEST: usize = 2;
 
-/// The word of a block: a path that it names, else the id of a stray result, the command of a call, the
+/// Characters of an error at most.
+const OF_ERROR: usize = 40;
+
+/// The word of a block: of a call that failed its error; a path that it names, else the id of a stray result, the command of a call, the
 /// first code of a text, or the longest word of its first line. Paths below `cwd` begin there.
 pub(crate) fn of_block(entry: &Entry, block: usize, cwd: Option<&str>) -> Option<String> {
     let kind = &entry.blocks.get(block)?.kind;
+    if let BlockKind::Call(call) = kind
+        && entry.has_failed(kind)
+        && let Some(error) = complaint_of(call)
+    {
+        return Some(beginning(&error));
+    }
     let text = match kind {
         BlockKind::Call(call) => call.headline.clone(),
         BlockKind::Result(stray) if !stray.call.is_empty() => return Some(stray.call.to_string()),
@@ -35,6 +45,19 @@ pub(crate) fn of_block(entry: &Entry, block: usize, cwd: Option<&str>) -> Option
         _ => code(&plain).or_else(|| longest(&plain)),
     };
     word.filter(|word| word.chars().count() >= SHORTEST)
+}
+
+/// The first words of an error: a search finds them where lines wrap, too.
+fn beginning(error: &str) -> String {
+    let mut words = error.split_inclusive(' ');
+    let mut found = words.next().unwrap_or_default().to_owned();
+    for word in words {
+        if found.chars().count() + word.chars().count() > OF_ERROR {
+            break;
+        }
+        found += word;
+    }
+    found.trim_end().chars().take(OF_ERROR).collect()
 }
 
 /// Words without quotes, brackets and punctuation, and paths without their line numbers.

@@ -1,0 +1,179 @@
+//! What failed, as rows of the checks: the call, why it failed, and what became of it.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::super::page::PageScene;
+use crate::analysis::brief::{Failure, Fault};
+use crate::analysis::calls::Place;
+use crate::app::text::viewport::Focus;
+use crate::listing::call::{PlacedCall, took_words};
+use crate::model::text::without_sgr;
+use crate::model::timestamp::Timestamp;
+use crate::render::theme::Theme;
+use crate::render::wrap;
+
+/// Pages from this width on say what mended a failure.
+const WIDE: usize = 90;
+/// Columns for that at most.
+const MENDED: usize = 34;
+/// The share of a row that the call has, in percent, where it needs so much.
+const CALL_SHARE: usize = 45;
+
+/// The failures of a kind, in the order of the session.
+pub(super) fn of<'a>(
+    scene: &PageScene<'a>,
+    is_such: fn(Fault) -> bool,
+) -> impl Iterator<Item = &'a Failure> {
+    let failed = scene.indexes.brief.failed.iter();
+    failed.filter(move |failure| is_such(failure.fault))
+}
+
+/// The failure at a place.
+pub(super) fn at<'a>(scene: &PageScene<'a>, place: Place) -> Option<&'a Failure> {
+    let mut failed = scene.indexes.brief.failed.iter();
+    failed.find(|failure| failure.place == place)
+}
+
+/// A failure on one line.
+pub(super) fn line(scene: &PageScene<'_>, failure: &Failure, width: usize) -> Line<'static> {
+    let theme = scene.theme;
+    let cut = theme.glyphs().cut;
+    let (sign, style) = sign(failure.fault, theme);
+    let time = when(scene, failure.place)
+        .map(Timestamp::minute)
+        .unwrap_or_default();
+    let mut spans = vec![
+        Span::styled(format!("{sign} "), style),
+        Span::styled(format!("{time:<5}  "), theme.dim),
+    ];
+    let (state, style) = state(scene, failure, width);
+    let state = wrap::fit(&[Span::styled(state, style)], MENDED, cut);
+    let beside = match wrap::width_of(&state) {
+        0 => 0,
+        width => width + 2,
+    };
+    let room = width.saturating_sub(wrap::width_of(&spans) + beside);
+    let what = [Span::styled(first_line(&failure.what), theme.text)];
+    let why = [Span::styled(why(scene, failure), theme.dim)];
+    let for_why = wrap::width_of(&why).min(room - room * CALL_SHARE / 100);
+    let what = wrap::fit(&what, room.saturating_sub(for_why + 2), cut);
+    let gap = if for_why > 0 { "  " } else { "" };
+    let left = room.saturating_sub(wrap::width_of(&what) + gap.len());
+    let why = wrap::fit(&why, left, cut);
+    let air = left.saturating_sub(wrap::width_of(&why)) + beside.min(2);
+    spans.extend(what);
+    spans.push(Span::raw(gap));
+    spans.extend(why);
+    if beside > 0 {
+        spans.push(Span::raw(" ".repeat(air)));
+        spans.extend(state);
+    }
+    Line::from(spans)
+}
+
+/// All that is known of a failure.
+pub(super) fn foot(scene: &PageScene<'_>, failure: &Failure) -> Vec<Line<'static>> {
+    let theme = scene.theme;
+    let cut = theme.glyphs().cut;
+    let fit = |words: String, style: Style| {
+        let words = [Span::styled(first_line(&words), style)];
+        Line::from(wrap::fit(&words, scene.columns(), cut))
+    };
+    let placed = PlacedCall::at(scene.calls, failure.place);
+    let took = placed.and_then(|placed| Some(took_words(placed.took()?, theme)));
+    let (state, _) = state(scene, failure, usize::MAX);
+    let facts = [
+        Some(failure.fault.word().to_owned()),
+        (failure.fault == Fault::Hidden).then(|| "its call ended well".to_owned()),
+        took,
+        place_words(scene, failure.place),
+        Some(state).filter(|state| !state.is_empty()),
+    ];
+    let facts: Vec<String> = facts.into_iter().flatten().collect();
+    vec![
+        fit(failure.what.clone(), theme.text),
+        fit(why(scene, failure), theme.bad),
+        fit(facts.join(&format!(" {} ", theme.glyphs().dot)), theme.dim),
+    ]
+}
+
+/// Why it failed, with the exit code of its command.
+fn why(scene: &PageScene<'_>, failure: &Failure) -> String {
+    let dot = scene.theme.glyphs().dot;
+    let why = first_line(&failure.why()).replace('·', dot);
+    let placed = PlacedCall::at(scene.calls, failure.place);
+    let facts = placed.and_then(|placed| Some(first_line(&placed.call.state.result()?.facts)));
+    match facts.filter(|facts| !facts.is_empty() && !why.contains(&**facts)) {
+        Some(facts) if why.is_empty() => facts,
+        Some(facts) => format!("{facts} {dot} {why}"),
+        None => why,
+    }
+}
+
+fn sign(fault: Fault, theme: &Theme) -> (&'static str, Style) {
+    let outcome = &theme.glyphs().outcome;
+    match fault {
+        Fault::Failed => (outcome.failed, theme.bad),
+        Fault::Hidden => ("!", theme.warn),
+        Fault::Refused => (outcome.refused, theme.warn),
+        Fault::Stopped => (outcome.lost, theme.warn),
+    }
+}
+
+/// What became of a failure; where there is room, what mended it.
+fn state(scene: &PageScene<'_>, failure: &Failure, width: usize) -> (String, Style) {
+    let theme = scene.theme;
+    let Some(by) = failure.mended_by else {
+        return match failure.fault {
+            Fault::Failed | Fault::Hidden => ("not mended".to_owned(), theme.bad),
+            Fault::Refused | Fault::Stopped => (String::new(), theme.dim),
+        };
+    };
+    if failure.is_error {
+        return ("went on".to_owned(), theme.dim);
+    }
+    let at = when(scene, by).filter(|_| width >= WIDE);
+    let words = at.map_or_else(
+        || "mended".to_owned(),
+        |at| {
+            let by = PlacedCall::at(scene.calls, by).map(|placed| {
+                let word = placed.call.kind.word();
+                format!(" by {word} {}", placed.argument())
+            });
+            format!("mended {}{}", at.minute(), by.unwrap_or_default())
+        },
+    );
+    (words, theme.dim)
+}
+
+/// When what stands at a place was.
+fn when(scene: &PageScene<'_>, place: Focus) -> Option<Timestamp> {
+    match PlacedCall::at(scene.calls, place) {
+        Some(placed) => placed.made_at(),
+        None => scene.transcript.get(place.entry)?.at,
+    }
+}
+
+/// `turn 2 · line 212`, with the name of the sub-agent.
+fn place_words(scene: &PageScene<'_>, place: Focus) -> Option<String> {
+    let transcript = scene.transcript;
+    let entry = transcript.get(place.entry)?;
+    let turn = transcript
+        .place_of(place.entry)
+        .and_then(|place| transcript.turn_at(place))
+        .map(|turn| format!("turn {}", turn + 1));
+    let lane = entry.lane.as_ref().and_then(|lane| transcript.lane(lane));
+    let parts = [
+        turn,
+        lane.map(|lane| lane.label.to_string()),
+        (entry.origin.line > 0).then(|| format!("line {}", entry.origin.line)),
+    ];
+    let dot = format!(" {} ", scene.theme.glyphs().dot);
+    Some(parts.into_iter().flatten().collect::<Vec<_>>().join(&dot))
+}
+
+fn first_line(words: &str) -> String {
+    let words = without_sgr(words);
+    words.lines().next().unwrap_or_default().to_owned()
+}
