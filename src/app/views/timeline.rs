@@ -1,6 +1,7 @@
-//! The view of time: what ran from when to when, in rows on one axis.
+//! The view of time: what ran from when to when, in rows on one axis. It opens on the whole session, a row for each
+//! turn, which are entered one by one.
 //!
-//! The cursor is a span, and steps go from one span to the next in time, whatever rows they stand in.
+//! Inside of a turn the cursor is a span, and steps go from one span to the next in time, whatever rows they stand in.
 //!
 //! Invariant: rows are found for the window of time and written for the window of the screen; a frame costs
 //! some searches in each row of the session's lanes and no look at what lies outside.
@@ -18,6 +19,7 @@ use crate::analysis::activity::{self, Activity};
 use crate::analysis::calls::Outcome;
 use crate::analysis::timeline::{Lane, Paths, SpanId, Timeline, TimelineRow, What};
 use crate::app::input::action::{Action, Way};
+use crate::app::outline::row::start_of_turn;
 use crate::app::text::viewport::Focus;
 use crate::model::timestamp::Timestamp;
 use crate::render::theme::Theme;
@@ -27,31 +29,42 @@ use crate::session::indexes::Needs;
 mod axis;
 mod bars;
 mod captions;
+mod turns;
 mod window;
 
 /// Lines for the chosen span.
 const FOOT: usize = 2;
 /// Lines of a row with its air, at most.
 const ROW_MOST: usize = 3;
+/// Lines of a turn, and of its bar, at most.
+const TURN_MOST: usize = 6;
+const BAR_MOST: usize = 3;
 /// Lower pages do without the context's size, and only higher ones explain the signs.
 const LOW: usize = 16;
 const HIGH: usize = 24;
 /// More turns than this for a column are too narrow for their critical paths.
 const TURNS: usize = 4;
 
-/// What keys do here.
+/// What keys do among turns.
+const HINTS_OF_TURNS: &[Hint] = &[
+    (&[Action::LevelUp], "into the turn"),
+    (&[Action::Level(2)], "all by what ran"),
+];
+/// And inside of one.
 const HINTS: &[Hint] = &[
     (&[Action::LevelUp, Action::LevelDown], "zoom"),
     (
         &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
         "pan",
     ),
-    (&[Action::Level(1), Action::Level(2)], "session, turn"),
+    (&[Action::Level(1), Action::Level(3)], "session, turn"),
 ];
 
 /// A row of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Key {
+    /// A turn.
+    Turn(usize),
     /// What goes on in the main lane and has no row yet.
     Grows(Class),
     /// A row of the main lane.
@@ -70,6 +83,8 @@ pub(crate) struct Lanes {
     near: Vec<(usize, SpanId)>,
     chosen: Option<SpanId>,
     scope: Scope,
+    /// Whether rows are turns.
+    has_turns: bool,
     axis: Axis,
     paths: Paths,
     /// Whether the windows of time and of rows must show the cursor, for it has moved.
@@ -112,7 +127,12 @@ impl Page for Lanes {
         if is_sought {
             self.scope = view.reveal(self.scope);
         }
-        let range = view.range(self.scope);
+        let scope = self.shown(scene);
+        self.has_turns = scope == Scope::Turns;
+        if self.has_turns {
+            return self.arrange_turns(scene, &view);
+        }
+        let range = view.range(scope);
         let label = (scene.columns() / 6).clamp(8, 20);
         let columns = scene.columns().saturating_sub(label + 1).max(1);
         let gaps: Vec<(Timestamp, Timestamp)> = timeline.gaps(range.0, range.1).collect();
@@ -156,13 +176,13 @@ impl Page for Lanes {
         let captions = captions::Captions {
             painter: &painter,
             view: &view,
-            scope: self.scope,
+            scope,
             range,
             label,
         };
         let foot = match foot {
             0 => Vec::new(),
-            lines => captions.foot(lines, self.rows.beyond()),
+            lines => captions.foot(lines, self.rows.beyond(), None),
         };
         Sheet {
             title: captions.title(growing),
@@ -179,6 +199,11 @@ impl Page for Lanes {
             return Answer::Pass;
         };
         let times = times.max(1);
+        let scope = self.shown(scene);
+        if scope == Scope::Turns {
+            return self.act_on_turns(scene, &view, action, times);
+        }
+        let has_turns = turns::are_told_apart(scene);
         let scope = match action {
             Action::Next => return self.step(scene, times, true),
             Action::Previous => return self.step(scene, times, false),
@@ -188,19 +213,22 @@ impl Page for Lanes {
                 self.rows.act(action, times);
                 return Answer::Done;
             }
-            Action::LevelUp => view.zoom(self.scope, true, times),
-            Action::LevelDown => view.zoom(self.scope, false, times),
-            Action::Level(1) => Some(Scope::Session),
-            Action::Level(2) => Some(Scope::Turn),
-            Action::Level(3) => view.around(8),
+            Action::LevelUp => view.zoom(scope, true, times),
+            Action::LevelDown if has_turns && matches!(scope, Scope::Turn | Scope::Session) => {
+                Some(Scope::Turns)
+            }
+            Action::LevelDown => view.zoom(scope, false, times),
+            Action::Level(1) => Some(Scope::Turns),
+            Action::Level(2) => Some(Scope::Session),
+            Action::Level(3) => Some(Scope::Turn),
             Action::Level(4) => view.around(3),
             Action::Level(_) => view.around(1),
-            Action::Shift(way) => view.pan(self.scope, times, way == Way::Next),
+            Action::Shift(way) => view.pan(scope, times, way == Way::Next),
             Action::HalfDown | Action::HalfUp => {
-                view.pan(self.scope, times * 2, action == Action::HalfDown)
+                view.pan(scope, times * 2, action == Action::HalfDown)
             }
             Action::PageDown | Action::PageUp => {
-                view.pan(self.scope, times * 4, action == Action::PageDown)
+                view.pan(scope, times * 4, action == Action::PageDown)
             }
             // Nothing folds here, and nothing behind shall.
             Action::Collapse => return Answer::Unfolded,
@@ -216,6 +244,15 @@ impl Page for Lanes {
     }
 
     fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
+        if self.has_turns {
+            // Who is at the end looks at the whole.
+            let account = &scene.indexes.account;
+            let turn = account.turn_of(scene.transcript, focus.entry);
+            if let Some(turn) = turn.filter(|_| !scene.follows) {
+                self.rows.choose_key(&Key::Turn(turn));
+            }
+            return;
+        }
         // Several spans may stand for one item.
         let timeline = &scene.indexes.timeline;
         let own = self.chosen.filter(|id| timeline.get(*id).is_some());
@@ -227,6 +264,9 @@ impl Page for Lanes {
     }
 
     fn choose(&mut self, number: usize) {
+        if self.has_turns {
+            return self.rows.choose(number);
+        }
         let near = self
             .near
             .iter()
@@ -237,7 +277,7 @@ impl Page for Lanes {
 
     fn forget(&mut self) {
         let scope = match self.scope {
-            Scope::Part { .. } => Scope::Auto,
+            Scope::Part { .. } => Scope::default(),
             scope => scope,
         };
         *self = Self {
@@ -247,15 +287,147 @@ impl Page for Lanes {
     }
 
     fn hints(&self) -> &'static [Hint] {
-        HINTS
+        if self.has_turns {
+            HINTS_OF_TURNS
+        } else {
+            HINTS
+        }
     }
 
     fn target(&self, scene: &PageScene<'_>) -> Option<Focus> {
+        if self.has_turns {
+            return start_of_turn(scene.transcript, self.turn()?);
+        }
         self.chosen.map(|id| focus_of(scene.transcript, id))
     }
 }
 
 impl Lanes {
+    /// What is shown: turns only where there are several.
+    fn shown(&self, scene: &PageScene<'_>) -> Scope {
+        match self.scope {
+            Scope::Turns if !turns::are_told_apart(scene) => Scope::Session,
+            scope => scope,
+        }
+    }
+
+    /// The chosen turn.
+    fn turn(&self) -> Option<usize> {
+        match self.rows.chosen()? {
+            Key::Turn(turn) => Some(*turn),
+            _ => None,
+        }
+    }
+
+    fn arrange_turns(&mut self, scene: &PageScene<'_>, view: &View<'_>) -> Sheet {
+        let turns = scene.transcript.turns().len();
+        let was_of_turns = self.turn().is_some();
+        if !was_of_turns || self.rows.keys().len() != turns {
+            self.rows.set((0..turns).map(Key::Turn).collect(), false);
+        }
+        if !was_of_turns {
+            let of_span = |id: SpanId| {
+                let (account, transcript) = (&scene.indexes.account, scene.transcript);
+                account.turn_of(transcript, id.entry)
+            };
+            let own = self.chosen.filter(|_| !scene.follows).and_then(of_span);
+            self.rows
+                .choose(own.unwrap_or_else(|| turns::longest(scene)));
+        }
+        let range = view.range(Scope::Turns);
+        let beside = turns::Beside::of(scene.columns());
+        let columns = scene
+            .columns()
+            .saturating_sub(beside.title + beside.figures + 2);
+        let gaps: Vec<(Timestamp, Timestamp)> = view.timeline.gaps(range.0, range.1).collect();
+        self.axis = Axis::new(range, &gaps, columns.max(1));
+        self.paths.keep(scene.indexes.timeline.generation());
+        let growing = growing(scene);
+        let extra = [LOW, HIGH].iter().filter(|least| scene.height >= **least);
+        let (height, foot) = scene.divide(1, FOOT + extra.count());
+        self.rows.fit(height);
+        let painter = Painter {
+            scene,
+            axis: &self.axis,
+            paths: &self.paths,
+            chosen: None,
+            now: view.now,
+        };
+        let mut cells = turns::cells(&painter);
+        if let Some((class, from, 0)) = growing {
+            painter.put_growing(class, from, scene.now, &mut cells);
+        }
+        let each = (height / turns.max(1)).clamp(1, TURN_MOST);
+        let chosen = self.turn();
+        let mut rows = Vec::new();
+        for (number, key, is_chosen) in self.rows.window() {
+            let Key::Turn(turn) = key else { continue };
+            // One line for the bar, then one for what it came to, then air, and then higher bars.
+            let bars = each.saturating_sub(2).clamp(1, BAR_MOST);
+            let lines = turns::lines(&painter, view, &cells, *turn, (beside, bars));
+            let words = format!("   {}", turns::sums(scene, *turn));
+            let words = [Span::styled(words, scene.theme.dim)];
+            let cut = scene.theme.glyphs().cut;
+            let sums = Line::from(wrap::fit(&words, scene.columns(), cut));
+            let lines = lines
+                .into_iter()
+                .chain([sums])
+                .chain(std::iter::repeat(Line::default()));
+            for (at, line) in lines.take(each).enumerate() {
+                rows.push(SheetRow {
+                    line,
+                    is_chosen: is_chosen && at == 0,
+                    number,
+                });
+            }
+        }
+        let captions = captions::Captions {
+            painter: &painter,
+            view,
+            scope: Scope::Turns,
+            range,
+            label: beside.title,
+        };
+        let foot = match foot {
+            0 => Vec::new(),
+            lines => captions.foot(lines, self.rows.beyond(), chosen),
+        };
+        Sheet {
+            title: captions.title(growing),
+            heads: vec![captions.axis()],
+            rows,
+            foot,
+            ..Sheet::default()
+        }
+    }
+
+    fn act_on_turns(
+        &mut self,
+        scene: &PageScene<'_>,
+        view: &View<'_>,
+        action: Action,
+        times: usize,
+    ) -> Answer {
+        if let Some(answer) = self.rows.act(action, times) {
+            return answer;
+        }
+        let scope = match action {
+            Action::LevelUp | Action::Level(3..) => Scope::Turn,
+            Action::Level(2) => Scope::Session,
+            Action::Level(_) | Action::Collapse => return Answer::Unfolded,
+            Action::LevelDown | Action::Shift(_) => {
+                return Answer::Say(no_farther(Action::LevelDown).to_owned());
+            }
+            _ => return Answer::Pass,
+        };
+        if let Some(turn) = self.turn() {
+            let first = turns::first_span(scene, view, turn);
+            self.choose_span(first.or(self.chosen));
+        }
+        self.scope = scope;
+        Answer::Unfolded
+    }
+
     fn choose_span(&mut self, id: Option<SpanId>) {
         self.chosen = id;
         self.is_sought = true;
@@ -567,6 +739,7 @@ fn write(
             theme.voice.assistant,
             (0, Some(What::Model)),
         ),
+        Key::Turn(_) => return (Line::default(), None),
         Key::Grows(_) => ("you".to_owned(), theme.voice.user, (0, Some(What::Human))),
         Key::Row(number) => {
             let Some(row) = timeline.row(number) else {
@@ -617,7 +790,7 @@ fn write(
     spans.extend(painter.write(&cells, |id| match key {
         Key::Lane(_) => captions::class_words(painter, id),
         Key::Row(_) | Key::RowOf(..) => captions::headline(scene.transcript, id),
-        Key::Grows(_) => None,
+        Key::Grows(_) | Key::Turn(_) => None,
     }));
     let here = painter.chosen.map_or(0, |id| painter.axis.column(id.from));
     let columns = painter.axis.columns();

@@ -83,12 +83,13 @@ fn stage(size: (u16, u16), later: i64) -> Stage {
     stage
 }
 
-/// Opens the view, which waits for a count.
+/// Opens the view, which waits for a count, with all that ran.
 fn open(stage: &mut Stage) {
     stage.press("2");
     stage.wait(300);
     stage.arrange();
     assert_eq!(stage.app.reader.views.open(), Some(View::Timeline));
+    stage.press("z 2");
 }
 
 fn title(stage: &Stage) -> String {
@@ -132,6 +133,49 @@ fn rows(stage: &Stage) -> Vec<String> {
 fn row(stage: &Stage, name: &str) -> String {
     let found = rows(stage).into_iter().find(|row| row.starts_with(name));
     found.unwrap_or_else(|| panic!("no row {name}:\n{}", stage.picture()))
+}
+
+#[test]
+fn it_opens_on_the_turns_of_the_session_and_goes_into_them() {
+    for size in [(80, 24), (120, 40)] {
+        let mut stage = stage(size, MINUTES);
+        stage.press("2").wait(300);
+        assert!(
+            title(&stage).contains("session") && title(&stage).contains("model"),
+            "{}",
+            title(&stage)
+        );
+        let first = row(&stage, " 1 fix the flaky test");
+        assert!(first.contains('█') && first.contains("1m46s"), "{first}");
+        assert!(!first.contains("and the other one"), "{first}");
+        let second = row(&stage, " 2 and the other one?");
+        let column = |row: &str| row.chars().position(|c| c == '█').unwrap();
+        assert!(column(&first) < column(&second), "{}", stage.picture());
+        // Who is at the end is shown the turn that took the most work.
+        assert!(
+            foot(&stage).contains("fix the flaky test"),
+            "{}",
+            foot(&stage)
+        );
+        assert!(foot(&stage).contains("1 failed"), "{}", foot(&stage));
+        stage.press("+");
+        assert!(title(&stage).contains("turn 1 of 2"), "{}", title(&stage));
+        assert!(row(&stage, "bash").contains('✗'), "{}", stage.picture());
+        stage.press("- j +");
+        assert!(title(&stage).contains("turn 2 of 2"), "{}", title(&stage));
+        stage.press("- enter");
+        assert_eq!(
+            (stage.app.reader.views.open(), stage.focused_key().as_str()),
+            (None, "p2"),
+            "enter goes to the prompt"
+        );
+        stage.press("{ 2").wait(300);
+        assert!(
+            foot(&stage).contains("fix the flaky test"),
+            "{}",
+            foot(&stage)
+        );
+    }
 }
 
 #[test]
@@ -199,7 +243,7 @@ fn the_cursor_goes_through_time_and_is_the_readers_place() {
 fn rows_show_what_decided_the_end() {
     let mut stage = stage((120, 40), HOURS);
     open(&mut stage);
-    stage.press("g z 2");
+    stage.press("g z 3");
     assert!(title(&stage).contains("turn 1 of 2"), "{}", title(&stage));
     assert!(title(&stage).contains("model") && title(&stage).contains("tools"));
     assert!(
@@ -230,7 +274,7 @@ fn rows_show_what_decided_the_end() {
         stage.picture()
     );
     stage.resize(120, 16);
-    stage.press("g z 2");
+    stage.press("g z 3");
     assert!(!below(&stage).starts_with("  model"), "{}", stage.picture());
     assert!(
         row(&stage, "◦ reviewer").contains("━━"),
@@ -254,7 +298,6 @@ fn rows_show_what_decided_the_end() {
 fn hours_without_work_do_not_flatten_the_rest() {
     let mut stage = stage((80, 24), HOURS);
     open(&mut stage);
-    stage.press("z 1");
     let heads = stage.app.reader.views.sheet.heads[0].to_string();
     assert!(
         heads.contains("2h58m"),

@@ -1,6 +1,8 @@
 //! Spans as cells of a row. Where several have one column, the failed one is shown first, then the one on
 //! the critical path, then the longest.
 
+use std::ops::RangeInclusive;
+
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 
@@ -401,6 +403,13 @@ impl Cells {
         {
             *place = Some(cell);
         }
+    }
+
+    /// Those of some columns, and nothing in the others.
+    pub(crate) fn within(&self, columns: RangeInclusive<usize>) -> Self {
+        let own =
+            |(column, cell): (usize, &Option<Cell>)| cell.filter(|_| columns.contains(&column));
+        Self(self.0.iter().enumerate().map(own).collect())
     }
 
     /// What stands in a column.

@@ -3,9 +3,9 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::Growing;
 use super::bars::{Painter, class_style};
 use super::window::{Scope, View};
+use super::{Growing, turns};
 use crate::analysis::account::Class;
 use crate::analysis::calls::{Outcome, Place};
 use crate::analysis::context;
@@ -67,10 +67,7 @@ impl Captions<'_> {
         let mut sums: Vec<(Class, u64)> = self.sums(growing);
         sums.sort_by_key(|(_, ms)| std::cmp::Reverse(*ms));
         for (place, (class, ms)) in sums.into_iter().enumerate() {
-            let words = match class {
-                Class::Human => "you",
-                class => class.word(),
-            };
+            let words = class_name(class);
             let style = class_style(self.scene(), class, false, false);
             let front = if place == 0 {
                 "  ".to_owned()
@@ -116,7 +113,7 @@ impl Captions<'_> {
                 Some(turn)
             }
         });
-        match (turn, self.view.is_turn(self.scope)) {
+        match (turn, self.scope == Scope::Turn) {
             (Some(turn), true) => format!("turn {} of {turns}", turn + 1),
             (None, true) => "before the first turn".to_owned(),
             (_, false) if matches!(self.scope, Scope::Part { .. }) => "part".to_owned(),
@@ -203,7 +200,12 @@ impl Captions<'_> {
 
     /// The chosen span in two lines; above them the size of the context, and in the end what the signs
     /// mean, if so many lines hold that too.
-    pub(crate) fn foot(&self, lines: usize, (above, below): (usize, usize)) -> Vec<Line<'static>> {
+    pub(crate) fn foot(
+        &self,
+        lines: usize,
+        (above, below): (usize, usize),
+        turn: Option<usize>,
+    ) -> Vec<Line<'static>> {
         let theme = self.scene().theme;
         let legend = Line::from(wrap::fit(
             &self.legend(),
@@ -216,19 +218,29 @@ impl Captions<'_> {
             .filter(|_| lines > super::FOOT)
             .into_iter()
             .collect();
-        let Some((span, _)) = self
-            .painter
-            .chosen
-            .and_then(|id| self.view.timeline.get(id))
-        else {
-            return lines;
-        };
         let cut = |spans: Vec<Span<'static>>| {
             Line::from(wrap::fit(
                 &spans,
                 self.scene().columns(),
                 theme.glyphs().cut,
             ))
+        };
+        if let Some(turn) = turn {
+            let (title, sums) = (
+                turns::title(self.scene(), turn),
+                turns::sums(self.scene(), turn),
+            );
+            lines.push(cut(vec![Span::styled(title, theme.text)]));
+            lines.push(cut(vec![Span::styled(sums, theme.dim)]));
+            lines.extend(legend);
+            return lines;
+        }
+        let Some((span, _)) = self
+            .painter
+            .chosen
+            .and_then(|id| self.view.timeline.get(id))
+        else {
+            return lines;
         };
         let beyond = if above + below > 0 {
             format!("rows: {above} above, {below} below")
@@ -433,6 +445,14 @@ pub(crate) fn class_words(painter: &Painter<'_>, id: SpanId) -> Option<String> {
         (Some(tool), _) => Some(tool.to_string()),
         (None, Class::Model) => Some("model".to_owned()),
         _ => None,
+    }
+}
+
+/// Whose time a class is, for readers.
+pub(crate) fn class_name(class: Class) -> &'static str {
+    match class {
+        Class::Human => "you",
+        class => class.word(),
     }
 }
 

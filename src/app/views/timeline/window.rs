@@ -1,22 +1,20 @@
-//! Which part of the time is shown: the turn of the cursor, the whole session, or what was zoomed to.
+//! Which part of the time is shown: the whole session, the turn of the cursor, or what was zoomed to.
 //!
 //! Invariant: the window never leaves the session, and is never shorter than [`LEAST_MS`].
 
 use crate::analysis::timeline::{SpanId, Timeline};
 use crate::model::timestamp::Timestamp;
 
-/// Sessions in which no longer was worked, in ms, are shown whole.
-const SHORT_MS: u64 = 5 * 60_000;
 /// The shortest window, in ms.
 const LEAST_MS: u64 = 50;
 
 /// What is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
-    /// A short session, or the turn of the cursor.
+    /// All of the session, a row for each turn.
     #[default]
-    Auto,
-    /// All of the session.
+    Turns,
+    /// All of the session, a row for each thing that took time.
     Session,
     /// The turn of the cursor.
     Turn,
@@ -86,9 +84,8 @@ impl View<'_> {
     /// From when to when a scope shows.
     pub(crate) fn range(&self, scope: Scope) -> (Timestamp, Timestamp) {
         match scope {
-            Scope::Auto if self.work(self.reach.0, self.reach.1) <= SHORT_MS => self.reach,
-            Scope::Session => self.reach,
-            Scope::Auto | Scope::Turn => self.turn(),
+            Scope::Turns | Scope::Session => self.reach,
+            Scope::Turn => self.turn(),
             Scope::Part {
                 from,
                 to,
@@ -100,15 +97,6 @@ impl View<'_> {
                     Timestamp(to.0.saturating_add_unsigned(late)).min(self.reach.1),
                 )
             }
-        }
-    }
-
-    /// Whether a scope shows the turn of the cursor.
-    pub(crate) fn is_turn(&self, scope: Scope) -> bool {
-        match scope {
-            Scope::Auto => self.range(scope) != self.reach,
-            Scope::Turn => true,
-            Scope::Session | Scope::Part { .. } => false,
         }
     }
 
