@@ -28,7 +28,7 @@ const HINTS: &[Hint] = &[
         "sort",
     ),
     (&[Action::Reverse], "reverse"),
-    (&[Action::LevelUp], "slowest first"),
+    (&[Action::LevelUp], "slowest first, in order"),
     (&[Action::LevelDown], "tool against tool"),
 ];
 /// And while tools are compared.
@@ -85,7 +85,7 @@ impl Default for Tools {
     fn default() -> Self {
         Self {
             shown: Shown::Calls(None),
-            calls: List::default().sorted(IN_ORDER),
+            calls: List::default().sorted(SLOWEST),
             names: List::default().sorted(LONGEST),
             sums: None,
             passing: 0,
@@ -330,9 +330,14 @@ impl Page for Tools {
                 }
             }
             Action::LevelUp if self.shown == Shown::Calls(None) => {
-                self.calls.sort_by(SLOWEST);
+                let is_slowest = self.calls.sort() == Some(SLOWEST);
+                self.calls
+                    .sort_by(if is_slowest { IN_ORDER } else { SLOWEST });
                 self.refresh(scene);
-                self.calls.choose(0);
+                match scene.focus.filter(|_| is_slowest) {
+                    Some(focus) => self.look_at(scene, focus),
+                    None => self.calls.choose(0),
+                }
                 return Answer::Unfolded;
             }
             Action::Collapse if is_summary => return Answer::Say("these are all tools".to_owned()),
@@ -358,19 +363,12 @@ impl Page for Tools {
                 }
             }
             Shown::Calls(_) => {
-                let rank = |place: &Place| place.in_file(scene.transcript);
-                let own = rank(&focus);
                 let keys = self.calls.keys();
-                let exact = keys.iter().position(|key| *key == focus);
-                // The nearest one before it; rows in another order have none.
-                let near = || {
-                    self.calls.is_in_order::<CallList<'_>>().then(|| {
-                        keys.partition_point(|key| rank(key) <= own)
-                            .saturating_sub(1)
-                    })
-                };
-                if let Some(number) = exact.or_else(near) {
-                    self.calls.choose(number);
+                if self.calls.is_in_order::<CallList<'_>>() {
+                    let rank = |place: &Place| place.in_file(scene.transcript);
+                    let own = rank(&focus);
+                    let before = keys.partition_point(|key| rank(key) <= own);
+                    self.calls.choose(before.saturating_sub(1));
                 }
             }
         }
