@@ -1,4 +1,5 @@
-//! A search and what it has found: blocks with hits, in the order of the file.
+//! A search and what it has found: blocks with hits, in the order of the file; first those of the lane that was read
+//! when it began, then those of helpers.
 //!
 //! What is known of a session for a search is here; who searches is a reader, and where its hits are on the screen is
 //! the text's.
@@ -17,6 +18,7 @@ use crate::analysis::search::literal_prefilter::LiteralPrefilter;
 use crate::analysis::search::scope::Scope;
 use crate::analysis::search::texts::{self, BlockText, Read};
 use crate::model::entry::EntryId;
+use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 
 /// A search and what it has found so far.
@@ -33,7 +35,9 @@ pub struct Search {
     /// The pattern.
     pub(crate) pattern: Regex,
     prefilter: Arc<LiteralPrefilter>,
-    /// Blocks with hits that the filter shows, in the order of the file.
+    /// The lane that was read when the search began.
+    pub(crate) home: Option<Name>,
+    /// Blocks with hits that the filter shows, in the order of the file, those of other lanes after all others.
     pub(crate) hits: Vec<Hit>,
     /// How often they have changed.
     pub(crate) changes: u32,
@@ -94,6 +98,7 @@ pub fn hits_of(
             block: text.block,
         },
         lines: texts::count(pattern, text, read),
+        is_beside: false,
     });
     counted.filter(|hit| hit.lines > 0).collect()
 }
@@ -133,6 +138,7 @@ impl Search {
             }),
             pattern,
             prefilter: Arc::new(texts::prefilter(text, !is_pattern)),
+            home: None,
             hits: Vec::new(),
             changes: 0,
             found: Vec::new(),
@@ -158,7 +164,10 @@ impl Search {
     }
 
     /// Adds hits that are in the order of the file, and keeps all in it.
-    pub(crate) fn add(&mut self, transcript: &Transcript, hits: Vec<Hit>) {
+    pub(crate) fn add(&mut self, transcript: &Transcript, mut hits: Vec<Hit>) {
+        for hit in &mut hits {
+            hit.is_beside = self.is_beside(transcript, hit.focus);
+        }
         let place = |hit: &Hit| {
             (
                 transcript.place_of(hit.focus.entry).unwrap_or(usize::MAX),
@@ -218,13 +227,24 @@ impl Search {
 
     /// Leaves out what the filter leaves out.
     pub(crate) fn narrow(&mut self, shows: impl Fn(Place) -> bool) {
-        self.hits = self
-            .found
-            .iter()
-            .copied()
-            .filter(|hit| shows(hit.focus))
-            .collect();
+        let shown = self.found.iter().copied().filter(|hit| shows(hit.focus));
+        let (beside, own) = shown.partition::<Vec<Hit>, _>(|hit| hit.is_beside);
+        self.hits = own;
+        self.hits.extend(beside);
         self.changes = self.changes.wrapping_add(1);
+    }
+
+    /// Whether a place is in another lane than the one that was read when the search began. Agents that somebody speaks
+    /// to side by side are read as one.
+    pub(crate) fn is_beside(&self, transcript: &Transcript, place: Place) -> bool {
+        let (lane, home) = (transcript.lane_at(place.entry), self.home.as_ref());
+        let is_read = transcript.is_spoken_to(lane) && transcript.is_spoken_to(home);
+        lane != home && !is_read
+    }
+
+    /// Where a place stands among the hits.
+    pub(crate) fn rank(&self, transcript: &Transcript, place: Place) -> (bool, (usize, usize)) {
+        (self.is_beside(transcript, place), place.in_file(transcript))
     }
 
     /// Hits altogether.
@@ -250,44 +270,50 @@ impl Search {
         seeks: Seek,
         start: Option<Place>,
     ) -> Option<Place> {
-        let place = |focus: Place| focus.in_file(transcript);
-        let at_or_behind = |focus: Option<Place>| {
+        let rank = |focus: Place| self.rank(transcript, focus);
+        let at_or_behind = |focus: Place| {
             self.hits
-                .partition_point(|hit| Some(place(hit.focus)) < focus.map(place))
+                .partition_point(|hit| rank(hit.focus) < rank(focus))
         };
+        let own = self.hits.partition_point(|hit| !hit.is_beside);
         let complete = |hit: Option<&Hit>| hit.filter(|_| self.is_complete).copied();
         let done = &self.progress.done;
-        let of_entry = |focus: Place| place(focus).0;
-        let is_sure =
-            |from: usize, to: usize| self.is_complete || (done.start <= from && to < done.end);
+        let of_entry = |focus: Place| focus.in_file(transcript).0;
+        // Between two places of one lane no hit may be missing.
+        let is_sure = |from: Option<Place>, to: Place| {
+            let from = from.unwrap_or(to);
+            let (first, last) = (
+                of_entry(from).min(of_entry(to)),
+                of_entry(from).max(of_entry(to)),
+            );
+            let is_searched = done.start <= first && last < done.end;
+            self.is_complete || is_searched && rank(from).0 == rank(to).0
+        };
         let hit = match seeks {
             Seek::Nearest => {
-                let (at, own) = (at_or_behind(start), start.map_or(0, of_entry));
-                let behind = self
-                    .hits
-                    .get(at)
-                    .filter(|hit| is_sure(own, of_entry(hit.focus)));
-                let is_last_part = done.end >= transcript.order().len() && done.start <= own;
-                let before = || {
-                    self.hits
-                        .last()
-                        .filter(|_| is_last_part && at == self.hits.len())
-                };
+                let at = start.map_or(0, at_or_behind);
+                // Those of the lane that is read; of the others, where that has none.
+                let last = own.checked_sub(1).and_then(|last| self.hits.get(last));
+                let behind = self.hits.get(at).filter(|hit| is_sure(start, hit.focus));
+                let behind = behind.filter(|hit| !hit.is_beside || last.is_none());
+                let start = start.map_or(0, of_entry);
+                let is_last_part = done.end >= transcript.order().len() && done.start <= start;
+                let before = last.filter(|_| is_last_part && at >= own);
                 behind
-                    .or_else(before)
+                    .or(before)
                     .copied()
-                    .or_else(|| complete(self.hits.last()))
+                    .or_else(|| complete(last.or(self.hits.first())))
             }
             Seek::Behind(from) => {
-                let behind = self.hits.iter().find(|hit| place(hit.focus) > place(from));
-                let behind = behind.filter(|hit| is_sure(of_entry(from), of_entry(hit.focus)));
+                let behind = self.hits.iter().find(|hit| rank(hit.focus) > rank(from));
+                let behind = behind.filter(|hit| is_sure(Some(from), hit.focus));
                 behind.copied().or_else(|| complete(self.hits.first()))
             }
             Seek::Before(from) => {
-                let before = at_or_behind(Some(from))
+                let before = at_or_behind(from)
                     .checked_sub(1)
                     .and_then(|at| self.hits.get(at));
-                let before = before.filter(|hit| is_sure(of_entry(hit.focus), of_entry(from)));
+                let before = before.filter(|hit| is_sure(Some(from), hit.focus));
                 before.copied().or_else(|| complete(self.hits.last()))
             }
         };

@@ -341,12 +341,18 @@ fn hits(reader: &Reader) -> String {
     if search.mistake.is_some() {
         within += " taken literally";
     }
-    match reader
-        .text
-        .view
-        .focus
-        .and_then(|focus| reader.text.find.number(focus))
-    {
+    let focus = reader.text.view.focus;
+    let transcript = &reader.session.transcript;
+    let beside = focus.filter(|focus| search.is_beside(transcript, *focus));
+    if let Some(focus) = beside {
+        let lane = transcript.lane_at(focus.entry);
+        let label = lane.and_then(|lane| transcript.lane(lane)).map_or_else(
+            || "the main lane".to_owned(),
+            |lane| shortened(&lane.label, reader.screen.theme.glyphs().cut),
+        );
+        within += &format!(" in {label}");
+    }
+    match focus.and_then(|focus| reader.text.find.number(focus)) {
         Some(number) => format!("{number}/{count}{within}{open}"),
         None if count == 0 && search.is_complete => format!("no hits{within}"),
         None if count == 1 => format!("1 hit{within}{open}"),

@@ -36,6 +36,8 @@ pub struct Hit {
     pub(crate) focus: Place,
     /// Lines of its text with a match; once it was shown, its rows with one.
     pub(crate) lines: usize,
+    /// Whether it is in another lane than the one that was read when the search began.
+    pub(crate) is_beside: bool,
 }
 
 /// How far a search is.

@@ -150,12 +150,9 @@ fn next_block(text: &mut TextPane, scene: &mut Scene<'_>, forward: bool, is_done
     let Some(search) = &text.find.search else {
         return NextHit::Nowhere;
     };
-    let here = text
-        .view
-        .focus
-        .map(|focus| focus.in_file(&scene.session.transcript));
-    let is_before =
-        |focus: Focus| here.is_some_and(|here| focus.in_file(&scene.session.transcript) < here);
+    let rank = |focus: Focus| search.rank(&scene.session.transcript, focus);
+    let here = text.view.focus.map(rank);
+    let is_before = |focus: Focus| here.is_some_and(|here| rank(focus) < here);
     let at = search.hits.partition_point(|hit| is_before(hit.focus));
     let is_on_hit = here.is_some() && search.hits.get(at).map(|hit| hit.focus) == text.view.focus;
     let (next, around) = if forward {

@@ -176,6 +176,8 @@ fn start(
         return end(text);
     };
     search.seeks = seeks;
+    search.home =
+        stands_at(text).and_then(|focus| scene.session.transcript.lane_at(focus.entry).cloned());
     let place = stands_at(text).and_then(|focus| scene.session.transcript.place_of(focus.entry));
     search.begin(place.unwrap_or(0), text.find.search.as_ref());
     text.find.search = Some(search);
