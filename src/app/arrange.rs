@@ -15,6 +15,7 @@ use super::text::find::search;
 use super::text::places::marks;
 use super::text::window::{fill, refresh_sequence};
 use super::text::{TextPane, as_of, auto_open, details, folds, gutter, paging, spine};
+use crate::analysis::lint::Severity;
 use crate::model::entry::EntryId;
 use crate::session::Session;
 use crate::session::indexes::Needs;
@@ -127,8 +128,9 @@ fn arrange_sides(panes: PanesMut<'_>, scene: &Scene<'_>, frame: &Frame) -> Vec<E
 /// Fills the spine: hits, marks, loops and alarms.
 fn arrange_spine(text: &mut TextPane, scene: &Scene<'_>, alarms: &HashSet<EntryId>, lines: usize) {
     let loops = &scene.session.indexes.loops;
-    let generation = loops.generation;
-    text.stale.spine |= std::mem::replace(&mut text.spine.loops_seen, generation) != generation;
+        let findings = &scene.session.indexes.findings;
+    let seen = (loops.generation, findings.generation);
+    text.stale.spine |= std::mem::replace(&mut text.spine.seen, seen) != seen;
     if std::mem::take(&mut text.stale.spine) {
         let hits = text
             .find
@@ -144,7 +146,12 @@ fn arrange_spine(text: &mut TextPane, scene: &Scene<'_>, alarms: &HashSet<EntryI
             .into_iter()
             .map(|id| (id, spine::SpineMark::Loop));
         let alarms = alarms.iter().map(|id| (*id, spine::SpineMark::Alarm));
-        let marked = hits.chain(marks).chain(loops).chain(alarms).collect();
+        let found = findings
+            .iter()
+            .filter(|finding| finding.severity == Severity::Error)
+            .map(|finding| (finding.entry, spine::SpineMark::Error));
+        let marked = hits.chain(marks).chain(loops).chain(alarms).chain(found);
+        let marked = marked.collect();
         text.spine.mark(&text.sequence, marked);
     }
     text.spine.arrange(lines, &text.heights);

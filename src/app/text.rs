@@ -193,6 +193,7 @@ impl TextPane {
         let flights = self.level > Level::Prompts && self.wrapping.lanes;
         Needs {
             flights,
+            findings: true,
             windows: self.as_of.is_on,
             ..Needs::default()
         }

@@ -214,6 +214,9 @@ fn sign(reader: &Reader, sign: StatusSign) -> (String, Style) {
         StatusSign::Good => (glyphs.outcome.done, theme.good),
         StatusSign::Warn => ("!", theme.warn),
         StatusSign::Bad => (glyphs.outcome.failed, theme.bad),
+        StatusSign::Failures(n) => {
+            return (format!("{n}{} ", glyphs.outcome.failed), theme.dim);
+        }
         StatusSign::Refused => (glyphs.outcome.refused, theme.warn),
         StatusSign::Open(place) if reader.is_running(place) => (glyphs.outcome.running, theme.warn),
         StatusSign::Open(_) => (glyphs.outcome.lost, theme.dim),

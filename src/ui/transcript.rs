@@ -9,6 +9,7 @@ use ratatui::text::{Line, Span};
 use regex::Regex;
 
 use super::pictures;
+use crate::analysis::lint::{Finding, Severity};
 use crate::app::panes::Pane;
 use crate::app::reader::Reader;
 use crate::app::text::gutter::{GutterCell, Stroke};
@@ -95,7 +96,7 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
         paint_row(
             reader,
             row,
-            (is_worked_on, is_focused),
+            (is_worked_on, is_focused, has_error(reader, shown, row)),
             text,
             pattern.map(|pattern| (pattern, hit)),
             buffer,
@@ -194,11 +195,7 @@ fn paint_margin(
     buffer: &mut Buffer,
 ) {
     let is_focused = reader.text.view.focus.is_some() && focus_of(shown) == reader.text.view.focus;
-    let is_head = shown.row == 0
-        || shown
-            .rows
-            .get(shown.row - 1)
-            .is_none_or(|above| above.block != row.block);
+    let is_head = begins_block(shown, row);
     let is_first_in_sight = reader
         .text
         .view
@@ -226,6 +223,12 @@ fn paint_margin(
             buffer.set_stringn(line.x, line.y, mark, usize::from(line.width), style);
         }
     }
+}
+
+/// Whether a row is the first of its block.
+fn begins_block(shown: &Shown, row: &Row) -> bool {
+    let above = shown.row.checked_sub(1).and_then(|at| shown.rows.get(at));
+    above.is_none_or(|above| above.block != row.block)
 }
 
 /// Whether a row has the current hit.
@@ -283,7 +286,7 @@ fn paint_lost(reader: &Reader, row: &Row, line: Rect, buffer: &mut Buffer) {
 fn paint_row(
     reader: &Reader,
     row: &Row,
-    (is_worked_on, is_focused): (bool, bool),
+    (is_worked_on, is_focused, has_error): (bool, bool, bool),
     area: Rect,
     pattern: Option<(&Regex, Style)>,
     buffer: &mut Buffer,
@@ -310,6 +313,11 @@ fn paint_row(
         reader.screen.now,
         &reader.screen.theme,
     );
+    let right = if has_error {
+        with_finding(right, &reader.screen.theme)
+    } else {
+        right
+    };
     let width = u16::try_from(right.width()).unwrap_or(u16::MAX);
     if width > 0 && width <= area.width {
         buffer.set_line(area.right() - width, area.y, &right, width);
@@ -339,6 +347,27 @@ fn paint_links(links: &Links, has_links: bool, area: Rect, buffer: &mut Buffer) 
         cell.set_symbol(&symbol)
             .set_diff_option(CellDiffOption::ForcedWidth(width));
     }
+}
+
+/// Whether the lint found an error in the block that begins with a row.
+fn has_error(reader: &Reader, shown: &Shown, row: &Row) -> bool {
+    let is_error =
+        |finding: &Finding| finding.block == row.block && finding.severity == Severity::Error;
+    let findings = reader.session.indexes.findings.of_entry(shown.entry);
+    begins_block(shown, row) && findings.iter().any(is_error)
+}
+
+/// Facts at the right edge with the sign of a finding: what has one did not end well, whatever its result says.
+fn with_finding(mut right: Line<'static>, theme: &Theme) -> Line<'static> {
+    let done = theme.glyphs().outcome.done;
+    let sign = Span::styled("!", theme.bad);
+    if let Some(span) = right.spans.iter_mut().rfind(|span| span.content == done) {
+        *span = sign;
+    } else {
+        let gap = if right.spans.is_empty() { "" } else { " " };
+        right.spans.extend([Span::raw(gap), sign]);
+    }
+    right
 }
 
 /// Facts at the right edge, with a ticking clock for a call that runs; a call that was left without a result has none.

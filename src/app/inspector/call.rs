@@ -8,6 +8,7 @@ use super::{context, facts, timing};
 use crate::analysis::calls::lifecycle::Lifecycle;
 use crate::analysis::plans;
 use crate::app::copying::excerpt::json;
+use crate::listing::call::of_severity;
 use crate::model::body::{Body, Tree};
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolResult};
@@ -114,6 +115,16 @@ fn pair(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'_>
     }
     subject.parent(page);
     page.field("verdict", &subject.verdict(call, subject.focus.entry));
+    for finding in subject.findings() {
+        let (sign, style) = of_severity(finding.severity, theme);
+        page.field(
+            "found",
+            &[
+                Span::styled(format!("{sign} "), style),
+                Span::styled(finding.message.clone(), theme.text),
+            ],
+        );
+    }
     step(subject, call, page);
     if let Some(lane) = subject.session.transcript.lane_of_call(&call.key) {
         let target = lane

@@ -5,6 +5,7 @@ use ratatui::text::Span;
 use super::page::PageBuilder;
 use crate::analysis::account::{Account, Sums};
 use crate::analysis::calls::{Earlier, Place};
+use crate::analysis::lint::{Finding, Severity};
 use crate::analysis::phrases;
 use crate::app::screen::Screen;
 use crate::app::text::viewport::Focus;
@@ -80,6 +81,15 @@ impl<'a> InspectedItem<'a> {
         let path = self.session.file.path(origin.file)?;
         let name = path.file_name()?.to_string_lossy();
         Some(Text::clean(&name).to_string())
+    }
+
+    /// What the lint found in the item, but for what is only noted.
+    pub(crate) fn findings(&self) -> impl Iterator<Item = &Finding> {
+        let focus = self.focus;
+        let of_entry = self.session.indexes.findings.of_entry(focus.entry).iter();
+        of_entry.filter(move |finding| {
+            finding.block == focus.block && finding.severity > Severity::Note
+        })
     }
 
     /// `41.2s`, `≤41.2s`.

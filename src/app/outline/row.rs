@@ -6,7 +6,7 @@ use crate::analysis::calls::Place;
 use crate::analysis::files::File;
 use crate::analysis::money::cost::{self, Cost};
 use crate::analysis::phrases;
-use crate::analysis::phrases::{is_headline, title_of};
+use crate::analysis::phrases::{headline, title_of};
 use crate::app::checks::StatusSign;
 use crate::app::checks::counts::block_of;
 use crate::app::text::as_of::SessionAtCursor;
@@ -139,17 +139,21 @@ pub(crate) fn of_turn(
                 .unwrap_or_default()
         ),
         session,
-        sign: if figures.facts.errors > 0 {
-            StatusSign::Bad
-        } else {
-            StatusSign::None
-        },
+        sign: failures(&figures),
         title,
         figures: spent(&figures, is_known),
         took: figures.took_ms().filter(|_| is_known),
         is_dim: transcript.branches().abandoned.contains(&prompt),
         ..OutlineRow::default()
     })
+}
+
+/// What failed in it did not make it fail.
+fn failures(figures: &Figures) -> StatusSign {
+    match figures.facts.errors {
+        0 => StatusSign::None,
+        errors => StatusSign::Failures(errors),
+    }
 }
 
 /// A sub-agent under its turn.
@@ -164,11 +168,7 @@ pub(crate) fn of_lane(
     OutlineRow {
         indent: 3 + 2 * caller.map_or(0, |entry| usize::from(depth_of(transcript, entry))),
         tree: Some(is_last),
-        sign: if figures.facts.errors > 0 {
-            StatusSign::Bad
-        } else {
-            StatusSign::None
-        },
+        sign: failures(&figures),
         title: lane.label.to_string(),
         figures: spent(&figures, account.is_whole(transcript)),
         is_dim: true,
@@ -402,16 +402,8 @@ pub(crate) fn of_file(path: &str, file: &File) -> OutlineRow {
 /// Where a turn begins.
 pub(crate) fn start_of_turn(transcript: &Transcript, turn: usize) -> Option<Focus> {
     let entry = transcript.turns().get(turn)?.prompt;
-    let blocks = 0..transcript.get(entry)?.blocks.len();
-    let block = blocks.into_iter().find(|place| {
-        transcript
-            .get(entry)
-            .is_some_and(|e| is_headline(e, *place))
-    });
-    Some(Focus {
-        entry,
-        block: block.unwrap_or(0),
-    })
+    let block = headline(transcript.get(entry)?);
+    Some(Focus { entry, block })
 }
 
 /// The first entry of a sub-agent, else the call that started it.

@@ -94,8 +94,8 @@ pub struct Spine {
     special: SpineMarks,
     /// The cells from top to bottom.
     pub(crate) cells: Vec<SpineMark>,
-    /// Generation of the loops when they were last marked.
-    pub(crate) loops_seen: u64,
+    /// Generations of the loops and of the findings when they were last marked.
+    pub(crate) seen: (u64, u64),
 }
 
 impl Spine {
