@@ -36,7 +36,7 @@ impl Fate {
             Self::Done => "done",
             Self::Failed => "failed",
             Self::Refused => "refused",
-            Self::Interrupted => "interrupted",
+            Self::Interrupted => "stopped",
             Self::Running => "running",
             Self::Waiting => "waiting",
             Self::Open => "no result",

@@ -90,6 +90,14 @@ pub(crate) fn lay_out_as(
         if (look.level == Level::Prompts && !is_text(block)) || is_filtered(&index) {
             continue;
         }
+        // Thoughts in a row that nobody can read are one row.
+        let above = index
+            .checked_sub(1)
+            .and_then(|above| item.entry.blocks.get(above));
+        let is_again = |above: &Block| above.kind.is_redacted() && block.kind.is_redacted();
+        if index > first && look.level < Level::Full && above.is_some_and(is_again) {
+            continue;
+        }
         sheet.begin(index);
         let block = reworded(block);
         if let Some(words) = lead_in(&sheet, (index, &block), end.min(item.entry.blocks.len())) {
@@ -275,7 +283,7 @@ fn word(sheet: &Sheet<'_>) -> Piece {
     match role {
         // In a sub-agent's lane it is the calling agent that speaks.
         Role::User if sheet.item.entry.lane.is_some() && !sheet.item.is_spoken_to => {
-            Span::styled("brief", theme.voice.user)
+            Span::styled("task", theme.voice.user)
         }
         Role::User => Span::styled(role.speaker(), theme.voice.user),
         Role::Assistant => Span::styled(role.speaker(), theme.voice.assistant),
@@ -365,6 +373,8 @@ fn manner_of(sheet: &Sheet<'_>) -> MarkdownMode {
 /// The beginning of a text on one line.
 fn on_one_line(body: &Body) -> String {
     let plain = without_sgr(wrap::head(body.text_or_stub(), 2_000));
+    let readable = tags::readable(&plain);
+    let plain = readable.as_deref().unwrap_or(&plain);
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -141,7 +141,11 @@ fn call_words(transcript: &Transcript, call: &ToolCall) -> Result<String, NotLoa
         .trim()
         .to_owned();
     let mut head = format!("**{}**", without_sgr(&call.name));
-    if !headline.is_empty() {
+    // A command that is more than that stands below, and is not said twice.
+    let command = command_of(call).map(|command| without_sgr(command).into_owned());
+    let below = command.as_deref().filter(|text| text.trim() != headline);
+    let is_said = below.is_some_and(|text| text.trim().lines().next() == Some(&*headline));
+    if !headline.is_empty() && !is_said {
         head.push_str(&format!(" {}", code_span(&headline)));
     }
     let mut parts = vec![head];
@@ -159,8 +163,8 @@ fn call_words(transcript: &Transcript, call: &ToolCall) -> Result<String, NotLoa
             ""
         };
         parts.push(fenced(language, &without_sgr(&change)));
-    } else if let Some(command) = command_of(call) {
-        parts.push(fenced("sh", &without_sgr(command)));
+    } else if command.is_some() {
+        parts.extend(below.map(|command| fenced("sh", command)));
     } else if call.input.bytes > 2 && call.input.text().is_none_or(|text| text.trim() != headline) {
         let language = if call.input.tree().is_some() {
             "json"

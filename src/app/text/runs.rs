@@ -1,6 +1,6 @@
 //! Runs of equal entries, folded into one row with their number: at level 2 calls of the same tool with the same
-//! headline, at levels 2 and 3 stray results with the same text, which differ in their ids only, and at level 4 traces
-//! of one kind.
+//! headline, at levels 2 and 3 stray results with the same text, which differ in their ids only, and thinking that nobody
+//! can read, and at level 4 traces of one kind.
 //!
 //! Only calls that ended well fold, so that failures stay in sight. Runs are searched for when the level changes and
 //! when the session has been read to its end; entries appended later have rows of their own. In a large session the scan
@@ -23,6 +23,8 @@ use crate::render::row::Level;
 
 /// Entries of a run at least.
 const LEAST: usize = 3;
+/// The same of thinking that nobody can read.
+const LEAST_REDACTED: usize = 2;
 /// Entries scanned for each frame: some milliseconds if all are packed.
 const PORTION: usize = 8_192;
 
@@ -174,27 +176,32 @@ impl RunScan {
                     .last()
                     .is_some_and(|above| !has_line_between(transcript, *above, id));
             if !goes_on {
-                self.found.add(std::mem::take(&mut self.run), self.level);
+                self.end_run();
             }
             self.run.push(id);
             self.above = key;
         }
         let is_done = self.at == self.order.len();
         if is_done {
-            self.found.add(std::mem::take(&mut self.run), self.level);
+            self.end_run();
         }
         is_done
+    }
+
+    fn end_run(&mut self) {
+        let is_redacted = |key: &RunKey| key.what == RunKind::Redacted;
+        let least = match self.level {
+            Level::Full => LEAST_TRACES,
+            _ if self.above.as_ref().is_some_and(is_redacted) => LEAST_REDACTED,
+            _ => LEAST,
+        };
+        self.found.add(std::mem::take(&mut self.run), least);
     }
 }
 
 impl RunIndex {
     /// Adds a run, if it has enough entries.
-    fn add(&mut self, run: Vec<EntryId>, level: Level) {
-        let least = if level == Level::Full {
-            LEAST_TRACES
-        } else {
-            LEAST
-        };
+    fn add(&mut self, run: Vec<EntryId>, least: usize) {
         let Some((head, others)) = run.split_first().filter(|_| run.len() >= least) else {
             return;
         };
@@ -208,7 +215,7 @@ fn may_fold(transcript: &Transcript, id: EntryId, level: Level) -> bool {
     transcript.glance(id).is_some_and(|glance| match level {
         Level::Outline => true,
         Level::Full => glance.marks.trace,
-        Level::Prompts | Level::Preview | Level::Raw => glance.is_stray,
+        Level::Prompts | Level::Preview | Level::Raw => glance.is_stray || glance.is_redacted,
     })
 }
 
@@ -234,6 +241,8 @@ enum RunKind {
         said: Text,
     },
     Trace(Text),
+    /// Thinking that nobody can read.
+    Redacted,
 }
 
 impl RunKey {
@@ -243,6 +252,12 @@ impl RunKey {
             return Some(Self {
                 lane: entry.lane.clone(),
                 what: RunKind::Trace(trace_of(entry)?.clone()),
+            });
+        }
+        if entry.is_redacted() {
+            return shows.thinking.then(|| Self {
+                lane: entry.lane.clone(),
+                what: RunKind::Redacted,
             });
         }
         let what = match only(entry, shows)? {
