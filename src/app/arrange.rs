@@ -128,7 +128,7 @@ fn arrange_sides(panes: PanesMut<'_>, scene: &Scene<'_>, frame: &Frame) -> Vec<E
 /// Fills the spine: hits, marks, loops and alarms.
 fn arrange_spine(text: &mut TextPane, scene: &Scene<'_>, alarms: &HashSet<EntryId>, lines: usize) {
     let loops = &scene.session.indexes.loops;
-        let findings = &scene.session.indexes.findings;
+    let findings = &scene.session.indexes.findings;
     let seen = (loops.generation, findings.generation);
     text.stale.spine |= std::mem::replace(&mut text.spine.seen, seen) != seen;
     if std::mem::take(&mut text.stale.spine) {

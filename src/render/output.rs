@@ -32,7 +32,7 @@ impl<'a> BodyText<'a> {
     }
 }
 
-/// Tool output, with its colours.
+/// Tool output, with its colours; in a preview paths below the folder of the session begin there.
 pub fn plain(
     source: BodyText<'_>,
     extent: Extent,
@@ -40,8 +40,11 @@ pub fn plain(
     look: &Look<'_>,
     base: Style,
 ) -> Vec<Row> {
+    let root = look.root.filter(|_| extent.is_preview());
     fold(source, extent, width, look, |part| {
-        ansi::lines(part, base, look.theme)
+        let lines = part.lines().map(|line| path::words_below(line, root));
+        let lines: String = lines.flat_map(|line| [line, "\n".into()]).collect();
+        ansi::lines(&lines, base, look.theme)
             .into_iter()
             .map(|spans| (Vec::new(), spans))
             .collect()

@@ -77,6 +77,10 @@ impl SidePane for Views {
                 enter(self, text, scene);
                 pair(text, scene);
             }
+            // The text behind a page does not move for it.
+            Answer::Pass if matches!(action, Action::Sideways(_)) => {
+                scene.say("a page cuts its rows; its foot and the inspector have more of them");
+            }
             Answer::Pass => return None,
             Answer::Say(words) => scene.say(words),
             Answer::Done if action == Action::Bottom && has_end => scene.asks.push(Ask::Follow),

@@ -131,7 +131,7 @@ const FAULTS: [OfFaults; 3] = [
 
 impl Checks {
     fn refresh(&mut self, scene: &PageScene<'_>) {
-        let made = (scene.checks.generation(), scene.indexes.brief.generation());
+        let made = (scene.checks.generation(), scene.indexes.brief.generation);
         if self.made.replace(made) != Some(made) {
             self.rows.set(rows(scene, &self.opened), scene.follows);
         }

@@ -341,7 +341,7 @@ impl Lanes {
             .saturating_sub(beside.title + beside.figures + 2);
         let gaps: Vec<(Timestamp, Timestamp)> = view.timeline.gaps(range.0, range.1).collect();
         self.axis = Axis::new(range, &gaps, columns.max(1));
-        self.paths.keep(scene.indexes.timeline.generation());
+        self.paths.keep(scene.indexes.timeline.generation);
         let growing = growing(scene);
         let extra = [LOW, HIGH].iter().filter(|least| scene.height >= **least);
         let (height, foot) = scene.divide(1, FOOT + extra.count());
