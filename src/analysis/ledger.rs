@@ -228,6 +228,14 @@ impl Ledger {
         }
     }
 
+    /// From now on only what was spent since then counts.
+    pub(crate) fn count_from(&mut self, since: Option<Timestamp>) {
+        if self.since != since {
+            self.since = since;
+            self.sums.take();
+        }
+    }
+
     /// How many requests stood in more than one session.
     pub fn copies(&self) -> u64 {
         self.copies
@@ -345,8 +353,8 @@ impl Ledger {
         (started.is_none(), started, self.forks.contains(&session))
     }
 
-    /// The sums by these, of what is in all of those rows of other sums: spans of time as they come, all else by what it
-    /// cost; and the sum of all.
+    /// The sums by these, of what is in all of those rows of other sums: spans of time with the last one first, all else by
+    /// what it cost; and the sum of all.
     pub fn rows(&self, by: &[By], within: &[Within]) -> (Vec<Row>, Row) {
         let mut rows: BTreeMap<Group, Row> = BTreeMap::new();
         let mut total = Row::default();
@@ -380,9 +388,10 @@ impl Ledger {
             .collect();
         rows.sort_by(|one, other| {
             let picos = |row: &Row| std::cmp::Reverse(row.amount.money.picos());
-            one.group
+            other
+                .group
                 .period
-                .cmp(&other.group.period)
+                .cmp(&one.group.period)
                 .then_with(|| picos(one).cmp(&picos(other)))
         });
         (rows, total)

@@ -4,8 +4,9 @@
 //!
 //! A session **needs** somebody when it asked for a permission or an answer, when it stopped in the middle of its work
 //! or cannot be read, when it is stuck (in a loop, or silent for too long), when work in the
-//! background ended and nobody told the model for five minutes, and when it has answered and waits for the next prompt; after an hour nobody is expected any more. Those that need somebody come first, in that order, then
-//! those that work, then the rest, of which those come first that were left in the middle of their work.
+//! background ended and nobody told the model for five minutes, and when it has answered and waits for the next prompt;
+//! after an hour nobody is expected any more. Those that need somebody come first, in that order, then those that work,
+//! then the rest, the newest first.
 //!
 //! Invariant: a row speaks of times and never of ages, so that it is the same until something happens.
 
@@ -24,6 +25,9 @@ use crate::model::timestamp::Timestamp;
 
 /// For so long an end may be on its way to the model.
 const UNDELIVERED_MS: u64 = 5 * 60 * 1000;
+
+/// What `!` before a session means, and when it goes.
+pub(crate) const NEEDS: &str = "asks, is stuck or broke off; after an hour nobody is expected";
 
 /// Columns of a state, its sign included.
 const STATE: usize = 16;
@@ -55,6 +59,19 @@ pub struct SessionRow {
     pub problem: Option<Text>,
     /// Whether all of it is read.
     pub is_complete: bool,
+}
+
+/// What was read of a session that nobody follows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Glance {
+    /// How it stood.
+    pub row: SessionRow,
+    /// When it was written last then, as far as it was known.
+    pub modified: Option<Timestamp>,
+    /// The first prompt.
+    pub prompt: Option<Text>,
+    /// How many prompts and calls it has, and how long was worked on it in ms; nothing of one that was not read whole.
+    pub counts: Option<(u64, u64, u64)>,
 }
 
 /// What a session is.
@@ -380,14 +397,7 @@ impl SessionRow {
         let within = match self.need {
             need if need.is_for_somebody() => self.since().cmp(&other.since()),
             Need::Works => newest_first(self.head.started, other.head.started),
-            // What was left in the middle of its work is more than what is done, however long that is past; unless nobody
-            // knows how long.
-            _ => {
-                let is_done =
-                    |row: &Self| row.activity != Activity::Unclean || row.head.ended.is_none();
-                let ended = newest_first(self.head.ended, other.head.ended);
-                is_done(self).cmp(&is_done(other)).then(ended)
-            }
+            _ => newest_first(self.head.ended, other.head.ended),
         };
         self.need
             .cmp(&other.need)
@@ -399,6 +409,11 @@ impl SessionRow {
     pub fn sum<'r>(rows: impl Iterator<Item = &'r Self> + Clone) -> Option<Cost> {
         let is_unknown = rows.clone().any(|row| row.cost.is_none());
         Cost::sum(rows.filter_map(|row| row.cost.as_ref())).map(|cost| cost.lacking(is_unknown))
+    }
+
+    /// Whether nothing is expected of it any more.
+    pub fn is_old(&self, now: Timestamp) -> bool {
+        self.need == Need::Rests && !is_expected(self.head.ended, now)
     }
 
     /// What facts of the session are judged by.

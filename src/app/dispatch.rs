@@ -64,6 +64,7 @@ fn dispatch(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
         }
         Action::Type(request) => typing::type_on(app, request),
         Action::Complete => typing::complete(app),
+        Action::Pick => app.picker.mark(),
         Action::Accept => return accept(app),
         Action::Recall(is_older) => return typing::recall(app, is_older),
         Action::ToggleLiteral => return app.reader.with_text(search::toggle_literal),

@@ -73,8 +73,10 @@ pub enum Effect {
     Seek,
     /// Stop the search for sessions.
     EndSeeking,
-    /// Read the preview of a session.
-    Preview(Box<Found>),
+    /// Read how these sessions stand, and no others any more.
+    Glance(Vec<Found>),
+    /// Open these sessions as one.
+    OpenJoined(Vec<Place>),
     /// Search all sessions for lines with all of these words; replaces the search before.
     SearchTexts {
         /// Generation that the answers carry.

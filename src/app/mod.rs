@@ -26,6 +26,7 @@ pub mod input;
 pub mod inspector;
 pub mod layout;
 pub mod ledger;
+pub mod list_page;
 pub mod mode;
 pub mod navigation;
 pub mod outline;

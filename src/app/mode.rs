@@ -39,7 +39,7 @@ pub enum Mode {
     Wall,
     /// The ledger.
     Ledger,
-    /// A line is being typed on the wall.
+    /// A line is being typed on the wall or in the ledger.
     OnWall {
         /// What the line is for.
         line: WallLine,
@@ -63,7 +63,7 @@ pub enum Mode {
     Resume(ResumeDialog),
 }
 
-/// What a line typed on the wall is for.
+/// What a line typed on the wall or in the ledger is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WallLine {
     /// Filter the sessions.
@@ -72,16 +72,22 @@ pub enum WallLine {
     Watch,
     /// Run a command.
     Command,
+    /// In the ledger: count what was spent since then.
+    Since,
 }
 
 impl Mode {
     /// Whether the wall is on the screen.
     pub fn is_wall(&self) -> bool {
-        matches!(self, Self::Wall | Self::OnWall { .. })
+        matches!(self, Self::Wall)
+            || matches!(self, Self::OnWall { line, .. } if *line != WallLine::Since)
     }
 
     /// Whether the screen lists sessions instead of showing one.
     pub fn is_of_all(&self) -> bool {
-        self.is_wall() || matches!(self, Self::Picker | Self::Ledger)
+        matches!(
+            self,
+            Self::Picker | Self::Wall | Self::Ledger | Self::OnWall { .. }
+        )
     }
 }

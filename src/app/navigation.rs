@@ -2,7 +2,7 @@
 //! is opened over a list, and leaving a screen shows the one below it.
 
 use super::effect::Effect;
-use super::mode::Mode;
+use super::mode::{Mode, WallLine};
 use super::screens::AppScreen;
 use super::state::App;
 
@@ -11,8 +11,12 @@ impl Mode {
     pub fn screen(&self) -> AppScreen {
         match self {
             Self::Picker => AppScreen::Picker,
+            Self::Ledger
+            | Self::OnWall {
+                line: WallLine::Since,
+                ..
+            } => AppScreen::Ledger,
             Self::Wall | Self::OnWall { .. } => AppScreen::Wall,
-            Self::Ledger => AppScreen::Ledger,
             Self::Help { below, .. } => *below,
             Self::Raw(view) => view.below,
             Self::Normal
@@ -73,7 +77,11 @@ impl App {
                 self.wall.doubt();
                 vec![Effect::FollowAll]
             }
-            AppScreen::Ledger => vec![Effect::Count(self.ledger.question.clone())],
+            AppScreen::Ledger => {
+                let since = self.ledger.since.clone();
+                self.ledger.count_from(&since, self.reader.screen.now);
+                vec![Effect::Count(self.ledger.question.clone())]
+            }
         }
     }
 

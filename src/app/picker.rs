@@ -6,25 +6,33 @@
 //! matched in steps, so a key costs the same with ten sessions and with ten thousand.
 //!
 //! Invariant: a key or a sighting costs little however many sessions there are: they are matched in steps,
-//! one for each arrangement. What the reader has chosen stays chosen while others come and go.
+//! one for each arrangement. What the reader has chosen stays chosen while others come and go; until a key was pressed,
+//! that is the first row.
 
 pub mod actions;
+mod sheet;
 pub(crate) mod sieve;
 pub mod texts;
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use tui_input::{Input, InputRequest};
 
 use self::sieve::{Grist, Sieve};
 use self::texts::{Progress, TextHits};
-use crate::model::found::{Found, Place, Preview, Sighting, TextHit};
+use crate::analysis::wall::Glance;
+use crate::app::views::list::List;
+use crate::app::views::page::Sheet;
+use crate::listing::found::FoundRow;
+use crate::model::found::{Found, Place, Sighting, TextHit};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
+/// What was read of so many sessions is kept; it is read again of others that come into sight again.
+const GLANCES: usize = 300;
+
 /// The sessions, and which one is chosen.
-#[derive(Default)]
 pub struct Picker {
     /// What is typed.
     pub input: Input,
@@ -34,53 +42,55 @@ pub struct Picker {
     pub is_complete: bool,
     /// Why places that the reader named cannot be looked at.
     pub refused: Vec<Text>,
-    /// Whether the preview is wanted, where there is room.
-    pub(crate) hides_preview: bool,
-    /// What is known of the chosen session beyond its row.
-    pub(crate) previewed: Option<Previewed>,
-    /// First row in sight.
-    pub top: usize,
+    /// What the screen shows of it.
+    pub sheet: Sheet,
+    /// Whether the preview is not wanted, where there is room.
+    hides_preview: bool,
     /// In the order in which they came.
     sessions: Vec<Candidate>,
     by_place: HashMap<Place, usize>,
     /// Those that fit, the best first, else the newest; below them those whose text does.
-    shown: Vec<Shown>,
+    list: List<Place>,
+    /// How many of these fit by their text alone.
+    hits: usize,
     texts: TextHits,
     is_stale: bool,
-    chosen: Option<Place>,
-    /// The row of the chosen one when it was last in sight.
-    row: usize,
     sieve: Sieve,
     /// All before this one were matched with what is typed.
     matched: usize,
     /// Distinguishes what was seen since the picker was opened from what was seen before.
     round: u32,
+    /// What was read of sessions that were in sight.
+    glances: HashMap<Place, Glance>,
+    /// Of which it was asked for last, and as of when.
+    asked: Vec<(Place, Option<Timestamp>)>,
+    /// Those that are to be opened as one.
+    marked: HashSet<Place>,
 }
 
-/// The preview of a session as it was at some time.
-pub struct Previewed {
-    /// Which one.
-    pub place: Place,
-    /// As of when.
-    pub modified: Option<Timestamp>,
-    /// What it is about, once that is known.
-    pub preview: Option<Preview>,
-}
-
-/// A row: a session by its number, or a hit in the text of one.
-#[derive(Clone, Copy)]
-enum Shown {
-    Session(usize),
-    Hit(usize),
-}
-
-/// A row of the list.
-#[derive(Clone, Copy)]
-pub struct Row<'a> {
-    /// The session.
-    pub found: &'a Found,
-    /// What of its text has what is typed, where nothing else of it does.
-    pub hit: Option<&'a TextHit>,
+impl Default for Picker {
+    fn default() -> Self {
+        Self {
+            input: Input::default(),
+            places: Vec::new(),
+            is_complete: false,
+            refused: Vec::new(),
+            sheet: Sheet::default(),
+            hides_preview: false,
+            sessions: Vec::new(),
+            by_place: HashMap::new(),
+            list: List::default().kept_on_top(),
+            hits: 0,
+            texts: TextHits::default(),
+            is_stale: false,
+            sieve: Sieve::default(),
+            matched: 0,
+            round: 0,
+            glances: HashMap::new(),
+            asked: Vec::new(),
+            marked: HashSet::new(),
+        }
+    }
 }
 
 struct Candidate {
@@ -90,48 +100,15 @@ struct Candidate {
     round: u32,
 }
 
-/// Where the parts of the screen are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Division {
-    /// Lines of the list.
-    pub lines: u16,
-    /// Columns of the list.
-    pub columns: u16,
-    /// Where the preview is.
-    pub pane: Pane,
-    /// Whether the header is shown.
-    pub header: bool,
-    /// Whether the line that is typed is shown.
-    pub status: bool,
-    /// Whether the line of hints is shown.
-    pub hints: bool,
-}
-
-/// Where the preview is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pane {
-    /// Nowhere.
-    Hidden,
-    /// Right of the list, with so many columns.
-    Beside(u16),
-    /// Below the list, with so many lines.
-    Below(u16),
-}
-
 impl Picker {
     /// How many sessions fit what is typed by their facts, and how many there are.
     pub fn counts(&self) -> (usize, usize) {
-        (self.shown.len() - self.hits(), self.sessions.len())
+        (self.list.keys().len() - self.hits, self.sessions.len())
     }
 
     /// How many fit by their text alone.
     pub fn hits(&self) -> usize {
-        // They stand below all others.
-        self.shown
-            .iter()
-            .rev()
-            .take_while(|shown| matches!(shown, Shown::Hit(_)))
-            .count()
+        self.hits
     }
 
     /// How far looking through texts is.
@@ -139,48 +116,43 @@ impl Picker {
         self.texts.progress
     }
 
-    /// The sessions in sight, and whether each is the chosen one.
-    pub fn in_sight(&self, lines: usize) -> impl Iterator<Item = (Row<'_>, bool)> {
-        let rows = self
-            .shown
-            .iter()
-            .skip(self.top)
-            .take(lines)
-            .filter_map(|shown| self.row_of(*shown));
-        rows.map(|row| (row, self.is_chosen(row.found)))
+    /// The session that is chosen, and what of its text has what is typed, where nothing else of it does.
+    pub fn chosen(&self) -> Option<(&Found, Option<&TextHit>)> {
+        self.at(self.list.chosen()?)
     }
 
-    /// The session that is chosen.
-    pub fn chosen(&self) -> Option<Row<'_>> {
-        self.row_of(*self.shown.get(self.chosen_row()?)?)
+    /// The sessions that are shown, in their order.
+    pub fn shown(&self) -> impl Iterator<Item = (&Found, Option<&TextHit>)> {
+        self.list.keys().iter().filter_map(|place| self.at(place))
     }
 
-    fn row_of(&self, shown: Shown) -> Option<Row<'_>> {
-        match shown {
-            Shown::Session(index) => Some(Row {
-                found: &self.sessions.get(index)?.found,
-                hit: None,
-            }),
-            Shown::Hit(index) => {
-                let hit = self.texts.hits.get(index)?;
-                // What the list knows of it is newer.
-                let known = self.known(&hit.found).map(|candidate| &candidate.found);
-                Some(Row {
-                    found: known.unwrap_or(&hit.found),
-                    hit: Some(hit),
-                })
-            }
+    fn at(&self, place: &Place) -> Option<(&Found, Option<&TextHit>)> {
+        let known = self.known(place);
+        if let Some(known) = known.filter(|known| known.score.is_some()) {
+            return Some((&known.found, None));
         }
+        let mut hits = self.texts.hits.iter();
+        let hit = hits.find(|hit| hit.found.is_at(place))?;
+        // What the list knows of it is newer.
+        Some((known.map_or(&hit.found, |known| &known.found), Some(hit)))
     }
 
-    fn known(&self, found: &Found) -> Option<&Candidate> {
-        self.sessions.get(*self.by_place.get(&found.place())?)
+    fn known(&self, place: &Place) -> Option<&Candidate> {
+        self.sessions.get(*self.by_place.get(place)?)
     }
 
-    fn is_chosen(&self, found: &Found) -> bool {
-        self.chosen
-            .as_ref()
-            .is_some_and(|chosen| found.is_at(chosen))
+    /// A row of the list.
+    fn row(&self, place: &Place, twins: &HashSet<&str>, now: Timestamp) -> Option<FoundRow<'_>> {
+        let (found, hit) = self.at(place)?;
+        let title = found.title.as_deref();
+        Some(FoundRow {
+            found,
+            hit,
+            glance: self.glances.get(place),
+            is_marked: self.marked.contains(place),
+            is_twin: title.is_some_and(|title| twins.contains(title)),
+            now,
+        })
     }
 
     /// Whether not all sessions were matched yet.
@@ -266,8 +238,7 @@ impl Picker {
         self.sieve.set(self.input.value());
         self.texts.set(self.sieve.words());
         self.matched = 0;
-        self.chosen = None;
-        (self.top, self.row) = (0, 0);
+        self.list = List::default().kept_on_top();
         self.is_stale = true;
     }
 
@@ -300,41 +271,36 @@ impl Picker {
         });
         let mut fitting: Vec<_> = fitting.collect();
         fitting.sort_unstable();
-        self.shown = fitting
-            .into_iter()
-            .map(|(_, _, _, index)| Shown::Session(index))
-            .collect();
+        let fitting: Vec<usize> = fitting.into_iter().map(|(.., index)| index).collect();
+        let place = |index: &usize| Some(self.sessions.get(*index)?.found.place());
+        let mut keys: Vec<Place> = fitting.iter().filter_map(place).collect();
         let hits = self.hits_alone();
-        self.shown.extend(hits);
-        if !self.is_at_work() && self.chosen_row().is_none() {
-            // Where the chosen one has gone, the one in its row takes its place.
-            self.choose(self.row.min(self.shown.len().saturating_sub(1)));
-        }
+        self.hits = hits.len();
+        keys.extend(hits);
+        self.list.set(keys, false);
     }
 
     /// The hits in texts of sessions that do not fit by their facts, the newest first.
-    fn hits_alone(&mut self) -> Vec<Shown> {
+    fn hits_alone(&mut self) -> Vec<Place> {
         if self.is_at_work() {
             return Vec::new();
         }
         let mut alone = Vec::new();
-        for (index, hit) in self.texts.hits.iter().enumerate() {
+        for hit in &self.texts.hits {
+            let place = hit.found.place();
             let known = self
                 .by_place
-                .get(&hit.found.place())
+                .get(&place)
                 .and_then(|index| self.sessions.get(*index));
             let passes = match known {
                 Some(known) => known.score.is_none() && self.sieve.lets_pass(&known.grist),
                 None => self.sieve.lets_pass(&Grist::of(&hit.found)),
             };
             let modified = known.map_or(hit.found.modified, |known| known.found.modified);
-            alone.extend(passes.then_some((Reverse(modified), &hit.found.path, index)));
+            alone.extend(passes.then_some((Reverse(modified), &hit.found.path, place)));
         }
-        alone.sort_unstable();
-        alone
-            .into_iter()
-            .map(|(_, _, index)| Shown::Hit(index))
-            .collect()
+        alone.sort_unstable_by(|one, other| (one.0, one.1).cmp(&(other.0, other.1)));
+        alone.into_iter().map(|(.., place)| place).collect()
     }
 
     /// Takes a hit in a text.
@@ -348,66 +314,57 @@ impl Picker {
         self.texts.end(generation, is_all, failures);
     }
 
-    fn chosen_row(&self) -> Option<usize> {
-        let index = self.by_place.get(self.chosen.as_ref()?);
-        self.shown.iter().position(|shown| match shown {
-            Shown::Session(session) => Some(session) == index,
-            Shown::Hit(hit) => self
-                .texts
-                .hits
-                .get(*hit)
-                .is_some_and(|hit| self.is_chosen(&hit.found)),
-        })
+    /// How many sessions are in sight.
+    pub(crate) fn in_sight(&self) -> usize {
+        self.list.window().count()
     }
 
-    fn choose(&mut self, row: usize) {
-        let row = self.shown.get(row).and_then(|shown| self.row_of(*shown));
-        self.chosen = row.map(|row| row.found.place());
-    }
-
+    /// Goes so many rows on, or back.
     pub(crate) fn move_by(&mut self, by: isize) {
-        let last = self.shown.len().saturating_sub(1);
-        let row = self
-            .chosen_row()
-            .unwrap_or(0)
-            .saturating_add_signed(by)
-            .min(last);
-        self.choose(row);
+        self.list.step(by);
     }
 
-    /// Brings the chosen one into sight.
-    fn scroll(&mut self, lines: usize) {
-        let row = self.chosen_row().unwrap_or(0);
-        let lowest = row.saturating_sub(lines.saturating_sub(1));
-        self.row = row;
-        self.top = self
-            .top
-            .clamp(lowest, row)
-            .min(self.shown.len().saturating_sub(lines));
+    /// Marks the chosen session, to be opened with others, or takes the mark away.
+    pub(crate) fn mark(&mut self) {
+        if let Some(place) = self.list.chosen().cloned()
+            && !self.marked.remove(&place)
+        {
+            self.marked.insert(place);
+        }
+        self.list.step(1);
     }
 
-    /// What must be asked for, so that the preview can be shown.
-    fn ask(&mut self) -> Option<Found> {
-        let found = self.chosen()?.found;
-        let known = self
-            .previewed
-            .as_ref()
-            .filter(|known| known.place == found.place());
-        if known.is_some_and(|known| known.modified == found.modified) {
+    /// What is to be read so that rows in sight can be shown with their facts, the chosen one first.
+    fn ask(&mut self) -> Option<Vec<Found>> {
+        let in_sight: Vec<(Place, bool)> = self
+            .list
+            .window()
+            .map(|(_, place, is_chosen)| (place.clone(), is_chosen))
+            .collect();
+        if self.glances.len() > GLANCES {
+            let is_in_sight = |known: &Place| in_sight.iter().any(|(place, _)| place == known);
+            self.glances.retain(|place, _| is_in_sight(place));
+        }
+        let mut wanted: Vec<(bool, Found)> = Vec::new();
+        for (place, is_chosen) in in_sight {
+            let found = self.at(&place).map(|(found, _)| found);
+            let Some(found) = found.filter(|found| found.unreadable.is_none()) else {
+                continue;
+            };
+            let known = self.glances.get(&place);
+            if known.is_none_or(|known| known.modified != found.modified) {
+                wanted.push((is_chosen, found.clone()));
+            }
+        }
+        wanted.sort_by_key(|(is_chosen, _)| Reverse(*is_chosen));
+        let named = |found: &Found| (found.place(), found.modified);
+        if wanted
+            .iter()
+            .all(|(_, found)| self.asked.contains(&named(found)))
+        {
             return None;
         }
-        let found = found.clone();
-        // Of a session that grows the earlier preview stays until there is a new one.
-        let preview = self
-            .previewed
-            .take()
-            .filter(|known| known.place == found.place());
-        let preview = preview.and_then(|known| known.preview);
-        self.previewed = Some(Previewed {
-            place: found.place(),
-            modified: found.modified,
-            preview,
-        });
-        Some(found)
+        self.asked = wanted.iter().map(|(_, found)| named(found)).collect();
+        Some(wanted.into_iter().map(|(_, found)| found).collect())
     }
 }

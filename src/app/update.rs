@@ -16,12 +16,14 @@ use super::text::viewport::{Focus, Motion};
 use super::{arrange, ledger, picker, wall};
 use crate::analysis::activity::LastWrite;
 use crate::analysis::ledger::counting::Counted;
+use crate::analysis::wall::Glance;
 use crate::analysis::wall::News;
+use crate::app::screens::AppScreen;
 use crate::model::body::{Held, Tree};
 use crate::model::edit::Feed;
 use crate::model::entry::EntryId;
 use crate::model::entry::details::Details;
-use crate::model::found::{Place, Preview, Sighting, TextHit};
+use crate::model::found::{Sighting, TextHit};
 use crate::model::record::Origin;
 use crate::model::timestamp::Timestamp;
 use crate::session::search::progress::Hit;
@@ -89,8 +91,8 @@ pub enum Event {
     Inspected(InspectedRecords),
     /// A result of the search for sessions.
     Seen(Sighting),
-    /// The preview of a session.
-    Previewed(Place, Preview),
+    /// What was read of a session that is not open.
+    Glanced(Box<Glance>),
     /// A session whose text matches, with the generation of the search.
     TextHit(u32, Box<TextHit>),
     /// The search through texts ended.
@@ -116,18 +118,17 @@ pub enum Event {
 
 /// Lays out the current screen before a frame, and returns what must be read for it.
 pub fn arrange(app: &mut App) -> Vec<Effect> {
-    match app.mode {
-        Mode::Picker => picker::actions::arrange(&mut app.picker, &app.reader.screen),
-        Mode::Wall | Mode::OnWall { .. } => {
-            wall::actions::arrange(&mut app.wall, &app.reader.screen);
-            Vec::new()
-        }
-        Mode::Ledger => {
-            ledger::actions::arrange(&mut app.ledger, &app.reader.screen);
-            Vec::new()
-        }
-        _ => arrange::arrange(&mut app.reader),
+    if !app.mode.is_of_all() {
+        return arrange::arrange(&mut app.reader);
     }
+    let screen = &app.reader.screen;
+    match app.mode.screen() {
+        AppScreen::Picker => return picker::actions::arrange(&mut app.picker, screen),
+        AppScreen::Wall => wall::actions::arrange(&mut app.wall, screen),
+        AppScreen::Ledger => ledger::actions::arrange(&mut app.ledger, screen),
+        AppScreen::Session => {}
+    }
+    Vec::new()
 }
 
 /// Applies an event.
@@ -189,7 +190,7 @@ fn happen(app: &mut App, event: Event) -> Vec<Effect> {
             );
         }
         Event::Seen(sighting) => app.picker.see(sighting),
-        Event::Previewed(place, preview) => app.picker.take(&place, preview),
+        Event::Glanced(glance) => app.picker.take(*glance),
         Event::TextHit(generation, hit) => app.picker.take_hit(generation, *hit),
         Event::TextsSearched {
             generation,

@@ -15,8 +15,8 @@ use crate::runtime::config::{Start, ViewConfig, WallChoice};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Those that need somebody come first: they asked for a permission or an answer, stopped in the middle of their \
-work, repeat themselves or are silent for too long, or have answered and wait for the next prompt. Then come those \
-that work, then the rest.
+work, repeat themselves or are silent for too long, or have answered and wait for the next prompt; an hour later nobody \
+is expected any more. Then come those that work, then the rest.
 
     tv top                 the wall: enter opens a session, q comes back
     tv top --once          the same as a table

@@ -19,6 +19,7 @@ use crate::model::entry::EntryId;
 use crate::model::found::Found;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
+use crate::model::turn::TurnFacts;
 use crate::session::{Change, Session};
 use crate::source::rows::Failure;
 use crate::source::stamp::Stamp;
@@ -119,6 +120,17 @@ impl<'o> Member<'o> {
             Way::Open(_) => self.session.file.is_caught_up && !self.session.is_part(),
             Way::Broken => true,
         }
+    }
+
+    /// How many prompts and calls it has, and how long was worked on it in ms; nothing of one that was not read whole.
+    pub(super) fn counts(&self) -> Option<(u64, u64, u64)> {
+        if !self.session.file.is_caught_up || self.session.is_part() {
+            return None;
+        }
+        let transcript = &self.session.transcript;
+        let calls = TurnFacts::of(transcript.entries()).calls;
+        let work = self.session.indexes.account.time(None).work();
+        Some((transcript.turns().len() as u64, u64::from(calls), work))
     }
 
     /// Whether nothing of it may change until something is written.

@@ -9,6 +9,7 @@
 //! Invariant: nothing waits for a session that cannot be read: it has a row that says so, and is tried again.
 
 mod follower;
+mod glance;
 mod member;
 mod options;
 mod row;
@@ -21,6 +22,7 @@ use std::thread::{self, Thread};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
 use self::follower::Follower;
+pub use self::glance::glance;
 pub use self::options::{MOST, Options};
 use crate::analysis::expression::Expr;
 use crate::analysis::wall::News;

@@ -1,6 +1,6 @@
 //! Finding sessions: all that lie under the agents' roots, or where the reader says, newest first.
 //!
-//! `watch` goes on looking, for the picker; `preview` tells what one session is about; `unread` gives sessions of which
+//! `watch` goes on looking, for the picker; `first_prompt` tells what one session is about; `unread` gives sessions of which
 //! nothing was read yet, to whoever goes through all of them.
 //!
 //! **Finding sessions opens none.** `ingest::find` walks under the roots that the formats name and the environment
@@ -16,7 +16,7 @@ mod facts;
 mod glance;
 mod lookout;
 mod lookup;
-mod preview;
+mod prompt;
 mod unread;
 mod watch;
 
@@ -29,7 +29,7 @@ use std::vec;
 pub use self::candidates::Search;
 pub(crate) use self::lookout::Lookout;
 pub(crate) use self::lookup::{is_name, locate, named};
-pub use self::preview::preview;
+pub use self::prompt::first_prompt;
 pub(crate) use self::unread::{Looked, Reader, Unread, unread, with_sub_agents};
 pub use self::watch::{Watch, watch};
 

@@ -4,7 +4,9 @@
 pub(crate) mod call;
 pub(crate) mod calls;
 pub(crate) mod files;
+pub(crate) mod found;
 pub(crate) mod sessions;
 pub(crate) mod sort;
 pub(crate) mod table;
 pub(crate) mod tools;
+pub(crate) mod usage;

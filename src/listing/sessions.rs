@@ -1,93 +1,182 @@
 //! Sessions of the last hours, a row each: the same for the wall and for `tv top`.
 
-use ratatui::style::Style;
+use std::collections::HashMap;
 
-use super::sort::Value;
-use super::table::{Column, Table, cell};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::sort::{Order, Sort, Value};
+use super::table::{Column, Listing, cell};
 use crate::analysis::activity::Activity;
+use crate::analysis::money::cost::Cost;
 use crate::analysis::phrases;
-use crate::analysis::wall::SessionRow;
+use crate::analysis::wall::{Need, SessionRow};
+use crate::model::figures;
+use crate::model::found::Place;
 use crate::model::timestamp::Timestamp;
 use crate::render::theme::Theme;
+use crate::render::wrap;
+
+/// Who needs somebody first, then who works.
+pub(crate) const BY_NEED: Sort = Sort {
+    by: SessionList::ORDER,
+    order: Order::Rising,
+};
 
 /// A session, and what time it is.
 pub(crate) type SessionAt<'a> = (&'a SessionRow, Timestamp);
 
 /// A title has so much room.
-const TITLE: usize = 12;
-/// Columns of the screen between those of the table.
-const GAP: usize = 2;
+const TITLE: usize = 24;
+/// Lines from this width on have what was said last.
+const WIDE: usize = 150;
 
 type SessionColumn<'a> = Column<SessionAt<'a>>;
 
-/// The columns for lines of this width. What is worth less is left out first.
-pub(crate) fn table<'a>(width: usize) -> Table<SessionAt<'a>> {
-    let [
-        state,
-        project,
-        agent,
-        model,
-        call,
-        flags,
-        context,
-        cost,
-        hour,
-    ] = match width {
-        0..46 => [16, 0, 0, 0, 0, 0, 0, 0, 0],
-        46..64 => [16, 0, 0, 0, 0, 0, 0, 7, 0],
-        64..104 => [19, 12, 0, 0, 0, 0, 4, 8, 0],
-        104..150 => [19, 14, 0, 0, 22, 12, 4, 8, 0],
-        150..190 => [20, 16, 11, 12, 26, 12, 4, 8, 9],
-        _ => [22, 18, 14, 14, 30, 14, 4, 8, 9],
-    };
-    // On narrow lines a part of the title does.
-    let title = if width < 46 { 4 } else { TITLE };
-    let last = match width {
-        0..190 => SessionColumn::words("last said", 0, 0),
-        _ => SessionColumn::rest("last said", TITLE),
-    };
-    let columns = vec![
-        SessionColumn::words("state", state, 9).cell(|(row, now), look| {
-            let words = row.state(*now, look.theme.ascii);
-            cell(words, state_style(row, look.theme))
-        }),
-        SessionColumn::words("project", project, 4)
-            .value(|(row, _)| Value::line(&row.project()))
-            .dim(),
-        SessionColumn::rest("title", title)
-            .by("title", |(row, _)| Value::line(&row.name()))
-            .style(|_, look| look.focus_or(look.theme.text)),
-        SessionColumn::words("agent", agent, 2)
-            .value(|(row, _)| Value::line(&row.agent()))
-            .dim(),
-        SessionColumn::words("model", model, 1)
-            .value(|(row, _)| Value::text(row.head.model.as_deref().map(phrases::model)))
-            .dim(),
-        SessionColumn::words("call", call, 6)
-            .value(|(row, _)| Value::line(&row.call_words()))
-            .style(|_, look| look.theme.tool),
-        SessionColumn::words("flags", flags, 5)
-            .cell(|(row, now), look| cell(row.flag_words(*now, look.theme.ascii), look.theme.bad)),
-        SessionColumn::figures("ctx", context, 7)
-            .by("context", |(row, _)| Value::line(&row.context_words()))
-            .dim(),
-        SessionColumn::figures("cost", cost, 8)
-            .by("cost", |_| Value::None)
-            .cell(|(row, _), look| cell(row.cost_words(look.theme.ascii), look.theme.dim)),
-        SessionColumn::figures("per hour", hour, 3)
-            .by("hour", |(row, _)| {
-                Value::text(row.hour.as_ref().and_then(phrases::cost))
-            })
-            .dim(),
-        last.value(|(row, _)| Value::line(row.last_line().unwrap_or_default())),
-    ];
-    Table::new(columns, width, GAP)
+/// Sessions by where they lie, and what time it is.
+pub(crate) struct SessionList<'a> {
+    pub(crate) rows: &'a HashMap<Place, SessionRow>,
+    pub(crate) now: Timestamp,
+}
+
+/// A line of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SessionKey {
+    /// What the sessions below have in common, and their sums in words.
+    Group(String, String),
+    /// A session.
+    Session(Place),
+    /// So many that ended some time ago, and how many of these in the middle of their work.
+    Old(usize, usize),
+}
+
+impl SessionKey {
+    /// Whether it can be chosen.
+    pub(crate) fn is_row(&self) -> bool {
+        !matches!(self, Self::Group(..))
+    }
+
+    /// The session that it is the line of.
+    pub(crate) fn place(&self) -> Option<&Place> {
+        match self {
+            Self::Session(place) => Some(place),
+            Self::Group(..) | Self::Old(..) => None,
+        }
+    }
+}
+
+impl<'a> Listing for SessionList<'a> {
+    type Key = SessionKey;
+    type Row = SessionAt<'a>;
+    const ORDER: &'static str = "need";
+    const GAP: usize = 2;
+    const SHRINKS: bool = true;
+
+    fn columns(&self, width: usize) -> Vec<SessionColumn<'a>> {
+        // On narrow lines a part of the title does.
+        let title = match width {
+            0..46 => 4,
+            46..90 => TITLE - 4,
+            _ => TITLE,
+        };
+        let mut columns = vec![
+            SessionColumn::words("state", 24, 10)
+                .by(Self::ORDER, |_| Value::None)
+                .cell(|(row, now), look| {
+                    let words = row.state(*now, look.theme.ascii);
+                    cell(words, state_style(row, look.theme))
+                }),
+            SessionColumn::words("project", 16, 7)
+                .value(|(row, _)| Value::line(&row.project()))
+                .dim(),
+            SessionColumn::rest("title", title)
+                .by("title", |(row, _)| Value::line(&row.name().to_lowercase()))
+                .cell(|(row, _), look| {
+                    let name = Value::line(&row.name()).words();
+                    cell(name, look.focus_or(look.theme.text))
+                }),
+            SessionColumn::words("agent", 12, 6)
+                .value(|(row, _)| Value::line(&row.agent()))
+                .dim(),
+            SessionColumn::words("model", 14, 1)
+                .value(|(row, _)| Value::text(row.head.model.as_deref().map(phrases::model)))
+                .dim(),
+            SessionColumn::between("call", 12, 30, 5)
+                .value(|(row, _)| Value::line(&row.call_words()))
+                .style(|_, look| look.theme.tool),
+            SessionColumn::figures("failed", 6, 4)
+                .by("failed", |(row, _)| Value::int(Some(row.flags.errors)))
+                .style(|_, look| look.theme.bad),
+            SessionColumn::figures("heard", 6, 3)
+                .by("heard", |(row, _)| Value::time(row.head.ended))
+                .cell(|(row, now), look| {
+                    let age = row.head.ended.map(|at| figures::age(now.since(at)));
+                    cell(age.unwrap_or_default(), look.theme.dim)
+                }),
+            SessionColumn::figures("ctx", 4, 8)
+                .by("context", |(row, _)| {
+                    Value::int(row.context.map(|context| context.tokens))
+                })
+                .cell(|(row, _), look| cell(row.context_words(), look.theme.dim)),
+            SessionColumn::figures("cost", 8, 9)
+                .by("cost", |(row, _)| usd(row.cost.as_ref()))
+                .cell(|(row, _), look| cell(row.cost_words(look.theme.ascii), look.theme.dim)),
+            SessionColumn::figures("per hour", 9, 2)
+                .by("hour", |(row, _)| usd(row.hour.as_ref()))
+                .cell(|(row, _), look| {
+                    let hour = row.hour.as_ref().and_then(phrases::cost);
+                    cell(hour.unwrap_or_default(), look.theme.dim)
+                }),
+        ];
+        if width >= WIDE {
+            columns.push(
+                SessionColumn::rest("last said", TITLE / 2)
+                    .value(|(row, _)| Value::line(row.last_line().unwrap_or_default()))
+                    .dim(),
+            );
+        }
+        columns
+    }
+
+    fn row(&self, key: &SessionKey) -> Option<SessionAt<'a>> {
+        Some((self.rows.get(key.place()?)?, self.now))
+    }
+
+    fn heading(&self, key: &SessionKey, width: usize, theme: &Theme) -> Line<'static> {
+        let spans = match key {
+            SessionKey::Group(name, facts) => vec![
+                Span::styled(format!("{name}  "), theme.heading),
+                Span::styled(facts.clone(), theme.dim),
+            ],
+            SessionKey::Old(count, unclean) => {
+                let unclean = match unclean {
+                    0 => String::new(),
+                    some => format!(", {some} in the middle of their work"),
+                };
+                let words = format!("{count} more ended over an hour ago{unclean}");
+                vec![Span::styled(words, theme.dim)]
+            }
+            SessionKey::Session(_) => Vec::new(),
+        };
+        Line::from(wrap::fit(&spans, width, theme.glyphs().cut))
+    }
+}
+
+/// Money, to be sorted by.
+fn usd(cost: Option<&Cost>) -> Value {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "nobody spends so many dollars"
+    )]
+    let micros = cost.and_then(|cost| cost.usd).map(|usd| (usd * 1e6) as i64);
+    Value::int(micros)
 }
 
 /// Only what is at work, waits, or went wrong has a colour.
-fn state_style(row: &SessionRow, theme: &Theme) -> Style {
+pub(crate) fn state_style(row: &SessionRow, theme: &Theme) -> Style {
     match row.activity {
-        _ if row.problem.is_some() => theme.bad,
+        _ if row.problem.is_some() || row.need == Need::Error => theme.bad,
+        _ if row.need <= Need::Undelivered => theme.warn,
         Activity::Tool { .. } | Activity::Model { .. } => theme.good,
         Activity::Retry { .. } | Activity::Waiting { .. } => theme.warn,
         Activity::Unclean => theme.bad,
@@ -97,12 +186,21 @@ fn state_style(row: &SessionRow, theme: &Theme) -> Style {
 
 #[cfg(test)]
 mod tests {
-    use super::table;
+    use std::collections::HashMap;
+
+    use super::SessionList;
+    use crate::listing::table::Table;
+    use crate::model::timestamp::Timestamp;
+    use crate::render::theme::Theme;
 
     #[test]
     fn no_line_is_wider_than_its_room() {
+        let list = SessionList {
+            rows: &HashMap::new(),
+            now: Timestamp(0),
+        };
         for width in 20..400 {
-            let heads = table(width).heads(None, &super::Theme::dark());
+            let heads = Table::of(&list, width).heads(None, &Theme::dark());
             assert!(heads.width() <= width, "{width}: {heads}");
             assert!(heads.to_string().contains("tit"), "{width}: {heads}");
         }

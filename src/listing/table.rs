@@ -17,12 +17,21 @@ pub(crate) trait Listing {
     type Row;
     /// The name of the column by which keys are sorted as they come; none for another order.
     const ORDER: &'static str = "";
+    /// Columns of the screen between those of the list.
+    const GAP: usize = 1;
+    /// Whether columns are no wider than what stands in them, and go where nothing does.
+    const SHRINKS: bool = false;
 
     /// The columns for lines of this width.
     fn columns(&self, width: usize) -> Vec<Column<Self::Row>>;
 
     /// The row of a key.
     fn row(&self, key: &Self::Key) -> Option<Self::Row>;
+
+    /// The sum of all rows, which stands below them.
+    fn total(&self) -> Option<Self::Row> {
+        None
+    }
 
     /// What stands on the line of a key that has no row.
     fn heading(&self, _key: &Self::Key, _width: usize, _theme: &Theme) -> Line<'static> {
@@ -209,6 +218,36 @@ impl<R> Column<R> {
         Self { cell, ..self }
     }
 
+    /// Makes it no wider than what stands in it, and takes it out if nothing does.
+    pub(crate) fn shrink<'r>(&mut self, rows: impl Iterator<Item = &'r R>, theme: &Theme)
+    where
+        R: 'r,
+    {
+        let (Width::Fixed(most) | Width::Between(_, most)) = self.width else {
+            return;
+        };
+        let look = Look {
+            theme,
+            width: most,
+            widths: &[],
+            is_chosen: false,
+        };
+        let widest = rows
+            .map(|row| wrap::width_of(&self.shown(row, &look)))
+            .max();
+        let wanted = match widest.unwrap_or(0) {
+            0 => 0,
+            // The head has the sign of the direction behind it.
+            widest => widest.max(wrap::width(self.title) + usize::from(self.sort.is_some())),
+        };
+        self.width = match self.width {
+            Width::Between(least, most) if wanted > least => {
+                Width::Between(least, wanted.min(most))
+            }
+            _ => Width::Fixed(wanted.min(most)),
+        };
+    }
+
     fn shown(&self, row: &R, look: &Look<'_>) -> Cell {
         match self.cell {
             Some(cell) => cell(row, look),
@@ -240,7 +279,24 @@ pub(crate) struct Table<R> {
 impl<R> Table<R> {
     /// The columns of a listing on lines of this width.
     pub(crate) fn of<L: Listing<Row = R>>(listing: &L, width: usize) -> Self {
-        Self::new(listing.columns(width), width, 1)
+        Self::new(listing.columns(width), width, L::GAP)
+    }
+
+    /// The same, as wide as these rows need them if the listing shrinks.
+    pub(crate) fn around<'r, L: Listing<Row = R>>(
+        listing: &L,
+        rows: impl Iterator<Item = &'r R> + Clone,
+        width: usize,
+        theme: &Theme,
+    ) -> Self
+    where
+        R: 'r,
+    {
+        let mut columns = listing.columns(width);
+        for column in columns.iter_mut().filter(|_| L::SHRINKS) {
+            column.shrink(rows.clone(), theme);
+        }
+        Self::new(columns, width, L::GAP)
     }
 
     /// Columns on lines of this width, with a gap of so much between them. A column of no width is not shown.
@@ -450,6 +506,39 @@ mod tests {
         };
         assert_eq!(widths(15), [Some(6), Some(8)]);
         assert_eq!(widths(40), [Some(8), Some(31)]);
+    }
+
+    #[test]
+    fn columns_shrink_to_what_stands_in_them() {
+        struct Words;
+        impl Listing for Words {
+            type Key = ();
+            type Row = &'static str;
+            const GAP: usize = 2;
+            const SHRINKS: bool = true;
+
+            fn columns(&self, _: usize) -> Vec<Column<&'static str>> {
+                vec![
+                    Column::words("who", 9, 2).value(|word| Value::text(Some(*word))),
+                    Column::rest("what", 4).value(|_| Value::text(Some("a long argument"))),
+                    Column::words("nothing", 20, 9),
+                ]
+            }
+
+            fn row(&self, (): &()) -> Option<&'static str> {
+                None
+            }
+        }
+        let theme = Theme::dark();
+        let table = Table::around(&Words, ["me", "you"].iter(), 22, &theme);
+        assert_eq!(
+            table.row(&"you", &theme, false).to_string(),
+            "you  a long argument  "
+        );
+        assert_eq!(
+            table.heads(None, &theme).to_string(),
+            "who  what             "
+        );
     }
 
     #[test]

@@ -156,14 +156,3 @@ pub enum Sighting {
     /// All that is there now was sent.
     Complete,
 }
-
-/// What a session is about, by its beginning and its end.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Preview {
-    /// The first prompt.
-    pub prompt: Option<Text>,
-    /// The last answer.
-    pub answer: Option<Text>,
-    /// How many prompts and tool calls it has, if that was cheap to know.
-    pub counts: Option<(u64, u64)>,
-}

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;
 
-use jiff::civil::{Date, DateTime, Time, Weekday};
+use jiff::civil::{Date, DateTime, ISOWeekDate, Time, Weekday};
 use jiff::tz::Offset;
 use jiff::{Span, Zoned};
 
@@ -22,6 +22,19 @@ const SECONDS_BELOW: f64 = 1e11;
 
 /// Within a week the name of a day says which one.
 const WEEK_MS: u64 = 6 * 24 * 60 * 60 * 1000;
+
+/// A week as [`Timestamp::calendar_week`] names it, with its days: `2026-W05 (26 Jan - 1 Feb)`.
+pub(crate) fn week_and_days(week: &str) -> String {
+    let days = || {
+        let (year, number) = week.split_once("-W")?;
+        let monday = ISOWeekDate::new(year.parse().ok()?, number.parse().ok()?, Weekday::Monday);
+        let monday = monday.ok()?.date();
+        let sunday = monday.checked_add(Span::new().days(6)).ok()?;
+        let first = monday.strftime("%-d %b");
+        Some(format!("{week} ({first} - {})", sunday.strftime("%-d %b")))
+    };
+    days().unwrap_or_else(|| week.to_owned())
+}
 
 impl Timestamp {
     /// Reads an RFC 3339 time such as `2026-01-31T11:53:47.108Z`.

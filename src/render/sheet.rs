@@ -23,6 +23,8 @@ const NARROW: usize = 60;
 pub(crate) const WIDE: usize = 100;
 /// Indentation of bodies in columns.
 const INDENT: usize = 2;
+/// Columns of the name of a session among joined ones.
+const SESSION: usize = 12;
 /// Limit of indented lanes.
 const MAX_DEPTH: usize = 4;
 
@@ -160,6 +162,7 @@ impl<'a> Sheet<'a> {
         let right = right_edge(facts, width, glyphs.cut);
         let reserved = reserved(&right, head.running_since.is_some() && width >= 24);
         let mut line = self.front(head.at);
+        line.extend(self.session());
         let word_width = if self.is_wide() { 7 } else { 6 };
         let pad = (word_width + 1_usize)
             .saturating_sub(wrap::width(&head.word.content))
@@ -207,6 +210,36 @@ impl<'a> Sheet<'a> {
             format!("{:<columns$}", clock.unwrap_or_default()),
             self.look.theme.dim,
         )]
+    }
+
+    /// The session that the entry is of, where several are read as one: its number and the end of its name, in a colour.
+    fn session(&self) -> Vec<Piece> {
+        let lane = self.item.entry.lane.as_deref();
+        let Some(lane) = lane.filter(|_| self.item.is_joined) else {
+            return Vec::new();
+        };
+        let name = lane.split('/').next().unwrap_or(lane);
+        let number = name
+            .split(':')
+            .next()
+            .and_then(|number| number.parse().ok());
+        let theme = &self.look.theme;
+        let voices = &theme.voice;
+        let styles = [
+            theme.accent,
+            theme.good,
+            voices.assistant,
+            theme.warn,
+            voices.user,
+            theme.tool,
+        ];
+        let style = styles.get(number.unwrap_or(0) % styles.len());
+        let columns = if self.is_wide() { SESSION } else { 3 };
+        let name = Span::styled(name.to_owned(), style.copied().unwrap_or(theme.dim));
+        let mut pieces = wrap::fit(&[name], columns - 1, self.glyphs().cut);
+        let rest = columns - wrap::width_of(&pieces);
+        pieces.push(Span::raw(" ".repeat(rest)));
+        pieces
     }
 
     /// Adds rows of a body.

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crossbeam_channel::RecvTimeoutError;
-use ratatui::text::{Line, Span};
 use serde::Serialize;
 use signal_hook::consts::SIGINT;
 
@@ -19,11 +18,12 @@ use super::rows::Paper;
 use super::spent::CostFigures;
 use crate::analysis::activity::Wish;
 use crate::analysis::phrases;
-use crate::analysis::wall::{Need, News, SessionRow};
+use crate::analysis::wall::{NEEDS, Need, News, SessionRow};
 use crate::fleet::{self, Fleet};
 use crate::ingest::find::Search;
 use crate::ingest::{OpenError, WatchMode};
-use crate::listing::sessions::table;
+use crate::listing::sessions::{SessionAt, SessionList};
+use crate::listing::table::Table;
 use crate::model::figures;
 use crate::model::found::Place;
 use crate::model::text::Text;
@@ -197,10 +197,10 @@ fn end(
     out: &mut dyn Write,
 ) -> Result<Outcome, ReportError> {
     let Known { rows, missed, more } = known;
-    let mut rows: Vec<SessionRow> = rows.into_values().collect();
-    rows.sort_by(SessionRow::by_need);
+    let mut all: Vec<&SessionRow> = rows.values().collect();
+    all.sort_by(|one, other| one.by_need(other));
     if options.form == Form::Json {
-        for row in &rows {
+        for row in all {
             json::write_line(out, &line(row))?;
         }
     } else {
@@ -211,8 +211,13 @@ fn end(
                 writeln!(out, "no session was written to in the last {span}")?;
             }
             false => {
-                write_table(options.paper, &rows, now, out)?;
-                writeln!(out, "\n{}", sum(&rows, more))?;
+                let list = SessionList { rows: &rows, now };
+                write_table(options.paper, &list, &all, out)?;
+                writeln!(out)?;
+                if all.iter().any(|row| row.need <= Need::Undelivered) {
+                    writeln!(out, "! {NEEDS}")?;
+                }
+                writeln!(out, "{}", sum(&all, more))?;
             }
         }
     }
@@ -294,35 +299,25 @@ fn line(row: &SessionRow) -> TopLine<'_> {
 
 fn write_table(
     paper: Paper,
-    rows: &[SessionRow],
-    now: Timestamp,
+    list: &SessionList<'_>,
+    rows: &[&SessionRow],
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let theme = paper.theme();
-    let table = table(usize::from(paper.width).saturating_sub(2));
-    let mut write = |mark: &'static str, line: Line<'static>| {
-        let mut spans = vec![Span::styled(mark, theme.warn), Span::raw(" ")];
-        spans.extend(line.spans);
-        writeln!(out, "{}", paper.bare_line(&spans))
-    };
-    write(" ", table.heads(None, &theme))?;
-    for row in rows {
-        let mark = if row.need <= Need::Undelivered {
-            "!"
-        } else {
-            " "
-        };
-        write(mark, table.row(&(row, now), &theme, false))?;
-    }
-    Ok(())
+    let rows: Vec<SessionAt<'_>> = rows.iter().map(|row| (*row, list.now)).collect();
+    let table = Table::around(list, rows.iter(), usize::from(paper.width), &theme);
+    let lines = rows.iter().map(|row| table.row(row, &theme, false));
+    std::iter::once(table.heads(None, &theme))
+        .chain(lines)
+        .try_for_each(|line| writeln!(out, "{}", paper.bare_line(&line.spans)))
 }
 
 /// `12 sessions, 3 need somebody, 4 at work, rows add up to ~$12.40`: which of their requests are copies only the
 /// ledger knows.
-fn sum(rows: &[SessionRow], more: usize) -> String {
+fn sum(rows: &[&SessionRow], more: usize) -> String {
     let needing = rows.iter().filter(|row| row.need.is_for_somebody()).count();
     let working = rows.iter().filter(|row| row.activity.is_work()).count();
-    let cost = SessionRow::sum(rows.iter())
+    let cost = SessionRow::sum(rows.iter().copied())
         .as_ref()
         .and_then(phrases::cost);
     let cost = cost.map(|cost| format!("rows add up to {cost}"));

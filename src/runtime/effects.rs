@@ -52,7 +52,7 @@ impl Viewer {
                 self.discovery = Some(Discovery::start(search));
             }
             Effect::EndSeeking => self.discovery = None,
-            Effect::Preview(found) => self.with_discovery(|discovery| discovery.preview(*found)),
+            Effect::Glance(found) => self.with_discovery(|discovery| discovery.glance(found)),
             Effect::SearchTexts { generation, words } => {
                 self.with_discovery(|discovery| discovery.search_texts(generation, words));
             }
@@ -66,6 +66,14 @@ impl Viewer {
             Effect::Count(question) => self.count(question, false),
             Effect::CountAnew(question) => self.count(question, true),
             Effect::Open(place) => drop(self.open(Target::of(place))),
+            Effect::OpenJoined(places) => {
+                let mut targets = places.into_iter().map(Target::of);
+                if let Some(first) = targets.next()
+                    && self.open(first.clone())
+                {
+                    self.join(&first, targets.collect());
+                }
+            }
             Effect::GoOn(id) => self.open_continuation(&id),
             Effect::OpenAt { place, entry, text } => {
                 self.open_at(Target::of(place), entry, text)?;

@@ -1,8 +1,9 @@
-//! The threads behind the picker: one finds sessions, one reads previews of them, one searches
+//! The threads behind the picker: one finds sessions, one reads those in sight, one searches
 //! their texts.
 //!
 //! Invariant: dropping the discovery ends all of them; only the latest text search runs.
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,6 +15,7 @@ use crossbeam_channel::{Receiver, Sender, never, unbounded};
 use super::clock::now;
 use super::config::ViewConfig;
 use crate::app::update::Event;
+use crate::fleet;
 use crate::ingest::find::{self, Environment, Search, Watch};
 use crate::model::found::{Found, Sighting};
 use crate::model::text::Text;
@@ -28,10 +30,10 @@ pub(crate) struct Discovery {
     pub(crate) sightings: Receiver<Sighting>,
     _watch: Watch,
     environment: Environment,
-    wanted: Sender<Found>,
+    wanted: Sender<Vec<Found>>,
     words: Sender<TextQuery>,
     generation: Arc<AtomicU32>,
-    /// Previews, and results of text searches.
+    /// What was read of sessions, and results of text searches.
     pub(crate) previews: Receiver<Event>,
     _say: Sender<Event>,
 }
@@ -61,10 +63,10 @@ impl Discovery {
     /// Starts the threads.
     pub(crate) fn start(search: Search) -> Self {
         let environment = search.environment.clone();
-        let (wanted, wanted_in) = unbounded::<Found>();
+        let (wanted, wanted_in) = unbounded::<Vec<Found>>();
         let (say, previews) = unbounded();
         let read_out = say.clone();
-        thread::spawn(move || read_previews(&wanted_in, &read_out));
+        thread::spawn(move || read_glances(&wanted_in, &read_out));
         let (words, words_in) = unbounded();
         let generation = Arc::new(AtomicU32::new(0));
         let (places, events, current) = (search.clone(), say.clone(), Arc::clone(&generation));
@@ -99,8 +101,8 @@ impl Discovery {
         }))
     }
 
-    /// Reads a preview of a session.
-    pub(crate) fn preview(&self, found: Found) {
+    /// Reads how these sessions stand, and no others any more.
+    pub(crate) fn glance(&self, found: Vec<Found>) {
         let _ = self.wanted.send(found);
     }
 
@@ -152,15 +154,23 @@ fn run_text_searches(
     }
 }
 
-/// Reads previews; of several requests only the latest is served.
-fn read_previews(wanted: &Receiver<Found>, say: &Sender<Event>) {
+/// Reads how sessions stand that are in sight; what is in sight no more is not read.
+fn read_glances(wanted: &Receiver<Vec<Found>>, say: &Sender<Event>) {
     for first in wanted {
-        let found = wanted.try_iter().last().unwrap_or(first);
-        if say
-            .send(Event::Previewed(found.place(), find::preview(&found)))
-            .is_err()
-        {
-            return;
+        let mut left: VecDeque<Found> = first.into();
+        loop {
+            if let Some(newer) = wanted.try_iter().last() {
+                left = newer.into();
+            }
+            let Some(found) = left.pop_front() else {
+                break;
+            };
+            let glance = fleet::glance(&found, now(), || wanted.is_empty());
+            let is_heard =
+                glance.is_none_or(|glance| say.send(Event::Glanced(Box::new(glance))).is_ok());
+            if !is_heard {
+                return;
+            }
         }
     }
 }

@@ -116,8 +116,9 @@ fn answer(
     loop {
         let begun = Instant::now();
         let counted = {
-            let sums = sums.lock().unwrap_or_else(PoisonError::into_inner);
-            sums.ledger.answer(&question, &sums.progress)
+            let mut sums = sums.lock().unwrap_or_else(PoisonError::into_inner);
+            let UsageState { ledger, progress } = &mut *sums;
+            ledger.answer(&question, progress)
         };
         let took = begun.elapsed();
         if say.send(counted).is_err() {

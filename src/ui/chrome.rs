@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 use tui_input::Input;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::analysis::expression::parse::{Mistake, parse, parse_for_sessions};
+use crate::analysis::expression::parse::{MOMENTS, Mistake, moment, parse, parse_for_sessions};
 use crate::analysis::ledger::By;
 use crate::app::alarms::AlarmSpec;
 use crate::app::input::action::View;
@@ -18,8 +18,10 @@ use crate::app::pop_ups::help::ON_WALL;
 use crate::app::reader::Reader;
 use crate::app::state::App;
 use crate::app::text::window::percent;
+use crate::app::views::page::Sheet;
 use crate::model::edit::LinkState;
 use crate::model::figures;
+use crate::render::wrap;
 
 /// Characters of a filter in the status line.
 const FILTER_COLUMNS: usize = 32;
@@ -68,6 +70,22 @@ pub(crate) fn paint_status(app: &App, area: Rect, buffer: &mut Buffer) {
         usize::from(width),
         theme.dim,
     );
+}
+
+/// The status line of a list of sessions: what is typed, else a message, else what the list says of itself.
+pub(crate) fn paint_status_of_list(app: &App, sheet: &Sheet, area: Rect, buffer: &mut Buffer) {
+    let screen = &app.reader.screen;
+    if let Some((sign, input, tail)) = typed(app) {
+        return paint_typing(app, (sign, input, &tail), area, buffer);
+    }
+    let (words, style) = match &screen.message {
+        Some(message) => (&message.text, screen.theme.text),
+        None => (&sheet.status, screen.theme.dim),
+    };
+    let words = Span::styled(format!(" {words}"), style);
+    let cut = screen.theme.glyphs().cut;
+    let words = wrap::fit(&[words], usize::from(area.width), cut);
+    buffer.set_line(area.x, area.y, &Line::from(words), area.width);
 }
 
 /// The line that is being typed, with its prefix and the words after it.
@@ -128,6 +146,7 @@ fn line(app: &App) -> Option<(&'static str, &Input, String)> {
                 WallLine::Filter => "&",
                 WallLine::Watch => "!",
                 WallLine::Command => ":",
+                WallLine::Since => "since ",
             };
             Some((
                 sign,
@@ -162,7 +181,11 @@ fn mistake_on_wall(line: WallLine, typed: &str) -> Option<Mistake> {
         _ if typed.is_empty() => None,
         WallLine::Filter => parse_for_sessions(typed).err(),
         WallLine::Watch => typed.parse::<AlarmSpec>().err(),
-        WallLine::Command => None,
+        WallLine::Since if moment(typed).is_none() => Some(Mistake {
+            at: 0,
+            what: format!("a time is written like {MOMENTS}"),
+        }),
+        WallLine::Command | WallLine::Since => None,
     }
 }
 
@@ -174,7 +197,7 @@ fn paint_typing(
     buffer: &mut Buffer,
 ) {
     let room = usize::from(area.width)
-        .saturating_sub(tail.width() + 1)
+        .saturating_sub(tail.width() + sign.len())
         .max(1);
     let scroll = input.visual_scroll(room);
     let mut skipped = 0;
@@ -184,7 +207,7 @@ fn paint_typing(
     });
     let typed: String = typed.collect();
     let theme = &app.reader.screen.theme;
-    let (x, _) = buffer.set_stringn(area.x, area.y, sign, 1, theme.accent);
+    let (x, _) = buffer.set_stringn(area.x, area.y, sign, sign.len(), theme.accent);
     let start = x;
     let (x, _) = buffer.set_stringn(x, area.y, &typed, room, theme.text);
     let mistake = match app.mode {
@@ -223,14 +246,14 @@ fn paint_typing(
 
 /// Position of the terminal's cursor in the typed line.
 pub fn cursor(app: &App, area: Rect) -> Option<(u16, u16)> {
-    let (_, input, tail) = typed(app)?;
+    let (sign, input, tail) = typed(app)?;
     let room = usize::from(area.width)
-        .saturating_sub(tail.width() + 1)
+        .saturating_sub(tail.width() + sign.len())
         .max(1);
     let column = input
         .visual_cursor()
         .saturating_sub(input.visual_scroll(room));
-    let column = u16::try_from(column).unwrap_or(u16::MAX).saturating_add(1);
+    let column = u16::try_from(column + sign.len()).unwrap_or(u16::MAX);
     Some((area.x + column.min(area.width.saturating_sub(1)), area.y))
 }
 
@@ -461,6 +484,9 @@ fn general(app: &App) -> Vec<(String, &'static str)> {
             fixed(&[
                 ("type", "title or text"),
                 ("enter", "open"),
+                ("F3", "wall"),
+                ("F4", "usage"),
+                ("space", "mark several"),
                 ("up/down", "choose"),
                 ("tab", "preview"),
                 ("F1", "keys"),
@@ -481,6 +507,10 @@ fn general(app: &App) -> Vec<(String, &'static str)> {
             line: WallLine::Command,
             ..
         } => fixed(TYPING_FOR_ALL),
+        Mode::OnWall {
+            line: WallLine::Since,
+            ..
+        } => fixed(TYPING_SINCE),
         Mode::Help {
             is_typing: true, ..
         } => fixed(&[("enter", "keep"), ("esc", "clear")]),
@@ -572,9 +602,10 @@ fn in_ledger(app: &App) -> Vec<(String, &'static str)> {
         &[
             (
                 &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
-                "sort",
+                "time",
             ),
-            (&[Action::Reload], "count anew"),
+            (&[Action::Filter], "since"),
+            (&[Action::SameId(Way::Next)], "sort"),
             (&[Action::Quit], "back"),
             (&[Action::Help], "all keys"),
         ],
@@ -610,6 +641,13 @@ const TYPING_SEARCH: Hints = &[
         "prompts, tools, errors, answers, thinking, notes",
     ),
     ("ctrl-u", "clear"),
+];
+
+/// While a time is typed in the ledger.
+const TYPING_SINCE: Hints = &[
+    ("enter", "count from then on; nothing counts all"),
+    ("esc", "give up"),
+    ("today monday 7d 1w 2026-11", ""),
 ];
 
 /// While a filter is typed.

@@ -13,16 +13,13 @@
 pub mod chrome;
 pub mod header;
 pub mod inspector;
-mod ledger;
 pub mod outline;
 mod panel;
-mod picker;
 pub mod pictures;
 mod popup;
 pub mod spine;
 pub mod transcript;
 mod views;
-mod wall;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -33,6 +30,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::app::mode::Mode;
 use crate::app::panes::Pane;
 use crate::app::reader::Reader;
+use crate::app::screens::AppScreen;
 use crate::app::state::App;
 
 /// Combining characters kept in a cell: the longest emoji have ten.
@@ -43,11 +41,15 @@ pub fn view(app: &App, frame: &mut Frame<'_>) {
     if frame.area().is_empty() {
         return;
     }
-    match app.mode {
-        Mode::Picker => picker::paint(app, frame),
-        Mode::Wall | Mode::OnWall { .. } => wall::paint(app, frame),
-        Mode::Ledger => ledger::paint(app, frame),
-        _ => paint(app, frame),
+    let list = match app.mode.screen() {
+        AppScreen::Picker => Some(&app.picker.sheet),
+        AppScreen::Wall => Some(&app.wall.sheet),
+        AppScreen::Ledger => Some(&app.ledger.sheet),
+        AppScreen::Session => None,
+    };
+    match list.filter(|_| app.mode.is_of_all()) {
+        Some(sheet) => views::paint_list(app, sheet, frame),
+        None => paint(app, frame),
     }
     thin_out(frame.buffer_mut());
     if app.reader.screen.theme.ascii {

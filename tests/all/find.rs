@@ -7,7 +7,9 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 #[cfg(feature = "sqlite")]
+use tv::analysis::wall::{Glance, Voice};
 use tv::cli::{Config, Surroundings};
+use tv::fleet;
 use tv::ingest::Target;
 use tv::ingest::find::{self, Environment, Search};
 use tv::model::found::{Found, Sighting};
@@ -528,27 +530,30 @@ fn who_watches_gets_all_newest_first() {
 }
 
 #[test]
-fn a_preview_has_the_first_prompt_and_the_last_answer() {
+fn a_glance_has_the_first_prompt_and_the_last_answer() {
     let home = full_home();
     let found: Vec<Found> = find::sessions(&home.search(), LATER)
         .map(Result::unwrap)
         .collect();
-    let preview =
-        |id: &str| find::preview(found.iter().find(|found| found.id.as_str() == id).unwrap());
+    let glanced = |id: &str| {
+        let found = found.iter().find(|found| found.id.as_str() == id).unwrap();
+        fleet::glance(found, LATER, || true).unwrap()
+    };
     for (id, prompt, answer) in [
         ("5d0c1c52-0001", Some("Count the cans"), Some("Yes.")),
         ("a5cd40eb", Some("Oil it"), Some("Yes.")),
         ("1784094124598_rruoq", Some("Paint it"), None),
         ("1740000000000", Some("Sweep"), None),
     ] {
-        let preview = preview(id);
+        let glance = glanced(id);
         assert_eq!(
-            (preview.prompt.as_deref(), preview.answer.as_deref()),
+            (glance.prompt.as_deref(), answer_of(&glance)),
             (prompt, answer),
             "{id}"
         );
     }
-    assert_eq!(preview("a5cd40eb").counts, Some((1, 0)));
+    let counts = |glance: &Glance| glance.counts.map(|(prompts, calls, _)| (prompts, calls));
+    assert_eq!(counts(&glanced("a5cd40eb")), Some((1, 0)));
     let long = format!("Please {}", "read all of this ".repeat(20_000));
     let path = home.file(
         ".pi/agent/sessions/--work--/2026_long.jsonl",
@@ -563,14 +568,50 @@ fn a_preview_has_the_first_prompt_and_the_last_answer() {
             .unwrap()
             .clone()
     };
-    let preview = find::preview(&found);
-    let prompt = preview.prompt.map_or(0, |prompt| prompt.len());
-    assert!((1_000..20_000).contains(&prompt), "{prompt}");
+    let glance = fleet::glance(&found, LATER, || true).unwrap();
     assert_eq!(
-        preview.counts,
+        counts(&glance),
         Some((1, 0)),
-        "the prompt is read to its end, and is all there is but the answer"
+        "the prompt is all there is but the answer"
     );
+    let prompt = glance.prompt.map_or(0, |prompt| prompt.len());
+    assert!((1_000..20_000).contains(&prompt), "{prompt}");
+}
+
+/// What its agent said last.
+fn answer_of(glance: &Glance) -> Option<&str> {
+    let mut said = glance.row.last.iter().rev();
+    let answer = said.find(|said| said.voice == Voice::Agent)?;
+    Some(answer.text.as_str())
+}
+
+/// What is read of both ends of a long session must not pass for its last answer.
+#[test]
+fn the_last_answer_of_a_long_session_is_not_its_first() {
+    let home = Home::new();
+    let call = |number: usize| {
+        let parent = if number == 0 {
+            "e2".to_owned()
+        } else {
+            format!("x{}", number - 1)
+        };
+        json!({"type": "message", "id": format!("x{number}"), "parentId": parent,
+            "timestamp": "2096-03-01T08:00:03.000Z", "message": {"role": "assistant", "provider": "p",
+                "model": "some-model", "stopReason": "toolUse", "timestamp": 3, "content": [{"type": "toolCall",
+                    "id": format!("c{number}"), "name": "bash", "arguments": {"command": "sort"}}]}})
+    };
+    let calls: Vec<Value> = (0..5_999).map(call).collect();
+    let text = pi("long", "Sort the sacks") + &lines(&calls);
+    let path = home.file(".pi/agent/sessions/--work--/2026_long.jsonl", 1, &text);
+    let mut found = find::sessions(&home.search(), LATER).map(Result::unwrap);
+    let found = found.find(|found| found.path == path).unwrap();
+    let glance = fleet::glance(&found, LATER, || true).unwrap();
+    let said = &glance.row.last;
+    assert!(
+        said.iter().all(|said| said.voice == Voice::Open),
+        "{said:?}"
+    );
+    assert_eq!(glance.counts.map(|(_, calls, _)| calls), Some(5_999));
 }
 
 /// OpenClaw's and OpenCode's databases of now, beside what they took over.
@@ -873,10 +914,8 @@ fn a_database_of_several_sessions_leaves_the_choice() {
     let found = find::sessions(&search, LATER)
         .map(Result::unwrap)
         .find(|found| found.id.as_str() == "ses_one");
-    assert_eq!(
-        find::preview(&found.unwrap()).answer.as_deref(),
-        Some("All oiled.")
-    );
+    let glance = fleet::glance(&found.unwrap(), LATER, || true).unwrap();
+    assert_eq!(answer_of(&glance), Some("All oiled."));
 }
 
 /// The list reads the beginning of a session and its header all of it: both name it after the same prompt.

@@ -4,7 +4,6 @@ use tv::analysis::ledger::counting::{Progress, Question};
 use tv::analysis::ledger::{By, Ledger, Spender, Spent};
 use tv::analysis::money::spending::amount::Amount;
 use tv::app::effect::Effect;
-use tv::app::ledger::Sort;
 use tv::app::mode::Mode;
 use tv::app::update::Event;
 use tv::model::found::Found;
@@ -117,7 +116,7 @@ fn ledger() -> Ledger {
 }
 
 /// Answers what was asked last, as the thread does.
-fn answer(stage: &mut Stage, ledger: &Ledger, progress: &Progress) {
+fn answer(stage: &mut Stage, ledger: &mut Ledger, progress: &Progress) {
     let asked = stage.asked.iter().rev().find_map(|effect| match effect {
         Effect::Count(question) | Effect::CountAnew(question) => Some(question.clone()),
         _ => None,
@@ -140,7 +139,7 @@ fn shown(size: (u16, u16)) -> Stage {
     let mut stage = Stage::made(size);
     stage.press("$");
     assert!(matches!(stage.app.mode, Mode::Ledger));
-    answer(&mut stage, &ledger(), &done());
+    answer(&mut stage, &mut ledger(), &done());
     stage
 }
 
@@ -149,8 +148,8 @@ fn names(stage: &Stage) -> Vec<String> {
     stage
         .app
         .ledger
-        .in_sight(100)
-        .map(|(row, ..)| row.group.name(by))
+        .rows()
+        .map(|row| row.group.name(by))
         .collect()
 }
 
@@ -172,7 +171,7 @@ fn it_looks_so() {
     let mut stage = shown((100, 24));
     stage.app.reader.screen.theme = Theme::dark().with_ascii(true);
     stage.press("7");
-    answer(&mut stage, &ledger(), &done());
+    answer(&mut stage, &mut ledger(), &done());
     insta::assert_snapshot!("ledger-sessions-ascii", stage.picture());
 }
 
@@ -180,14 +179,14 @@ fn it_looks_so() {
 fn a_row_leads_to_its_sessions_and_each_of_them_to_itself() {
     let mut stage = shown((120, 30));
     stage.press("4");
-    answer(&mut stage, &ledger(), &done());
+    answer(&mut stage, &mut ledger(), &done());
     assert_eq!(
         names(&stage),
         ["/work/mill", "/work/yard"],
         "what cost most comes first"
     );
     stage.press("j enter");
-    answer(&mut stage, &ledger(), &done());
+    answer(&mut stage, &mut ledger(), &done());
     assert_eq!(names(&stage), ["cccc-3-with-a-long-id"]);
     assert!(
         stage.picture().contains("project /work/yard"),
@@ -196,10 +195,10 @@ fn a_row_leads_to_its_sessions_and_each_of_them_to_itself() {
     );
     // The same of another sort: the models of that project.
     stage.press("6");
-    answer(&mut stage, &ledger(), &done());
+    answer(&mut stage, &mut ledger(), &done());
     assert_eq!(names(&stage), ["some-model"]);
     stage.press("7");
-    answer(&mut stage, &ledger(), &done());
+    answer(&mut stage, &mut ledger(), &done());
     stage.asked.clear();
     stage.press("enter");
     assert!(
@@ -208,7 +207,7 @@ fn a_row_leads_to_its_sessions_and_each_of_them_to_itself() {
         stage.asked
     );
     stage.press("esc");
-    answer(&mut stage, &ledger(), &done());
+    answer(&mut stage, &mut ledger(), &done());
     assert_eq!(
         (stage.app.ledger.question.by, chosen(&stage).as_str()),
         (By::Project, "/work/yard")
@@ -234,12 +233,52 @@ fn what_is_chosen_stays_so_while_rows_come() {
     stage.press("j");
     let mut more = ledger();
     more.add(spender("dddd-4", "yard", "pi", &[(-30, 1, None)]));
-    answer(&mut stage, &more, &done());
+    answer(&mut stage, &mut more, &done());
     assert_eq!(names(&stage).len(), 5);
     assert_eq!(chosen(&stage), before[1]);
-    stage.press("> > >");
-    assert!(stage.status().contains("by requests"), "{}", stage.status());
+    stage.press("o");
+    assert!(stage.status().contains("by cost"), "{}", stage.status());
     assert_eq!(chosen(&stage), before[1]);
+}
+
+#[test]
+fn the_time_that_counts_is_chosen_by_keys_and_words() {
+    let mut stage = shown((120, 30));
+    assert!(
+        stage.line(0).contains("the last 30 days"),
+        "{}",
+        stage.line(0)
+    );
+    assert_eq!(names(&stage).len(), 4);
+    stage.press("< <");
+    answer(&mut stage, &mut ledger(), &done());
+    assert!(stage.line(0).contains("since today"), "{}", stage.line(0));
+    assert_eq!(names(&stage), ["2030-01-01"]);
+    stage.press("> > > > > >");
+    answer(&mut stage, &mut ledger(), &done());
+    assert!(stage.line(0).contains("all time"), "{}", stage.line(0));
+    assert_eq!(names(&stage).len(), 4);
+    stage.press("& ctrl-u").type_in("2d").press("enter");
+    answer(&mut stage, &mut ledger(), &done());
+    assert_eq!(names(&stage), ["2030-01-01", "2029-12-31", "2029-12-30"]);
+    stage.press("& ctrl-u").type_in("tomorrow").press("enter");
+    assert!(
+        stage.picture().contains("a time is written like"),
+        "{}",
+        stage.picture()
+    );
+    stage.press("esc");
+    assert!(matches!(stage.app.mode, Mode::Ledger));
+}
+
+#[test]
+fn the_sum_of_all_stands_below_the_rows() {
+    let stage = shown((120, 30));
+    let total = (0..30)
+        .map(|y| stage.line(y))
+        .find(|line| line.contains("total"));
+    let total = total.unwrap_or_else(|| panic!("{}", stage.picture()));
+    assert!(total.contains("$3.50+") && total.contains(" 6 "), "{total}");
 }
 
 /// 2030 begins on a Tuesday: its first week has a day of the year before.
@@ -264,7 +303,7 @@ fn the_bars_of_the_chosen_week_stand_out() {
         ("3", ["2030-01", "2029-12"]),
     ] {
         stage.press(key);
-        answer(&mut stage, &ledger(), &done());
+        answer(&mut stage, &mut ledger(), &done());
         stage.press("g");
         for (name, expected) in names.into_iter().zip([[false, true], [true, false]]) {
             stage.arrange();
@@ -286,7 +325,7 @@ fn an_answer_to_another_question_is_late() {
     let late = ledger().answer(
         &Question {
             by: By::Month,
-            within: Vec::new(),
+            ..Question::default()
         },
         &done(),
     );
@@ -294,7 +333,7 @@ fn an_answer_to_another_question_is_late() {
     stage.arrange();
     assert!(!stage.app.ledger.is_answered());
     assert!(stage.status().contains("adding up"), "{}", stage.status());
-    answer(&mut stage, &ledger(), &done());
+    answer(&mut stage, &mut ledger(), &done());
     assert_eq!(names(&stage), ["pi", "codex"]);
 }
 
@@ -308,16 +347,16 @@ fn it_says_how_far_it_is_and_why_nothing_is_there() {
         all: 10_004,
         ..Progress::default()
     };
-    answer(&mut stage, &ledger(), &progress);
+    answer(&mut stage, &mut ledger(), &progress);
     assert!(
         stage.line(0).contains("412 of 10 004 files"),
         "{}",
         stage.line(0)
     );
-    let empty = Ledger::new(None..None);
+    let mut empty = Ledger::new(None..None);
     answer(
         &mut stage,
-        &empty,
+        &mut empty,
         &Progress {
             is_complete: true,
             ..Progress::default()
@@ -332,7 +371,7 @@ fn it_says_how_far_it_is_and_why_nothing_is_there() {
     let failures = vec![Text::clean(&why)];
     answer(
         &mut stage,
-        &empty,
+        &mut empty,
         &Progress {
             all: 1,
             done: 0,
@@ -347,7 +386,7 @@ fn it_says_how_far_it_is_and_why_nothing_is_there() {
     );
     answer(
         &mut stage,
-        &empty,
+        &mut empty,
         &Progress {
             done: 4,
             all: 4,
@@ -397,6 +436,15 @@ fn a_limit_that_is_nearly_used_up_stands_out() {
     assert_eq!(Some(colour("65%")), theme.dim.fg);
 }
 
+fn sort_by(stage: &mut Stage, column: &str) {
+    for _ in 0..9 {
+        if stage.app.ledger.sorted_by() != column {
+            stage.press("o");
+        }
+    }
+    assert_eq!(stage.app.ledger.sorted_by(), column);
+}
+
 #[test]
 fn sorts_go_by_what_they_say() {
     let mut ledger = Ledger::new(None..None);
@@ -415,16 +463,10 @@ fn sorts_go_by_what_they_say() {
     ));
     let mut stage = Stage::made((120, 40));
     stage.press("$ 7");
-    answer(&mut stage, &ledger, &done());
-    for (sort, first) in [
-        (Sort::Cost, "dear"),
-        (Sort::Output, "long"),
-        (Sort::Requests, "often"),
-    ] {
-        while stage.app.ledger.sort != sort {
-            stage.press(">");
-        }
-        assert_eq!(names(&stage)[0], first, "{sort:?}");
+    answer(&mut stage, &mut ledger, &done());
+    for (sort, first) in [("cost", "dear"), ("output", "long"), ("requests", "often")] {
+        sort_by(&mut stage, sort);
+        assert_eq!(names(&stage)[0], first, "{sort}");
     }
 }
 
@@ -432,26 +474,17 @@ fn sorts_go_by_what_they_say() {
 fn the_head_of_the_figure_that_is_sorted_by_stands_out() {
     let mut stage = shown((120, 40));
     let theme = Theme::dark();
-    for (sort, head) in [
-        (Sort::Requests, "requests"),
-        (Sort::Output, "output"),
-        (Sort::Cost, "cost"),
-    ] {
-        for _ in 0..6 {
-            if stage.app.ledger.sort != sort {
-                stage.press(">");
-            }
-        }
-        assert_eq!(stage.app.ledger.sort, sort);
+    for head in ["requests", "output", "cost"] {
+        sort_by(&mut stage, head);
         let buffer = stage.buffer();
         for other in ["requests", "output", "cost"] {
             let y = (1..40)
-                .find(|y| stage.line(*y).contains("requests  "))
+                .find(|y| stage.line(*y).contains("cache read"))
                 .unwrap();
             let at = stage.line(y).find(other).unwrap();
             let x = u16::try_from(stage.line(y)[..at].chars().count()).unwrap();
             let style = if other == head {
-                theme.accent
+                theme.focus
             } else {
                 theme.dim
             };

@@ -1,10 +1,12 @@
 //! The picker: what a reader does in it, key by key, with sessions that are made by hand.
 
 use proptest::prelude::{any, proptest};
+use tv::analysis::activity::Activity;
+use tv::analysis::wall::{Glance, Said, SessionRow, Voice};
 use tv::app::effect::Effect;
 use tv::app::update::Event;
 use tv::model::edit::{Feed, Opened};
-use tv::model::found::{Found, Place, Preview, Sighting, TextHit};
+use tv::model::found::{Found, Place, Sighting, TextHit};
 use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
 use tv::render::theme::Theme;
@@ -105,7 +107,7 @@ fn chosen(stage: &Stage) -> String {
         .app
         .picker
         .chosen()
-        .and_then(|row| row.found.title.clone())
+        .and_then(|(found, _)| found.title.clone())
         .map_or_else(String::new, |t| t.to_string())
 }
 
@@ -113,13 +115,41 @@ fn rows(stage: &Stage) -> Vec<String> {
     stage
         .app
         .picker
-        .in_sight(1_000)
-        .map(|(row, _)| row.found.id.to_string())
+        .shown()
+        .map(|(found, _)| found.id.to_string())
+        .collect()
+}
+
+/// What was asked for, but for how sessions in sight stand.
+fn asked(stage: &Stage) -> Vec<&Effect> {
+    let asked = stage.asked.iter();
+    asked
+        .filter(|effect| !matches!(effect, Effect::Glance(_)))
         .collect()
 }
 
 fn last(stage: &Stage) -> &Effect {
-    stage.asked.last().expect("something was asked for")
+    asked(stage).pop().expect("something was asked for")
+}
+
+/// What was read of a session.
+fn glance(found: &Found, prompt: &str) -> Event {
+    let said = Said {
+        voice: Voice::Agent,
+        text: Text::from("The wick is wet. I have dried it."),
+    };
+    let row = SessionRow {
+        activity: Activity::Ended,
+        last: vec![said],
+        is_complete: true,
+        ..SessionRow::found(found, None)
+    };
+    Event::Glanced(Box::new(Glance {
+        row,
+        modified: found.modified,
+        prompt: Some(Text::from(prompt)),
+        counts: Some((3, 41, 252_000)),
+    }))
 }
 
 #[test]
@@ -129,15 +159,11 @@ fn pictures() {
         see_all(&mut stage, boats());
         see(&mut stage, [Sighting::Complete]);
         stage.press("down");
-        let place = boats()[1].place();
-        let preview = Preview {
-            prompt: Some(Text::from(
-                "Why does the lantern flicker?\n\nIt began on Tuesday, after the storm.",
-            )),
-            answer: Some(Text::from("The wick is wet. I have dried it.")),
-            counts: Some((3, 41)),
-        };
-        stage.happen(Event::Previewed(place, preview));
+        stage.happen(glance(
+            &boats()[1],
+            "Why does the lantern flicker?\n\nIt began on Tuesday, after the storm.",
+        ));
+        stage.arrange();
         insta::assert_snapshot!(format!("picker-{}x{}", size.0, size.1), stage.picture());
     }
     let mut stage = picker((80, 24));
@@ -217,14 +243,15 @@ fn typing_narrows_at_once_and_enter_opens() {
         is_all: true,
         failures: 0,
     });
+    stage.arrange();
     assert!(
         stage
             .picture()
             .contains("No session fits \"nothing like it\".")
     );
-    let asked = stage.asked.len();
+    let before = asked(&stage).len();
     stage.press("enter");
-    assert_eq!(stage.asked.len(), asked, "nothing is opened");
+    assert_eq!(asked(&stage).len(), before, "nothing is opened");
 }
 
 #[test]
@@ -257,7 +284,7 @@ fn esc_clears_then_leaves() {
     see_all(&mut stage, boats());
     stage.type_in("q").press("esc");
     assert_eq!(
-        (stage.asked.len(), rows(&stage).len()),
+        (asked(&stage).len(), rows(&stage).len()),
         (1, 5),
         "q is typed"
     );
@@ -309,9 +336,9 @@ fn the_list_moves_by_rows_pages_and_to_its_ends() {
     for (keys, at) in [
         ("down ctrl-n ctrl-j", 3),
         ("up ctrl-p ctrl-k up", 0),
-        ("pgdn", 20),
-        ("pgdn pgdn", 60),
-        ("pgup", 40),
+        ("pgdn", 9),
+        ("pgdn pgdn", 27),
+        ("pgup", 18),
         ("end", 99),
         ("down", 99),
         ("home", 0),
@@ -319,7 +346,7 @@ fn the_list_moves_by_rows_pages_and_to_its_ends() {
         stage.press(keys);
         assert_eq!(chosen(&stage), format!("session {at}"), "{keys}");
         assert!(
-            stage.picture().contains(&format!("▌  session {at} ")),
+            stage.picture().contains(&format!("▸ session {at} ")),
             "{keys}: in sight"
         );
     }
@@ -359,49 +386,81 @@ fn opened_again_it_shows_what_was_there_until_all_places_are_looked_at() {
 }
 
 #[test]
-fn previews_are_asked_for_once_and_only_where_they_are_shown() {
+fn what_is_in_sight_is_read_once_and_again_when_it_grows() {
     let wanted = |stage: &Stage| {
-        let name = |effect: &Effect| match effect {
-            Effect::Preview(found) => Some(found.id.to_string()),
+        let names = |effect: &Effect| match effect {
+            Effect::Glance(found) => {
+                let ids: Vec<String> = found.iter().map(|one| one.id.to_string()).collect();
+                Some(ids.concat())
+            }
             _ => None,
         };
-        stage
-            .asked
-            .iter()
-            .filter_map(name)
-            .collect::<Vec<_>>()
-            .concat()
+        stage.asked.iter().filter_map(names).collect::<Vec<_>>()
     };
-    let mut stage = picker((80, 24));
-    see_all(
-        &mut stage,
-        [found("a", "anchors", 5), found("b", "boats", 6)],
-    );
-    stage.press("tab tab");
-    assert_eq!(wanted(&stage), "", "80x24 has no room");
-    assert!(stage.picture().contains("a preview needs"));
-    stage.resize(120, 24);
+    let mut stage = picker((120, 24));
+    let boats = found("b", "boats", 6);
+    see_all(&mut stage, [found("a", "anchors", 5), boats.clone()]);
     stage.press("down left right");
-    assert_eq!(wanted(&stage), "ab");
-    let preview = |words| Preview {
-        prompt: Some(Text::from(words)),
-        ..Preview::default()
-    };
-    stage.happen(Event::Previewed(
-        found("a", "", 0).place(),
-        preview("too late"),
-    ));
-    stage.happen(Event::Previewed(
-        found("b", "", 0).place(),
-        preview("just right"),
-    ));
-    assert!(stage.picture().contains("just right") && !stage.picture().contains("too late"));
+    assert_eq!(wanted(&stage), ["ab"], "the chosen one first, and once");
+    stage.happen(glance(&found("a", "anchors", 5), "not chosen"));
+    stage.happen(glance(&boats, "just right"));
+    stage.arrange();
+    let picture = stage.picture();
+    assert!(picture.contains("just right") && !picture.contains("not chosen"));
+    assert!(
+        picture.contains("3 prompts · 41 calls · 4m12s"),
+        "{picture}"
+    );
     // It grows: what is known stays until more is.
     see_all(&mut stage, [found("b", "boats", 1)]);
-    assert_eq!(wanted(&stage), "abb");
+    assert_eq!(wanted(&stage), ["ab", "b"]);
     assert!(stage.picture().contains("just right"));
     stage.press("tab");
     assert!(!stage.picture().contains("just right"));
+    // Only those in sight are read.
+    let mut stage = picker((80, 24));
+    see_all(
+        &mut stage,
+        (0..100).map(|n| found(&format!("s{n}"), &format!("session {n}"), n)),
+    );
+    let asked = stage.asked.iter().rev().find_map(|effect| match effect {
+        Effect::Glance(found) => Some(found.len()),
+        _ => None,
+    });
+    assert_eq!(asked, Some(10), "two lines each");
+}
+
+#[test]
+fn several_are_marked_and_opened_as_one() {
+    let mut stage = picker((80, 24));
+    see_all(&mut stage, boats());
+    stage.press("space down space");
+    assert!(stage.picture().contains("2 marked"), "{}", stage.picture());
+    stage.press("enter");
+    let places = [boats()[0].place(), boats()[2].place()];
+    assert!(
+        matches!(last(&stage), Effect::OpenJoined(all)
+            if all.len() == 2 && places.iter().all(|place| all.contains(place))),
+        "{:?}",
+        last(&stage)
+    );
+    // Within what is typed a blank is a blank.
+    stage.type_in("the boat");
+    assert!(!stage.picture().contains("marked"));
+    stage.press("esc space esc");
+    assert!(!stage.picture().contains("marked"), "esc takes marks away");
+}
+
+#[test]
+fn rows_of_one_title_are_told_apart() {
+    let mut stage = picker((80, 24));
+    let [one, other] = ["1111aaaa-7f4e", "2222bbbb-7f4e"].map(|id| found(id, "README.md", 1));
+    see_all(&mut stage, [one, other, found("c", "LICENCE", 1)]);
+    let picture = stage.picture();
+    assert!(
+        picture.contains("1111aaaa ") && picture.contains("2222bbbb "),
+        "{picture}"
+    );
 }
 
 #[test]
@@ -466,7 +525,7 @@ fn sessions_whose_text_has_it_stand_below_those_that_fit() {
     let mut stage = picker((100, 24));
     see_all(&mut stage, boats());
     stage.type_in("ta");
-    assert_eq!(stage.asked.len(), 1, "two letters are in all texts");
+    assert_eq!(asked(&stage).len(), 1, "two letters are in all texts");
     stage.type_in("llow");
     let (number, words) = sought(&stage);
     assert_eq!(words, ["tallow"]);
@@ -597,7 +656,7 @@ fn only_a_session_that_runs_has_a_dot() {
                 ..found
             }),
     );
-    let rows: Vec<String> = (1..4).map(|y| stage.line(y)).collect();
+    let rows: Vec<String> = [2, 4, 6].map(|y| stage.line(y)).into();
     assert!(
         rows.iter().all(|row| row.contains("Row the boat")),
         "{rows:?}"

@@ -258,8 +258,8 @@ fn times_places_and_forms() {
         days(&["--since", "2026-01-10", "--until", "2026-02-01"]),
         ["2026-01-12"]
     );
-    assert_eq!(days(&["--by", "month"]), ["2026-01", "2026-02"]);
-    assert_eq!(days(&["--by", "week", ".claude"]), ["2026-W02", "2026-W03"]);
+    assert_eq!(days(&["--by", "month"]), ["2026-02", "2026-01"]);
+    assert_eq!(days(&["--by", "week", ".claude"]), ["2026-W03", "2026-W02"]);
     let rows = home.rows(&["--by", "month,agent"]);
     let names: Vec<_> = rows
         .iter()

@@ -6,7 +6,7 @@ use tv::app::effect::Effect;
 use tv::app::mode::Mode;
 use tv::app::screens::AppScreen;
 use tv::app::update::Event;
-use tv::app::wall::{Group, Sort};
+use tv::app::wall::Group;
 use tv::model::edit::{Feed, Opened};
 use tv::model::found::Found;
 use tv::model::text::Text;
@@ -137,7 +137,7 @@ fn chosen(stage: &Stage) -> String {
 
 /// The ids of the rows from top to bottom.
 fn order(stage: &Stage) -> Vec<String> {
-    let rows = stage.app.wall.in_sight(100).filter_map(|(_, row, _)| row);
+    let rows = stage.app.wall.shown();
     rows.map(|row| row.head.id.clone().unwrap().to_string())
         .collect()
 }
@@ -181,19 +181,19 @@ fn who_needs_somebody_most_comes_first() {
 #[test]
 fn rows_are_sorted_grouped_and_filtered() {
     let mut stage = wall((100, 24));
-    stage.press("<");
-    assert_eq!(stage.app.wall.sort, Sort::Title);
+    stage.press(">");
+    assert_eq!(stage.app.wall.sorted_by(), "title");
     assert_eq!(order(&stage), ["a1", "b2", "d4", "c3"]);
     stage.press("z r");
     assert_eq!(order(&stage), ["c3", "d4", "b2", "a1"]);
-    stage.press("z r > +");
+    stage.press("z r < +");
     assert_eq!(
-        (stage.app.wall.sort, stage.app.wall.group),
-        (Sort::Need, Group::Project)
+        (stage.app.wall.sorted_by(), stage.app.wall.group),
+        ("need", Group::Project)
     );
     assert_eq!(order(&stage), ["b2", "d4", "c3", "a1"]);
     assert!(
-        stage.picture().contains("yard  2 sessions · 2 need you"),
+        stage.picture().contains("yard  2 sessions, 2 need you"),
         "{}",
         stage.picture()
     );
@@ -332,7 +332,7 @@ fn an_alarm_watches_all_and_names_the_session() {
 }
 
 #[test]
-fn what_was_left_in_the_middle_of_its_work_stands_before_what_is_done() {
+fn what_ended_over_an_hour_ago_shares_a_line() {
     let mut stage = wall((100, 24));
     let rested = |name: &str, activity: Activity, minutes: i64| {
         let mut row = row(name, name, "mill", "pi");
@@ -344,7 +344,7 @@ fn what_was_left_in_the_middle_of_its_work_stands_before_what_is_done() {
         since: Some(ago(minutes * 60)),
     };
     let rows = [
-        ("e5", idle(70), 70),
+        ("e5", idle(50), 50),
         ("f6", Activity::Unclean, 150),
         ("g7", idle(80), 80),
     ];
@@ -352,15 +352,41 @@ fn what_was_left_in_the_middle_of_its_work_stands_before_what_is_done() {
         &mut stage,
         rows.map(|(name, activity, minutes)| rested(name, activity, minutes)),
     );
-    assert_eq!(order(&stage), ["b2", "d4", "c3", "a1", "f6", "e5", "g7"]);
-    // Of one without any time nobody knows how long that is past.
-    let mut timeless = rested("h8", Activity::Unclean, 0);
-    timeless.head.ended = None;
-    tell(&mut stage, [timeless]);
-    assert_eq!(
-        order(&stage),
-        ["b2", "d4", "c3", "a1", "f6", "e5", "g7", "h8"]
+    assert_eq!(order(&stage), ["b2", "d4", "c3", "a1", "e5"]);
+    let picture = stage.picture();
+    let words = "2 more ended over an hour ago, 1 in the middle of their work";
+    assert!(picture.contains(words), "{picture}");
+    assert!(
+        picture.contains("after an hour nobody is expected"),
+        "{picture}"
     );
+    stage.asked.clear();
+    stage.press("G enter");
+    assert!(stage.asked.is_empty());
+    assert_eq!(order(&stage), ["b2", "d4", "c3", "a1", "e5", "g7", "f6"]);
+    assert!(
+        stage.picture().contains("unclean end 2h"),
+        "{}",
+        stage.picture()
+    );
+}
+
+#[test]
+fn the_reason_for_which_somebody_is_needed_is_there_at_every_width() {
+    let mut looping = row("e5", "Grind", "mill", "pi");
+    looping.activity = Activity::Model {
+        since: Some(ago(5)),
+    };
+    looping.need = Need::Stuck;
+    (looping.flags.is_loop, looping.flags.same) = (true, Some((7, "Bash".to_owned())));
+    for width in [40, 80, 120, 200] {
+        let mut stage = wall((width, 24));
+        tell(&mut stage, [looping.clone()]);
+        let picture = stage.picture();
+        for reason in ["! permission 3m00s", "! file gone", "! loop ×7 5s"] {
+            assert!(picture.contains(reason), "{reason} at {width}: {picture}");
+        }
+    }
 }
 
 /// What a command asked for, and what it left on the screen.
@@ -448,7 +474,7 @@ fn who_works_stands_by_when_it_began_and_titles_by_their_letters() {
         ["b2", "d4", "c3", "e5", "a1", "f6"],
         "the newest first"
     );
-    stage.press("<");
+    stage.press(">");
     assert_eq!(
         order(&stage)[..3],
         ["f6", "a1", "e5"],
@@ -460,16 +486,12 @@ fn who_works_stands_by_when_it_began_and_titles_by_their_letters() {
 fn the_head_of_what_is_sorted_by_stands_out() {
     let mut stage = wall((180, 24));
     let theme = Theme::dark();
-    for (sort, head) in [
-        (Sort::Cost, "cost"),
-        (Sort::Hour, "per hour"),
-        (Sort::Context, "ctx"),
-    ] {
-        while stage.app.wall.sort != sort {
+    for (sort, head) in [("heard", "heard"), ("title", "title")] {
+        while stage.app.wall.sorted_by() != sort {
             stage.press(">");
         }
         let (line, buffer) = (stage.line(1), stage.buffer());
-        for other in ["cost", "per hour", "ctx"] {
+        for other in ["heard", "title"] {
             let (before, _) = line.split_once(other).unwrap();
             let x = u16::try_from(before.chars().count()).unwrap();
             let style = if other == head {
@@ -480,7 +502,7 @@ fn the_head_of_what_is_sorted_by_stands_out() {
             assert_eq!(
                 Some(buffer[(x, 1)].fg),
                 style.fg,
-                "{other} by {sort:?}: {line}"
+                "{other} by {sort}: {line}"
             );
         }
     }

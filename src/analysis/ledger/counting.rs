@@ -4,6 +4,7 @@ use super::{By, Ledger, Row, Within};
 use crate::model::found::Found;
 use crate::model::limit::Limit;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 
 /// Sums that are wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,6 +13,8 @@ pub struct Question {
     pub by: By,
     /// Of what: of all that these have in common.
     pub within: Vec<Within>,
+    /// Since when; all of it if nothing is said.
+    pub since: Option<Timestamp>,
 }
 
 /// How far counting is.
@@ -48,7 +51,8 @@ pub struct Counted {
 
 impl Ledger {
     /// Answers a question with what is known.
-    pub fn answer(&self, question: &Question, progress: &Progress) -> Counted {
+    pub fn answer(&mut self, question: &Question, progress: &Progress) -> Counted {
+        self.count_from(question.since);
         let (rows, total) = self.rows(&[question.by], &question.within);
         let days = match question {
             Question { by: By::Day, .. } => rows.clone(),

@@ -1,17 +1,52 @@
 //! What lists say of a session, in words: the same for the wall and for the table that is written.
 
-use super::SessionRow;
+use super::{Need, SessionRow};
+use crate::analysis::activity::Activity;
 use crate::analysis::phrases;
 use crate::model::figures;
 use crate::model::timestamp::Timestamp;
 
 impl SessionRow {
-    /// What its agent does; or what is wrong with its file.
+    /// What its agent does, since when; for what it needs somebody; or what is wrong with its file.
     pub fn state(&self, now: Timestamp, ascii: bool) -> String {
-        match &self.problem {
-            Some(problem) => format!("{} {problem}", if ascii { "x" } else { "✗" }),
-            None => phrases::activity_in_short(&self.activity, self.flags.running, now, ascii),
+        let sign = match (self.need == Need::Error, ascii) {
+            (true, _) => "!",
+            (false, true) => "x",
+            (false, false) => "✗",
+        };
+        if let Some(problem) = &self.problem {
+            return format!("{sign} {problem}");
         }
+        if let Some(reason) = self.reason(ascii) {
+            let since = self.since().map(|since| figures::elapsed(now.since(since)));
+            return format!("! {reason} {}", since.unwrap_or_default());
+        }
+        let words = phrases::activity_in_short(&self.activity, self.flags.running, now, ascii);
+        match self.head.ended {
+            // What is over has no other time.
+            Some(ended) if matches!(self.activity, Activity::Ended | Activity::Unclean) => {
+                format!("{words} {}", figures::age(now.since(ended)))
+            }
+            _ => words,
+        }
+    }
+
+    /// What it needs somebody for, where that is more than the next prompt.
+    fn reason(&self, ascii: bool) -> Option<String> {
+        let words = match self.need {
+            Need::Permission => "permission",
+            Need::Answer => "question",
+            Need::Error => "unclean end",
+            Need::Stuck => match &self.flags.same {
+                Some((count, _)) if self.flags.is_loop => {
+                    return Some(format!("loop {}{count}", if ascii { "x" } else { "×" }));
+                }
+                _ => "silent",
+            },
+            Need::Undelivered => "end not told",
+            Need::Prompt | Need::Works | Need::Rests => return None,
+        };
+        Some(words.to_owned())
     }
 
     /// What is asked, or what the call is about.
@@ -21,24 +56,6 @@ impl SessionRow {
             .map(ToString::to_string)
             .or(call)
             .unwrap_or_default()
-    }
-
-    /// `loop ×4`, `silent 2m10s`, `3✗`.
-    pub fn flag_words(&self, now: Timestamp, ascii: bool) -> String {
-        let (times, failed) = if ascii { ("x", "x") } else { ("×", "✗") };
-        let flags = &self.flags;
-        let count = flags
-            .same
-            .as_ref()
-            .filter(|_| flags.is_loop)
-            .map(|(count, _)| *count);
-        let silent = flags.quiet_since.filter(|_| flags.is_silent);
-        let words = [
-            count.map(|count| format!("loop {times}{count}")),
-            silent.map(|since| format!("silent {}", figures::age(now.since(since)))),
-            (flags.errors > 0).then(|| format!("{}{failed}", flags.errors)),
-        ];
-        words.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
     /// How full the context is: `53%`, or `84k` where nobody knows of what.

@@ -8,7 +8,6 @@ use crate::app::input::keymap::KeyMatch;
 use crate::app::input::keys::{Code, Press};
 use crate::app::mode::Mode;
 use crate::app::panes::Pane;
-use crate::app::picker;
 use crate::app::state::App;
 
 /// Greatest count that can be typed.
@@ -30,8 +29,8 @@ pub(crate) fn route(app: &mut App, press: Press) -> Option<(Action, usize)> {
         | Mode::OnWall { .. } => typing(press),
         Mode::Palette(_) => choosing(press),
         Mode::Picker => {
-            let division = picker::actions::divide(&app.picker, &app.reader.screen);
-            picking(division.lines, press)
+            let may_mark = app.picker.input.value().is_empty();
+            picking(app.picker.in_sight(), may_mark, press)
         }
         Mode::Help { .. } if press.typed() == Some('/') => {
             Some(Action::Type(InputRequest::GoToEnd))
@@ -175,7 +174,7 @@ fn choosing(press: Press) -> Option<Action> {
 }
 
 /// The picker: typing narrows the list, the rest moves in it.
-fn picking(lines: u16, press: Press) -> Option<Action> {
+fn picking(lines: usize, may_mark: bool, press: Press) -> Option<Action> {
     let page = isize::try_from(lines.saturating_sub(1))
         .unwrap_or(10)
         .max(1);
@@ -184,7 +183,11 @@ fn picking(lines: u16, press: Press) -> Option<Action> {
         (Code::PageDown, _) => Some(Action::Scroll(page)),
         (Code::Home, _) => Some(Action::Scroll(isize::MIN / 2)),
         (Code::End, _) => Some(Action::Scroll(isize::MAX / 2)),
+        // What is typed does not begin with a blank.
+        (Code::Char(' '), false) if may_mark => Some(Action::Pick),
+        (Code::Char(' '), true) => Some(Action::Pick),
         (Code::F(1), _) => Some(Action::Help),
+        (Code::F(3), _) => Some(Action::Wall),
         // In a session F4 shows its money, here that of all sessions.
         (Code::F(4), _) => Some(Action::Usage),
         (Code::Char('c'), true) => Some(Action::QuitNow),

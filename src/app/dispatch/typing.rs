@@ -5,7 +5,8 @@ use tui_input::{Input, InputRequest};
 use crate::app::copying::piping;
 use crate::app::effect::Effect;
 use crate::app::input::history::HistoryKind;
-use crate::app::mode::Mode;
+use crate::app::ledger;
+use crate::app::mode::{Mode, WallLine};
 use crate::app::picker::actions::toggle_preview;
 use crate::app::state::App;
 use crate::app::text::find::{filter, search};
@@ -141,6 +142,9 @@ pub(crate) fn accept(app: &mut App) -> Vec<Effect> {
         Mode::Picker => app.picker.accept(),
         Mode::OnWall { line, input } => {
             let (line, typed) = (*line, input.value().trim().to_owned());
+            if line == WallLine::Since {
+                return ledger::actions::accept(app, &typed);
+            }
             wall::actions::accept(app, line, &typed)
         }
         Mode::Resume(view) => {

@@ -142,6 +142,8 @@ pub enum Action {
     Type(InputRequest),
     /// Finish the line that is being typed.
     Accept,
+    /// Mark the chosen session of the picker, to open several as one.
+    Pick,
     /// Complete the typed line, or show or hide the preview of a list.
     Complete,
     /// Replace the typed line by an older (`true`) or newer one of its history.

@@ -1,10 +1,13 @@
 //! What keys do in the ledger.
 
-use super::layout::divide;
-use super::{LedgerView, Sort};
+use tui_input::Input;
+
+use super::{LedgerView, sheet};
+use crate::analysis::expression::parse::MOMENTS;
 use crate::analysis::ledger::By;
 use crate::app::effect::Effect;
 use crate::app::input::action::{Action, CopyTarget, PaneChange, View, Way};
+use crate::app::mode::{Mode, WallLine};
 use crate::app::screen::Screen;
 use crate::app::state::App;
 
@@ -19,17 +22,27 @@ const DIGITS: [View; 7] = [
     View::Files,
 ];
 
-/// Scrolls.
+/// Writes out the rows in sight.
 pub(crate) fn arrange(ledger: &mut LedgerView, screen: &Screen) {
-    ledger.scroll(usize::from(divide(ledger, screen).lines));
+    sheet::arrange(ledger, screen);
 }
 
 /// Carries out an action, if it has a meaning here.
 pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Effect>> {
     let (ledger, screen) = (&mut app.ledger, &mut app.reader.screen);
-    let page = divide(ledger, screen).lines.saturating_sub(1);
-    if let Some(by) = action.steps(usize::from(page), times) {
-        ledger.move_by(by);
+    let sorts = match action {
+        // What sorts other lists chooses the time here.
+        Action::SameId(way) => Action::Shift(way),
+        Action::Shift(way) => {
+            let since = sheet::beside(&ledger.since, way == Way::Next);
+            ledger.count_from(since, screen.now);
+            return Some(vec![Effect::Count(ledger.question.clone())]);
+        }
+        action => action,
+    };
+    if ledger.list.act(sorts, times).is_some() {
+        let keys = ledger.list.keys().to_vec();
+        ledger.fill(keys);
         return Some(Vec::new());
     }
     match action {
@@ -47,13 +60,11 @@ pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Eff
                 .and_then(|at| By::ALL.get(at));
             return Some(by.map_or_else(Vec::new, |(by, _)| group(ledger, *by)));
         }
-        Action::Shift(way) => {
-            ledger.sort = way.beside(&Sort::ALL, ledger.sort);
-            ledger.arrange_rows();
-        }
-        Action::Reverse => {
-            ledger.is_reversed = !ledger.is_reversed;
-            ledger.arrange_rows();
+        Action::Filter => {
+            app.mode = Mode::OnWall {
+                line: WallLine::Since,
+                input: Input::new(ledger.since.clone()),
+            };
         }
         Action::Copy(what @ (CopyTarget::Path | CopyTarget::Id)) => {
             let found = ledger.chosen().and_then(|(_, found)| found.as_ref());
@@ -92,6 +103,18 @@ pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Eff
         _ => {}
     }
     Some(Vec::new())
+}
+
+/// A time is typed. What is none goes on being typed.
+pub(crate) fn accept(app: &mut App, typed: &str) -> Vec<Effect> {
+    if !app.ledger.count_from(typed, app.reader.screen.now) {
+        app.reader
+            .screen
+            .say(format!("a time is written like {MOMENTS}"));
+        return Vec::new();
+    }
+    app.mode = Mode::Ledger;
+    vec![Effect::Count(app.ledger.question.clone())]
 }
 
 /// To the sessions of a row, or to a session.

@@ -1,5 +1,5 @@
-//! The ledger: what all sessions came to, as bars by day and as a table by day, week, month, project, agent, model or
-//! session.
+//! The ledger: what all sessions came to in a time, as bars by day and as a table by day, week, month, project, agent,
+//! model or session.
 //!
 //! **What is counted is counted elsewhere.** A thread of its own reads the sessions and adds them up (as `tv usage`
 //! does, with the same values); this asks for the sums by something, and shows the newest answer. So neither the
@@ -11,39 +11,66 @@
 //! that is the first row.
 
 pub mod actions;
-pub mod layout;
+mod sheet;
 
-use std::cmp::Reverse;
+use std::collections::HashMap;
 
+use crate::analysis::expression::parse::moment;
 use crate::analysis::ledger::counting::{Counted, Question};
 use crate::analysis::ledger::{By, Group, Row};
+use crate::app::views::list::List;
+use crate::app::views::page::Sheet;
+use crate::listing::usage::{UsageRows, ends};
 use crate::model::found::Found;
 use crate::model::timestamp::Timestamp;
 
 /// More days are not drawn, however wide the screen.
 const MOST_DAYS: usize = 400;
 
+/// Spans of time that keys step through: what each begins with, as `--since` has it.
+const SINCE: [&str; 6] = ["today", "7d", "30d", "90d", "365d", ""];
+
 /// What all sessions came to.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct LedgerView {
     /// What is shown.
     pub question: Question,
-    /// In which order.
-    pub sort: Sort,
-    /// Whether the last one comes first.
-    pub is_reversed: bool,
+    /// Since when, as it is typed; nothing for all that there is.
+    pub since: String,
     /// The newest answer, which may be one to an earlier question.
     pub counted: Counted,
     /// The days up to the last one on which anything was spent, also those without.
     pub days: Vec<Day>,
-    /// First row in sight.
-    pub top: usize,
+    /// What the screen shows of it.
+    pub sheet: Sheet,
     /// Where the reader came from row by row.
     trail: Vec<(By, Option<Group>)>,
-    /// Rows of the answer, in their order.
-    order: Vec<usize>,
-    chosen: Option<Group>,
-    has_moved: bool,
+    rows: UsageRows,
+    ends: HashMap<String, String>,
+    list: List<Group>,
+    /// The row that is gone back to, once it is there.
+    wanted: Option<Group>,
+}
+
+impl Default for LedgerView {
+    fn default() -> Self {
+        Self {
+            question: Question::default(),
+            since: "30d".to_owned(),
+            counted: Counted::default(),
+            days: Vec::new(),
+            sheet: Sheet::default(),
+            trail: Vec::new(),
+            rows: UsageRows::new(),
+            ends: HashMap::new(),
+            list: new_list(By::Day),
+            wanted: None,
+        }
+    }
+}
+
+fn new_list(by: By) -> List<Group> {
+    List::default().sorted(by.order()).kept_on_top()
 }
 
 /// What was spent on a day.
@@ -57,44 +84,6 @@ pub struct Day {
     pub row: Option<Row>,
 }
 
-/// By what rows are sorted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sort {
-    /// Spans of time by time, the last one first; all else by what it cost.
-    #[default]
-    Usual,
-    /// What cost most.
-    Cost,
-    /// Where most was written.
-    Output,
-    /// What has most requests.
-    Requests,
-    /// The name.
-    Name,
-}
-
-impl Sort {
-    /// All of them, in their order.
-    pub const ALL: [Self; 5] = [
-        Self::Usual,
-        Self::Cost,
-        Self::Output,
-        Self::Requests,
-        Self::Name,
-    ];
-
-    /// In a word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Usual => "usual",
-            Self::Cost => "cost",
-            Self::Output => "output",
-            Self::Requests => "requests",
-            Self::Name => "name",
-        }
-    }
-}
-
 impl LedgerView {
     /// Whether what is known answers what is asked.
     pub fn is_answered(&self) -> bool {
@@ -103,167 +92,123 @@ impl LedgerView {
 
     /// How many rows there are.
     pub fn count(&self) -> usize {
-        self.order.len()
+        self.list.keys().len()
     }
 
-    /// The rows in sight, each with the session that it is of, and whether it is the chosen one.
-    pub fn in_sight(&self, lines: usize) -> impl Iterator<Item = (&Row, Option<&Found>, bool)> {
-        let rows = self.order.iter().skip(self.top).take(lines);
-        rows.filter_map(|at| self.counted.rows.get(*at))
-            .map(|(row, found)| {
-                let is_chosen = Some(&row.group) == self.chosen.as_ref();
-                (row, found.as_ref(), is_chosen)
-            })
+    /// The rows in their order.
+    pub fn rows(&self) -> impl Iterator<Item = &Row> {
+        let keys = self.list.keys().iter();
+        keys.filter_map(|group| self.rows.get(group).map(|(row, _)| row))
+    }
+
+    /// The name of the column by which they are sorted.
+    pub fn sorted_by(&self) -> &'static str {
+        self.list.sort().map_or("", |sort| sort.by)
     }
 
     /// The row that is chosen, with its session if it is of one.
     pub fn chosen(&self) -> Option<&(Row, Option<Found>)> {
-        self.counted.rows.get(*self.order.get(self.chosen_line()?)?)
+        self.rows.get(self.list.chosen()?)
     }
 
     /// Takes an answer; one to another question is late.
-    pub(crate) fn take(&mut self, counted: Counted) {
+    pub(crate) fn take(&mut self, mut counted: Counted) {
         if counted.question != self.question {
             return;
         }
         self.days = all_days(&counted.days);
+        let before = &self.counted.question;
+        if (before.by, &before.within) != (counted.question.by, &counted.question.within) {
+            self.list = new_list(counted.question.by);
+        }
+        let rows = std::mem::take(&mut counted.rows);
+        let keys = rows.iter().map(|(row, _)| row.group.clone()).collect();
+        let folders = rows
+            .iter()
+            .filter_map(|(row, _)| row.group.project.as_deref());
+        self.ends = ends(folders);
+        self.rows = rows
+            .into_iter()
+            .map(|(row, found)| (row.group.clone(), (row, found)))
+            .collect();
         self.counted = counted;
-        self.arrange_rows();
-    }
-
-    /// Puts the rows in order.
-    pub(crate) fn arrange_rows(&mut self) {
-        let rows = &self.counted.rows;
-        let is_of_time = self.question.by.is_period();
-        let mut order: Vec<usize> = (0..rows.len()).collect();
-        let key = |at: &usize| rows.get(*at).map(|(row, _)| row);
-        match self.sort {
-            // Others come sorted by what they cost.
-            Sort::Usual if is_of_time => order.reverse(),
-            Sort::Usual => {}
-            Sort::Cost => {
-                order.sort_by_key(|at| Reverse(key(at).map(|row| row.amount.money.picos())));
-            }
-            Sort::Output => {
-                order.sort_by_key(|at| Reverse(key(at).map(|row| row.amount.output.total)));
-            }
-            Sort::Requests => {
-                order.sort_by_key(|at| Reverse(key(at).map(|row| row.amount.requests)));
-            }
-            Sort::Name => {
-                order.sort_by_cached_key(|at| key(at).map(|row| self.name(row).to_lowercase()));
-            }
-        }
-        if self.is_reversed {
-            order.reverse();
-        }
-        self.order = order;
-        if !self.has_moved || self.chosen_line().is_none() {
-            self.choose(0);
+        self.fill(keys);
+        if self
+            .wanted
+            .as_ref()
+            .is_some_and(|wanted| self.list.choose_key(wanted))
+        {
+            self.wanted = None;
         }
     }
 
-    /// What a row is of; a session is its title.
-    pub fn name(&self, row: &Row) -> String {
-        let title = row.group.title();
-        if title.is_empty() {
-            row.group.name(self.question.by)
-        } else {
-            title
-        }
-    }
-
-    fn chosen_line(&self) -> Option<usize> {
-        let chosen = self.chosen.as_ref()?;
-        self.order.iter().position(|at| {
-            self.counted
-                .rows
-                .get(*at)
-                .is_some_and(|(row, _)| row.group == *chosen)
-        })
-    }
-
-    fn choose(&mut self, line: usize) {
-        let row = self
-            .order
-            .get(line)
-            .and_then(|at| self.counted.rows.get(*at));
-        self.chosen = row.map(|(row, _)| row.group.clone());
-    }
-
-    /// Goes so many rows on, or back.
-    pub(crate) fn move_by(&mut self, by: isize) {
-        self.has_moved = true;
-        let last = self.order.len().saturating_sub(1);
-        self.choose(
-            self.chosen_line()
-                .unwrap_or(0)
-                .saturating_add_signed(by)
-                .min(last),
-        );
-    }
-
-    /// Brings the chosen row into sight.
-    pub(crate) fn scroll(&mut self, lines: usize) {
-        let row = self.chosen_line().unwrap_or(0);
-        let lowest = row.saturating_sub(lines.saturating_sub(1));
-        self.top = self
-            .top
-            .clamp(lowest, row)
-            .min(self.order.len().saturating_sub(lines));
+    /// Puts rows in order.
+    fn fill(&mut self, keys: Vec<Group>) {
+        let mut list = std::mem::take(&mut self.list);
+        list.fill(&self.listing(), keys, false);
+        self.list = list;
     }
 
     /// Asks something else. What is known is of another question until it is answered.
-    fn ask(&mut self, question: Question, chosen: Option<Group>) {
+    fn ask(&mut self, question: Question, wanted: Option<Group>) {
         self.question = question;
-        self.has_moved = chosen.is_some();
-        self.chosen = chosen;
-        self.top = 0;
+        self.wanted = wanted;
     }
 
     /// The sessions of the chosen row.
-    pub(crate) fn enter(&mut self) -> bool {
-        let Some(group) = self
-            .chosen()
-            .map(|(row, _)| row.group.clone())
-            .filter(|_| self.is_answered())
-        else {
+    fn enter(&mut self) -> bool {
+        let chosen = self.list.chosen().cloned().filter(|_| self.is_answered());
+        let Some(group) = chosen else {
             return false;
         };
         let by = self.question.by;
         self.trail.push((by, Some(group.clone())));
-        let mut within = self.question.within.clone();
-        within.push((by, group));
-        self.ask(
-            Question {
-                by: By::Session,
-                within,
-            },
-            None,
-        );
+        let mut question = self.question.clone();
+        question.within.push((by, group));
+        question.by = By::Session;
+        self.ask(question, None);
         true
     }
 
     /// Back to the row that these are the sessions of. Says whether there is one.
-    pub(crate) fn go_back(&mut self) -> bool {
+    fn go_back(&mut self) -> bool {
         let Some((by, chosen)) = self.trail.pop() else {
             return false;
         };
-        let mut within = self.question.within.clone();
-        within.pop();
-        self.ask(Question { by, within }, chosen);
+        let mut question = self.question.clone();
+        question.within.pop();
+        question.by = by;
+        self.ask(question, chosen);
         true
     }
 
     /// Sums by something else.
-    pub(crate) fn group(&mut self, by: By) {
-        self.ask(
-            Question {
-                by,
-                ..self.question.clone()
-            },
-            None,
-        );
+    fn group(&mut self, by: By) {
+        let question = Question {
+            by,
+            ..self.question.clone()
+        };
+        self.ask(question, None);
+    }
+
+    /// Counts what was spent since then. Says whether that is a time.
+    pub(crate) fn count_from(&mut self, typed: &str, now: Timestamp) -> bool {
+        let when = moment(typed);
+        if when.is_none() && !typed.is_empty() {
+            return false;
+        }
+        typed.clone_into(&mut self.since);
+        let question = Question {
+            since: when.and_then(|when| when.resolve(Some(now))),
+            ..self.question.clone()
+        };
+        self.ask(question, None);
+        true
+    }
+
+    /// Goes so many rows on, or back.
+    pub(crate) fn move_by(&mut self, by: isize) {
+        self.list.step(by);
     }
 }
 
@@ -271,7 +216,7 @@ impl LedgerView {
 fn all_days(rows: &[Row]) -> Vec<Day> {
     const DAY: i64 = 24 * 60 * 60 * 1_000;
     let named = |row: &&Row| row.group.period.is_some();
-    let mut rows = rows.iter().filter(named).rev().peekable();
+    let mut rows = rows.iter().filter(named).peekable();
     // At noon no change of the clock makes another day of it.
     let noon =
         |row: &&Row| Timestamp::parse_local(&format!("{} 12:00", row.group.period.as_deref()?));

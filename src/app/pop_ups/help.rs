@@ -75,6 +75,11 @@ pub const IN_LEDGER: Own = &[
     ),
     (
         &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
+        "a shorter or a longer time",
+    ),
+    (&[Action::Filter], "since when: monday, 1w, 2026-11"),
+    (
+        &[Action::SameId(Way::Previous), Action::SameId(Way::Next)],
         "sort",
     ),
     (&[Action::Reverse], "the other way round"),
@@ -112,6 +117,11 @@ const IN_PICKER: &[(&str, &str)] = &[
     ("enter", "open; where a line was found, there"),
     ("tab", "preview on or off"),
     ("ctrl-u", "clear what is typed"),
+    (
+        "space",
+        "before anything is typed: mark, to open several as one; later ctrl-space",
+    ),
+    ("F3", "all sessions of the last hours"),
     ("F4", "what all sessions came to"),
     ("F1", "this help"),
     ("ctrl-l", "draw the screen anew"),

@@ -160,6 +160,7 @@ impl Page for Context {
             heads,
             rows,
             foot,
+            ..Sheet::default()
         }
     }
 

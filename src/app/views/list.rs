@@ -22,6 +22,18 @@ pub(crate) struct List<K> {
     sort: Option<Sort>,
     /// Columns by which rows can be sorted.
     sortable: Vec<Sortable>,
+    /// The first row is the chosen one, whatever comes, until a key chose one.
+    stays_on_top: bool,
+}
+
+/// What is in the window of a list.
+pub(crate) struct ListLines {
+    /// The heads of the columns.
+    pub(crate) head: Line<'static>,
+    /// The rows.
+    pub(crate) rows: Vec<SheetRow>,
+    /// The sum of all rows.
+    pub(crate) total: Option<Line<'static>>,
 }
 
 impl<K> Default for List<K> {
@@ -34,6 +46,7 @@ impl<K> Default for List<K> {
             can_choose: |_| true,
             sort: None,
             sortable: Vec::new(),
+            stays_on_top: false,
         }
     }
 }
@@ -44,6 +57,14 @@ impl<K: Clone + PartialEq> List<K> {
         Self {
             can_choose,
             ..Self::default()
+        }
+    }
+
+    /// The same list, in which the first row is the chosen one until a key chose one.
+    pub(crate) fn kept_on_top(self) -> Self {
+        Self {
+            stays_on_top: true,
+            ..self
         }
     }
 
@@ -60,6 +81,7 @@ impl<K: Clone + PartialEq> List<K> {
         Self {
             can_choose: self.can_choose,
             sort: self.sort,
+            stays_on_top: self.stays_on_top,
             ..Self::default()
         }
     }
@@ -105,23 +127,44 @@ impl<K: Clone + PartialEq> List<K> {
         self.sort.is_none_or(|sort| sort == order)
     }
 
-    /// Writes out the heads of the columns and the rows in the window.
+    /// Writes out the heads of the columns and the rows in the window of a page.
     pub(crate) fn write<L: Listing<Key = K>>(
         &mut self,
         listing: &L,
         scene: &PageScene<'_>,
     ) -> (Line<'static>, Vec<SheetRow>) {
-        let table = Table::of(listing, scene.columns());
-        self.sortable = table.sortable().collect();
-        let rows = self.window().map(|(number, key, is_chosen)| SheetRow {
-            line: match listing.row(key) {
-                Some(row) => table.row(&row, scene.theme, is_chosen),
-                None => listing.heading(key, scene.columns(), scene.theme),
+        let ListLines { head, rows, .. } = self.lines(listing, scene.columns(), scene.theme);
+        (head, rows)
+    }
+
+    /// Writes out what is in the window, on lines of this width.
+    pub(crate) fn lines<L: Listing<Key = K>>(
+        &mut self,
+        listing: &L,
+        width: usize,
+        theme: &Theme,
+    ) -> ListLines {
+        let in_sight: Vec<Option<L::Row>> =
+            self.window().map(|(_, key, _)| listing.row(key)).collect();
+        let total = listing.total();
+        let shown = in_sight.iter().flatten().chain(&total);
+        let table = Table::around(listing, shown, width, theme);
+        let rows = self.window().zip(&in_sight);
+        let rows = rows.map(|((number, key, is_chosen), row)| SheetRow {
+            line: match row {
+                Some(row) => table.row(row, theme, is_chosen),
+                None => listing.heading(key, width, theme),
             },
             is_chosen,
             number,
         });
-        (table.heads(self.sort, scene.theme), rows.collect())
+        let lines = ListLines {
+            head: table.heads(self.sort, theme),
+            rows: rows.collect(),
+            total: total.map(|total| table.row(&total, theme, false)),
+        };
+        self.sortable = table.sortable().collect();
+        lines
     }
 
     /// By what rows are sorted, in words.
@@ -163,6 +206,9 @@ impl<K: Clone + PartialEq> List<K> {
         let was_last = !self.keys.is_empty() && self.chosen + 1 == self.keys.len();
         let chosen = self.chosen().cloned();
         self.keys = keys;
+        if self.stays_on_top {
+            return self.settle(0);
+        }
         if follows && was_last {
             return self.settle(usize::MAX);
         }
@@ -183,6 +229,7 @@ impl<K: Clone + PartialEq> List<K> {
 
     /// Chooses a row by its number, or the nearest that can be chosen.
     pub(crate) fn choose(&mut self, number: usize) {
+        self.stays_on_top = false;
         self.settle(number);
     }
 
@@ -194,7 +241,7 @@ impl<K: Clone + PartialEq> List<K> {
     /// Chooses the first row whose key is such a one, if there is one.
     pub(crate) fn choose_where(&mut self, is_it: impl Fn(&K) -> bool) -> bool {
         let number = self.keys.iter().position(is_it);
-        number.inspect(|number| self.settle(*number)).is_some()
+        number.inspect(|number| self.choose(*number)).is_some()
     }
 
     /// Moves the cursor, or sorts rows anew, if that is what an action does.
@@ -212,6 +259,7 @@ impl<K: Clone + PartialEq> List<K> {
 
     /// Chooses a row further down or up; rows that cannot be chosen are passed over.
     pub(crate) fn step(&mut self, by: isize) {
+        self.stays_on_top = false;
         let last = self.keys.len().saturating_sub(1);
         let wanted = self.chosen.saturating_add_signed(by).min(last);
         let ahead = if by < 0 {
@@ -233,6 +281,7 @@ impl<K: Clone + PartialEq> List<K> {
         } else {
             self.at_or_after(within)
         };
+        self.stays_on_top = false;
         self.chosen = ahead
             .unwrap_or(within)
             .min(self.keys.len().saturating_sub(1));
@@ -351,6 +400,18 @@ mod tests {
         assert_eq!(list.chosen(), Some(&2));
         list.set(vec![7, 8], false);
         assert_eq!(list.chosen(), Some(&8), "the place if the row is gone");
+    }
+
+    #[test]
+    fn the_first_row_is_chosen_until_a_key_chose_one() {
+        let mut list: List<i32> = List::default().kept_on_top();
+        list.fit(4);
+        list.set(vec![1, 2], false);
+        list.set(vec![7, 1, 2], false);
+        assert_eq!(list.chosen(), Some(&7));
+        list.act(Action::Next, 1);
+        list.set(vec![9, 7, 1, 2], false);
+        assert_eq!(list.chosen(), Some(&1));
     }
 
     #[test]

@@ -324,6 +324,7 @@ impl Page for Money {
             heads,
             rows,
             foot: foot_lines,
+            ..Sheet::default()
         }
     }
 

@@ -116,6 +116,10 @@ pub struct Sheet {
     pub rows: Vec<SheetRow>,
     /// The details of the chosen row, under a rule.
     pub foot: Vec<Line<'static>>,
+    /// The same beside the rows, in so many columns.
+    pub side: Option<(u16, Vec<Line<'static>>)>,
+    /// What the status line says, where the page has one of its own.
+    pub status: String,
 }
 
 /// A row in sight.

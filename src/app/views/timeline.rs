@@ -190,6 +190,7 @@ impl Page for Lanes {
             heads: vec![captions.axis()],
             rows,
             foot,
+            ..Sheet::default()
         }
     }
 

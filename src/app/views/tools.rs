@@ -311,6 +311,7 @@ impl Page for Tools {
             } else {
                 Vec::new()
             },
+            ..Sheet::default()
         }
     }
 

@@ -383,6 +383,7 @@ impl Page for Tree {
             } else {
                 Vec::new()
             },
+            ..Sheet::default()
         }
     }
 

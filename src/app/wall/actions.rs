@@ -2,8 +2,8 @@
 
 use tui_input::Input;
 
-use super::layout::{divide, toggle_preview};
-use super::{Group, Sort, Wall};
+use super::sheet;
+use super::{Group, Wall};
 use crate::analysis::expression::parse::Mistake;
 use crate::analysis::wall::filter::Filter;
 use crate::analysis::wall::{News, Rang};
@@ -17,46 +17,28 @@ use crate::app::mode::{Mode, WallLine};
 use crate::app::screen::Screen;
 use crate::app::screens::AppScreen;
 use crate::app::state::App;
+use crate::listing::sessions::SessionKey;
 use crate::model::found::Place;
 
-/// Puts the rows in order, and scrolls.
+/// Puts the rows in order, and writes out those in sight.
 pub(crate) fn arrange(wall: &mut Wall, screen: &Screen) {
-    wall.order(screen.now);
-    wall.scroll(usize::from(divide(wall, screen).lines));
+    sheet::arrange(wall, screen);
 }
 
 /// Carries out an action, if it has a meaning here.
 pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Effect>> {
     let screen = &mut app.reader.screen;
     let wall = &mut app.wall;
-    let page = divide(wall, screen).lines.saturating_sub(1);
-    if let Some(by) = action.steps(usize::from(page), times) {
-        wall.move_by(by);
+    if wall.list.act(action, times).is_some() {
+        wall.doubt();
         return Some(Vec::new());
     }
     match action {
         Action::Seek(LandmarkKind::Error, way) => to_next_need(wall, screen, way),
-        Action::Unfold | Action::Expand => {
-            // Who comes back finds it again.
-            wall.move_by(0);
-            return Some(
-                wall.chosen()
-                    .map(|row| Effect::Open(row.place.clone()))
-                    .into_iter()
-                    .collect(),
-            );
-        }
-        Action::Shift(way) => {
-            wall.sort = way.beside(&Sort::ALL, wall.sort);
-            wall.doubt();
-        }
-        Action::Reverse => {
-            wall.is_reversed = !wall.is_reversed;
-            wall.doubt();
-        }
+        Action::Unfold | Action::Expand => return Some(enter(wall)),
         Action::LevelUp => group(wall, Way::Next),
         Action::LevelDown => group(wall, Way::Previous),
-        Action::Panes(PaneChange::Inspector) => toggle_preview(wall, screen),
+        Action::Panes(PaneChange::Inspector) => sheet::toggle_preview(wall, screen),
         Action::Filter => {
             let typed = wall
                 .filter
@@ -119,31 +101,39 @@ fn group(wall: &mut Wall, way: Way) {
     wall.doubt();
 }
 
+/// Opens the session, or shows those that ended some time ago.
+fn enter(wall: &mut Wall) -> Vec<Effect> {
+    // Who comes back finds it again.
+    wall.list.step(0);
+    if let Some(SessionKey::Old(..)) = wall.list.chosen() {
+        wall.shows_old = true;
+        wall.doubt();
+        return Vec::new();
+    }
+    let place = wall.chosen().map(|row| row.place.clone());
+    place.map(Effect::Open).into_iter().collect()
+}
+
 /// To the next session that needs somebody.
 fn to_next_need(wall: &mut Wall, screen: &mut Screen, way: Way) {
-    let step = if way == Way::Next { 1 } else { -1 };
-    let here = wall.chosen().map(|row| row.place.clone());
-    loop {
-        let before = wall.chosen().map(|row| row.place.clone());
-        wall.move_by(step);
-        let Some(row) = wall.chosen() else { break };
-        if Some(&row.place) == before.as_ref() {
-            break;
-        }
-        if row.need.is_for_somebody() {
-            return;
-        }
+    let keys = wall.list.keys();
+    let here = keys
+        .iter()
+        .position(|key| Some(key) == wall.list.chosen())
+        .unwrap_or(0);
+    let needs = |at: &usize| {
+        let place = keys.get(*at).and_then(SessionKey::place);
+        let row = place.and_then(|place| wall.rows.get(place));
+        row.is_some_and(|row| row.need.is_for_somebody())
+    };
+    let (found, side) = match way {
+        Way::Next => ((here + 1..keys.len()).find(needs), "below"),
+        Way::Previous => ((0..here).rev().find(needs), "above"),
+    };
+    match found {
+        Some(found) => wall.list.choose(found),
+        None => screen.say(format!("none {side} needs you")),
     }
-    // There is none on the way.
-    while wall.chosen().map(|row| &row.place) != here.as_ref() {
-        let before = wall.chosen().map(|row| row.place.clone());
-        wall.move_by(-step);
-        if wall.chosen().map(|row| row.place.clone()) == before {
-            break;
-        }
-    }
-    let side = if way == Way::Next { "below" } else { "above" };
-    screen.say(format!("none {side} needs you"));
 }
 
 fn copy(wall: &Wall, what: impl Fn(&Place) -> String) -> Vec<Effect> {
@@ -171,7 +161,7 @@ pub(crate) fn accept(app: &mut App, line: WallLine, typed: &str) -> Vec<Effect> 
             Err(mistake) => Some(mistake),
         },
         // It was taken before.
-        WallLine::Command => None,
+        WallLine::Command | WallLine::Since => None,
     };
     // What is wrong is red while it is typed on.
     if mistake.is_some() {

@@ -8,27 +8,26 @@
 //! pressed, that is the first row.
 
 pub mod actions;
-pub mod layout;
+mod sheet;
 
-use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
-use crate::analysis::money::cost::Cost;
+use crate::analysis::activity::Activity;
 use crate::analysis::phrases;
 use crate::analysis::wall::filter::Filter;
 use crate::analysis::wall::{News, SessionRow};
 use crate::app::alarms::{AlarmSpec, NotifyMeans};
+use crate::app::views::list::List;
+use crate::app::views::page::Sheet;
+use crate::listing::sessions::{BY_NEED, SessionKey, SessionList};
+use crate::model::figures;
 use crate::model::found::{Found, Place};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
 /// All sessions of the last hours.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Wall {
-    /// In which order they stand.
-    pub sort: Sort,
-    /// Whether the last one comes first.
-    pub is_reversed: bool,
     /// By what they are grouped.
     pub group: Group,
     /// Which of them are shown.
@@ -47,54 +46,39 @@ pub struct Wall {
     pub more: usize,
     /// Of how many ms they are.
     pub recent_ms: u64,
-    /// First line in sight.
-    pub top: usize,
+    /// What the screen shows of it.
+    pub sheet: Sheet,
     /// Whether the preview is not wanted, where there is room.
-    pub(crate) hides_preview: bool,
+    hides_preview: bool,
+    /// Whether those that ended some time ago have rows of their own.
+    shows_old: bool,
     rows: HashMap<Place, SessionRow>,
-    /// What is shown, in its order.
-    lines: Vec<Line>,
+    list: List<SessionKey>,
     is_stale: bool,
-    chosen: Option<Place>,
-    /// The line of the chosen one when it was last in sight.
-    at: usize,
-    has_moved: bool,
 }
 
-/// A line of the list.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Line {
-    /// The head of a group, with how many it has, how many of these need somebody, and what they have cost.
-    Head {
-        /// What they have in common.
-        name: String,
-        /// How many they are.
-        count: usize,
-        /// How many need somebody.
-        needing: usize,
-        /// What they have cost, as far as it is known.
-        cost: Option<Cost>,
-    },
-    /// A session.
-    Row(Place),
-}
-
-/// By what sessions are sorted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sort {
-    /// Who needs somebody, then who works.
-    #[default]
-    Need,
-    /// Who was heard of last.
-    Newest,
-    /// Who has cost most.
-    Cost,
-    /// Who has cost most in the last hour.
-    Hour,
-    /// Whose context is fullest.
-    Context,
-    /// The title.
-    Title,
+impl Default for Wall {
+    fn default() -> Self {
+        Self {
+            group: Group::None,
+            filter: None,
+            wishes: Vec::new(),
+            means: NotifyMeans::default(),
+            is_complete: false,
+            refused: Vec::new(),
+            unreadable: Vec::new(),
+            more: 0,
+            recent_ms: 0,
+            sheet: Sheet::default(),
+            hides_preview: false,
+            shows_old: false,
+            rows: HashMap::new(),
+            list: List::with_headings(SessionKey::is_row)
+                .sorted(BY_NEED)
+                .kept_on_top(),
+            is_stale: false,
+        }
+    }
 }
 
 /// By what sessions are grouped.
@@ -107,45 +91,6 @@ pub enum Group {
     Project,
     /// By the agent.
     Agent,
-}
-
-impl Sort {
-    /// All of them, in their order.
-    pub const ALL: [Self; 6] = [
-        Self::Need,
-        Self::Newest,
-        Self::Cost,
-        Self::Hour,
-        Self::Context,
-        Self::Title,
-    ];
-
-    /// In a word or two.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Need => "need",
-            Self::Newest => "newest",
-            Self::Cost => "cost",
-            Self::Hour => "cost per hour",
-            Self::Context => "context",
-            Self::Title => "title",
-        }
-    }
-
-    fn order(self, a: &SessionRow, b: &SessionRow) -> Ordering {
-        let usd = |row: &SessionRow| row.cost.as_ref().and_then(|cost| cost.usd).unwrap_or(-1.0);
-        let hour = |row: &SessionRow| row.hour.as_ref().and_then(|cost| cost.usd).unwrap_or(-1.0);
-        let fill = |row: &SessionRow| row.context.map_or(0, |context| context.tokens);
-        let own = match self {
-            Self::Need => Ordering::Equal,
-            Self::Newest => b.head.ended.cmp(&a.head.ended),
-            Self::Cost => usd(b).total_cmp(&usd(a)),
-            Self::Hour => hour(b).total_cmp(&hour(a)),
-            Self::Context => fill(b).cmp(&fill(a)),
-            Self::Title => a.name().to_lowercase().cmp(&b.name().to_lowercase()),
-        };
-        own.then_with(|| a.by_need(b))
-    }
 }
 
 impl Group {
@@ -166,28 +111,20 @@ impl Group {
 }
 
 impl Wall {
-    /// The lines in sight; of a session its row, and whether it is the chosen one.
-    pub fn in_sight(
-        &self,
-        lines: usize,
-    ) -> impl Iterator<Item = (&Line, Option<&SessionRow>, bool)> {
-        self.lines
-            .iter()
-            .skip(self.top)
-            .take(lines)
-            .map(|line| match line {
-                Line::Head { .. } => (line, None, false),
-                Line::Row(place) => (
-                    line,
-                    self.rows.get(place),
-                    Some(place) == self.chosen.as_ref(),
-                ),
-            })
-    }
-
     /// The session that is chosen.
     pub fn chosen(&self) -> Option<&SessionRow> {
-        self.rows.get(self.chosen.as_ref()?)
+        self.rows.get(self.list.chosen()?.place()?)
+    }
+
+    /// The sessions that have a row, in their order.
+    pub fn shown(&self) -> impl Iterator<Item = &SessionRow> {
+        let places = self.list.keys().iter().filter_map(SessionKey::place);
+        places.filter_map(|place| self.rows.get(place))
+    }
+
+    /// The name of the column by which they are sorted.
+    pub fn sorted_by(&self) -> &'static str {
+        self.list.sort().map_or("", |sort| sort.by)
     }
 
     /// All sessions, whether they are shown or not.
@@ -197,8 +134,12 @@ impl Wall {
 
     /// How many sessions are shown, and how many there are.
     pub fn counts(&self) -> (usize, usize) {
-        let is_row = |line: &&Line| matches!(line, Line::Row(_));
-        (self.lines.iter().filter(is_row).count(), self.rows.len())
+        let shown = |key: &SessionKey| match key {
+            SessionKey::Session(_) => 1,
+            SessionKey::Old(count, _) => *count,
+            SessionKey::Group(..) => 0,
+        };
+        (self.list.keys().iter().map(shown).sum(), self.rows.len())
     }
 
     /// Why something cannot be looked at or read that has no row.
@@ -247,13 +188,18 @@ impl Wall {
         }
     }
 
+    /// Goes so many rows on, or back.
+    pub(crate) fn move_by(&mut self, by: isize) {
+        self.list.step(by);
+    }
+
     /// Something other than a session has changed.
     pub(crate) fn doubt(&mut self) {
         self.is_stale = true;
     }
 
     /// Puts those that fit in order. Facts of time may come true by themselves.
-    pub(crate) fn order(&mut self, now: Timestamp) {
+    fn order(&mut self, now: Timestamp) {
         let is_timed = self.filter.is_some();
         if !std::mem::take(&mut self.is_stale) && !is_timed {
             return;
@@ -263,113 +209,91 @@ impl Wall {
                 .as_ref()
                 .is_none_or(|filter| filter.fits(row, now))
         };
-        let mut groups: BTreeMap<String, Vec<&SessionRow>> = BTreeMap::new();
-        for row in self.rows.values().filter(fits) {
-            groups.entry(self.group.key(row)).or_default().push(row);
-        }
-        let sort = |a: &&SessionRow, b: &&SessionRow| {
-            let order = self.sort.order(a, b);
-            if self.is_reversed {
-                order.reverse()
-            } else {
-                order
-            }
-        };
-        let mut groups: Vec<(String, Vec<&SessionRow>)> = groups.into_iter().collect();
-        for (_, rows) in &mut groups {
-            rows.sort_by(sort);
-        }
-        // The group with the first of all comes first.
-        groups.sort_by(|(_, a), (_, b)| match (a.first(), b.first()) {
-            (Some(a), Some(b)) => sort(a, b),
-            _ => Ordering::Equal,
-        });
-        let project = |rows: &[&SessionRow]| rows.first().map(|row| row.project());
-        let mut names: HashMap<Option<String>, usize> = HashMap::new();
-        for (_, rows) in &groups {
-            *names.entry(project(rows)).or_default() += 1;
-        }
-        let mut lines = Vec::new();
-        for (key, rows) in groups {
-            let name = project(&rows).filter(|_| self.group == Group::Project);
-            let is_alone = |name: &String| names.get(&Some(name.clone())) == Some(&1);
-            if self.group != Group::None {
-                lines.push(head(name.filter(is_alone).unwrap_or(key), &rows));
-            }
-            lines.extend(rows.into_iter().map(|row| Line::Row(row.place.clone())));
-        }
-        self.lines = lines;
-        if !self.has_moved {
-            self.choose(0);
-        } else if self.chosen_line().is_none() {
-            // Where the chosen one has gone, the one in its line takes its place.
-            self.choose(self.at);
-        }
-    }
-
-    fn chosen_line(&self) -> Option<usize> {
-        let chosen = self.chosen.as_ref()?;
-        self.lines
+        let mut rows: Vec<&SessionRow> = self.rows.values().filter(fits).collect();
+        rows.sort_by(|one, other| one.by_need(other));
+        let keys = rows
             .iter()
-            .position(|line| matches!(line, Line::Row(place) if place == chosen))
-    }
-
-    /// Chooses the session at a line, or the next one below it, or above.
-    fn choose(&mut self, line: usize) {
-        let place = |line: &Line| match line {
-            Line::Row(place) => Some(place.clone()),
-            Line::Head { .. } => None,
-        };
-        let line = line.min(self.lines.len().saturating_sub(1));
-        let (above, below) = self.lines.split_at(line);
-        self.chosen = below
-            .iter()
-            .find_map(place)
-            .or_else(|| above.iter().rev().find_map(place));
-        self.at = self.chosen_line().unwrap_or(0);
-    }
-
-    /// Goes so many sessions on, or back.
-    pub(crate) fn move_by(&mut self, by: isize) {
-        self.has_moved = true;
-        let rows: Vec<usize> = (0..self.lines.len())
-            .filter(|at| matches!(self.lines.get(*at), Some(Line::Row(_))))
+            .map(|row| SessionKey::Session(row.place.clone()))
             .collect();
-        let here = self
-            .chosen_line()
-            .and_then(|line| rows.iter().position(|at| *at == line))
-            .unwrap_or(0);
-        let there = here
-            .saturating_add_signed(by)
-            .min(rows.len().saturating_sub(1));
-        if let Some(line) = rows.get(there).copied() {
-            self.choose(line);
+        let list = SessionList {
+            rows: &self.rows,
+            now,
+        };
+        let sort = self.list.sort().unwrap_or(BY_NEED);
+        let keys = self.grouped(sort.sort(&list, keys));
+        let keys = if self.folds_old() {
+            self.folded(keys, now)
+        } else {
+            keys
+        };
+        self.list.set(keys, false);
+    }
+
+    /// Puts those that have something in common together, under a head; the group with the first of all comes first.
+    fn grouped(&self, keys: Vec<SessionKey>) -> Vec<SessionKey> {
+        if self.group == Group::None {
+            return keys;
         }
+        let row = |key: &SessionKey| self.rows.get(key.place()?);
+        let mut groups: Vec<(String, Vec<SessionKey>)> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
+        for key in keys {
+            let name = row(&key).map_or_else(String::new, |row| self.group.key(row));
+            let place = *places.entry(name.clone()).or_insert(groups.len());
+            match groups.get_mut(place) {
+                Some((_, keys)) => keys.push(key),
+                None => groups.push((name, vec![key])),
+            }
+        }
+        let project = |keys: &[SessionKey]| keys.first().and_then(row).map(SessionRow::project);
+        let mut names: HashMap<Option<String>, usize> = HashMap::new();
+        for (_, keys) in &groups {
+            *names.entry(project(keys)).or_default() += 1;
+        }
+        let head = |name: String, keys: &[SessionKey]| {
+            // Of two folders with one name the whole path is told.
+            let short = project(keys).filter(|_| self.group == Group::Project);
+            let is_alone = |name: &String| names.get(&Some(name.clone())) == Some(&1);
+            let rows = keys.iter().filter_map(row);
+            let needing = rows
+                .clone()
+                .filter(|row| row.need.is_for_somebody())
+                .count();
+            let facts = [
+                Some(figures::count(keys.len() as u64, "session")),
+                (needing > 0).then(|| phrases::needing(needing as u64, "you")),
+                SessionRow::sum(rows).as_ref().and_then(phrases::cost),
+            ];
+            let facts: Vec<String> = facts.into_iter().flatten().collect();
+            SessionKey::Group(short.filter(is_alone).unwrap_or(name), facts.join(", "))
+        };
+        let lines = groups
+            .into_iter()
+            .flat_map(|(name, keys)| std::iter::once(head(name, &keys)).chain(keys));
+        lines.collect()
     }
 
-    /// Brings the chosen one into sight, with the head of its group.
-    pub(crate) fn scroll(&mut self, lines: usize) {
-        let at = self.chosen_line().unwrap_or(0);
-        self.at = at;
-        let is_below_head = at
-            .checked_sub(1)
-            .is_some_and(|above| matches!(self.lines.get(above), Some(Line::Head { .. })));
-        let highest = if is_below_head { at - 1 } else { at };
-        let lowest = at.saturating_sub(lines.saturating_sub(1)).min(highest);
-        self.top = self
-            .top
-            .clamp(lowest, highest)
-            .min(self.lines.len().saturating_sub(lines));
+    /// Whether those that ended some time ago share one line: where they stand together, at the end.
+    fn folds_old(&self) -> bool {
+        !self.shows_old
+            && self.group == Group::None
+            && self.filter.is_none()
+            && self.list.sort() == Some(BY_NEED)
     }
-}
 
-fn head(name: String, rows: &[&SessionRow]) -> Line {
-    let cost = SessionRow::sum(rows.iter().copied());
-    let needing = rows.iter().filter(|row| row.need.is_for_somebody()).count();
-    Line::Head {
-        name,
-        count: rows.len(),
-        needing,
-        cost,
+    fn folded(&self, mut keys: Vec<SessionKey>, now: Timestamp) -> Vec<SessionKey> {
+        let row = |key: &SessionKey| self.rows.get(key.place()?);
+        let is_old = |key: &SessionKey| row(key).is_some_and(|row| row.is_old(now));
+        let first = keys.iter().position(is_old).unwrap_or(keys.len());
+        let old = keys.split_off(first);
+        if let [] | [_] = old.as_slice() {
+            keys.extend(old);
+            return keys;
+        }
+        let is_unclean =
+            |key: &&SessionKey| row(key).is_some_and(|row| row.activity == Activity::Unclean);
+        let unclean = old.iter().filter(is_unclean).count();
+        keys.push(SessionKey::Old(old.len(), unclean));
+        keys
     }
 }

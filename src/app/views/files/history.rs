@@ -122,6 +122,7 @@ impl History {
             heads: vec![heads],
             rows,
             foot,
+            ..Sheet::default()
         }
     }
 

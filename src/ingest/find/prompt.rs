@@ -1,19 +1,18 @@
-//! What a session is about: its first prompt and its last answer, from the same glance as its facts.
+//! What a session is about: its first prompt, from the same glance as its facts.
 
 use super::candidates::Candidate;
 use super::glance;
 use crate::formats::named;
 use crate::ingest::target::SessionHead;
-use crate::model::entry::{BlockKind, Entry, Role};
-use crate::model::found::{Found, Preview};
+use crate::model::entry::{BlockKind, Entry};
+use crate::model::found::Found;
 use crate::model::text::Text;
-use crate::model::turn::TurnFacts;
 
-/// Characters of a prompt or an answer that are kept.
+/// Characters of a prompt that are kept.
 const LONGEST: usize = 4_000;
 
-/// Reads the beginning and the end of a session. Nothing of what cannot be read.
-pub fn preview(found: &Found) -> Preview {
+/// Reads the first prompt of a session.
+pub fn first_prompt(found: &Found) -> Option<Text> {
     let format = named(found.format);
     let candidate = Candidate {
         row: found
@@ -32,27 +31,10 @@ pub fn preview(found: &Found) -> Preview {
         (Some(_), None) => None,
         (None, _) => glance::at_file(&candidate, false).ok().flatten(),
     };
-    let Some(glance) = glance else {
-        return Preview::default();
-    };
-    let is_whole = glance.is_whole;
-    let mut transcript = glance.transcript();
+    let mut transcript = glance?.transcript();
     transcript.settle();
-    let prompt = transcript
-        .entries()
-        .find(|entry| entry.marks.prompt)
-        .and_then(words);
-    let is_answer = |entry: &&Entry| entry.role == Role::Assistant && entry.lane.is_none();
-    let answers: Vec<&Entry> = transcript.entries().filter(is_answer).collect();
-    let counts = is_whole.then(|| {
-        let calls = TurnFacts::of(transcript.entries()).calls;
-        (transcript.turns().len() as u64, u64::from(calls))
-    });
-    Preview {
-        prompt,
-        answer: answers.into_iter().rev().find_map(words),
-        counts,
-    }
+    let prompt = transcript.entries().find(|entry| entry.marks.prompt)?;
+    words(prompt)
 }
 
 /// The texts of an entry.

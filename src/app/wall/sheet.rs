@@ -1,0 +1,202 @@
+//! What the screen shows of the wall.
+
+use ratatui::text::{Line, Span};
+
+use super::Wall;
+use crate::analysis::money::cost::Cost;
+use crate::analysis::phrases;
+use crate::analysis::wall::{NEEDS, SessionRow};
+use crate::app::list_page::{self, PreviewPane, Room, end_of, lines_of};
+use crate::app::screen::Screen;
+use crate::app::views::list::ListLines;
+use crate::app::views::page::Sheet;
+use crate::listing::sessions::{BY_NEED, SessionList};
+use crate::model::figures;
+use crate::render::wrap;
+
+/// Screens from this width on have room for the preview beside the list.
+const WIDE: u16 = 190;
+
+/// Puts the rows in order, and writes out those in sight.
+pub(super) fn arrange(wall: &mut Wall, screen: &Screen) {
+    wall.order(screen.now);
+    let room = Room::of(screen);
+    let pane = preview(wall, room);
+    let side = match pane {
+        PreviewPane::Beside(width) => width,
+        PreviewPane::Hidden | PreviewPane::Below(_) => 0,
+    };
+    let below = match pane {
+        PreviewPane::Below(lines) => lines + 1,
+        PreviewPane::Hidden | PreviewPane::Beside(_) => 0,
+    };
+    let heads = usize::from(room.has_heads());
+    wall.list
+        .fit(room.lines().saturating_sub(heads + below).max(1));
+    let list = SessionList {
+        rows: &wall.rows,
+        now: screen.now,
+    };
+    let columns = room.columns(side);
+    let ListLines { head, rows, .. } = wall.list.lines(&list, columns, &screen.theme);
+    let mut sheet = Sheet {
+        title: title(wall, screen),
+        right: sums(wall, screen, usize::from(room.width)),
+        heads: std::iter::repeat_n(head, heads).collect(),
+        rows,
+        status: status(wall, screen),
+        ..Sheet::default()
+    };
+    if sheet.rows.is_empty() {
+        sheet.say_why(&why_empty(wall, screen), &screen.theme, columns);
+    }
+    wall.sheet = sheet.with_preview(pane, room, |width, lines| {
+        let row = wall.chosen();
+        row.map_or_else(Vec::new, |row| preview_of(row, screen, (width, lines)))
+    });
+}
+
+/// Shows or hides the preview.
+pub(super) fn toggle_preview(wall: &mut Wall, screen: &mut Screen) {
+    wall.hides_preview = !wall.hides_preview;
+    if !wall.hides_preview && preview(wall, Room::of(screen)) == PreviewPane::Hidden {
+        screen.say(list_page::no_room(WIDE));
+    }
+}
+
+/// Where the preview is.
+fn preview(wall: &Wall, room: Room) -> PreviewPane {
+    if wall.hides_preview {
+        PreviewPane::Hidden
+    } else {
+        room.preview(WIDE)
+    }
+}
+
+fn title(wall: &Wall, screen: &Screen) -> Vec<Span<'static>> {
+    let span = format!("  all sessions of {}", span(wall.recent_ms));
+    vec![Span::raw("tv"), Span::styled(span, screen.theme.heading)]
+}
+
+/// How many they are, how many need somebody or work, and what they cost.
+fn sums(wall: &Wall, screen: &Screen, width: usize) -> Vec<Span<'static>> {
+    let theme = &screen.theme;
+    let (mut all, mut needing, mut working) = (0_u64, 0_u64, 0_u64);
+    for row in wall.rows() {
+        all += 1;
+        needing += u64::from(row.need.is_for_somebody());
+        working += u64::from(row.activity.is_work());
+    }
+    let cost = SessionRow::sum(wall.rows())
+        .as_ref()
+        .and_then(phrases::cost);
+    let hour = Cost::sum(wall.rows().filter_map(|row| row.hour.as_ref()));
+    let hour = hour.as_ref().and_then(phrases::cost);
+    let parts = [
+        Some(Span::styled(phrases::sessions(all, wall.more), theme.dim)),
+        (needing > 0).then(|| Span::styled(phrases::needing(needing, "you"), theme.warn)),
+        (working > 0).then(|| Span::styled(format!("{working} at work"), theme.good)),
+        cost.map(|cost| Span::styled(cost, theme.dim)),
+        hour.filter(|_| width >= 100)
+            .map(|hour| Span::styled(format!("{hour} per hour"), theme.dim)),
+        (!wall.is_complete)
+            .then(|| Span::styled(format!("reading{}", theme.glyphs().ellipsis), theme.dim)),
+    ];
+    let mut spans = Vec::new();
+    for part in parts.into_iter().flatten() {
+        if !spans.is_empty() {
+            spans.push(Span::styled(format!(" {} ", theme.glyphs().dot), theme.dim));
+        }
+        spans.push(part);
+    }
+    spans
+}
+
+/// `3 h`, `90 m`, `2 d`.
+fn span(ms: u64) -> String {
+    let minutes = ms / 60_000;
+    match minutes {
+        0..=119 => format!("{minutes} m"),
+        120..=2_879 if minutes.is_multiple_of(60) => format!("{} h", minutes / 60),
+        _ if minutes.is_multiple_of(24 * 60) => format!("{} d", minutes / (24 * 60)),
+        _ => figures::spoken(ms),
+    }
+}
+
+/// What is watched and filtered; else what the sign of a row means.
+fn status(wall: &Wall, screen: &Screen) -> String {
+    let (shown, all) = wall.counts();
+    let sort = wall.list.sort().filter(|sort| *sort != BY_NEED);
+    let filter = wall.filter.as_ref();
+    let mut parts: Vec<String> = filter
+        .map(|filter| format!("&{} {shown} of {all}", filter.typed))
+        .into_iter()
+        .chain(sort.map(|_| wall.list.sorted_by(&screen.theme)))
+        .chain(wall.wishes.iter().map(|wish| format!("watching {wish}")))
+        .chain(wall.unread())
+        .collect();
+    if parts.is_empty() && all > 0 {
+        parts.push(format!("! {NEEDS}"));
+    }
+    parts.join("  ")
+}
+
+/// Why the list is empty.
+fn why_empty(wall: &Wall, screen: &Screen) -> String {
+    match (wall.unread(), wall.counts().1, &wall.filter) {
+        (Some(why), 0, _) => why,
+        (None, 0, _) if !wall.is_complete => {
+            format!("Looking for sessions{}", screen.theme.glyphs().ellipsis)
+        }
+        (None, 0, _) => {
+            format!(
+                "Nothing was written to any session in the last {}.",
+                span(wall.recent_ms)
+            )
+        }
+        (_, _, Some(filter)) => format!("No session fits {}.", filter.typed),
+        (_, _, None) => String::new(),
+    }
+}
+
+/// What a session is, and its live end.
+fn preview_of(
+    row: &SessionRow,
+    screen: &Screen,
+    (width, most): (usize, usize),
+) -> Vec<Line<'static>> {
+    let theme = &screen.theme;
+    let mut lines = lines_of(&row.name(), theme.heading, (width, 2));
+    for line in facts(screen, row) {
+        let line = wrap::fit(&[Span::styled(line, theme.dim)], width, theme.glyphs().cut);
+        lines.push(Line::from(line));
+    }
+    if let Some(problem) = &row.problem {
+        // What is cut above stands here whole.
+        lines.extend(lines_of(problem, theme.bad, (width, most)));
+    }
+    lines.push(Line::default());
+    let end = end_of(screen, &row.last, width);
+    let left = most.saturating_sub(lines.len());
+    lines.extend(end.into_iter().rev().take(left).rev());
+    lines.truncate(most);
+    lines
+}
+
+fn facts(screen: &Screen, row: &SessionRow) -> Vec<String> {
+    let ascii = screen.theme.ascii;
+    let context = row.context.map(|_| row.context_words());
+    let hour = row.hour.as_ref().and_then(phrases::cost);
+    let what = [
+        Some(row.state(screen.now, ascii)),
+        Some(row.agent()),
+        row.head.model.as_deref().map(phrases::model),
+        context.map(|context| format!("ctx {context}")),
+        Some(row.cost_words(ascii)),
+        hour.map(|cost| format!("{cost} per hour")),
+        (row.flags.errors > 0).then(|| format!("{} failed", row.flags.errors)),
+    ];
+    let place = [row.head.cwd.as_ref(), row.head.id.as_ref()];
+    let place = place.map(|text| text.map(ToString::to_string));
+    vec![phrases::joined(what, ascii), phrases::joined(place, ascii)]
+}

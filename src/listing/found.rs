@@ -1,0 +1,182 @@
+//! Sessions to choose from, a row each, with what was read of those in sight.
+
+use std::collections::HashSet;
+
+use ratatui::text::{Line, Span};
+
+use super::sort::Value;
+use super::table::{Cell, Column, Look, cell};
+use crate::analysis::phrases;
+use crate::analysis::wall::Glance;
+use crate::model::figures;
+use crate::model::found::{Found, TextHit};
+use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
+use crate::render::theme::Theme;
+use crate::render::wrap;
+
+/// Columns of the beginning of an id by which sessions of one title are told apart.
+const ID: usize = 8;
+
+/// A session to choose.
+pub(crate) struct FoundRow<'a> {
+    pub(crate) found: &'a Found,
+    /// What was read of it.
+    pub(crate) glance: Option<&'a Glance>,
+    /// What of its text has what is typed, where nothing else of it does.
+    pub(crate) hit: Option<&'a TextHit>,
+    /// Whether it is marked, to be opened with others.
+    pub(crate) is_marked: bool,
+    /// Whether another one in sight has the same title.
+    pub(crate) is_twin: bool,
+    pub(crate) now: Timestamp,
+}
+
+type FoundColumn<'a> = Column<FoundRow<'a>>;
+
+/// The columns of a row; those of two lines have the facts on the second.
+pub(crate) fn columns<'a>(has_two_lines: bool) -> Vec<FoundColumn<'a>> {
+    let mut columns = vec![
+        FoundColumn::words("", 1, 30).cell(|row, look| {
+            let sign = if row.is_marked { "+" } else { "" };
+            cell(sign, look.theme.accent)
+        }),
+        FoundColumn::between("state", 8, 20, 8).cell(state),
+        FoundColumn::rest("title", 14).cell(title),
+        FoundColumn::figures("age", 4, 20).cell(|row, look| {
+            let age = row.found.modified.map(|at| figures::age(row.now.since(at)));
+            cell(age.unwrap_or_default(), look.theme.dim)
+        }),
+    ];
+    if !has_two_lines {
+        let facts = [
+            FoundColumn::words("project", 18, 4).cell(|row, look| {
+                let cut = look.theme.glyphs().cut;
+                cell(
+                    wrap::fit_path(folder(row.found), look.width, cut),
+                    look.theme.dim,
+                )
+            }),
+            FoundColumn::words("agent", 12, 6)
+                .value(|row| Value::line(&row.found.agent_name()))
+                .style(|_, look| look.theme.tool),
+            FoundColumn::words("model", 14, 1)
+                .value(|row| Value::text(row.found.model.as_deref().map(phrases::model)))
+                .dim(),
+            FoundColumn::figures("took", 7, 2)
+                .value(|row| Value::ms(row.counts().map(|(.., ms)| ms)))
+                .dim(),
+            FoundColumn::figures("cost", 8, 5)
+                .value(|row| Value::text(row.cost()))
+                .dim(),
+        ];
+        let age = columns.len() - 1;
+        columns.splice(age..age, facts);
+    }
+    columns
+}
+
+impl FoundRow<'_> {
+    fn counts(&self) -> Option<(u64, u64, u64)> {
+        self.glance?.counts
+    }
+
+    fn cost(&self) -> Option<String> {
+        phrases::cost(self.glance?.row.cost.as_ref()?)
+    }
+
+    /// The second line: `claude-code · ~/work/tv · opus-4-6 · 12 prompts · 220 calls · 24m00s · ~$14.32 · and what was
+    /// said last`; or the line of its text that has what is typed.
+    pub(crate) fn facts(&self, width: usize, theme: &Theme) -> Line<'static> {
+        let cut = theme.glyphs().cut;
+        if let Some(hit) = self.hit {
+            let styles = [theme.dim, theme.dim.patch(theme.hit.any)];
+            return Line::from(wrap::fit_match(
+                &hit.line,
+                hit.at.clone(),
+                width,
+                styles,
+                cut,
+            ));
+        }
+        let counts = self.counts();
+        let count = |number: u64, word| figures::count(number, word);
+        let folder = Some(folder(self.found)).filter(|folder| !folder.is_empty());
+        let last = self.glance.and_then(|glance| glance.row.last_line());
+        let parts = [
+            Some(self.found.agent_name()),
+            folder.map(|folder| wrap::fit_path(folder, width / 3, cut)),
+            self.found.model.as_deref().map(phrases::model),
+            counts.map(|(prompts, ..)| count(prompts, "prompt")),
+            counts.map(|(_, calls, _)| count(calls, "call")),
+            counts.map(|(.., ms)| figures::duration(ms)),
+            self.cost(),
+            last.map(str::to_owned),
+        ];
+        let words = Span::styled(phrases::joined(parts, theme.ascii), theme.dim);
+        Line::from(wrap::fit(&[words], width, cut))
+    }
+}
+
+impl Found {
+    /// The format, with the name of the agent in it: `openclaw/main`.
+    pub(crate) fn agent_name(&self) -> String {
+        match &self.agent {
+            Some(agent) => format!("{}/{agent}", self.format),
+            None => self.format.to_owned(),
+        }
+    }
+}
+
+/// Where it began; else where it works.
+fn folder(found: &Found) -> &str {
+    let folder = found.project.as_deref().or(found.cwd.as_deref());
+    folder.unwrap_or_default()
+}
+
+/// What its agent does, as it was read; else whether it runs.
+fn state(row: &FoundRow<'_>, look: &Look<'_>) -> Cell {
+    let theme = look.theme;
+    let is_live = row.found.live == Some(true);
+    let style = if is_live { theme.good } else { theme.dim };
+    let words = match row.glance {
+        Some(glance) => {
+            let words = glance.row.state(row.now, theme.ascii);
+            let style = super::sessions::state_style(&glance.row, theme);
+            return cell(words, style);
+        }
+        None if is_live && theme.ascii => "* runs",
+        None if is_live => "● runs",
+        None => "",
+    };
+    cell(words, style)
+}
+
+/// The title, or why it cannot be read; and what tells it apart from another one of the same title.
+fn title(row: &FoundRow<'_>, look: &Look<'_>) -> Cell {
+    let (theme, found) = (look.theme, row.found);
+    if let Some(fault) = found.fault() {
+        let path = Text::clean(&found.path.to_string_lossy());
+        let words = format!("{fault} ({path})");
+        return cell(Value::line(&words).words(), look.focus_or(theme.bad));
+    }
+    let (title, style) = match &found.title {
+        Some(title) => (Value::line(title).words(), theme.text),
+        None => ("(no title)".to_owned(), theme.dim),
+    };
+    let mut spans = cell(title, look.focus_or(style));
+    if row.is_twin {
+        let id: String = found.id.chars().take(ID).collect();
+        let room = look.width.saturating_sub(id.len() + 2);
+        spans = wrap::fit(&spans, room, theme.glyphs().cut);
+        spans.push(Span::styled(format!("  {id}"), theme.dim));
+    }
+    spans
+}
+
+/// The titles that several of these have.
+pub(crate) fn twins<'a>(all: impl Iterator<Item = &'a Found>) -> HashSet<&'a str> {
+    let mut seen = HashSet::new();
+    let titles = all.filter_map(|found| found.title.as_deref());
+    titles.filter(|title| !seen.insert(*title)).collect()
+}

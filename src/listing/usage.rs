@@ -1,0 +1,234 @@
+//! What was spent, a row for each of what it is summed by, with the sum of all.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::sort::{Order, Sort, Value};
+use super::table::{Cell, Column, Listing, Look, cell};
+use crate::analysis::ledger::{By, Group, Row};
+use crate::analysis::phrases;
+use crate::model::figures::{self, exact};
+use crate::model::found::Found;
+use crate::model::timestamp;
+use crate::render::wrap;
+
+/// Rows by what they are of, each with the session that it leads to if it is of one.
+pub(crate) type UsageRows = BTreeMap<Group, (Row, Option<Found>)>;
+
+/// Sums by these.
+pub(crate) struct UsageList<'a> {
+    pub(crate) by: &'a [By],
+    pub(crate) rows: &'a UsageRows,
+    pub(crate) total: &'a Row,
+    /// The ends of the folders by which they are told apart.
+    pub(crate) ends: &'a HashMap<String, String>,
+}
+
+/// A sum.
+pub(crate) struct UsageRow<'a> {
+    row: &'a Row,
+    /// What the sum of all is called; none for the others.
+    total: Option<By>,
+    ends: &'a HashMap<String, String>,
+}
+
+type UsageColumn<'a> = Column<UsageRow<'a>>;
+
+impl By {
+    /// In which order rows stand at first: spans of time with the last one first, all else by what it cost.
+    pub(crate) fn order(self) -> Sort {
+        Sort {
+            by: if self.is_period() { "period" } else { "cost" },
+            order: Order::Falling,
+        }
+    }
+}
+
+impl<'a> Listing for UsageList<'a> {
+    type Key = Group;
+    type Row = UsageRow<'a>;
+    const GAP: usize = 2;
+    const SHRINKS: bool = true;
+
+    fn columns(&self, _: usize) -> Vec<UsageColumn<'a>> {
+        let tokens = |title, keep, of| UsageColumn::figures(title, 11, keep).by(title, of);
+        let mut columns: Vec<UsageColumn<'a>> = self.by.iter().flat_map(|by| names(*by)).collect();
+        columns.push(
+            UsageColumn::figures("cost", 12, 20)
+                .by("cost", |sum| Value::int(Some(sum.row.amount.money.picos())))
+                .cell(|sum, look| {
+                    let cost = phrases::cost(&sum.row.cost()).unwrap_or_else(|| "$?".to_owned());
+                    cell(cost, look.focus_or(look.theme.text))
+                }),
+        );
+        // A row of one session is always of one.
+        if !self.by.contains(&By::Session) {
+            columns.push(
+                UsageColumn::figures("sessions", 9, 4)
+                    .by("sessions", |sum| Value::int(Some(sum.row.sessions())))
+                    .cell(|sum, look| cell(exact(sum.row.sessions() as u64), look.theme.dim)),
+            );
+        }
+        columns.extend([
+            UsageColumn::figures("requests", 11, 6)
+                .by("requests", |sum| Value::int(Some(sum.row.amount.requests)))
+                .cell(|sum, look| cell(exact(sum.row.amount.requests), look.theme.dim)),
+            tokens("output", 8, |sum| {
+                Value::int(Some(sum.row.amount.output.total))
+            })
+            .cell(|sum, look| {
+                let more = if sum.row.amount.partial > 0 { "+" } else { "" };
+                let output = sum.row.amount.output.known();
+                cell(format!("{}{more}", count(output)), look.theme.dim)
+            }),
+            tokens("input", 5, |sum| {
+                Value::int(Some(sum.row.amount.input.total))
+            })
+            .cell(|sum, look| cell(count(sum.row.amount.input.known()), look.theme.dim)),
+            tokens("cache read", 3, |sum| {
+                Value::int(Some(sum.row.amount.cache_read.total))
+            })
+            .cell(|sum, look| cell(count(sum.row.amount.cache_read.known()), look.theme.dim)),
+            tokens("cache write", 2, |sum| {
+                Value::int(Some(sum.row.amount.cache_write.total))
+            })
+            .cell(|sum, look| cell(count(sum.row.amount.cache_write.known()), look.theme.dim)),
+        ]);
+        columns
+    }
+
+    fn row(&self, group: &Group) -> Option<UsageRow<'a>> {
+        let (row, _) = self.rows.get(group)?;
+        Some(UsageRow {
+            row,
+            total: None,
+            ends: self.ends,
+        })
+    }
+
+    fn total(&self) -> Option<UsageRow<'a>> {
+        Some(UsageRow {
+            row: self.total,
+            total: self.by.first().copied(),
+            ends: self.ends,
+        })
+    }
+}
+
+/// The columns that say what a row is of.
+fn names<'a>(by: By) -> Vec<UsageColumn<'a>> {
+    match by {
+        By::Day => vec![period("day", 10, |sum, look| name(sum, By::Day, look))],
+        By::Week => vec![period("week", 27, |sum, look| name(sum, By::Week, look))],
+        By::Month => vec![period("month", 10, |sum, look| name(sum, By::Month, look))],
+        By::Agent => vec![
+            UsageColumn::words("agent", 18, 18)
+                .by("agent", |sum| Value::text(sum.row.group.agent))
+                .cell(|sum, look| name(sum, By::Agent, look)),
+        ],
+        By::Model => vec![
+            UsageColumn::words("model", 26, 17)
+                .by("model", |sum| Value::text(sum.row.group.model.as_deref()))
+                .cell(|sum, look| name(sum, By::Model, look)),
+        ],
+        By::Project => vec![
+            UsageColumn::rest("project", 16)
+                .by("project", |sum| {
+                    Value::text(sum.row.group.project.as_deref())
+                })
+                .cell(|sum, look| name(sum, By::Project, look)),
+        ],
+        By::Session => vec![
+            UsageColumn::words("session", 13, 7).cell(|sum, look| {
+                let id = sum.row.group.session.as_ref().map(|(id, _)| id.to_string());
+                cell(id.unwrap_or_default(), look.theme.dim)
+            }),
+            UsageColumn::rest("title", 16)
+                .by("title", |sum| {
+                    Value::text(Some(sum.row.group.title().to_lowercase()))
+                })
+                .cell(|sum, look| name(sum, By::Session, look)),
+        ],
+    }
+}
+
+fn period<'a>(
+    title: &'static str,
+    width: usize,
+    cell: fn(&UsageRow<'a>, &Look<'_>) -> Cell,
+) -> UsageColumn<'a> {
+    UsageColumn::words(title, width, 19)
+        .by("period", |sum| Value::text(sum.row.group.period.as_deref()))
+        .turned()
+        .cell(cell)
+}
+
+/// What a row is of by this; a folder by its distinguishing end where there is no room for all of it.
+fn name(sum: &UsageRow<'_>, by: By, look: &Look<'_>) -> Cell {
+    let group = &sum.row.group;
+    let words = match (sum.total, by) {
+        (Some(first), _) if first == by => "total".to_owned(),
+        (Some(_), _) => String::new(),
+        (None, By::Session) => group.title(),
+        (None, By::Week) => match &group.period {
+            Some(week) => timestamp::week_and_days(week),
+            None => group.name(by),
+        },
+        (None, By::Project) => {
+            let name = group.name(by);
+            let cut = look.theme.glyphs().cut;
+            match sum.ends.get(&name).map(|end| format!("{cut}/{end}")) {
+                Some(end) if wrap::width(&name) > look.width && wrap::width(&end) <= look.width => {
+                    end
+                }
+                _ => wrap::fit_path(&name, look.width, cut),
+            }
+        }
+        (None, _) => group.name(by),
+    };
+    cell(words, look.focus_or(look.theme.text))
+}
+
+/// Tokens; what a run counts may be less than its requests, and with the sign rows add up.
+fn count(tokens: Option<i64>) -> String {
+    let Some(tokens) = tokens else {
+        return "?".to_owned();
+    };
+    let sign = if tokens < 0 { "-" } else { "" };
+    format!("{sign}{}", figures::tokens(tokens.unsigned_abs()))
+}
+
+/// The shortest ends by which folders are told apart, without the first name.
+pub(crate) fn ends<'p>(paths: impl Iterator<Item = &'p str>) -> HashMap<String, String> {
+    let paths: Vec<Vec<&str>> = paths.map(|path| path.rsplit('/').collect()).collect();
+    let mut counts: HashMap<&[&str], usize> = HashMap::new();
+    for path in &paths {
+        for length in 1..path.len() {
+            *counts
+                .entry(path.get(..length).unwrap_or_default())
+                .or_default() += 1;
+        }
+    }
+    let whole = |parts: &[&str]| parts.iter().rev().copied().collect::<Vec<_>>().join("/");
+    let mut ends = HashMap::new();
+    for path in &paths {
+        let mut heads = (1..path.len()).filter_map(|length| path.get(..length));
+        if let Some(end) = heads.find(|end| counts.get(end) == Some(&1)) {
+            ends.insert(whole(path), whole(end));
+        }
+    }
+    ends
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ends;
+
+    #[test]
+    fn folders_of_one_name_are_told_apart_by_what_differs() {
+        let ends = ends(["/home/me/devenv/cli", "/home/me/entireio/cli", "~/tv"].into_iter());
+        let end = |path: &str| ends.get(path).map(String::as_str);
+        assert_eq!(end("/home/me/devenv/cli"), Some("devenv/cli"));
+        assert_eq!(end("/home/me/entireio/cli"), Some("entireio/cli"));
+        assert_eq!(end("~/tv"), Some("tv"));
+    }
+}
