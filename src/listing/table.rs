@@ -399,12 +399,17 @@ fn fit(columns: &[(Width, u8)], width: usize, gap: usize) -> Vec<Option<usize>> 
         }
     }
     let mut spare = width.saturating_sub(needed(&shown));
+    let has_rest = columns
+        .iter()
+        .zip(&shown)
+        .any(|((width, _), is_shown)| *is_shown && matches!(width, Width::Rest(_)));
     let mut widths: Vec<Option<usize>> = Vec::new();
     for ((width, _), is_shown) in columns.iter().zip(&shown) {
         widths.push(is_shown.then(|| match width {
             // Half of what is there is for them, so that those without a bound have the most.
             Width::Between(least, most) => {
-                let more = (most - least.min(most)).min(spare / 2);
+                let given = if has_rest { spare / 2 } else { spare };
+                let more = (most - least.min(most)).min(given);
                 spare -= more;
                 least + more
             }

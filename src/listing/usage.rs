@@ -14,6 +14,9 @@ use crate::render::wrap;
 /// Rows by what they are of, each with the session that it leads to if it is of one.
 pub(crate) type UsageRows = BTreeMap<Group, (Row, Option<Found>)>;
 
+/// Longer names are cut.
+const LONGEST: usize = 80;
+
 /// Sums by these.
 pub(crate) struct UsageList<'a> {
     pub(crate) by: &'a [By],
@@ -131,18 +134,19 @@ fn names<'a>(by: By) -> Vec<UsageColumn<'a>> {
                 .cell(|sum, look| name(sum, By::Model, look)),
         ],
         By::Project => vec![
-            UsageColumn::rest("project", 16)
+            UsageColumn::between("project", 16, LONGEST, 18)
                 .by("project", |sum| {
                     Value::text(sum.row.group.project.as_deref())
                 })
                 .cell(|sum, look| name(sum, By::Project, look)),
         ],
         By::Session => vec![
-            UsageColumn::words("session", 13, 7).cell(|sum, look| {
+            UsageColumn::words("session", 13, 18).cell(|sum, look| {
                 let id = sum.row.group.session.as_ref().map(|(id, _)| id.to_string());
-                cell(id.unwrap_or_default(), look.theme.dim)
+                let total = (sum.total == Some(By::Session)).then(|| "total".to_owned());
+                cell(id.or(total).unwrap_or_default(), look.theme.dim)
             }),
-            UsageColumn::rest("title", 16)
+            UsageColumn::between("title", 16, LONGEST, 18)
                 .by("title", |sum| {
                     Value::text(Some(sum.row.group.title().to_lowercase()))
                 })
@@ -166,7 +170,7 @@ fn period<'a>(
 fn name(sum: &UsageRow<'_>, by: By, look: &Look<'_>) -> Cell {
     let group = &sum.row.group;
     let words = match (sum.total, by) {
-        (Some(first), _) if first == by => "total".to_owned(),
+        (Some(first), _) if first == by && by != By::Session => "total".to_owned(),
         (Some(_), _) => String::new(),
         (None, By::Session) => group.title(),
         (None, By::Week) => match &group.period {

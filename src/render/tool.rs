@@ -203,7 +203,7 @@ fn lines_of(call: &ToolCall) -> u32 {
 }
 
 /// The kind of a call in one word, or its shortened name.
-fn word(call: &ToolCall) -> String {
+pub(crate) fn word(call: &ToolCall) -> String {
     let kind = match call.kind {
         ToolKind::Run => "run",
         ToolKind::Read => "read",

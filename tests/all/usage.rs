@@ -1130,8 +1130,9 @@ fn a_sum_that_lacks_sub_agents_is_a_lower_bound() {
         table.lines().find(|row| row.contains("gone")),
         table.lines().find(|row| row.starts_with("total")),
     );
+    let is_partial = |row: &str| row.split_whitespace().any(|cell| cell.ends_with('+'));
     assert!(
-        row.unwrap().ends_with('+') && total.unwrap().ends_with('+'),
+        is_partial(row.unwrap()) && is_partial(total.unwrap()),
         "{table}"
     );
     for (id, lacks) in [("gone", true), ("here", false)] {

@@ -1,91 +1,9 @@
-//! What stands in the columns of a table of sums, in words: the same for the table that is written and for the view.
+//! What sums are of, and limits, in words: the same for the table that is written and for the view.
 
-use super::{By, Group, Row};
-use crate::analysis::phrases;
-use crate::model::figures::{self, exact};
+use super::{By, Group};
+use crate::model::figures;
 use crate::model::limit::Limit;
 use crate::model::timestamp::Timestamp;
-
-/// The heads of the figures.
-pub const FIGURES: [&str; 7] = [
-    "sessions",
-    "requests",
-    "input",
-    "output",
-    "cache read",
-    "cache write",
-    "cost",
-];
-
-/// How figures are written: to the token or rounded, and without so many of the first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Manner {
-    /// Whether tokens are rounded.
-    pub is_rounded: bool,
-    /// How many are left out.
-    pub skipped: usize,
-}
-
-impl Manner {
-    /// From all to the token to the fewest. A row of one session is always of one.
-    pub fn all(by: &[By]) -> [Self; 5] {
-        let skipped = usize::from(by.contains(&By::Session));
-        [
-            (false, skipped),
-            (true, skipped),
-            (true, 1),
-            (true, 2),
-            (true, 6),
-        ]
-        .map(|(is_rounded, skipped)| Self {
-            is_rounded,
-            skipped,
-        })
-    }
-
-    /// The heads.
-    pub fn heads(self) -> Vec<String> {
-        FIGURES
-            .iter()
-            .skip(self.skipped)
-            .map(|head| (*head).to_owned())
-            .collect()
-    }
-}
-
-impl Row {
-    /// The figures.
-    pub fn figures(&self, manner: Manner) -> Vec<String> {
-        let whole = |tokens: u64| {
-            if manner.is_rounded {
-                figures::tokens(tokens)
-            } else {
-                exact(tokens)
-            }
-        };
-        // What a run counts may be less than its requests; with the sign rows add up.
-        let signed = |n: i64| {
-            format!(
-                "{}{}",
-                if n < 0 { "-" } else { "" },
-                whole(n.unsigned_abs())
-            )
-        };
-        let tokens = |tokens: Option<i64>| tokens.map_or_else(|| "?".to_owned(), signed);
-        let amount = &self.amount;
-        let more = if amount.partial > 0 { "+" } else { "" };
-        let cells = [
-            exact(self.sessions() as u64),
-            exact(amount.requests),
-            tokens(amount.input.known()),
-            format!("{}{more}", tokens(amount.output.known())),
-            tokens(amount.cache_read.known()),
-            tokens(amount.cache_write.known()),
-            phrases::cost(&self.cost()).unwrap_or_else(|| "$?".to_owned()),
-        ];
-        cells.into_iter().skip(manner.skipped).collect()
-    }
-}
 
 impl Group {
     /// What a row is of by one of those that it is summed by; a session is an id and a title.

@@ -221,17 +221,30 @@ pub(crate) fn each_line(
     }
     // What the head row says is not counted again.
     let said = if in_head.is_some() { head } else { "" };
+    // Names of fields come after all values.
+    let mut names = Vec::new();
     for (place, piece) in text.pieces.iter().enumerate() {
         let mut each = |line: &str, found: Range<usize>| each(Some(place), line, found);
         match piece {
             Piece::Here(text) => lines_of(pattern, text, &mut each),
-            Piece::Tree(tree) => _ = lines_of_tree(pattern, tree, said, &mut each),
+            Piece::Tree(tree) => {
+                let named = lines_of_tree(pattern, tree, said, &mut each);
+                names.extend(named.into_iter().map(|name| (place, name)));
+            }
             Piece::Away(origin, slot) => match read(*origin, *slot) {
                 Some(Held::Text(text)) => lines_of(pattern, &text, &mut each),
-                Some(Held::Tree(tree)) => _ = lines_of_tree(pattern, &tree, said, &mut each),
+                Some(Held::Tree(tree)) => {
+                    let named = lines_of_tree(pattern, &tree, said, &mut each);
+                    names.extend(named.into_iter().map(|name| (place, name)));
+                }
                 Some(Held::Stub | Held::Away) | None => {}
             },
         }
+    }
+    for (place, name) in names {
+        lines_of(pattern, &name, &mut |line, found| {
+            each(Some(place), line, found);
+        });
     }
 }
 
@@ -333,18 +346,14 @@ fn says(head: &str, line: &str, end: usize) -> bool {
     whole.ends_with(begun.trim_end()) || cut.is_some_and(|headline| end <= headline.len())
 }
 
-/// Answers how many lines there were.
+/// Goes over the lines of the values. Returns the names of fields that have a match where their values have none.
 fn lines_of_tree(
     pattern: &Regex,
     tree: &Tree,
     said: &str,
     each: &mut dyn FnMut(&str, Range<usize>),
-) -> usize {
-    let mut lines = 0;
-    let mut counted = |line: &str, found: Range<usize>| {
-        lines += 1;
-        each(line, found);
-    };
+) -> Vec<String> {
+    let mut names = Vec::new();
     match tree {
         Tree::Null | Tree::Bool(_) => {}
         Tree::Text(text) if !said.is_empty() => {
@@ -352,25 +361,31 @@ fn lines_of_tree(
             lines_of(pattern, text, &mut |line, found| {
                 let is_said = first.take_if(|first| *first == line);
                 if !is_said.is_some_and(|line| says(said, line, found.end)) {
-                    counted(line, found);
+                    each(line, found);
                 }
             });
         }
-        Tree::Number(text) | Tree::Text(text) => lines_of(pattern, text, &mut counted),
+        Tree::Number(text) | Tree::Text(text) => lines_of(pattern, text, each),
         Tree::List(items) => {
             for item in items {
-                lines_of_tree(pattern, item, said, &mut counted);
+                names.extend(lines_of_tree(pattern, item, said, each));
             }
         }
         Tree::Map(members) => {
             for (key, value) in members {
-                if lines_of_tree(pattern, value, said, &mut counted) == 0 {
-                    lines_of(pattern, key, &mut counted);
+                let mut has_line = false;
+                let inner = lines_of_tree(pattern, value, said, &mut |line, found| {
+                    has_line = true;
+                    each(line, found);
+                });
+                if inner.is_empty() && !has_line && pattern.is_match(key) {
+                    names.push(key.to_string());
                 }
+                names.extend(inner);
             }
         }
     }
-    lines
+    names
 }
 
 #[cfg(test)]
@@ -380,6 +395,33 @@ mod tests {
     use super::{BlockText, Piece, each_line, lines_of, pattern};
     use crate::model::body::Tree;
     use crate::model::text::Text;
+
+    #[test]
+    fn names_of_fields_come_after_values() {
+        let field = |name: &str, value: &str| (name.into(), Tree::Text(Text::from(value)));
+        let tree = Tree::Map(vec![
+            field("timeout", "10"),
+            field("command", "sleep until timeout"),
+        ]);
+        let text = BlockText {
+            block: 0,
+            scopes: Vec::new(),
+            head: None,
+            pieces: vec![
+                Piece::Tree(Arc::new(tree)),
+                Piece::Here(Text::from("the timeout passed")),
+            ],
+        };
+        let mut lines = Vec::new();
+        let pattern = pattern("timeout", false).unwrap();
+        each_line(&pattern, &text, &mut |_, _| None, &mut |_, line, _| {
+            lines.push(line.to_owned());
+        });
+        assert_eq!(
+            lines,
+            ["sleep until timeout", "the timeout passed", "timeout"]
+        );
+    }
 
     #[test]
     fn case_matters_only_with_capitals() {

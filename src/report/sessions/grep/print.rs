@@ -156,7 +156,7 @@ impl<'a> Printer<'a> {
         let dim = Style::new().fg(Color::DarkGray);
         let at = hit.at.map(Timestamp::day_and_minute).unwrap_or_default();
         let who = match (&hit.tool, hit.field) {
-            (Some(tool), _) => tool.as_str(),
+            (Some((_, word)), _) => word.as_str(),
             (None, "thinking") => "think",
             (None, "output" | "patch") => "result",
             (None, _) => &hit.speaker,
@@ -237,7 +237,7 @@ fn write_json(found: &Found, hit: &Hit, out: &mut dyn Write) -> io::Result<()> {
         role: hit.role,
         from: hit.from.as_deref().map(Into::into),
         field: hit.field,
-        tool: hit.tool.as_deref(),
+        tool: hit.tool.as_ref().map(|(tool, _)| tool.as_str()),
         text: &hit.text,
         start: hit.found.start,
         end: hit.found.end,

@@ -24,6 +24,7 @@ use crate::model::found::Found;
 use crate::model::record::{FileId, Origin, Shape};
 use crate::model::text::{Name, prefix};
 use crate::model::timestamp::Timestamp;
+use crate::render::tool::word;
 use crate::report::reading::Reading;
 use crate::report::sessions::each::Failure;
 
@@ -68,8 +69,8 @@ pub(super) struct Hit {
     pub(super) from: Option<Box<Sender>>,
     /// The kind of text.
     pub(super) field: &'static str,
-    /// The tool.
-    pub(super) tool: Option<Name>,
+    /// The tool, and what the viewer calls it.
+    pub(super) tool: Option<(Name, String)>,
     /// The line, or what of it is around the match.
     pub(super) text: String,
     /// Where in it the first match is, in bytes.
@@ -377,7 +378,7 @@ fn each_hit(query: &Query, reading: &mut Reading, own: &Own, take: &mut dyn FnMu
                     speaker: entry.speaker().to_owned(),
                     from: entry.from.clone(),
                     field: field_of(block, piece),
-                    tool: block.call().map(|call| call.name.clone()),
+                    tool: block.call().map(|call| (call.name.clone(), word(call))),
                     text,
                     found,
                 };

@@ -4,24 +4,24 @@
 
 use std::io::{self, Write};
 
+use ratatui::text::Line;
 use serde::Serialize;
 
 use super::options::{Form, Options};
-use crate::analysis::ledger::cells::{self, Manner};
-use crate::analysis::ledger::{By, Group, Ledger, Row};
+use crate::analysis::ledger::{Group, Ledger, Row, cells};
+use crate::listing::table::{Listing, Table};
+use crate::listing::usage::{UsageList, UsageRows, ends};
 use crate::model::figures::exact;
+use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::render::wrap;
+use crate::render::theme::Theme;
 use crate::report::json;
 use crate::report::outcome::Missed;
 use crate::report::spent::{CostFigures, UsageFigures};
 
-/// Columns of the id of a session.
-const ID: usize = 13;
-
 /// A row as JSON.
 #[derive(Serialize)]
-struct Line<'a> {
+struct UsageLine<'a> {
     schema: &'static str,
     period: Option<&'a str>,
     agent: Option<&'a str>,
@@ -56,7 +56,7 @@ pub(super) fn write(
             if rows.is_empty() && !missed.is_empty() {
                 return writeln!(out, "{}", missed.words());
             }
-            write_table(&rows, &total, options, out)?;
+            write_table(rows, &total, options, out)?;
             if ledger.copies() > 0 {
                 let copies = exact(ledger.copies());
                 writeln!(
@@ -120,7 +120,7 @@ fn write_limits(
     Ok(())
 }
 
-fn line(row: &Row) -> Line<'_> {
+fn line(row: &Row) -> UsageLine<'_> {
     let Group {
         period,
         agent,
@@ -129,7 +129,7 @@ fn line(row: &Row) -> Line<'_> {
         session,
     } = &row.group;
     let is_known = |name: &&str| !name.is_empty();
-    Line {
+    UsageLine {
         schema: "tv.usage/1",
         period: period.as_deref(),
         agent: *agent,
@@ -204,13 +204,8 @@ fn write_csv(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
     csv.flush()
 }
 
-/// Each name has so many columns before figures are rounded.
-const NARROW: usize = 14;
-/// What stands between columns.
-const GAP: usize = 2;
-
 fn write_table(
-    rows: &[Row],
+    rows: Vec<Row>,
     total: &Row,
     options: &Options,
     out: &mut dyn Write,
@@ -218,151 +213,43 @@ fn write_table(
     if rows.is_empty() {
         return writeln!(out, "nothing was spent");
     }
-    let room = usize::from(options.width);
-    let wanted: usize = names_of(rows, options)
-        .iter()
-        .map(|(width, _)| width + GAP)
-        .sum();
-    let fits = |figures: &Vec<Vec<String>>| {
-        let taken: usize = widths(figures).iter().map(|width| width + GAP).sum();
-        room.saturating_sub(taken.saturating_sub(GAP))
-            >= wanted.min((NARROW + GAP) * options.by.len())
+    let environment = &options.search.environment;
+    let shortened = |mut row: Row| {
+        let project = row.group.project.take();
+        row.group.project =
+            project.map(|folder| Text::clean(&environment.shortened(folder.as_str().as_ref())));
+        row
     };
-    // Rather than that nobody can read whose they are, figures are rounded, and counts left out.
-    let figures = |manner: Manner| {
-        let cells = rows.iter().chain([total]).map(|row| row.figures(manner));
-        std::iter::once(manner.heads())
-            .chain(cells)
-            .collect::<Vec<_>>()
+    let rows: Vec<Row> = rows.into_iter().map(shortened).collect();
+    let folders = rows.iter().filter_map(|row| row.group.project.as_deref());
+    let ends = ends(folders);
+    let keys: Vec<Group> = rows.iter().map(|row| row.group.clone()).collect();
+    let rows: UsageRows = rows
+        .into_iter()
+        .map(|row| (row.group.clone(), (row, None)))
+        .collect();
+    let list = UsageList {
+        by: &options.by,
+        rows: &rows,
+        total,
+        ends: &ends,
     };
-    let [.., fewest] = Manner::all(&options.by);
-    let tried = Manner::all(&options.by).into_iter().map(figures).find(fits);
-    let figures = tried.unwrap_or_else(|| figures(fewest));
-    let of_figures = widths(&figures);
-    let taken: usize = of_figures.iter().map(|width| width + GAP).sum();
-    let names = fitted(
-        names_of(rows, options),
-        room.saturating_sub(taken.saturating_sub(GAP)),
-        options,
-    );
-    let of_names = widths(&names);
-    let last = figures.len() - 1;
-    for (number, (names, figures)) in names.iter().zip(&figures).enumerate() {
-        if number == last {
-            let line = if options.ascii { "-" } else { "─" };
-            let all: usize = of_names
-                .iter()
-                .chain(&of_figures)
-                .map(|width| width + GAP)
-                .sum();
-            writeln!(out, "{}", line.repeat(all - GAP))?;
-        }
-        let gap = |cell: &str, width: usize| " ".repeat(width.saturating_sub(wrap::width(cell)));
-        let names = names
-            .iter()
-            .zip(&of_names)
-            .map(|(cell, width)| format!("{cell}{}", gap(cell, *width)));
-        let figures = figures
-            .iter()
-            .zip(&of_figures)
-            .map(|(cell, width)| format!("{}{cell}", gap(cell, *width)));
-        let line: Vec<String> = names.chain(figures).collect();
-        writeln!(out, "{}", line.join(&" ".repeat(GAP)).trim_end())?;
-    }
-    Ok(())
-}
-
-/// The width of each column.
-fn widths(table: &[Vec<String>]) -> Vec<usize> {
-    let mut widths = Vec::new();
-    for cells in table {
-        widths.resize(cells.len().max(widths.len()), 0);
-        for (width, cell) in widths.iter_mut().zip(cells) {
-            *width = wrap::width(cell).max(*width);
-        }
-    }
-    widths
-}
-
-/// The names by column, each with its width: that of the head, those of all rows, and what stands before the sum.
-fn names_of(rows: &[Row], options: &Options) -> Vec<(usize, Vec<String>)> {
-    let column = |(place, by): (usize, &By)| {
-        let sum = if place == 0 { "total" } else { "" };
-        let names = rows.iter().map(|row| name(*by, &row.group, options));
-        let cells: Vec<String> = std::iter::once(by.word().to_owned())
-            .chain(names)
-            .chain([sum.to_owned()])
-            .collect();
-        (
-            cells
-                .iter()
-                .map(|cell| wrap::width(cell))
-                .max()
-                .unwrap_or(0),
-            cells,
-        )
+    let theme = Theme {
+        ascii: options.ascii,
+        ..Theme::mono()
     };
-    options.by.iter().enumerate().map(column).collect()
-}
-
-/// The names by row, cut so that they fit: the widest column gives first.
-fn fitted(
-    mut columns: Vec<(usize, Vec<String>)>,
-    room: usize,
-    options: &Options,
-) -> Vec<Vec<String>> {
-    /// No column is narrower, whatever the terminal.
-    const LEAST: usize = 4;
-    while columns.iter().map(|(width, _)| width + GAP).sum::<usize>() > room {
-        match columns.iter_mut().max_by_key(|(width, _)| *width) {
-            Some((width, _)) if *width > LEAST => *width -= 1,
-            _ => break,
-        }
-    }
-    let cut = if options.ascii { "~" } else { "…" };
-    let count = columns.first().map_or(0, |(_, cells)| cells.len());
-    let cell = |(by, (width, cells)): (&By, &(usize, Vec<String>)), row: usize| {
-        let cell = cells.get(row).map(String::as_str).unwrap_or_default();
-        if *by == By::Project {
-            wrap::fit_path(cell, *width, cut)
-        } else {
-            fit(cell, *width, cut)
-        }
-    };
-    (0..count)
-        .map(|row| {
-            options
-                .by
-                .iter()
-                .zip(&columns)
-                .map(|column| cell(column, row))
-                .collect()
-        })
-        .collect()
-}
-
-fn fit(text: &str, width: usize, cut: &'static str) -> String {
-    let spans = wrap::fit(&[text.to_owned().into()], width, cut);
-    spans
-        .iter()
-        .map(|span| span.content.as_ref())
-        .collect::<String>()
-        .trim_end()
-        .to_owned()
-}
-
-fn name(by: By, group: &Group, options: &Options) -> String {
-    match by {
-        By::Project => options
-            .search
-            .environment
-            .shortened(group.name(by).as_ref()),
-        By::Session => {
-            let id = fit(&group.name(by), ID, if options.ascii { "~" } else { "…" });
-            format!("{id:<ID$}  {}", group.title())
-                .trim_end()
-                .to_owned()
-        }
-        _ => group.name(by),
-    }
+    let sum = list.total();
+    let shown: Vec<_> = keys.iter().filter_map(|key| list.row(key)).collect();
+    let width = usize::from(options.width);
+    let table = Table::around(&list, shown.iter().chain(&sum), width, &theme);
+    let heads = table.heads(None, &theme);
+    let rule = theme.glyphs().line.rule.repeat(heads.width());
+    let lines = shown.iter().map(|row| table.row(row, &theme, false));
+    let lines = std::iter::once(heads)
+        .chain(lines)
+        .chain([Line::from(rule)])
+        .chain(sum.iter().map(|sum| table.row(sum, &theme, false)));
+    lines
+        .map(|line| line.to_string())
+        .try_for_each(|line| writeln!(out, "{}", line.trim_end()))
 }
