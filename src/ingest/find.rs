@@ -30,7 +30,7 @@ pub use self::candidates::Search;
 pub(crate) use self::lookout::Lookout;
 pub(crate) use self::lookup::{is_name, locate, named};
 pub use self::prompt::first_prompt;
-pub(crate) use self::unread::{Looked, Reader, Unread, unread, with_sub_agents};
+pub(crate) use self::unread::{Looked, Reader, Unread, leave_newest, unread, with_sub_agents};
 pub use self::watch::{Watch, watch};
 
 use self::candidates::{Candidate, Databases};

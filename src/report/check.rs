@@ -11,7 +11,7 @@ use super::json;
 use super::outcome::{Outcome, ReportError};
 use super::reading::{self, Folders, Reading};
 use crate::analysis::lint::{self, Alike, Counts, Finding, Findings, Severity};
-use crate::ingest::{OpenError, Target};
+use crate::ingest::{OpenError, Pager, Target};
 use crate::model::figures::count;
 use crate::model::record::{Origin, Shape};
 
@@ -39,11 +39,22 @@ pub enum Form {
     Sarif,
 }
 
-/// A finding with its place.
+/// A finding with its file.
 #[derive(Serialize)]
 struct Line {
     schema: &'static str,
     path: String,
+    #[serde(flatten)]
+    finding: FindingLine,
+    #[serde(skip)]
+    len: u32,
+    #[serde(skip)]
+    has_lines: bool,
+}
+
+/// A finding with its place.
+#[derive(Serialize)]
+pub(crate) struct FindingLine {
     rule: &'static str,
     severity: &'static str,
     /// Number of the entry, from 1.
@@ -60,10 +71,6 @@ struct Line {
     others: Vec<usize>,
     message: String,
     consequence: String,
-    #[serde(skip)]
-    len: u32,
-    #[serde(skip)]
-    has_lines: bool,
 }
 
 /// Writes the findings of all sessions that can be opened.
@@ -80,10 +87,11 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
             let findings = Findings::of(&reading.transcript);
             totals = totals + findings.counts();
             let wanted = wanted(&findings, options.least);
+            let mut pager = reading.pager.take();
             match options.form {
-                Form::Text => write_text(&wanted, &mut reading, out)?,
-                Form::Json => write_json(&lines(wanted, &mut reading), out)?,
-                Form::Sarif => all.extend(lines(wanted, &mut reading)),
+                Form::Text => write_text(&wanted, (&reading, &mut pager), out)?,
+                Form::Json => write_json(&lines(wanted, &reading, &mut pager), out)?,
+                Form::Sarif => all.extend(lines(wanted, &reading, &mut pager)),
             }
             Ok(())
         },
@@ -135,7 +143,7 @@ pub fn write_rules(form: Form, out: &mut dyn Write) -> Result<Outcome, ReportErr
 }
 
 /// What is bad enough, in the order of the files.
-fn wanted(findings: &Findings, least: Severity) -> Vec<&Finding> {
+pub(crate) fn wanted(findings: &Findings, least: Severity) -> Vec<&Finding> {
     let mut wanted: Vec<&Finding> = findings
         .iter()
         .filter(|finding| finding.severity >= least)
@@ -144,44 +152,52 @@ fn wanted(findings: &Findings, least: Severity) -> Vec<&Finding> {
     wanted
 }
 
-fn lines(findings: Vec<&Finding>, reading: &mut Reading) -> Vec<Line> {
+fn lines(findings: Vec<&Finding>, reading: &Reading, pager: &mut Option<Pager>) -> Vec<Line> {
     findings
         .into_iter()
-        .map(|finding| line(finding, reading))
+        .map(|finding| line(finding, reading, pager))
         .collect()
 }
 
-fn line(finding: &Finding, reading: &mut Reading) -> Line {
-    let Origin {
-        file,
-        at,
-        len,
-        line,
-    } = finding.place;
-    let number = |id| reading.transcript.place_of(id).map(|place| place + 1);
-    let has_lines = matches!(reading.shape, Shape::Lines | Shape::Stream);
+fn line(finding: &Finding, reading: &Reading, pager: &mut Option<Pager>) -> Line {
     Line {
         schema: "tv.check/1",
-        path: reading::shown(reading.file(file)).to_string(),
+        path: reading::shown(reading.file(finding.place.file)).to_string(),
+        finding: finding_line(finding, reading, pager.as_mut()),
+        len: finding.place.len,
+        has_lines: has_lines(reading),
+    }
+}
+
+fn has_lines(reading: &Reading) -> bool {
+    matches!(reading.shape, Shape::Lines | Shape::Stream)
+}
+
+/// A finding as it is written.
+pub(crate) fn finding_line(
+    finding: &Finding,
+    reading: &Reading,
+    pager: Option<&mut Pager>,
+) -> FindingLine {
+    let Origin { at, line, .. } = finding.place;
+    let number = |id| reading.transcript.place_of(id).map(|place| place + 1);
+    FindingLine {
         rule: finding.rule.id,
         severity: lint::word(finding.severity),
         entry: number(finding.entry),
         number: (line > 0).then_some(line),
         others: finding.others.iter().filter_map(|id| number(*id)).collect(),
-        column: column(finding, reading).filter(|_| has_lines),
+        column: column(finding, pager).filter(|_| has_lines(reading)),
         byte: at,
         call_id: Some(finding.call.to_string()).filter(|id| !id.is_empty()),
         message: finding.message.clone(),
         consequence: finding.consequence(),
-        len,
-        has_lines,
     }
 }
 
 /// Where the id of the call stands in its record.
-fn column(finding: &Finding, reading: &mut Reading) -> Option<usize> {
-    let pager = reading.pager.as_mut()?;
-    let bytes = pager
+fn column(finding: &Finding, pager: Option<&mut Pager>) -> Option<usize> {
+    let bytes = pager?
         .bytes(finding.place)
         .filter(|_| !finding.call.is_empty())?;
     memchr::memmem::find(&bytes, finding.call.as_bytes()).map(|at| at + 1)
@@ -190,7 +206,7 @@ fn column(finding: &Finding, reading: &mut Reading) -> Option<usize> {
 /// A line for all of a kind in a file: where the first is, how many there are, and where the last is.
 fn write_text(
     findings: &[&Finding],
-    reading: &mut Reading,
+    (reading, pager): (&Reading, &mut Option<Pager>),
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
     let of_files = findings.chunk_by(|one, next| one.place.file == next.place.file);
@@ -198,15 +214,18 @@ fn write_text(
         .flat_map(|of_file| lint::alike(of_file.iter().copied()))
         .collect();
     for kind in kinds {
-        let first = line(kind.first, reading);
-        let Line {
-            path,
+        let first = line(kind.first, reading, pager);
+        let FindingLine {
             rule,
             severity,
             message,
             ..
-        } = &first;
-        let (row, column) = (first.number.unwrap_or(1), first.column.unwrap_or(1));
+        } = &first.finding;
+        let (row, column) = (
+            first.finding.number.unwrap_or(1),
+            first.finding.column.unwrap_or(1),
+        );
+        let path = &first.path;
         let path = reading::on_one_line(path);
         write!(out, "{path}:{row}:{column}: {severity}[{rule}]: {message}")?;
         let unit = if first.has_lines { "line" } else { "record" };
@@ -216,7 +235,7 @@ fn write_text(
             (count, last) => write!(out, " (the first of {count}, the last in {unit} {last})")?,
         }
         if *severity == "error" {
-            write!(out, "; {}", first.consequence)?;
+            write!(out, "; {}", first.finding.consequence)?;
         }
         writeln!(out)?;
     }

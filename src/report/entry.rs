@@ -18,6 +18,7 @@ use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId, Raw, StrayRes
 use crate::model::text::without_sgr;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolResult, Verdict};
+use crate::model::transcript::Transcript;
 use crate::model::usage::Usage;
 
 /// An entry.
@@ -85,19 +86,9 @@ impl Serialize for Blocks<'_> {
             let mut contents = contents.borrow_mut();
             let details = contents.details(entry, at..at + 1, None, false);
             // Its own states are those of the entry: what is read again knows nothing of other records.
-            let life = block.call().map(|call| {
-                let word = match &awaited {
-                    Some(awaited) => awaited.word(transcript, *id, call),
-                    None => call.state.word(),
-                };
-                let life = Lifecycle::of(transcript, (*id, &entry.key), call, *is_over);
-                let seen = life.seen(transcript, *id).map(|(_, at)| at);
-                Life {
-                    state: if life.is_running { "running" } else { word },
-                    course: life,
-                    seen,
-                }
-            });
+            let life = block
+                .call()
+                .map(|call| Life::of(transcript, (*id, entry), call, awaited.as_ref(), *is_over));
             list.serialize_element(&detailed(&contents.whole(block), entry, life, &details))?;
         }
         list.end()
@@ -106,10 +97,33 @@ impl Serialize for Blocks<'_> {
 
 /// How a call went: its state in a word, its course, and when the model saw its end.
 #[derive(Default)]
-struct Life<'a> {
+pub(crate) struct Life<'a> {
     state: &'static str,
     course: Lifecycle<'a>,
     seen: Option<Timestamp>,
+}
+
+impl<'a> Life<'a> {
+    /// Of a call of an entry. `awaited` is needed of calls without a result only.
+    pub(crate) fn of(
+        transcript: &Transcript,
+        (id, entry): (EntryId, &'a Entry),
+        call: &'a ToolCall,
+        awaited: Option<&Awaited>,
+        is_over: bool,
+    ) -> Self {
+        let word = match awaited {
+            Some(awaited) => awaited.word(transcript, id, call),
+            None => call.state.word(),
+        };
+        let life = Lifecycle::of(transcript, (id, &entry.key), call, is_over);
+        let seen = life.seen(transcript, id).map(|(_, at)| at);
+        Self {
+            state: if life.is_running { "running" } else { word },
+            course: life,
+            seen,
+        }
+    }
 }
 
 fn detailed<'a>(
@@ -147,7 +161,7 @@ enum BlockLine<'a> {
     Thinking {
         text: Content<'a>,
     },
-    Call(Box<CallLine<'a>>),
+    Call(Box<CallBlock<'a>>),
     Result {
         call_id: &'a str,
         duplicate: bool,
@@ -165,8 +179,16 @@ enum BlockLine<'a> {
 }
 
 #[derive(Serialize)]
-struct CallLine<'a> {
+struct CallBlock<'a> {
     id: &'a str,
+    #[serde(flatten)]
+    call: CallLine<'a>,
+    lane: Option<&'a str>,
+}
+
+/// A call with its result, without what names it.
+#[derive(Serialize)]
+pub(crate) struct CallLine<'a> {
     name: &'a str,
     kind: &'static str,
     input: Content<'a>,
@@ -175,7 +197,6 @@ struct CallLine<'a> {
     started: Option<String>,
     ended: Option<String>,
     duration_ms: Option<u64>,
-    lane: Option<&'a str>,
     acknowledged: Option<String>,
     polls: Vec<PollLine<'a>>,
     completed: Option<CompletedLine<'a>>,
@@ -321,7 +342,11 @@ fn block_line<'a>(
         },
         BlockKind::Call(call) => {
             let life = life.unwrap_or_default();
-            BlockLine::Call(Box::new(call_line(call, entry, life, details)))
+            BlockLine::Call(Box::new(CallBlock {
+                id: &call.key,
+                call: call_line(call, entry, life, details),
+                lane: call.lane.as_deref(),
+            }))
         }
         BlockKind::Result(stray) => {
             let StrayResult {
@@ -350,7 +375,8 @@ fn raw_line<'a>(raw: &'a Raw, judged: Option<&'static str>) -> BlockLine<'a> {
     }
 }
 
-fn call_line<'a>(
+/// A call as it is written, its bodies as they are at hand.
+pub(crate) fn call_line<'a>(
     call: &'a ToolCall,
     entry: &Entry,
     Life {
@@ -368,7 +394,6 @@ fn call_line<'a>(
         .filter(|result| result.work.is_none())
         .and_then(|result| result.duration_ms);
     CallLine {
-        id: &call.key,
         name: &call.name,
         kind: call.kind.word(),
         input: Content(&call.input),
@@ -379,7 +404,6 @@ fn call_line<'a>(
         started: started.map(Timestamp::to_rfc3339),
         ended: ended.map(Timestamp::to_rfc3339),
         duration_ms: measured.or_else(|| Some(ended?.since(started?))),
-        lane: call.lane.as_deref(),
         acknowledged: time(life.acknowledged),
         polls: life
             .polls
@@ -485,7 +509,7 @@ fn usage_line(usage: &Usage) -> UsageLine {
 }
 
 /// A body: a string without colours, or a tree; a body whose record is gone is its stub.
-struct Content<'a>(&'a Body);
+pub(crate) struct Content<'a>(pub(crate) &'a Body);
 
 impl Serialize for Content<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -498,7 +522,7 @@ impl Serialize for Content<'_> {
 
 /// Details as an object of their paths. Of what was too large for them only the size is written.
 /// The fields of one record or several. Of a name that several have, all values are listed.
-struct Fields<'a>(Vec<&'a Details>);
+pub(crate) struct Fields<'a>(Vec<&'a Details>);
 
 impl Serialize for Fields<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

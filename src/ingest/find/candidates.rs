@@ -225,7 +225,7 @@ pub(crate) fn collect(
     databases: &mut Databases,
 ) -> (Vec<Candidate>, Vec<OpenError>) {
     let (mut candidates, failures) = files(search, databases);
-    leave_out_beginnings(&mut candidates);
+    leave_out_beginnings(&mut candidates, |candidate| candidate);
     databases.listings = Arc::default();
     (candidates, failures)
 }
@@ -743,28 +743,28 @@ fn leave_out_copies(candidates: &mut Vec<Candidate>) {
 
 /// Of the files of one session, which its agent keeps in one place, the newest one goes on from the others. A packed
 /// file beside what it was made from is the same.
-fn leave_out_beginnings(candidates: &mut Vec<Candidate>) {
+pub(super) fn leave_out_beginnings<T>(all: &mut Vec<T>, candidate: impl Fn(&T) -> &Candidate) {
     let is_packed = |it: &Candidate| {
         it.path
             .extension()
             .is_some_and(|extension| extension == "zst")
     };
-    if candidates.iter().any(is_packed) {
-        let paths: HashSet<PathBuf> = candidates
-            .iter()
-            .map(|candidate| candidate.path.clone())
-            .collect();
-        candidates.retain(|it| {
+    if all.iter().any(|one| is_packed(candidate(one))) {
+        let paths: HashSet<PathBuf> = all.iter().map(|one| candidate(one).path.clone()).collect();
+        all.retain(|one| {
+            let it = candidate(one);
             it.is_asked || !is_packed(it) || !paths.contains(&it.path.with_extension(""))
         });
     }
     let mut ids = HashSet::new();
-    let again = candidates
+    let again = all
         .iter()
-        .filter(|candidate| !ids.insert(candidate.id.as_str()));
-    let again: HashSet<String> = again.map(|candidate| candidate.id.clone()).collect();
+        .map(|one| candidate(one).id.as_str())
+        .filter(|id| !ids.insert(*id));
+    let again: HashSet<String> = again.map(str::to_owned).collect();
     let mut known = HashSet::new();
-    candidates.retain(|candidate| {
+    all.retain(|one| {
+        let candidate = candidate(one);
         let may_go_on =
             candidate.row.is_none() && !candidate.is_asked && again.contains(&candidate.id);
         let Some(format) = candidate.format.filter(|_| may_go_on) else {

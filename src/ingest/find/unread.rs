@@ -70,6 +70,11 @@ pub(crate) fn unread(search: &Search) -> Looked {
     }
 }
 
+/// Leaves of each session the newest file, which goes on from the others.
+pub(crate) fn leave_newest(sessions: &mut Vec<Unread>) {
+    candidates::leave_out_beginnings(sessions, |session| &session.0);
+}
+
 /// Searches sub-agents with their session, if the reader named its file and they are sessions of their own, which only
 /// the records of their session name.
 pub(crate) fn with_sub_agents(mut sessions: Vec<Unread>) -> Vec<Unread> {

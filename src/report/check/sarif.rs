@@ -44,26 +44,28 @@ pub(super) fn write(lines: &[Line], out: &mut dyn Write) -> Result<(), ReportErr
 }
 
 fn result(line: &Line) -> Value {
+    let found = &line.finding;
     let mut region = serde_json::Map::new();
-    if let Some(row) = line.number.filter(|_| line.has_lines) {
+    if let Some(row) = found.number.filter(|_| line.has_lines) {
         region.insert("startLine".to_owned(), json!(row));
         region.extend(
-            line.column
+            found
+                .column
                 .map(|column| ("startColumn".to_owned(), json!(column))),
         );
     }
-    region.insert("byteOffset".to_owned(), json!(line.byte));
+    region.insert("byteOffset".to_owned(), json!(found.byte));
     region.insert("byteLength".to_owned(), json!(line.len));
     json!({
-        "ruleId": line.rule,
-        "ruleIndex": lint::rules().position(|rule| rule.id == line.rule),
-        "level": line.severity,
-        "message": { "text": format!("{}; {}", line.message, line.consequence) },
+        "ruleId": found.rule,
+        "ruleIndex": lint::rules().position(|rule| rule.id == found.rule),
+        "level": found.severity,
+        "message": { "text": format!("{}; {}", found.message, found.consequence) },
         "locations": [{ "physicalLocation": {
             "artifactLocation": { "uri": uri(&line.path) },
             "region": region,
         } }],
-        "properties": { "entry": line.entry, "record": line.number, "callId": line.call_id, "others": line.others },
+        "properties": { "entry": found.entry, "record": found.number, "callId": found.call_id, "others": found.others },
     })
 }
 

@@ -21,7 +21,7 @@ use crate::model::timestamp::Timestamp;
 use crate::report::json;
 use crate::report::outcome::{Missed, Outcome, ReportError};
 use crate::report::reading::shown;
-use crate::report::sessions::each::{Outline, Step, each};
+use crate::report::sessions::each::{ReadToEnd, Step, WhichFiles, each};
 
 /// Longer names of kinds are data rather than names.
 const LONGEST: usize = 80;
@@ -94,26 +94,34 @@ pub fn write(
     let mut rows: BTreeMap<Key, Row> = BTreeMap::new();
     let mut missed = Missed::default();
     let (mut done, mut all) = (0, 0);
-    each(&options.search, None, now, examine, |step| {
-        match step {
-            Step::Found(found) => all = found,
-            Step::Session(session) => rows.entry(session.key.clone()).or_default().add(&session),
-            Step::Done => done += 1,
-            Step::Failure(failure) => missed.refused.push(failure),
-            Step::Unreadable(found) => {
-                let why = without_paths(found.unreadable.as_deref().unwrap_or_default());
-                *rows
-                    .entry((found.format, None))
-                    .or_default()
-                    .unreadable
-                    .entry(why)
-                    .or_default() += 1;
-                missed.unreadable.push(*found);
+    each(
+        &options.search,
+        (None, WhichFiles::All),
+        now,
+        examine,
+        |step| {
+            match step {
+                Step::Found(found) => all = found,
+                Step::Session(session) => {
+                    rows.entry(session.key.clone()).or_default().add(&session);
+                }
+                Step::Done => done += 1,
+                Step::Failure(failure) => missed.refused.push(failure),
+                Step::Unreadable(found) => {
+                    let why = without_paths(found.unreadable.as_deref().unwrap_or_default());
+                    *rows
+                        .entry((found.format, None))
+                        .or_default()
+                        .unreadable
+                        .entry(why)
+                        .or_default() += 1;
+                    missed.unreadable.push(*found);
+                }
             }
-        }
-        progress(done, all);
-        true
-    });
+            progress(done, all);
+            true
+        },
+    );
     let mut rows: Vec<(Key, Row)> = rows.into_iter().collect();
     rows.sort_by_cached_key(|((format, version), _)| (*format, version.as_deref().map(numbers_of)));
     if options.json {
@@ -133,7 +141,11 @@ pub fn write(
 }
 
 /// Reads a session, of which nothing is kept but how its records were understood.
-fn examine(target: &Target, found: Found) -> Result<Outline<Examined>, OpenError> {
+fn examine(
+    target: &Target,
+    found: Found,
+    say: &mut dyn FnMut(Examined) -> bool,
+) -> Result<ReadToEnd, OpenError> {
     let session = ingest::open_listed(target, found.format)?;
     let (mut tally, mut files, mut version, mut fault) = (Tally::default(), Vec::new(), None, None);
     let mut reach: Option<(Timestamp, Timestamp)> = None;
@@ -161,15 +173,12 @@ fn examine(target: &Target, found: Found) -> Result<Outline<Examined>, OpenError
     if let (0, Some(failure)) = (tally.records(), &failure) {
         return Err(failure.clone());
     }
-    Ok(Outline {
-        what: Examined {
-            key: (format, version),
-            tally,
-            reach,
-        },
-        files,
-        failure,
-    })
+    say(Examined {
+        key: (format, version),
+        tally,
+        reach,
+    });
+    Ok(ReadToEnd { files, failure })
 }
 
 fn widened(

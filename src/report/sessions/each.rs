@@ -17,7 +17,7 @@ use crate::model::timestamp::Timestamp;
 pub enum Step<T> {
     /// So many sessions are looked at.
     Found(usize),
-    /// What is to be known of one of them.
+    /// What is to be known of one of them, or the next part of it.
     Session(Box<T>),
     /// One was looked at.
     Done,
@@ -27,14 +27,22 @@ pub enum Step<T> {
     Unreadable(Box<Found>),
 }
 
-/// What was read of a session.
-pub(crate) struct Outline<T> {
-    /// What is to be known of it.
-    pub(crate) what: T,
+/// A session that was read, after what is to be known of it was said.
+#[derive(Default)]
+pub(crate) struct ReadToEnd {
     /// Its files.
     pub(crate) files: Vec<PathBuf>,
     /// Why it could not be read to its end.
     pub(crate) failure: Option<OpenError>,
+}
+
+/// Which files of sessions are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WhichFiles {
+    /// The newest of each session, which goes on from others of it; newest first.
+    Newest,
+    /// All, the oldest first: of copies that tell no times the one in the older session was said first.
+    All,
 }
 
 /// Why a session cannot be read, or not to its end.
@@ -58,8 +66,10 @@ impl Failure {
 
 /// What comes of a session.
 enum Message<T> {
-    /// What is to be known of it, and its files.
-    Session(Box<T>, Vec<PathBuf>),
+    /// What is to be known of it, or the next part of it.
+    Part(Box<T>),
+    /// All was said of it; these are its files.
+    Session(Vec<PathBuf>),
     /// It is none, or one that another one started.
     Other(usize),
     /// It is of another format, or cannot be read.
@@ -68,13 +78,13 @@ enum Message<T> {
     Failure(Failure),
 }
 
-/// Reads the sessions that were written to since then, the oldest first, or those of the named places, until nobody takes
-/// what comes of it.
+/// Reads the sessions that were written to since then, or those of the named places, until nobody takes what comes of it.
+/// `read` says what is to be known of a session, in parts if it is much.
 pub(crate) fn each<T: Send>(
     search: &Search,
-    since: Option<Timestamp>,
+    (since, which): (Option<Timestamp>, WhichFiles),
     now: Timestamp,
-    read: impl Fn(&Target, Found) -> Result<Outline<T>, OpenError> + Sync,
+    read: impl Fn(&Target, Found, &mut dyn FnMut(T) -> bool) -> Result<ReadToEnd, OpenError> + Sync,
     mut take: impl FnMut(Step<T>) -> bool,
 ) {
     let Looked {
@@ -95,8 +105,10 @@ pub(crate) fn each<T: Send>(
         return;
     }
     sessions.retain(|session| since.is_none_or(|since| session.is_since(since)));
-    // Of copies that tell no times the one in the older session was said first.
-    sessions.reverse();
+    match which {
+        WhichFiles::Newest => find::leave_newest(&mut sessions),
+        WhichFiles::All => sessions.reverse(),
+    }
     if !take(Step::Found(sessions.len())) {
         return;
     }
@@ -112,11 +124,11 @@ pub(crate) fn each<T: Send>(
                 others.insert(*number);
                 true
             }
-            Message::Session(_, own) => {
+            Message::Session(own) => {
                 files.extend(std::mem::take(own));
                 pass_on(message, &mut take)
             }
-            Message::Passed | Message::Failure(_) => pass_on(message, &mut take),
+            Message::Part(_) | Message::Passed | Message::Failure(_) => pass_on(message, &mut take),
         },
     );
     if end.is_err() {
@@ -140,7 +152,7 @@ fn read_all<T: Send>(
     units: &[(usize, &Unread)],
     (search, is_listed): (&Search, bool),
     now: Timestamp,
-    read: &(impl Fn(&Target, Found) -> Result<Outline<T>, OpenError> + Sync),
+    read: &(impl Fn(&Target, Found, &mut dyn FnMut(T) -> bool) -> Result<ReadToEnd, OpenError> + Sync),
     mut take: impl FnMut(Message<T>) -> bool,
 ) -> Result<(), ()> {
     walk(
@@ -153,8 +165,8 @@ fn read_all<T: Send>(
 
 fn pass_on<T>(message: Message<T>, take: &mut impl FnMut(Step<T>) -> bool) -> bool {
     match message {
-        Message::Session(session, _) => take(Step::Session(session)) && take(Step::Done),
-        Message::Other(_) | Message::Passed => take(Step::Done),
+        Message::Part(part) => take(Step::Session(part)),
+        Message::Session(_) | Message::Other(_) | Message::Passed => take(Step::Done),
         Message::Failure(Failure::Named(failure)) => take(Step::Failure(failure)),
         Message::Failure(Failure::CameBy(found)) => take(Step::Unreadable(found)),
     }
@@ -164,7 +176,7 @@ fn pass_on<T>(message: Message<T>, take: &mut impl FnMut(Step<T>) -> bool) -> bo
 fn read_one<T>(
     (reader, (number, unread)): (&mut find::Reader, (usize, &Unread)),
     (search, is_listed): (&Search, bool),
-    read: &impl Fn(&Target, Found) -> Result<Outline<T>, OpenError>,
+    read: &impl Fn(&Target, Found, &mut dyn FnMut(T) -> bool) -> Result<ReadToEnd, OpenError>,
     say: &mut dyn FnMut(Message<T>) -> bool,
 ) {
     let found = if is_listed {
@@ -187,13 +199,10 @@ fn read_one<T>(
     let failure = if found.unreadable.is_some() {
         Failure::CameBy(Box::new(found))
     } else {
-        match read(&unread.target(), found) {
-            Ok(Outline {
-                what,
-                files,
-                failure,
-            }) => {
-                let is_wanted = say(Message::Session(Box::new(what), files));
+        let mut say_part = |part| say(Message::Part(Box::new(part)));
+        match read(&unread.target(), found, &mut say_part) {
+            Ok(ReadToEnd { files, failure }) => {
+                let is_wanted = say(Message::Session(files));
                 let failure = failure
                     .filter(|_| is_wanted)
                     .map(|why| Failure::of(unread, search, why));

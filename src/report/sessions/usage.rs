@@ -16,7 +16,7 @@ use std::io::Write;
 pub use self::options::{Form, Options};
 use self::read::read;
 pub use self::read::spender;
-use super::each::{self, each};
+use super::each::{self, WhichFiles, each};
 use crate::analysis::expression::When;
 use crate::analysis::ledger::{Ledger, Spender};
 use crate::ingest::find::Search;
@@ -56,5 +56,5 @@ pub fn count(
     now: Timestamp,
     take: impl FnMut(Step) -> bool,
 ) {
-    each(search, since, now, read, take);
+    each(search, (since, WhichFiles::All), now, read, take);
 }

@@ -9,18 +9,22 @@ use crate::ingest::{OpenError, Target, find};
 use crate::model::entry::{Block, Entry};
 use crate::model::found::Found;
 use crate::report::reading::{self, Reading, may_lack_agents};
-use crate::report::sessions::each::Outline;
+use crate::report::sessions::each::ReadToEnd;
 
 /// Reads what a session spent.
-pub(super) fn read(target: &Target, found: Found) -> Result<Outline<Spender>, OpenError> {
+pub(super) fn read(
+    target: &Target,
+    found: Found,
+    say: &mut dyn FnMut(Spender) -> bool,
+) -> Result<ReadToEnd, OpenError> {
     let reading = reading::count(target, found.format)?;
     let files = reading
         .files
         .values()
         .map(|path| path.to_path_buf())
         .collect();
-    Ok(Outline {
-        what: spender(found, &reading),
+    say(spender(found, &reading));
+    Ok(ReadToEnd {
         files,
         failure: reading.failure(),
     })
