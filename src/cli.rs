@@ -5,6 +5,7 @@
 
 mod charset;
 mod check;
+mod export;
 mod format_name;
 mod formats;
 mod grep;
@@ -27,6 +28,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 pub use self::charset::{charset, redacts};
 use self::check::CheckArgs;
+use self::export::ExportArgs;
 use self::format_name::FormatName;
 use self::formats::FormatsCommand;
 pub use self::formats::define;
@@ -92,6 +94,8 @@ pub enum Config {
     Grep(Box<report::sessions::grep::Options>),
     /// Sum up tokens and cost.
     Usage(Box<report::sessions::usage::Options>),
+    /// Write sessions in a form for other programs or people.
+    Export(Box<report::export::Options>),
     /// List formats, show one, or check a definition.
     Formats(report::formats::Options),
     /// Fail, because an argument names no single session.
@@ -215,6 +219,8 @@ enum Command {
     Grep(Box<GrepArgs>),
     /// Sum up tokens and cost of all sessions, by day or by something else
     Usage(Box<UsageArgs>),
+    /// Write sessions in a form for other programs, or for people elsewhere
+    Export(Box<ExportArgs>),
     /// List the formats of all agents; show one, or check a definition of your own
     Formats {
         #[command(subcommand)]
@@ -345,6 +351,7 @@ impl Config {
         let typed = surroundings::GlobalOptions {
             ascii: args.ascii,
             newest: args.newest,
+            redact: args.redact,
         };
         let surroundings = Surroundings {
             typed,
@@ -481,6 +488,7 @@ impl Config {
             Command::Top(args) => Self::top(args, surroundings),
             Command::Grep(args) => Self::Grep(Box::new(args.options(surroundings))),
             Command::Usage(args) => Self::Usage(Box::new(args.options(&surroundings))),
+            Command::Export(args) => Self::Export(Box::new(args.options(&surroundings))),
             Command::Demo { speed, look } if surroundings.can_view() => Self::View(Box::new(view(
                 Start::Demo(DemoSpeed(speed)),
                 &look,

@@ -21,7 +21,7 @@ use tv::report::outcome::{Outcome, ReportError};
 use tv::report::reading::on_one_line;
 use tv::report::sessions::{grep, usage};
 use tv::report::{
-    brief, check, doctor, formats, list, listing, manual, show, stats, themes, top, wait,
+    brief, check, doctor, export, formats, list, listing, manual, show, stats, themes, top, wait,
 };
 use tv::runtime;
 
@@ -90,6 +90,12 @@ fn run(config: &Config, charset: Charset) -> anyhow::Result<ExitCode> {
         Config::Doctor(options) => doctor::write(options, now(), &mut out)?,
         Config::Health(options) => {
             doctor::health::write(options, now(), &mut progress(), &mut out)?
+        }
+        Config::Export(options) => {
+            if options.is_redacted {
+                secrets::redact();
+            }
+            export::write(options, now(), &mut progress(), &mut out)?
         }
         Config::Formats(options) => formats::write(options, &mut out)?,
         Config::List(options) => list::write(options, now(), &mut out)?,

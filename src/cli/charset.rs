@@ -19,7 +19,7 @@ pub fn charset(
     }
 }
 
-/// Whether secrets are masked; known before anything is read.
+/// Whether secrets are masked by the word of the reader; known before anything is read.
 pub fn redacts(arguments: impl IntoIterator<Item = OsString>) -> bool {
     has(arguments, "--redact")
 }
@@ -45,6 +45,7 @@ impl Config {
             Self::Top(options) => options.form != report::top::Form::Table,
             Self::Grep(options) => options.form == report::sessions::grep::Form::Json,
             Self::Usage(options) => options.form == report::sessions::usage::Form::Json,
+            Self::Export(options) => !options.form.is_for_people(),
             Self::Check(report::check::Options { form, .. }) | Self::Rules(form) => {
                 *form != report::check::Form::Text
             }

@@ -33,6 +33,8 @@ pub struct Surroundings {
     pub typed: GlobalOptions,
     /// `$TV_TEST_PANIC`.
     pub test_panic: Option<String>,
+    /// The name of this machine.
+    pub host: Option<String>,
     /// Width of the terminal on standard output; `None` if it is not a terminal.
     pub columns: Option<u16>,
     /// `$COLORTERM`.
@@ -64,6 +66,8 @@ pub struct GlobalOptions {
     pub ascii: bool,
     /// Of a folder or database take the newest session.
     pub newest: bool,
+    /// Mask keys and tokens.
+    pub redact: bool,
 }
 
 impl Surroundings {
@@ -97,6 +101,7 @@ impl Surroundings {
                 .or_else(|| variable("LANG")),
             typed: GlobalOptions::default(),
             test_panic: variable("TV_TEST_PANIC"),
+            host: host(),
             columns: columns(),
             colorterm: variable("COLORTERM"),
             terminal: terminal(),
@@ -326,6 +331,13 @@ fn environment() -> Environment {
 }
 
 /// Width of the terminal on standard output; 80 if the terminal does not know it.
+/// The name of this machine: what the shell calls it, or the system.
+fn host() -> Option<String> {
+    let of_system = || std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    let name = variable("HOSTNAME").or_else(of_system)?;
+    Some(name.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
 fn columns() -> Option<u16> {
     let stdout = rustix::stdio::stdout();
     if !rustix::termios::isatty(stdout) {

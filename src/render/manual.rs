@@ -52,6 +52,10 @@ pub const PAGES: &[Page] = &[
         markdown: include_str!("../../assets/manual/command-line.md"),
     },
     Page {
+        topic: "export",
+        markdown: include_str!("../../assets/manual/export.md"),
+    },
+    Page {
         topic: "json",
         markdown: include_str!("../../assets/manual/json.md"),
     },

@@ -363,7 +363,8 @@ impl EntryFigures {
 }
 
 impl BlockFigures {
-    fn count(&mut self, entry: &Entry) {
+    /// Counts the blocks of an entry.
+    pub(crate) fn count(&mut self, entry: &Entry) {
         for block in &entry.blocks {
             match &block.kind {
                 BlockKind::Text(body) => self.text += u64::from(!body.stub.is_blank()),

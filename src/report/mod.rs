@@ -7,6 +7,7 @@ pub mod brief;
 pub mod check;
 pub mod doctor;
 pub mod entry;
+pub mod export;
 pub mod figures;
 pub mod follow;
 pub mod formats;

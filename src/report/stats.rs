@@ -199,7 +199,8 @@ fn columns_of(cell: &str) -> usize {
     Span::raw(cell).width()
 }
 
-fn table(figures: &Figures<'_>) -> Vec<(&'static str, String)> {
+/// What a table tells of a session.
+pub(crate) fn table(figures: &Figures<'_>) -> Vec<(&'static str, String)> {
     let Figures {
         session,
         records,

@@ -62,6 +62,13 @@ pub(crate) struct TurnList<'r>(pub(crate) &'r Reading);
 
 impl Serialize for TurnList<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.turns())
+    }
+}
+
+impl TurnList<'_> {
+    /// The turns, one after the other.
+    pub(crate) fn turns(&self) -> impl Iterator<Item = TurnFigures> {
         let Reading {
             transcript,
             account,
@@ -69,10 +76,10 @@ impl Serialize for TurnList<'_> {
         } = self.0;
         let mut passing = transcript.passing();
         let turns = transcript.turns().iter().enumerate();
-        to.collect_seq(turns.map(|(number, turn)| {
+        turns.map(move |(number, turn)| {
             let key = passing.get(turn.prompt).map(|entry| entry.key.to_string());
             TurnFigures::of(number, key, &account.turn(transcript, number))
-        }))
+        })
     }
 }
 

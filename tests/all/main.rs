@@ -32,6 +32,7 @@ mod detect;
 mod dump;
 mod ends;
 mod evaluations;
+mod export;
 mod faults;
 mod find;
 mod finding;

@@ -1,0 +1,61 @@
+//! Arguments of `tv export`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+
+use super::format_name::FormatName;
+use super::grep::{search, time};
+use super::strict::StrictArgs;
+use super::surroundings::Surroundings;
+use crate::analysis::expression::When;
+use crate::report::export::{Form, Options};
+
+/// The arguments.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+One session goes to standard output without -o, several need a folder, but for jsonl, where they follow each other. What \
+a folder holds and has not changed since is not written again.
+
+    tv export --to jsonl --since 30d -o rows/")]
+pub(super) struct ExportArgs {
+    /// Files, folders or sessions to export instead of all that agents keep
+    #[arg(value_name = "SESSION")]
+    sessions: Vec<OsString>,
+    /// The form
+    #[arg(long, value_name = "FORM", value_parser = PossibleValuesParser::new(Form::ALL.map(|(_, name)| name)))]
+    to: String,
+    /// Only sessions that were written to from then on: 7d, today, monday, 2026-01, 2026-01-31
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    since: Option<When>,
+    /// Only sessions of one agent
+    #[arg(long, value_name = "FORMAT", value_parser = FormatName)]
+    agent: Option<String>,
+    /// A file, or a folder for several sessions
+    #[arg(short, long, value_name = "FILE|FOLDER")]
+    output: Option<PathBuf>,
+    /// Leave keys, tokens and passwords as they are, where they are masked without being asked
+    #[arg(long, conflicts_with = "redact")]
+    no_redact: bool,
+    #[command(flatten)]
+    strict: StrictArgs,
+}
+
+impl ExportArgs {
+    /// The options of the export.
+    pub(super) fn options(self, surroundings: &Surroundings) -> Options {
+        let known = Form::ALL.into_iter().find(|(_, name)| *name == self.to);
+        let form = known.map_or(Form::Jsonl, |(form, _)| form);
+        let is_asked = surroundings.typed.redact;
+        Options {
+            search: search(&self.sessions, self.agent, surroundings),
+            since: self.since,
+            form,
+            to: self.output,
+            is_redacted: is_asked || (form.is_for_people() && !self.no_redact),
+            host: surroundings.host.clone(),
+            strict: self.strict.strict,
+        }
+    }
+}

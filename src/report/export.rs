@@ -1,0 +1,364 @@
+//! `tv export`: sessions in a form for other programs, or for people elsewhere.
+//!
+//! **A form only arranges.** Each is a small file that writes what other reports and views compute: figures, charges, calls
+//! and findings have one author each, so sums over an export are those of `tv stats` and `tv usage`.
+//!
+//! **Many sessions take no more memory than two.** Each is read, written and let go on one of the threads of the walk; a
+//! stream takes the parts in the order of the sessions, a folder is written by the threads themselves.
+
+mod folder;
+mod jsonl;
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use self::folder::{Folder, Stamps, replace};
+use super::figures::{self, Figures};
+use super::outcome::{Missed, Outcome, ReportError};
+use super::reading::{self, Reading};
+use super::sessions::each::{ReadToEnd, Step, WhichFiles, each};
+use crate::analysis::expression::When;
+use crate::ingest::find::{self, Search};
+use crate::ingest::{OpenError, Pager, Target};
+use crate::model::figures::count;
+use crate::model::found::Found;
+use crate::model::timestamp::Timestamp;
+
+/// Bytes of a session that wait to be written together.
+const CHUNK: usize = 64 << 10;
+
+/// What to export, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Where the sessions are.
+    pub search: Search,
+    /// Only sessions that were written to since then.
+    pub since: Option<When>,
+    /// In which form.
+    pub form: Form,
+    /// A file or a folder; standard output without it.
+    pub to: Option<PathBuf>,
+    /// Whether keys and tokens are masked.
+    pub is_redacted: bool,
+    /// The name of this machine.
+    pub host: Option<String>,
+    /// Whether it is a failure that something cannot be read.
+    pub strict: bool,
+}
+
+/// A form of an export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Rows for databases.
+    Jsonl,
+}
+
+/// Writes a file of a session.
+type WriteFile = fn(&mut Exported<'_>, &mut dyn Write) -> io::Result<()>;
+
+impl Form {
+    /// All forms by their names.
+    pub const ALL: [(Self, &'static str); 1] = [(Self::Jsonl, "jsonl")];
+
+    /// Whether it is for people elsewhere rather than for one's own programs.
+    pub fn is_for_people(self) -> bool {
+        match self {
+            Self::Jsonl => false,
+        }
+    }
+
+    /// Whether several sessions may follow each other in one file.
+    fn has_streams(self) -> bool {
+        matches!(self, Self::Jsonl)
+    }
+
+    fn name(self) -> &'static str {
+        let named = Self::ALL.iter().find(|(form, _)| *form == self);
+        named.map_or("", |(_, name)| name)
+    }
+
+    /// The files of a session in a folder, by their endings.
+    fn files(self) -> &'static [(&'static str, WriteFile)] {
+        match self {
+            Self::Jsonl => &jsonl::FILES,
+        }
+    }
+}
+
+/// A session that is exported.
+struct Exported<'a> {
+    reading: &'a Reading,
+    /// For what was left on disk.
+    pager: Option<Pager>,
+    figures: Figures<'a>,
+    options: &'a Options,
+    now: Timestamp,
+}
+
+/// What comes of a session.
+enum Part {
+    /// The next bytes of a stream.
+    Bytes(Vec<u8>),
+    /// It lies in the folder.
+    Written,
+    /// It lay there already.
+    Unchanged,
+    /// It cannot be written there.
+    Unwritable(io::Error),
+}
+
+/// Writes all sessions that were asked for, and gives meanwhile how many are done of how many.
+pub fn write(
+    options: &Options,
+    now: Timestamp,
+    progress: &mut dyn FnMut(usize, usize),
+    out: &mut dyn Write,
+) -> Result<Outcome, ReportError> {
+    let form = options.form;
+    let since = options.since.and_then(|when| when.resolve(Some(now)));
+    let Some(to) = options.to.as_deref() else {
+        refuse_several(options, now)?;
+        return Ok(stream(options, (since, now), out)?.0);
+    };
+    let is_folder = to.is_dir() || to.as_os_str().to_string_lossy().ends_with('/');
+    if is_folder || (!form.has_streams() && has_several(options, now)) {
+        if to.is_file() {
+            return Err(several(form).into());
+        }
+        let folder = Folder::open(to, form, options.is_redacted).map_err(|why| at(to, &why))?;
+        return fill(&folder, options, (since, now), progress);
+    }
+    refuse_sessions(to, options)?;
+    let mut outcome = Ok((Outcome::Complete, true));
+    let written = replace(to, |file| {
+        outcome = stream(options, (since, now), file);
+        match &outcome {
+            Err(ReportError::Write(why)) => Err(io::Error::new(why.kind(), why.to_string())),
+            // Nobody asked for a file without a session.
+            Err(ReportError::Open(_)) | Ok((_, false)) => Err(io::Error::other("no session")),
+            Ok((_, true)) => Ok(()),
+        }
+    });
+    match (outcome, written) {
+        (Ok((outcome, false)), _) => Ok(outcome),
+        (Err(ReportError::Open(why)), _) => Err(why.into()),
+        (_, Err(why)) => Err(at(to, &why).into()),
+        (outcome, Ok(())) => outcome.map(|(outcome, _)| outcome),
+    }
+}
+
+/// Writes the sessions one after the other, and says whether there was any.
+fn stream(
+    options: &Options,
+    (since, now): (Option<Timestamp>, Timestamp),
+    out: &mut dyn Write,
+) -> Result<(Outcome, bool), ReportError> {
+    let mut missed = Missed::default();
+    let (mut written, mut has_some) = (Ok(()), false);
+    let read = |target: &Target, _: Found, say: &mut dyn FnMut(Part) -> bool| {
+        let mut reading = reading::read(target, true)?;
+        let pager = reading.pager.take();
+        let mut exported = Exported::of(&reading, pager, options, now);
+        let mut chunks = BufWriter::with_capacity(CHUNK, Chunks(say));
+        // Who does not take the bytes knows why.
+        let _ = (options.form.files().iter())
+            .try_for_each(|(_, write)| write(&mut exported, &mut chunks))
+            .and_then(|()| chunks.flush());
+        Ok(end(&reading))
+    };
+    each(
+        &options.search,
+        (since, WhichFiles::Newest),
+        now,
+        read,
+        |step| {
+            match step {
+                Step::Session(part) => {
+                    if let Part::Bytes(bytes) = *part {
+                        has_some = true;
+                        written = out.write_all(&bytes);
+                    }
+                }
+                Step::Failure(failure) => missed.refused.push(failure),
+                Step::Unreadable(found) => missed.unreadable.push(*found),
+                Step::Found(_) | Step::Done => {}
+            }
+            written.is_ok()
+        },
+    );
+    written?;
+    out.flush()?;
+    let outcome = Outcome::of_many(missed, options.strict, Outcome::Complete);
+    Ok((options.said(outcome), has_some))
+}
+
+/// Writes the sessions into a folder, but for those that lie there as they are.
+fn fill(
+    folder: &Folder,
+    options: &Options,
+    (since, now): (Option<Timestamp>, Timestamp),
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Outcome, ReportError> {
+    let mut missed = Missed::default();
+    let mut unwritable = None;
+    let (mut written, mut unchanged) = (0, 0);
+    let (mut done, mut all) = (0, 0);
+    let read = |target: &Target, found: Found, say: &mut dyn FnMut(Part) -> bool| {
+        // What was exported before is no session of an agent.
+        if folder.holds(&found.path) {
+            return Ok(ReadToEnd::default());
+        }
+        if let Some(files) = folder.unchanged(&found) {
+            say(Part::Unchanged);
+            return Ok(ReadToEnd {
+                files,
+                failure: None,
+            });
+        }
+        let before = Stamps::of([found.path.as_path()]);
+        let mut reading = reading::read(target, true)?;
+        let pager = reading.pager.take();
+        let mut exported = Exported::of(&reading, pager, options, now);
+        let end = end(&reading);
+        let files = options.form.files().iter();
+        let result = folder.write(&found, files, &mut |write, out| write(&mut exported, out));
+        let is_still = before == Stamps::of([found.path.as_path()]) && end.failure.is_none();
+        let result = result.and_then(|names| {
+            let shape = reading.shape;
+            let stamps = is_still.then(|| Stamps::of_session(&end.files, &found, shape));
+            folder.note(&found, names, stamps.flatten())
+        });
+        say(match result {
+            Ok(()) => Part::Written,
+            Err(why) => Part::Unwritable(why),
+        });
+        Ok(end)
+    };
+    each(
+        &options.search,
+        (since, WhichFiles::Newest),
+        now,
+        read,
+        |step| {
+            match step {
+                Step::Found(found) => all = found,
+                Step::Session(part) => match *part {
+                    Part::Written => written += 1,
+                    Part::Unchanged => unchanged += 1,
+                    Part::Unwritable(why) => unwritable = Some(why),
+                    Part::Bytes(_) => {}
+                },
+                Step::Done => done += 1,
+                Step::Failure(failure) => missed.refused.push(failure),
+                Step::Unreadable(found) => missed.unreadable.push(*found),
+            }
+            progress(done, all);
+            unwritable.is_none()
+        },
+    );
+    progress(all, all);
+    if let Some(why) = unwritable {
+        return Err(at(folder.path(), &why).into());
+    }
+    let mut said = format!("{} written", count(written, "session"));
+    if unchanged > 0 {
+        said += &format!(", {unchanged} lay there already");
+    }
+    let outcome = Outcome::of_many(missed, options.strict, Outcome::Complete);
+    Ok(Outcome::Saying(said, Box::new(options.said(outcome))))
+}
+
+/// Gives what is written to whoever takes it.
+struct Chunks<'a>(&'a mut dyn FnMut(Part) -> bool);
+
+impl Write for Chunks<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if (self.0)(Part::Bytes(bytes.to_vec())) {
+            Ok(bytes.len())
+        } else {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> Exported<'a> {
+    fn of(
+        reading: &'a Reading,
+        pager: Option<Pager>,
+        options: &'a Options,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            figures: figures::of(reading, now),
+            reading,
+            pager,
+            options,
+            now,
+        }
+    }
+}
+
+fn end(reading: &Reading) -> ReadToEnd {
+    ReadToEnd {
+        files: (reading.files.values())
+            .map(|path| path.to_path_buf())
+            .collect(),
+        failure: reading.failure(),
+    }
+}
+
+impl Options {
+    /// How it ended, with a word on what was not masked. What was is counted in the end.
+    fn said(&self, outcome: Outcome) -> Outcome {
+        if self.is_redacted {
+            return outcome;
+        }
+        let words = "keys and tokens are not masked; --redact masks them".to_owned();
+        Outcome::Saying(words, Box::new(outcome))
+    }
+}
+
+/// Whether more than one session was asked for.
+fn has_several(options: &Options, now: Timestamp) -> bool {
+    let found = find::sessions(&options.search, now).flatten();
+    let mut readable = found.filter(|found| found.unreadable.is_none());
+    readable.nth(1).is_some()
+}
+
+fn refuse_several(options: &Options, now: Timestamp) -> Result<(), OpenError> {
+    if !options.form.has_streams() && has_several(options, now) {
+        return Err(several(options.form));
+    }
+    Ok(())
+}
+
+fn several(form: Form) -> OpenError {
+    OpenError(format!(
+        "several sessions as {} need a folder to be written to: -o FOLDER/",
+        form.name()
+    ))
+}
+
+/// Nothing is written to sessions.
+fn refuse_sessions(to: &Path, options: &Options) -> Result<(), OpenError> {
+    let same = |path: &PathBuf| {
+        let whole = |path: &Path| fs::canonicalize(path).ok();
+        whole(path).is_some_and(|path| whole(to) == Some(path))
+    };
+    match options.search.paths.iter().find(|path| same(path)) {
+        Some(path) => Err(OpenError(format!(
+            "{}: the output goes into the session itself",
+            path.display()
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn at(path: &Path, why: &io::Error) -> OpenError {
+    OpenError(format!("cannot write to {}: {why}", path.display()))
+}

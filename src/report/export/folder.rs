@@ -1,0 +1,289 @@
+//! A folder of exported sessions: names of files, what lies there already, and files that are there as a whole or not at
+//! all.
+//!
+//! Invariant: a session keeps its name from one export to the next, and no two share one, on no file system.
+
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::UNIX_EPOCH;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Form, WriteFile};
+use crate::model::entry::Piece;
+use crate::model::found::Found;
+use crate::model::record::Shape;
+
+/// What was written, a session a line.
+const JOURNAL: &str = ".tv-export";
+/// Characters of a name without its ending.
+const LONGEST: usize = 80;
+
+/// A folder that sessions are written to.
+pub(super) struct Folder {
+    path: PathBuf,
+    form: &'static str,
+    /// What else the content depends on.
+    settings: String,
+    written: Mutex<Written>,
+}
+
+struct Written {
+    /// By form and place of the session.
+    sessions: HashMap<(String, String), SessionFiles>,
+    /// The places of sessions by name, in lower case.
+    names: HashMap<String, String>,
+    journal: File,
+}
+
+/// A session that was written.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct SessionFiles {
+    form: String,
+    settings: String,
+    place: String,
+    name: String,
+    files: Vec<String>,
+    /// How its own files stood then; nothing if they changed meanwhile.
+    stamps: Option<Stamps>,
+}
+
+/// How files stand.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Stamps {
+    /// Path, length, and when it was written last, in ns.
+    files: Vec<(PathBuf, u64, u128)>,
+    /// Of a row of a database, when it was written, in ms.
+    row: Option<i64>,
+}
+
+impl Stamps {
+    /// Those of files as they stand now.
+    pub(super) fn of<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Option<Self> {
+        let stamp = |path: &'p Path| {
+            let file = fs::metadata(path).ok()?;
+            let written = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+            path.to_str()?;
+            Some((path.to_path_buf(), file.len(), written.as_nanos()))
+        };
+        let files: Option<Vec<_>> = paths.into_iter().map(stamp).collect();
+        Some(Self {
+            files: files?,
+            row: None,
+        })
+    }
+
+    /// Those of a session. Of one in a database its row tells: others are written beside it all the time.
+    pub(super) fn of_session(files: &[PathBuf], found: &Found, shape: Shape) -> Option<Self> {
+        if shape == Shape::Rows {
+            return found.modified.map(|at| Self {
+                files: Vec::new(),
+                row: Some(at.0),
+            });
+        }
+        Self::of(
+            [found.path.as_path()]
+                .into_iter()
+                .chain(files.iter().map(PathBuf::as_path)),
+        )
+    }
+
+    fn stand(&self, found: &Found) -> bool {
+        match self.row {
+            Some(row) => found.modified.is_some_and(|at| at.0 == row),
+            None => {
+                Self::of(self.files.iter().map(|(path, ..)| path.as_path())).as_ref() == Some(self)
+            }
+        }
+    }
+}
+
+impl Folder {
+    /// The folder, made if it is not there.
+    pub(super) fn open(path: &Path, form: Form, is_redacted: bool) -> io::Result<Self> {
+        fs::create_dir_all(path)?;
+        let journal = path.join(JOURNAL);
+        let known = fs::read_to_string(&journal).unwrap_or_default();
+        let known = known
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok());
+        let mut sessions: HashMap<(String, String), SessionFiles> = HashMap::new();
+        for session in known {
+            let session: SessionFiles = session;
+            sessions.insert((session.form.clone(), session.place.clone()), session);
+        }
+        let names = sessions.values();
+        let names = names.map(|known| (known.name.to_lowercase(), known.place.clone()));
+        let names = names.collect();
+        replace(&journal, |out| {
+            sessions
+                .values()
+                .try_for_each(|known| write_line(out, known))
+        })?;
+        Ok(Self {
+            form: form.name(),
+            settings: format!("{} redacted={is_redacted}", env!("CARGO_PKG_VERSION")),
+            written: Mutex::new(Written {
+                sessions,
+                names,
+                journal: OpenOptions::new().append(true).open(&journal)?,
+            }),
+            path: path.to_path_buf(),
+        })
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether a file lies in it.
+    pub(super) fn holds(&self, file: &Path) -> bool {
+        file.starts_with(&self.path)
+            || fs::canonicalize(file)
+                .ok()
+                .zip(fs::canonicalize(&self.path).ok())
+                .is_some_and(|(file, own)| file.starts_with(own))
+    }
+
+    /// The files of a session that lies here as it is.
+    pub(super) fn unchanged(&self, found: &Found) -> Option<Vec<PathBuf>> {
+        let known = self.locked(|written| written.sessions.get(&self.key(found)).cloned())?;
+        let stamps = known.stamps.filter(|stamps| stamps.stand(found))?;
+        let is_there = |name: &String| self.path.join(name).is_file();
+        let is_same = known.settings == self.settings && known.files.iter().all(is_there);
+        is_same.then(|| stamps.files.into_iter().map(|(path, ..)| path).collect())
+    }
+
+    /// Writes the files of a session, and gives their names, of which the first is without its ending.
+    pub(super) fn write<'f>(
+        &self,
+        found: &Found,
+        files: impl Iterator<Item = &'f (&'static str, WriteFile)>,
+        write: &mut dyn FnMut(WriteFile, &mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<Vec<String>> {
+        let name = self.locked(|written| written.name(found));
+        let mut names = vec![name.clone()];
+        for (ending, form) in files {
+            let file = format!("{name}.{ending}");
+            replace(&self.path.join(&file), |out| write(*form, out))?;
+            names.push(file);
+        }
+        Ok(names)
+    }
+
+    /// Remembers that a session was written.
+    pub(super) fn note(
+        &self,
+        found: &Found,
+        mut files: Vec<String>,
+        stamps: Option<Stamps>,
+    ) -> io::Result<()> {
+        let session = SessionFiles {
+            form: self.form.to_owned(),
+            settings: self.settings.clone(),
+            place: found.place().address(),
+            name: files.remove(0),
+            files,
+            stamps,
+        };
+        self.locked(|written| {
+            write_line(&mut written.journal, &session)?;
+            written.sessions.insert(self.key(found), session);
+            Ok(())
+        })
+    }
+
+    fn key(&self, found: &Found) -> (String, String) {
+        (self.form.to_owned(), found.place().address())
+    }
+
+    fn locked<T>(&self, act: impl FnOnce(&mut Written) -> T) -> T {
+        act(&mut self.written.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Written {
+    /// The name of a session, which is its own from now on.
+    fn name(&mut self, found: &Found) -> String {
+        let place = found.place().address();
+        let plain = file_name(&found.id);
+        let hash = format!("{:016x}", Piece::of(&place).0);
+        let names = [plain.clone(), format!("{plain}-{hash}")];
+        let [plain, long] = names;
+        let is_free = |name: &String| {
+            let owner = self.names.get(&name.to_lowercase());
+            owner.is_none_or(|owner| *owner == place)
+        };
+        let name = if is_free(&plain) { plain } else { long };
+        self.names.insert(name.to_lowercase(), place);
+        name
+    }
+}
+
+/// A name that every file system takes.
+fn file_name(id: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_');
+    let words = id.split(|c| !is_plain(c)).filter(|word| !word.is_empty());
+    let name = words.collect::<Vec<_>>().join("-");
+    let name: String = name.trim_start_matches('.').chars().take(LONGEST).collect();
+    if name.is_empty() {
+        "session".to_owned()
+    } else {
+        name
+    }
+}
+
+fn write_line(out: &mut dyn Write, session: &SessionFiles) -> io::Result<()> {
+    let mut line = serde_json::to_vec(session)?;
+    line.push(b'\n');
+    out.write_all(&line)
+}
+
+/// Writes a file that is there as a whole or not at all. What is no regular file is written to as it is.
+pub(super) fn replace(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    if fs::metadata(path).is_ok_and(|file| !file.is_file() && !file.is_dir()) {
+        let mut out = BufWriter::new(OpenOptions::new().write(true).open(path)?);
+        write(&mut out)?;
+        return out.flush();
+    }
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let part = path.with_file_name(format!(".{}.part", name.to_string_lossy()));
+    let written = File::create(&part).and_then(|file| {
+        let mut out = BufWriter::new(file);
+        write(&mut out)?;
+        out.flush()
+    });
+    let written = written.and_then(|()| fs::rename(&part, path));
+    if written.is_err() {
+        // It is of no use to anybody.
+        let _ = fs::remove_file(&part);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file_name;
+
+    #[test]
+    fn names_are_plain_and_short() {
+        for (id, name) in [
+            ("../../etc/passwd", "etc-passwd"),
+            ("a\nb\0c", "a-b-c"),
+            ("agent:main:main", "agent-main-main"),
+            ("…", "session"),
+            (".hidden", "hidden"),
+            ("-rf", "rf"),
+        ] {
+            assert_eq!(file_name(id), name);
+        }
+        assert_eq!(file_name(&"x".repeat(300)).len(), 80);
+    }
+}

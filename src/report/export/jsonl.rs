@@ -1,0 +1,482 @@
+//! Rows for databases: `tv.row.session/1`, `turn`, `request`, `call`, `entry` and `finding`. CONTRACT: fields are only ever
+//! added; unknown is `null`.
+//!
+//! Invariant: charges are requests, so the rows of requests add up to the session, in tokens and in money.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::{Exported, WriteFile};
+use crate::analysis::account::Account;
+use crate::analysis::calls::Calls;
+use crate::analysis::calls::awaited::Awaited;
+use crate::analysis::calls::pairing::PairingCounts;
+use crate::analysis::derived::Memo;
+use crate::analysis::lint::{Findings, Severity};
+use crate::analysis::money::spending::statement::{Group, Grouping, Statement};
+use crate::analysis::money::spending::{Charge, Fate, For};
+use crate::listing::call::{CallScene, PlacedCall};
+use crate::model::body::Body;
+use crate::model::entry::{Block, BlockKind, Entry, EntryId};
+use crate::model::text::{Text, without_sgr};
+use crate::model::timestamp::Timestamp;
+use crate::model::tool::{Clocked, is_textual};
+use crate::report::check::{FindingLine, finding_line, wanted};
+use crate::report::entry::{self, CallLine, FromLine, Life};
+use crate::report::figures::{BlockFigures, EntryFigures, Figures, RecordFigures, SessionFigures};
+use crate::report::json::write_line;
+use crate::report::reading::{Contents, Reading, shown};
+use crate::report::spent::{CostFigures, UsageFigures};
+use crate::report::turns::{OverheadFigures, TurnFigures};
+
+/// The files of a session, a kind of rows each.
+pub(super) const FILES: [(&str, WriteFile); 6] = [
+    ("sessions.jsonl", sessions),
+    ("turns.jsonl", turns),
+    ("requests.jsonl", requests),
+    ("calls.jsonl", calls),
+    ("entries.jsonl", entries),
+    ("findings.jsonl", findings),
+];
+
+/// What every row begins with.
+#[derive(Clone, Copy, Serialize)]
+struct Head<'a> {
+    host: Option<&'a str>,
+    session: &'a str,
+    format: &'static str,
+    agent: Option<&'a str>,
+    agent_version: Option<&'a str>,
+    project: Option<&'a str>,
+    cwd: Option<&'a str>,
+    path: &'a str,
+    revision: i64,
+}
+
+/// A row.
+#[derive(Serialize)]
+struct Row<'a, T> {
+    schema: &'static str,
+    id: String,
+    #[serde(flatten)]
+    head: Head<'a>,
+    #[serde(flatten)]
+    of: T,
+}
+
+#[derive(Serialize)]
+struct SessionRow<'a> {
+    title: Option<&'a str>,
+    models: &'a [String],
+    started: Option<&'a str>,
+    ended: Option<&'a str>,
+    state: &'static str,
+    waiting_for: Option<&'static str>,
+    running: usize,
+    facts: &'a BTreeMap<&'static str, String>,
+    #[serde(flatten)]
+    figures: SessionSums<'a>,
+}
+
+#[derive(Serialize)]
+struct SessionSums<'a> {
+    records: &'a RecordFigures,
+    entries: &'a EntryFigures,
+    blocks: &'a BlockFigures,
+    turns: usize,
+    lanes: usize,
+    branches: usize,
+    compactions: u64,
+    #[serde(with = "crate::report::figures::PairingFigures")]
+    pairing: PairingCounts,
+    usage: &'a UsageFigures,
+    cost: &'a CostFigures,
+    overhead: &'a OverheadFigures,
+}
+
+#[derive(Serialize)]
+struct RequestRow<'a> {
+    what: &'static str,
+    key: Option<&'a str>,
+    turn: Option<usize>,
+    lane: Option<&'a str>,
+    branch: Option<usize>,
+    model: Option<&'a str>,
+    started: Option<String>,
+    ended: Option<String>,
+    fate: &'static str,
+    usage: UsageFigures<i64>,
+    cost: CostFigures,
+}
+
+#[derive(Serialize)]
+struct CallRow<'a> {
+    call_id: Option<&'a str>,
+    number: Option<usize>,
+    key: &'a str,
+    turn: Option<usize>,
+    lane: Option<&'a str>,
+    starts_lane: Option<&'a str>,
+    line: Option<u32>,
+    argument: String,
+    took_is_bound: Option<bool>,
+    bytes: Option<u64>,
+    found: Vec<&'static str>,
+    #[serde(flatten)]
+    call: CallLine<'a>,
+}
+
+#[derive(Serialize)]
+struct EntryRow<'a> {
+    key: &'a str,
+    parent: Option<&'a str>,
+    number: usize,
+    turn: Option<usize>,
+    lane: Option<&'a str>,
+    at: Option<String>,
+    ended: Option<String>,
+    role: &'static str,
+    from: Option<FromLine<'a>>,
+    model: Option<&'a str>,
+    text: String,
+    thinking: String,
+    blocks: BlockFigures,
+    active: bool,
+    branch: Option<usize>,
+    file: String,
+    line: Option<u32>,
+    byte: u64,
+    len: u32,
+}
+
+#[derive(Serialize)]
+struct FindingRow<'a> {
+    key: Option<&'a str>,
+    turn: Option<usize>,
+    file: String,
+    #[serde(flatten)]
+    finding: FindingLine,
+}
+
+impl<'a> Head<'a> {
+    fn of(
+        Exported {
+            reading,
+            figures,
+            options,
+            now,
+            ..
+        }: &'a Exported<'_>,
+    ) -> Self {
+        let meta = reading.transcript.meta();
+        let SessionFigures { id, agent, cwd, .. } = &figures.session;
+        Self {
+            host: options.host.as_deref(),
+            session: id.as_deref().unwrap_or(&figures.path),
+            format: figures.format,
+            agent: agent.as_deref(),
+            agent_version: meta.versions.last().map(Text::as_str),
+            project: meta.project().map(Text::as_str),
+            cwd: cwd.as_deref(),
+            path: &figures.path,
+            revision: now.0,
+        }
+    }
+
+    /// A row of the session, of which this is the name among those of its kind.
+    fn row<T>(self, schema: &'static str, name: &str, of: T) -> Row<'a, T> {
+        let Self {
+            format, session, ..
+        } = self;
+        Row {
+            schema,
+            id: format!("{format}:{session}{name}"),
+            head: self,
+            of,
+        }
+    }
+}
+
+fn sessions(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let Figures {
+        session,
+        records,
+        entries,
+        blocks,
+        turns,
+        overhead,
+        lanes,
+        branches,
+        compactions,
+        pairing,
+        usage,
+        cost,
+        ..
+    } = &exported.figures;
+    let row = SessionRow {
+        title: session.title.as_deref(),
+        models: &session.models,
+        started: session.started.as_deref(),
+        ended: session.ended.as_deref(),
+        state: session.state,
+        waiting_for: session.waiting_for,
+        running: session.running,
+        facts: &session.facts,
+        figures: SessionSums {
+            records,
+            entries,
+            blocks,
+            turns: *turns,
+            lanes: *lanes,
+            branches: *branches,
+            compactions: *compactions,
+            pairing: *pairing,
+            usage,
+            cost,
+            overhead,
+        },
+    };
+    write_line(out, &Head::of(exported).row("tv.row.session/1", "", row))
+}
+
+fn turns(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let head = Head::of(exported);
+    exported.figures.turn_list.turns().try_for_each(|turn| {
+        let TurnFigures { number, prompt, .. } = &turn;
+        let name = match prompt {
+            Some(key) => format!("/turn/{key}"),
+            None => format!("/turn/{number}"),
+        };
+        write_line(out, &head.row("tv.row.turn/1", &name, turn))
+    })
+}
+
+fn requests(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let head = Head::of(exported);
+    let Reading {
+        transcript,
+        account,
+        ..
+    } = exported.reading;
+    let statement = Memo::<Statement>::once(transcript, account);
+    let mut runs = 0;
+    for (number, charge) in statement.charges.iter().enumerate() {
+        let entry = charge.entry.and_then(|id| transcript.get(id));
+        let own = entry.filter(|_| charge.is_own);
+        let turn = match statement.group_of(number, Grouping::Turns) {
+            Some(Group::Turn(prompt)) => turn_of_prompt(exported.reading, prompt),
+            _ => None,
+        };
+        let name = match (own, &charge.beside) {
+            (Some(entry), _) => format!("/request/{}", entry.key),
+            (None, Some(key)) => format!("/beside/{key}"),
+            (None, None) => {
+                runs += 1;
+                format!("/run/{runs}")
+            }
+        };
+        let row = RequestRow {
+            what: what(charge),
+            key: entry.map(|entry| entry.key.as_str()),
+            turn,
+            lane: charge.lane.as_deref(),
+            branch: statement.branch_of(number),
+            model: Some(charge.model.as_str()).filter(|model| !model.is_empty()),
+            started: charge.at.map(Timestamp::to_rfc3339),
+            ended: own.and_then(Entry::end).map(Timestamp::to_rfc3339),
+            fate: match charge.fate {
+                Fate::Fine => "fine",
+                Fate::Failed => "failed",
+                Fate::Aborted => "stopped",
+            },
+            usage: (&charge.amount).into(),
+            cost: (&charge.amount.money.cost()).into(),
+        };
+        write_line(out, &head.row("tv.row.request/1", &name, row))?;
+    }
+    Ok(())
+}
+
+fn what(charge: &Charge) -> &'static str {
+    match charge.what {
+        For::Request => "request",
+        For::Extra => "extra",
+        For::Run => "run",
+    }
+}
+
+fn calls(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let mut pager = exported.pager.take();
+    let (reading, now) = (exported.reading, exported.now);
+    let head = Head::of(exported);
+    let transcript = &reading.transcript;
+    let calls = Memo::<Calls>::of(transcript);
+    let scene = CallScene {
+        transcript,
+        calls: &calls,
+        findings: &Findings::of(transcript),
+        awaited: Awaited::of(transcript),
+        is_at_work: reading.activity(now).goes_on(now),
+        now,
+    };
+    let mut contents = Contents::of(pager.as_mut());
+    let places = calls.all().filter_map(|place| PlacedCall::at(scene, place));
+    let written = places.map(|place| call(place, reading, head, &mut contents, out));
+    let written = written.collect();
+    exported.pager = pager;
+    written
+}
+
+fn call(
+    placed: PlacedCall<'_>,
+    reading: &Reading,
+    head: Head<'_>,
+    contents: &mut Contents<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (entry, place, scene) = (placed.entry, placed.place, placed.scene);
+    let Some(block) = entry.blocks.get(place.block) else {
+        return Ok(());
+    };
+    let id = (place.entry, entry);
+    let awaited = Some(&scene.awaited);
+    let life = Life::of(
+        scene.transcript,
+        id,
+        placed.call,
+        awaited,
+        !scene.is_at_work,
+    );
+    let whole = contents.whole(block);
+    let Some(call) = whole.call() else {
+        return Ok(());
+    };
+    let row = CallRow {
+        call_id: Some(call.key.as_str()).filter(|id| !id.is_empty() && !is_textual(&call.key)),
+        number: placed.number(),
+        key: &entry.key,
+        turn: turn_of(reading, place.entry),
+        lane: entry.lane.as_deref(),
+        starts_lane: call.lane.as_deref(),
+        line: Some(placed.call.input.from.line).filter(|line| *line > 0),
+        argument: placed.argument(),
+        took_is_bound: placed.took().map(|took| took.by == Clocked::Bound),
+        bytes: placed.bytes(),
+        found: placed.findings().map(|finding| finding.rule.id).collect(),
+        call: entry::call_line(call, entry, life, None),
+    };
+    let name = format!("/call/{}/{}", entry.key, place.block);
+    write_line(out, &head.row("tv.row.call/1", &name, row))
+}
+
+fn entries(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let mut pager = exported.pager.take();
+    let reading = exported.reading;
+    let head = Head::of(exported);
+    let transcript = &reading.transcript;
+    let mut contents = Contents::of(pager.as_mut());
+    let order = transcript.order().iter().enumerate();
+    let written = order.map(|(place, id)| {
+        let Some(entry) = transcript.get(*id) else {
+            return Ok(());
+        };
+        let row = entry_row((place, *id, entry), reading, &mut contents);
+        let name = format!("/entry/{}", entry.key);
+        write_line(out, &head.row("tv.row.entry/1", &name, row))
+    });
+    let written = written.collect();
+    exported.pager = pager;
+    written
+}
+
+fn entry_row<'a>(
+    (place, id, entry): (usize, EntryId, &'a Entry),
+    reading: &'a Reading,
+    contents: &mut Contents<'_>,
+) -> EntryRow<'a> {
+    let mut blocks = BlockFigures::default();
+    blocks.count(entry);
+    let branches = reading.transcript.branches();
+    let is_text: fn(&BlockKind) -> Option<&Body> = |kind| match kind {
+        BlockKind::Text(body) => Some(body),
+        _ => None,
+    };
+    let is_thinking: fn(&BlockKind) -> Option<&Body> = |kind| match kind {
+        BlockKind::Thinking(body) => Some(body),
+        _ => None,
+    };
+    EntryRow {
+        key: &entry.key,
+        parent: entry.parent.as_deref(),
+        number: place + 1,
+        turn: turn_of(reading, id),
+        lane: entry.lane.as_deref(),
+        at: entry.at.map(Timestamp::to_rfc3339),
+        ended: entry.ended.map(Timestamp::to_rfc3339),
+        role: entry.role.word(),
+        from: entry.from.as_deref().map(Into::into),
+        model: entry.model.as_deref(),
+        text: joined(&entry.blocks, is_text, contents),
+        thinking: joined(&entry.blocks, is_thinking, contents),
+        blocks,
+        active: !branches.abandoned.contains(&id),
+        branch: branches.of(id).map(|branch| branch.number),
+        file: shown(reading.file(entry.origin.file)).to_string(),
+        line: Some(entry.origin.line).filter(|line| *line > 0),
+        byte: entry.origin.at,
+        len: entry.origin.len,
+    }
+}
+
+/// The texts of a kind with an empty line between.
+fn joined(
+    blocks: &[Block],
+    of: fn(&BlockKind) -> Option<&Body>,
+    contents: &mut Contents<'_>,
+) -> String {
+    let mut joined = String::new();
+    for block in blocks.iter().filter(|block| of(&block.kind).is_some()) {
+        let whole = contents.whole(block);
+        let Some(body) = of(&whole.kind) else {
+            continue;
+        };
+        if !joined.is_empty() {
+            joined.push_str("\n\n");
+        }
+        joined.push_str(&without_sgr(body.text_or_stub()));
+    }
+    joined
+}
+
+fn findings(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let findings = Findings::of(&exported.reading.transcript);
+    for (number, finding) in wanted(&findings, Severity::Note).into_iter().enumerate() {
+        let line = finding_line(finding, exported.reading, exported.pager.as_mut());
+        let reading = exported.reading;
+        let entry = reading.transcript.get(finding.entry);
+        let row = FindingRow {
+            key: entry.map(|entry| entry.key.as_str()),
+            turn: turn_of(reading, finding.entry),
+            file: shown(reading.file(finding.place.file)).to_string(),
+            finding: line,
+        };
+        let key = row.key.unwrap_or_default();
+        let name = format!("/finding/{}/{key}/{}", finding.rule.id, number + 1);
+        write_line(out, &Head::of(exported).row("tv.row.finding/1", &name, row))?;
+    }
+    Ok(())
+}
+
+/// The number of the turn that an entry belongs to, from 1.
+fn turn_of(reading: &Reading, id: EntryId) -> Option<usize> {
+    let account: &Account = &reading.account;
+    Some(account.turn_of(&reading.transcript, id)? + 1)
+}
+
+fn turn_of_prompt(reading: &Reading, prompt: EntryId) -> Option<usize> {
+    let turns = reading.transcript.turns().iter();
+    let mut numbers = turns.enumerate().filter(|(_, turn)| turn.prompt == prompt);
+    numbers.next().map(|(number, _)| number + 1)
+}
