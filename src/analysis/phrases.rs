@@ -414,7 +414,7 @@ mod tests {
     use super::{Figures, branch, spent, turn, unmarked, usd};
     use crate::model::body::Key;
     use crate::model::edit::Batch;
-    use crate::model::entry::{BlockKind, Piece, Role};
+    use crate::model::entry::{BlockKind, Role};
     use crate::model::text::Text;
     use crate::model::timestamp::Timestamp;
     use crate::model::transcript::Transcript;
@@ -457,9 +457,7 @@ mod tests {
                 ..Usage::default()
             }));
             let text = batch.prose(key);
-            entry
-                .blocks
-                .push(Batch::block(Piece(0), BlockKind::Text(text)));
+            entry.push(BlockKind::Text(text));
             batch.entry(entry);
             transcript.apply(batch);
             transcript.settle();

@@ -14,7 +14,7 @@ use super::decoder::{Confidence, Decoder, Format, Input, Probe, Verdict};
 use super::definition::heads::head;
 use super::roots::{SessionName, file_name, folder_name};
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
 use crate::model::record::Shape;
 use crate::model::tally::Fate;
@@ -362,12 +362,8 @@ impl AiderDecoder {
             .and_then(Timestamp::parse_local);
         let mut entry = out.new_entry(out.origin_key(), Role::Harness, at);
         let words = Text::clean(text.trim().trim_start_matches("# "));
-        entry.blocks.push(Batch::block(
-            Piece(0),
-            BlockKind::Break(Break::Resumed(words)),
-        ));
-        out.entry(entry);
-        Fate::Shown
+        entry.push(Break::Resumed(words));
+        out.show(entry)
     }
 
     fn prompt(&mut self, text: &str, out: &mut Batch) -> Fate {
@@ -377,20 +373,14 @@ impl AiderDecoder {
             return Fate::Merged;
         }
         if !std::mem::replace(&mut self.has_prompt, true) {
-            out.meta(MetaEdit::Title {
-                rank: 0,
-                title: Text::stub(&words, TITLE_CHARS),
-            });
+            out.title(0, Text::stub(&words, TITLE_CHARS));
         }
         self.answer = None;
         let mut entry = out.new_entry(out.origin_key(), Role::User, None);
         entry.marks.prompt = true;
         let body = out.prose(&words);
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Text(body)));
-        out.entry(entry);
-        Fate::Shown
+        entry.push(BlockKind::Text(body));
+        out.show(entry)
     }
 
     fn answer(&mut self, text: &str, out: &mut Batch) -> Fate {
@@ -399,12 +389,9 @@ impl AiderDecoder {
         let mut entry = out.new_entry(out.origin_key(), Role::Assistant, None);
         entry.model.clone_from(&self.model);
         let body = out.prose(words);
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Text(body)));
+        entry.push(BlockKind::Text(body));
         self.answer = Some(entry.key.clone());
-        out.entry(entry);
-        Fate::Shown
+        out.show(entry)
     }
 
     fn tool(&mut self, text: &str, out: &mut Batch) -> Fate {
@@ -425,11 +412,7 @@ impl AiderDecoder {
             }
             if let Some(usage) = usage(line) {
                 let of = self.answer.take().unwrap_or_else(|| out.origin_key());
-                out.push(Edit::Usage {
-                    of,
-                    usage: Box::new(usage),
-                    model: self.model.clone(),
-                });
+                out.usage(of, usage, self.model.clone());
             }
         }
         let mut entry = out.new_entry(out.origin_key(), Role::Harness, None);
@@ -438,11 +421,8 @@ impl AiderDecoder {
             title: "aider".into(),
             body,
         };
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Raw(raw)));
-        out.entry(entry);
-        Fate::Shown
+        entry.push(BlockKind::Raw(raw));
+        out.show(entry)
     }
 }
 

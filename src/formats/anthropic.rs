@@ -58,12 +58,12 @@ pub(crate) fn content(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> Cont
             Content::Part(BlockKind::Call(Box::new(call(block, site.at, out))))
         }
         _ if kind.ends_with("tool_result") => {
-            let call = Text::clean(block.get("tool_use_id").str_or_empty());
+            let call = block.get("tool_use_id").clean();
             Content::Result(call, Box::new(result(block, site, out)))
         }
         // The provider had another model go on.
         "fallback" if block.at(&["to", "model"]).filled().is_some() => {
-            let model = Text::clean(block.at(&["to", "model"]).str_or_empty());
+            let model = block.at(&["to", "model"]).clean();
             Content::Part(BlockKind::Break(Break::ModelChange(model)))
         }
         "mid_conv_system" => Content::Part(words_under("system message", block, out)),
@@ -86,16 +86,13 @@ fn words_under(title: &str, block: &Json<'_>, out: &mut Batch) -> BlockKind {
         block.get("text")
     };
     let body = out.output(&output_text(content));
-    BlockKind::Raw(Raw {
-        title: Text::clean(title),
-        body,
-    })
+    BlockKind::raw(title, body)
 }
 
 /// A block without a better form, as a tree.
 pub(crate) fn raw(block: &Json<'_>, title: &str, out: &mut Batch) -> BlockKind {
     let title = Text::stub(if title.is_empty() { "block" } else { title }, 80);
-    let body = out.tree(&title, block.weight(), || block.to_tree());
+    let body = block.to_body(&title, out);
     BlockKind::Raw(Raw { title, body })
 }
 
@@ -103,11 +100,11 @@ pub(crate) fn call(block: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> 
     let input = block.get("input");
     let kind = tools::kind_of_call(block.get("name").str_or_empty(), input);
     let headline = tools::headline(kind, input);
-    let mut body = out.tree(&headline, input.weight(), || input.to_tree());
+    let mut body = input.to_body(&headline, out);
     body.flags.broken_off = tools::breaks_off(input);
     ToolCall {
-        key: Text::clean(block.get("id").str_or_empty()),
-        name: Text::clean(block.get("name").str_or_empty()),
+        key: block.get("id").clean(),
+        name: block.get("name").clean(),
         kind,
         input: body,
         headline,

@@ -84,12 +84,8 @@ pub(crate) fn attached(part: &Json<'_>) -> Option<Attachment> {
             } else {
                 part.get("file")
             };
-            let data = ["file_data", "data"]
-                .iter()
-                .find_map(|name| file.get(name).str());
-            let name = ["filename", "name", "file_id", "file_url"]
-                .iter()
-                .find_map(|name| file.get(name).filled());
+            let data = file.first(&["file_data", "data"], Json::str);
+            let name = file.first(&["filename", "name", "file_id", "file_url"], Json::filled);
             data.map(size_of).or_else(|| name.map(|_| String::new()))?;
             Attachment {
                 title: titled_with("file", name, None, data.map(size_of)),
@@ -167,10 +163,8 @@ fn document(part: &Json<'_>) -> Attachment {
         .filled()
         .or_else(|| part.get("name").filled())
         .or_else(|| source.get("filename").filled());
-    let address = ["url", "file_id", "path"]
-        .iter()
-        .find_map(|name| source.get(name).filled());
-    let is_text = source.get("type").str() == Some("text");
+    let address = source.first(&["url", "file_id", "path"], Json::filled);
+    let is_text = source.get("type").is("text");
     let data = source.get("data").str().or_else(|| part.get("data").str());
     let text = match source.get("content") {
         Json::Null => data.filter(|_| is_text).map(str::to_owned),

@@ -24,7 +24,7 @@ use super::roots::{ListedSession, Process, SessionName, SideFiles};
 use super::tables::{Queries, Tables};
 use super::yaml;
 use crate::model::edit::{Batch, Edit, Severity};
-use crate::model::entry::{BlockKind, Piece, Raw, Role};
+use crate::model::entry::{BlockKind, Raw, Role};
 use crate::model::record::{Record, Shape};
 use crate::model::tally::Fate;
 use crate::model::text::secrets;
@@ -431,12 +431,9 @@ pub(crate) fn show_raw(input: Input<'_>, title: &str, out: &mut Batch) -> Fate {
         input.json.get("timestamp").moment(),
     );
     let title = Text::clean(title);
-    let body = out.tree(&title, input.json.weight(), || input.json.to_tree());
-    entry
-        .blocks
-        .push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
-    out.entry(entry);
-    Fate::Shown
+    let body = input.json.to_body(&title, out);
+    entry.push(BlockKind::Raw(Raw { title, body }));
+    out.show(entry)
 }
 
 /// The fate of a JSON value, and how many bytes of its record it takes.
@@ -674,13 +671,7 @@ fn show_damaged(text: &str, damage: &Damage, out: &mut Batch) -> Fate {
     };
     let mut entry = out.new_entry(out.origin_key(), Role::Harness, None);
     let body = out.output(text);
-    entry.blocks.push(Batch::block(
-        Piece(0),
-        BlockKind::Raw(Raw {
-            title: Text::clean(&what),
-            body,
-        }),
-    ));
+    entry.push(BlockKind::raw(&what, body));
     out.push(Edit::Entry(Box::new(entry)));
     out.notice(Severity::Error, &what);
     out.tally.note_fault(out.origin(), Text::clean(&what));

@@ -461,17 +461,11 @@ mod tests {
             ..Usage::default()
         }));
         let prose = out.prose("The first line is read.\nok\nAnd there is a third line in it");
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Text(prose)));
+        entry.push(BlockKind::Text(prose));
         let words = Break::Setting("mode: plan".into());
-        entry
-            .blocks
-            .push(Batch::block(Piece(1), BlockKind::Break(words)));
+        entry.push_piece(Piece(1), words);
         let output = out.output("\u{1b}[31mred\u{1b}[0m and some more words");
-        entry
-            .blocks
-            .push(Batch::block(Piece(2), BlockKind::Text(output)));
+        entry.push_piece(Piece(2), BlockKind::Text(output));
         out.entry(entry);
         out.push(Edit::Meta(MetaEdit::Fact {
             name: "git branch",

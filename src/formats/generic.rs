@@ -154,13 +154,9 @@ impl Decoder for GenericDecoder {
             entry.blocks.first().map(|block| &block.kind),
         ) {
             self.has_prompt = true;
-            out.meta(MetaEdit::Title {
-                rank: 0,
-                title: Text::stub(&body.stub, 120),
-            });
+            out.title(0, Text::stub(&body.stub, 120));
         }
-        out.entry(entry);
-        Fate::Shown
+        out.show(entry)
     }
 }
 
@@ -175,23 +171,19 @@ fn header(input: Input<'_>, out: &mut Batch) -> Fate {
         return Fate::Passed("frame of a document");
     }
     let id = ["session_id", "sessionId", "conversation_id", "id"];
-    if let Some(id) = id.iter().find_map(|name| input.json.get(name).text()) {
+    if let Some(id) = input.json.first(&id, Json::text) {
         out.meta(MetaEdit::Id(id));
     }
     if let Some(title) = input.json.get("title").text() {
-        out.meta(MetaEdit::Title { rank: 2, title });
+        out.title(2, title);
     }
     show_raw(input, "document", out)
 }
 
 fn plain(text: &str, out: &mut Batch) -> Fate {
     let mut entry = out.new_entry(out.origin_key(), Role::Harness, None);
-    entry.blocks.push(Batch::block(
-        Piece::default(),
-        BlockKind::Text(out.prose(text)),
-    ));
-    out.entry(entry);
-    Fate::Shown
+    entry.push_piece(Piece::default(), BlockKind::Text(out.prose(text)));
+    out.show(entry)
 }
 
 fn role_of(json: &Json<'_>) -> Option<Role> {
@@ -242,7 +234,7 @@ fn content(json: &Json<'_>, out: &mut Batch) -> Vec<Block> {
     }
     kinds
         .into_iter()
-        .map(|kind| Batch::block(Piece::default(), kind))
+        .map(|kind| Block::new(Piece::default(), kind))
         .collect()
 }
 
@@ -251,9 +243,7 @@ fn block(item: &Json<'_>, out: &mut Batch) -> BlockKind {
         return BlockKind::Text(out.prose(text));
     }
     let kind = item.get("type").str_or_empty();
-    let text = ["text", "content", "thinking"]
-        .iter()
-        .find_map(|name| item.get(name).filled());
+    let text = item.first(&["text", "content", "thinking"], Json::filled);
     match text {
         Some(text) if matches!(kind, "thinking" | "reasoning") => {
             BlockKind::Thinking(out.prose(text))
@@ -285,7 +275,7 @@ fn block(item: &Json<'_>, out: &mut Batch) -> BlockKind {
 
 fn tree(title: &str, value: &Json<'_>, out: &mut Batch) -> BlockKind {
     let title = Text::stub(title, 80);
-    let body = out.tree(&title, value.weight(), || value.to_tree());
+    let body = value.to_body(&title, out);
     BlockKind::Raw(Raw { title, body })
 }
 

@@ -17,7 +17,8 @@ use std::hash::{Hash, Hasher};
 
 use serde_json::value::RawValue;
 
-use crate::model::body::Tree;
+use crate::model::body::{Body, Tree};
+use crate::model::edit::Batch;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 pub(crate) use damage::Damage;
@@ -72,6 +73,15 @@ impl<'a> Json<'a> {
         path.iter().fold(self, |value, name| value.get(name))
     }
 
+    /// What the first member with one of these names is read as that can be read so: agents rename members.
+    pub(crate) fn first<'s, T>(
+        &'s self,
+        names: &[&str],
+        read: impl Fn(&'s Self) -> Option<T>,
+    ) -> Option<T> {
+        names.iter().find_map(|name| read(self.get(name)))
+    }
+
     /// Whether an object has this member, even if it is `null`.
     pub(crate) fn has(&self, name: &str) -> bool {
         matches!(self, Self::Object(members) if members.iter().any(|(key, _)| is_named(key, name)))
@@ -83,6 +93,16 @@ impl<'a> Json<'a> {
             Self::Str(text) => Some(text),
             _ => None,
         }
+    }
+
+    /// Whether it is this string.
+    pub(crate) fn is(&self, text: &str) -> bool {
+        self.str() == Some(text)
+    }
+
+    /// The string as a clean text, even if it is blank or missing.
+    pub(crate) fn clean(&self) -> Text {
+        Text::clean(self.str_or_empty())
     }
 
     /// The string, or nothing.
@@ -218,6 +238,11 @@ impl<'a> Json<'a> {
             ),
             Self::Deep(source) => Tree::Text(Text::clean(source)),
         }
+    }
+
+    /// The value as a body, under a headline.
+    pub(crate) fn to_body(&self, headline: &Text, out: &mut Batch) -> Body {
+        out.tree(headline, self.weight(), || self.to_tree())
     }
 
     /// Whether it is many values of a few bytes each.

@@ -28,6 +28,7 @@ pub(crate) mod inline;
 pub(crate) mod inspect;
 pub mod json;
 pub(crate) mod kimi;
+pub(crate) mod lanes;
 pub mod openclaw;
 pub(crate) mod opencode;
 pub mod pi;

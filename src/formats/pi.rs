@@ -60,7 +60,7 @@ impl Format for Pi {
         let header = probe
             .lines
             .iter()
-            .find(|line| line.get("type").str() == Some("session"));
+            .find(|line| line.get("type").is("session"));
         let version = header
             .filter(|_| container == Container::Session)
             .map(|line| {
@@ -173,7 +173,7 @@ pub(crate) fn container(lines: &[Json<'_>]) -> Option<Container> {
             && !line.has("createdAt")
     };
     let is_v4 = |line: &Json<'_>| {
-        line.get("kind").str() == Some("header")
+        line.get("kind").is("header")
             && [line.get("version"), line.get("v")]
                 .iter()
                 .any(|v| v.int() == Some(4))
@@ -201,7 +201,7 @@ pub(crate) fn container(lines: &[Json<'_>]) -> Option<Container> {
 fn is_of_droid(line: &Json<'_>) -> bool {
     let is_foreign =
         |block: &Json<'_>| matches!(block.get("type").str(), Some("tool_use" | "tool_result"));
-    line.get("type").str() == Some("session_start")
+    line.get("type").is("session_start")
         || line
             .at(&["message", "content"])
             .items()

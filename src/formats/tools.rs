@@ -187,10 +187,7 @@ pub(crate) fn is_unfinished(text: &str) -> bool {
 
 /// The first of the named fields that is a string and not blank.
 fn first(input: &Json<'_>, names: &[&str]) -> Option<String> {
-    names
-        .iter()
-        .find_map(|name| input.get(name).filled())
-        .map(str::to_owned)
+    input.first(names, Json::filled).map(str::to_owned)
 }
 
 /// The command of an input.
@@ -258,7 +255,7 @@ fn path(input: &Json<'_>) -> Option<String> {
 
 /// The requested range of lines: `:40-80`, `:40` without an end, empty for the whole file.
 fn range(input: &Json<'_>) -> String {
-    let number = |names: &[&str]| names.iter().find_map(|name| input.get(name).int());
+    let number = |names: &[&str]| input.first(names, Json::int);
     let both = input.get("view_range").items();
     let start = number(&[
         "offset",
@@ -288,11 +285,9 @@ fn patched_paths(input: &Json<'_>) -> Option<String> {
     if !listed.is_empty() {
         return Some(listed.join(BETWEEN));
     }
-    let patch = input.str().or_else(|| {
-        ["patch", "patchText", "input", "diff"]
-            .iter()
-            .find_map(|n| input.get(n).str())
-    })?;
+    let patch = input
+        .str()
+        .or_else(|| input.first(&["patch", "patchText", "input", "diff"], Json::str))?;
     let marks = [
         "*** Update File: ",
         "*** Add File: ",

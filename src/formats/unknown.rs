@@ -121,7 +121,7 @@ pub(crate) fn block(kind: Kind<'_>, json: &Json<'_>, out: &mut Batch) -> BlockKi
             let (judged, said) = match (known, known.text(kind.0, json)) {
                 (KindRule::Setting(_), Some(said)) => {
                     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-                    return BlockKind::Break(Break::Setting(Text::clean(&said)));
+                    return BlockKind::Break(Break::setting(&said));
                 }
                 (_, Some(said)) => (Judged::Text, Some(said)),
                 (_, None) => (Judged::Trace, text_of(json, 0).map(Cow::into_owned)),
@@ -148,10 +148,9 @@ fn show(
         Some(_) => block(kind, json, out),
         None => unknown(kind, json, judge(json), out),
     };
-    entry.blocks.push(Batch::block(Piece::default(), block));
+    entry.push_piece(Piece::default(), block);
     entry.mark_by_asides();
-    out.entry(entry);
-    Fate::Shown
+    out.show(entry)
 }
 
 /// The object after which the class is named, or the content of the record.
@@ -189,7 +188,7 @@ fn aside(
             text_of(json, 0)
         };
         let headline = Text::stub(text.as_deref().unwrap_or_default(), HEADLINE);
-        out.tree(&headline, json.weight(), || json.to_tree())
+        json.to_body(&headline, out)
     };
     BlockKind::Aside(judged, Raw { title, body })
 }

@@ -79,11 +79,7 @@ impl Zeros {
         let mut free: Vec<_> = self.unknown.drain().collect();
         free.sort_by(|(one, _), (other, _)| one.cmp(other));
         for (of, (usage, model)) in free {
-            out.push(Edit::Usage {
-                of,
-                usage: Box::new(usage),
-                model,
-            });
+            out.usage(of, usage, model);
         }
     }
 }

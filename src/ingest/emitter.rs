@@ -11,7 +11,7 @@ use crate::formats::json::Json;
 use crate::model::body::Body;
 use crate::model::edit::{Batch, Edit, Feed, MetaEdit, Mode, Severity, Stage};
 use crate::model::entry::rewording;
-use crate::model::entry::{BlockKind, Piece, Raw, Role};
+use crate::model::entry::{BlockKind, Raw, Role};
 use crate::model::record::{FileId, Origin, Record};
 use crate::model::tally::{Fate, Tally};
 use crate::model::text::Text;
@@ -241,13 +241,10 @@ impl<'o> Emitter<'o> {
         let mut entry = batch.new_entry(batch.origin_key(), Role::Harness, None);
         let body = body_of_fault(record.bytes, batch);
         let title = Text::clean(what);
-        entry.blocks.push(Batch::block(
-            Piece(0),
-            BlockKind::Raw(Raw {
-                title: title.clone(),
-                body,
-            }),
-        ));
+        entry.push(BlockKind::Raw(Raw {
+            title: title.clone(),
+            body,
+        }));
         batch.entry(entry);
         batch.notice(Severity::Error, what);
         batch.tally.note_fault(record.origin, title);

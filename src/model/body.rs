@@ -156,6 +156,20 @@ impl PartialEq for Body {
 }
 
 impl Body {
+    /// A body that no record holds as it is: its stub is the whole, and it is never left on disk.
+    pub(crate) fn in_memory(text: &str, from: Origin) -> Self {
+        let capped = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
+        Self {
+            stub: Text::clean(text),
+            bytes: capped(text.len()),
+            lines: capped(text.lines().count()),
+            from,
+            slot: 0,
+            flags: BodyFlags::default(),
+            held: Held::Stub,
+        }
+    }
+
     /// The text, unless it is away or a tree.
     pub(crate) fn text(&self) -> Option<&Text> {
         match &self.held {

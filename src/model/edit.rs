@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::body::{Body, BodyFlags, Held, Key, Tree};
-use super::entry::{Block, BlockKind, Entry, Marks, Piece, Role, Sent, Stop};
+use super::entry::{Entry, Marks, Piece, Role, Stop};
 use super::found::Place;
 pub use super::meta::MetaEdit;
 use super::record::{FileId, Origin};
 use super::resume::Resume;
-use super::tally::Tally;
 use super::tally::unknown::Judged;
+use super::tally::{Fate, Tally};
 use super::text::stub::Manner;
 use super::text::{Name, Text, count_lines, prefix};
 use super::timestamp::Timestamp;
@@ -170,7 +170,7 @@ pub struct Batch {
     pub stubs_only: bool,
     /// Only what counts is asked for: of bodies nothing is told but where they stand.
     pub(crate) is_counted: bool,
-    /// Bodies stand nowhere else: they came through a pipe and cannot be read again.
+    /// Bodies stand nowhere else: they came through a pipe, or no record holds them as they are.
     pub(crate) is_piped: bool,
     /// The format of the records, which says what their kinds are called; empty before the first one.
     pub(crate) format: &'static str,
@@ -315,12 +315,65 @@ impl Batch {
         self.edits.push(Edit::Entry(Box::new(entry)));
     }
 
+    /// Adds an entry that its record is shown by.
+    pub(crate) fn show(&mut self, entry: Entry) -> Fate {
+        self.entry(entry);
+        Fate::Shown
+    }
+
     /// Adds a fact about the session.
     pub(crate) fn meta(&mut self, edit: MetaEdit) {
         if let MetaEdit::Version(version) = &edit {
             self.tally.note_version(version, self.origin);
         }
         self.edits.push(Edit::Meta(edit));
+    }
+
+    pub(crate) fn title(&mut self, rank: u8, title: Text) {
+        self.meta(MetaEdit::Title { rank, title });
+    }
+
+    pub(crate) fn fact(&mut self, name: &'static str, value: Text) {
+        self.meta(MetaEdit::Fact { name, value });
+    }
+
+    /// Adds a sub-agent, by the name of its lane.
+    pub(crate) fn lane(&mut self, name: Name, label: Option<Text>, call: Option<Key>) {
+        self.meta(MetaEdit::Lane { name, label, call });
+    }
+
+    /// Adds what came of a call.
+    pub(crate) fn result(
+        &mut self,
+        call: Key,
+        result: impl Into<Box<ToolResult>>,
+        lane: Option<Name>,
+    ) {
+        let result = result.into();
+        self.push(Edit::Result { call, result, lane });
+    }
+
+    pub(crate) fn state(&mut self, call: Key, state: ToolState) {
+        self.push(Edit::State { call, state });
+    }
+
+    /// Adds what a record tells of work in the background.
+    pub(crate) fn update(&mut self, about: About, update: Update, lane: Option<Name>) {
+        self.push(Edit::Update {
+            about,
+            update,
+            lane,
+        });
+    }
+
+    /// Adds what was spent for an entry, or beside all of them.
+    pub(crate) fn usage(&mut self, of: Key, usage: impl Into<Box<Usage>>, model: Option<Name>) {
+        let usage = usage.into();
+        self.push(Edit::Usage { of, usage, model });
+    }
+
+    pub(crate) fn retire_piece(&mut self, of: Key, piece: Piece) {
+        self.push(Edit::RetirePiece { of, piece });
     }
 
     /// An entry without blocks for the record that is being decoded, to be filled in.
@@ -341,15 +394,6 @@ impl Batch {
             records: Vec::new(),
             marks: Marks::default(),
             revision: 0,
-        }
-    }
-
-    /// A block of the entry's own piece, or of the named one.
-    pub fn block(piece: Piece, kind: BlockKind) -> Block {
-        Block {
-            piece,
-            sent: Sent::Usual,
-            kind,
         }
     }
 

@@ -86,6 +86,16 @@ impl Entry {
         }
     }
 
+    /// Appends a block of the entry's own piece.
+    pub fn push(&mut self, kind: impl Into<BlockKind>) {
+        self.push_piece(Piece(0), kind);
+    }
+
+    /// Appends a block of the piece that a record brought.
+    pub fn push_piece(&mut self, piece: Piece, kind: impl Into<BlockKind>) {
+        self.blocks.push(Block::new(piece, kind));
+    }
+
     /// Which of the ends that it tells stand for a block: each notice tells one, and the last of them all that are left.
     pub(crate) fn ends_at<'e>(&self, ends: &'e [EndLine], block: usize) -> &'e [EndLine] {
         if ends.is_empty() || !matches!(self.role, Role::System | Role::Harness) {
@@ -356,6 +366,15 @@ pub struct Block {
 }
 
 impl Block {
+    /// A block of the piece that a record brought.
+    pub fn new(piece: Piece, kind: impl Into<BlockKind>) -> Self {
+        Self {
+            piece,
+            sent: Sent::Usual,
+            kind: kind.into(),
+        }
+    }
+
     /// Whether it says that records of another session stand here.
     pub(crate) fn is_resumption(&self) -> bool {
         matches!(self.kind, BlockKind::Break(Break::Resumed(_)))
@@ -544,6 +563,14 @@ impl Break {
         }
     }
 
+    pub(crate) fn setting(words: &str) -> Self {
+        Self::Setting(Text::clean(words))
+    }
+
+    pub(crate) fn error(words: &str) -> Self {
+        Self::Error(Text::clean(words))
+    }
+
     /// What it says, for searching and copying.
     pub fn words(&self) -> Text {
         match self {
@@ -563,7 +590,18 @@ impl Break {
     }
 }
 
+impl From<Break> for BlockKind {
+    fn from(line: Break) -> Self {
+        Self::Break(line)
+    }
+}
+
 impl BlockKind {
+    pub(crate) fn raw(title: &str, body: Body) -> Self {
+        let title = Text::clean(title);
+        Self::Raw(Raw { title, body })
+    }
+
     /// Whether it is an error to stop at, wherever one looks for them: a failed call, a result without its
     /// call, an error of the agent, a broken record.
     pub(crate) fn is_error(&self) -> bool {

@@ -494,7 +494,7 @@ mod tests {
     use super::{Gathered, QUOTED, QUOTED_IN_ALL, ROWS, code, plain};
     use crate::ingest::Target;
     use crate::model::edit::Batch;
-    use crate::model::entry::{BlockKind, Piece, Role};
+    use crate::model::entry::{BlockKind, Role};
     use crate::model::text::Text;
     use crate::report::reading::Reading;
 
@@ -505,9 +505,7 @@ mod tests {
             let mut entry = out.new_entry(Text::clean(&format!("u{number}")), Role::User, None);
             entry.marks.prompt = true;
             let body = out.prose(&"x".repeat(bytes));
-            entry
-                .blocks
-                .push(Batch::block(Piece(0), BlockKind::Text(body)));
+            entry.push(BlockKind::Text(body));
             out.entry(entry);
         }
         Reading::from_batch(

@@ -11,7 +11,7 @@ use tv::formats::json::{self, Json};
 use tv::formats::{DetectMode, Detection, detect, named};
 use tv::model::body::Body;
 use tv::model::edit::{Batch, Edit, saturating_u32};
-use tv::model::entry::{BlockKind, Piece, Role, StrayResult};
+use tv::model::entry::{Block, BlockKind, Piece, Role, StrayResult};
 use tv::model::record::{FileId, Origin, Record, Shape};
 use tv::model::tool::ToolState;
 use tv::model::transcript::Transcript;
@@ -491,7 +491,7 @@ fn bodies(edit: Edit) -> Vec<Body> {
                 result: *result,
                 duplicate: false,
             };
-            vec![Batch::block(
+            vec![Block::new(
                 Piece::default(),
                 BlockKind::Result(Box::new(stray)),
             )]

@@ -11,7 +11,7 @@ use tv::app::panes::Pane;
 use tv::ingest::{self, Target};
 use tv::model::body::Tree;
 use tv::model::edit::{Batch, Edit};
-use tv::model::entry::{BlockKind, Piece, Role};
+use tv::model::entry::{Block, BlockKind, Piece, Role};
 use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
 use tv::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
@@ -44,7 +44,7 @@ fn entry(
     let kinds = kinds(&mut batch);
     let mut entry = batch.new_entry(Text::from(key), role, at(seconds));
     entry.marks.prompt = role == Role::User;
-    let block = |(n, kind): (usize, BlockKind)| Batch::block(Piece(n as u64), kind);
+    let block = |(n, kind): (usize, BlockKind)| Block::new(Piece(n as u64), kind);
     entry.blocks = kinds.into_iter().enumerate().map(block).collect();
     Edit::Entry(Box::new(entry))
 }

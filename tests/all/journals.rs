@@ -1,4 +1,4 @@
-//! Journals: what they come to is what the state says that they come to.
+//! Journals: what they come to is what the document says that they come to.
 
 use tv::ingest::Target;
 use tv::model::entry::{BlockKind, Role};
@@ -17,7 +17,7 @@ fn said(session: &ReadSession) -> Vec<String> {
             format!(
                 "{} {:?} {:?}",
                 call.key,
-                call.input.held,
+                call.headline,
                 call.state.result().map(|r| &r.body.stub)
             )
         }

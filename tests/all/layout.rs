@@ -4,7 +4,9 @@ use proptest::prelude::{Strategy, any, prop, prop_assert, prop_oneof, proptest};
 
 use tv::model::body::{Body, Image, Tree};
 use tv::model::edit::Batch;
-use tv::model::entry::{BlockKind, Break, Entry, Marks, Piece, Raw, Role, Stop, StrayResult};
+use tv::model::entry::{
+    Block, BlockKind, Break, Entry, Marks, Piece, Raw, Role, Stop, StrayResult,
+};
 use tv::model::record::Origin;
 use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
@@ -50,7 +52,7 @@ fn entry(role: Role, kinds: Vec<BlockKind>) -> Entry {
         model: None,
         blocks: kinds
             .into_iter()
-            .map(|kind| Batch::block(Piece::default(), kind))
+            .map(|kind| Block::new(Piece::default(), kind))
             .collect(),
         usage: None,
         stop: Stop::Unrecorded,

@@ -2,7 +2,7 @@
 
 use tv::model::body::Tree;
 use tv::model::edit::{Batch, Edit, MetaEdit};
-use tv::model::entry::{BlockKind, Break, Entry, Piece, Role};
+use tv::model::entry::{Block, BlockKind, Break, Entry, Piece, Role};
 use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
 use tv::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
@@ -35,7 +35,7 @@ pub(crate) fn entry(
     let blocks = kinds
         .into_iter()
         .zip(0..)
-        .map(|(kind, piece)| Batch::block(Piece(piece), kind));
+        .map(|(kind, piece)| Block::new(Piece(piece), kind));
     entry.blocks = blocks.collect();
     Edit::Entry(Box::new(entry))
 }

@@ -3,7 +3,7 @@
 
 use tv::model::body::Tree;
 use tv::model::edit::{Batch, Edit};
-use tv::model::entry::{BlockKind, Entry, Piece, Role};
+use tv::model::entry::{Block, BlockKind, Entry, Piece, Role};
 use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
 use tv::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
@@ -17,7 +17,7 @@ fn entry(key: &str, role: Role, kind: impl FnOnce(&mut Batch) -> BlockKind) -> E
     let mut entry: Entry =
         batch.new_entry(Text::from(key), role, Some(Timestamp(1_700_000_000_000)));
     entry.marks.prompt = role == Role::User;
-    entry.blocks = vec![Batch::block(Piece(0), kind)];
+    entry.blocks = vec![Block::new(Piece(0), kind)];
     Edit::Entry(Box::new(entry))
 }
 

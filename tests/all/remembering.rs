@@ -9,7 +9,7 @@ use tv::app::input::bindings::BINDINGS;
 use tv::app::mode::Mode as KeyMode;
 use tv::app::text::wrapping::Numbers;
 use tv::model::edit::{Batch, Edit, Feed, Mode, Stage as Stretch};
-use tv::model::entry::{BlockKind, Entry, Piece, Role};
+use tv::model::entry::{Block, BlockKind, Entry, Piece, Role};
 use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
 use tv::render::row::RowKind;
@@ -25,7 +25,7 @@ fn said(key: &str, role: Role, text: &str, at: i64) -> Edit {
     let body = batch.prose(text);
     let mut entry: Entry = batch.new_entry(Text::from(key), role, Some(Timestamp(at)));
     entry.marks.prompt = role == Role::User;
-    entry.blocks = vec![Batch::block(Piece(0), BlockKind::Text(body))];
+    entry.blocks = vec![Block::new(Piece(0), BlockKind::Text(body))];
     Edit::Entry(Box::new(entry))
 }
 

@@ -7,7 +7,7 @@ use proptest::prelude::{Strategy, any, prop, proptest};
 use super::{Account, Class, Figures, PAGE, TimeSpan};
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::sender::{Sender, SenderKind};
-use crate::model::entry::{BlockKind, Break, Piece, Role, Stop};
+use crate::model::entry::{Block, BlockKind, Break, Piece, Role, Stop};
 use crate::model::samples;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -23,8 +23,7 @@ fn at(seconds: Seconds) -> Option<Timestamp> {
 fn entry(out: &mut Batch, key: &str, role: Role, time: Seconds, kinds: Vec<BlockKind>) {
     let mut entry = out.new_entry(Text::clean(key), role, at(time));
     entry.marks.prompt = role == Role::User;
-    let block =
-        |(n, kind): (usize, BlockKind)| Batch::block(Piece(u64::try_from(n).unwrap()), kind);
+    let block = |(n, kind): (usize, BlockKind)| Block::new(Piece(u64::try_from(n).unwrap()), kind);
     entry.blocks = kinds.into_iter().enumerate().map(block).collect();
     out.entry(entry);
 }
@@ -368,7 +367,7 @@ fn sub_agents_have_their_own_time() {
             let text = BlockKind::Text(out.prose("in the lane"));
             let mut inner = out.new_entry(Text::from(key), Role::Assistant, at(Some(time)));
             inner.lane = Some(Text::from("worker"));
-            inner.blocks = vec![Batch::block(Piece(0), text)];
+            inner.blocks = vec![Block::new(Piece(0), text)];
             out.entry(inner);
         }
         result(out, "a", Some(30));

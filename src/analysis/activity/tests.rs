@@ -5,7 +5,7 @@ use crate::analysis::calls::pairing;
 use crate::analysis::phrases;
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Marks, Piece, Role, Stop};
+use crate::model::entry::{BlockKind, Break, Marks, Role, Stop};
 use crate::model::meta::{RunStatus, Running};
 use crate::model::samples;
 use crate::model::text::Text;
@@ -21,7 +21,7 @@ fn say(out: &mut Batch, key: &str, role: Role, kind: BlockKind) {
         prompt: role == Role::User,
         ..Marks::default()
     };
-    entry.blocks.push(Batch::block(Piece(0), kind));
+    entry.push(kind);
     out.entry(entry);
 }
 
@@ -239,10 +239,7 @@ fn failed(out: &mut Batch, retried: bool, words: &str) {
         retried,
         ..Marks::default()
     };
-    entry.blocks.push(Batch::block(
-        Piece(0),
-        BlockKind::Break(Break::Error(Text::clean(words))),
-    ));
+    entry.push(Break::Error(Text::clean(words)));
     out.entry(entry);
 }
 
@@ -304,9 +301,7 @@ fn a_text_before_a_call_is_no_waiting() {
             let mut entry =
                 out.new_entry(Text::clean("answer"), Role::Assistant, Some(Timestamp(0)));
             entry.stop = stop;
-            entry
-                .blocks
-                .push(Batch::block(Piece(0), BlockKind::Text(body)));
+            entry.push(BlockKind::Text(body));
             out.entry(entry);
         }
     };
@@ -327,7 +322,7 @@ fn a_text_before_a_call_is_no_waiting() {
             ..Marks::default()
         };
         entry.stop = stop;
-        entry.blocks.push(Batch::block(Piece(0), kind));
+        entry.push(kind);
         out.entry(entry);
     };
     let setting = || BlockKind::Break(Break::Setting(Text::clean("hook Stop")));
@@ -354,9 +349,7 @@ fn what_the_user_runs_leaves_the_work_where_it_stood() {
     let run = |out: &mut Batch| {
         let body = out.prose("!git status");
         let mut entry = out.new_entry(Text::clean("run"), Role::User, Some(Timestamp(0)));
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Text(body)));
+        entry.push(BlockKind::Text(body));
         out.entry(entry);
     };
     let after = |before: fn(&mut Batch)| {
@@ -438,9 +431,7 @@ fn a_call_goes_on_while_its_sub_agent_works() {
         let mut entry = batch.new_entry(key, Role::Assistant, Some(Timestamp(minute * MINUTE)));
         entry.lane = Some(Text::clean("scout"));
         let body = batch.prose("on it");
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Text(body)));
+        entry.push(BlockKind::Text(body));
         batch.entry(entry);
     }
     let mut transcript = Transcript::new();
@@ -485,9 +476,7 @@ fn a_state_is_no_older_than_what_was_seen_of_it_allows() {
             ..Marks::default()
         };
         let body = batch.prose("fix it");
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Text(body)));
+        entry.push(BlockKind::Text(body));
         batch.entry(entry);
         let mut transcript = Transcript::new();
         transcript.apply(batch);
@@ -571,7 +560,7 @@ fn started(out: &mut Batch, name: &str, state: ToolState, minutes: i64, does: Bl
         Some(Timestamp(minutes * MINUTE)),
     );
     entry.lane = Some(lane);
-    entry.blocks.push(Batch::block(Piece(0), does));
+    entry.push(does);
     out.entry(entry);
 }
 

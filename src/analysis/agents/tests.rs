@@ -73,7 +73,7 @@ fn judged(transcript: &Transcript, state: Option<ToolState>, is_awaited: bool) -
 }
 
 fn text() -> Vec<Block> {
-    vec![Batch::block(
+    vec![Block::new(
         Piece(0),
         BlockKind::Text(Batch::default().prose("found it")),
     )]
@@ -120,7 +120,7 @@ fn what_goes_on_after_its_call_is_judged_by_its_own_end() {
 #[test]
 fn who_asks_waits() {
     let question = call("AskUserQuestion", ToolState::Pending);
-    let blocks = vec![Batch::block(Piece(0), BlockKind::Call(Box::new(question)))];
+    let blocks = vec![Block::new(Piece(0), BlockKind::Call(Box::new(question)))];
     let transcript = session(&[10, 20], Stop::Calls, blocks);
     assert_eq!(
         judged(&transcript, Some(ToolState::Pending), true),

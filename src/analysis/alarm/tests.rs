@@ -10,7 +10,7 @@ use crate::analysis::loops::Loops;
 use crate::analysis::money::cost::{Cost, CostSource};
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{BlockKind, EntryId, Piece, Role};
+use crate::model::entry::{BlockKind, EntryId, Role};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
@@ -67,9 +67,7 @@ impl Session {
                 lane: None,
             };
             let mut entry = out.new_entry(key.into(), Role::Assistant, Some(Timestamp(0)));
-            entry
-                .blocks
-                .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+            entry.push(BlockKind::Call(Box::new(call)));
             out.entry(entry);
         });
     }

@@ -4,7 +4,7 @@ use super::{Anomaly, of_links, of_pairing, of_times};
 use crate::analysis::calls::pairing;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, Piece, Role};
+use crate::model::entry::{BlockKind, Role};
 use crate::model::record::{FileId, Origin};
 use crate::model::samples;
 use crate::model::text::Text;
@@ -84,9 +84,7 @@ fn call(out: &mut Batch, line: u32, key: &str, at: i64, state: ToolState) {
         state,
         ..samples::call(out, key)
     };
-    entry
-        .blocks
-        .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+    entry.push(BlockKind::Call(Box::new(call)));
     out.entry(entry);
 }
 

@@ -174,7 +174,7 @@ mod tests {
     use super::{PairingCounts, count};
     use crate::model::body::Tree;
     use crate::model::edit::{Batch, Edit, MetaEdit};
-    use crate::model::entry::{BlockKind, Marks, Piece, Role};
+    use crate::model::entry::{BlockKind, Marks, Role};
     use crate::model::text::Text;
     use crate::model::tool::textual_key;
     use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
@@ -202,9 +202,7 @@ mod tests {
             started: None,
             lane: None,
         };
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+        entry.push(BlockKind::Call(Box::new(call)));
         out.entry(entry);
     }
 

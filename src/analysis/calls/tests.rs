@@ -31,9 +31,7 @@ fn message(out: &mut Batch, key: &str, at: Option<i64>, calls: &[(&str, &str, &s
             ..samples::call(out, id)
         };
         let piece = Piece(u64::try_from(number).unwrap());
-        entry
-            .blocks
-            .push(Batch::block(piece, BlockKind::Call(Box::new(call))));
+        entry.push_piece(piece, BlockKind::Call(Box::new(call)));
     }
     out.entry(entry);
 }

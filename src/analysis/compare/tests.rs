@@ -2,7 +2,7 @@
 
 use super::{Compared, Sides};
 use crate::model::edit::{Batch, MetaEdit};
-use crate::model::entry::{BlockKind, Piece, Role};
+use crate::model::entry::{Block, BlockKind, Piece, Role};
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolState};
 use crate::model::transcript::Transcript;
@@ -29,7 +29,7 @@ fn transcript_of(records: &[(&str, &str, &str)]) -> Transcript {
                 lane: None,
             }))
         };
-        entry.blocks = vec![Batch::block(Piece(0), kind)];
+        entry.blocks = vec![Block::new(Piece(0), kind)];
         batch.entry(entry);
     }
     let mut transcript = Transcript::new();

@@ -2,7 +2,7 @@
 
 use super::{Derived, Facts, Generation, Memo, Out};
 use crate::model::edit::{Batch, Edit, Mode};
-use crate::model::entry::{BlockKind, EntryId, Piece, Role};
+use crate::model::entry::{BlockKind, EntryId, Role};
 use crate::model::text::Text;
 use crate::model::transcript::Transcript;
 
@@ -90,9 +90,7 @@ impl Fixture {
 
 fn say(out: &mut Batch, key: &str, text: &str) {
     let mut entry = out.new_entry(Text::from(key), Role::User, None);
-    entry
-        .blocks
-        .push(Batch::block(Piece(0), BlockKind::Text(out.prose(text))));
+    entry.push(BlockKind::Text(out.prose(text)));
     out.entry(entry);
 }
 

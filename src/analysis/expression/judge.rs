@@ -334,7 +334,7 @@ mod tests {
     use super::{Judge, is_like};
     use crate::analysis::expression::parse::parse;
     use crate::model::edit::{Batch, MetaEdit};
-    use crate::model::entry::{BlockKind, Piece, Role};
+    use crate::model::entry::{BlockKind, Role};
     use crate::model::samples;
     use crate::model::tool::ToolKind;
     use crate::model::transcript::Transcript;
@@ -347,9 +347,7 @@ mod tests {
         call.kind = ToolKind::Edit;
         call.headline = "/home/mira/boats/src/a.rs:1-9 ; Dockerfile".into();
         let mut entry = batch.new_entry("e".into(), Role::Assistant, None);
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+        entry.push(BlockKind::Call(Box::new(call)));
         batch.entry(entry);
         let mut transcript = Transcript::new();
         transcript.apply(batch);

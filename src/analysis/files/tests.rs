@@ -7,7 +7,7 @@ use crate::analysis::calls::Outcome;
 use crate::analysis::derived::Memo;
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, EntryId, Piece, Role};
+use crate::model::entry::{BlockKind, EntryId, Role};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
@@ -69,9 +69,7 @@ impl Fixture {
                 started: at,
                 lane: None,
             };
-            entry
-                .blocks
-                .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+            entry.push(BlockKind::Call(Box::new(call)));
             out.entry(entry);
         });
         if let Some(verdict) = end {

@@ -114,9 +114,7 @@ fn batch(step: &Step, line: u32, is_tree: bool) -> Batch {
             };
             entry.parent = (is_tree && *number > 0).then(|| key(number - 1));
             let body = out.prose("go on");
-            entry
-                .blocks
-                .push(Batch::block(Piece(0), BlockKind::Text(body)));
+            entry.push(BlockKind::Text(body));
             out.entry(entry);
         }
         Step::Answer {
@@ -138,9 +136,7 @@ fn batch(step: &Step, line: u32, is_tree: bool) -> Batch {
             for (place, call) in calls.iter().enumerate() {
                 let call = pending(&mut out, id(*call));
                 let piece = Piece(u64::try_from(place).unwrap());
-                entry
-                    .blocks
-                    .push(Batch::block(piece, BlockKind::Call(Box::new(call))));
+                entry.push_piece(piece, BlockKind::Call(Box::new(call)));
             }
             out.entry(entry);
         }
@@ -211,9 +207,7 @@ fn batch(step: &Step, line: u32, is_tree: bool) -> Batch {
         Step::Compaction { key: number, kept } => {
             let mut entry = out.new_entry(key(*number), Role::Harness, None);
             let line = Break::compaction("");
-            entry
-                .blocks
-                .push(Batch::block(Piece(0), BlockKind::Break(line)));
+            entry.push(line);
             if let Some(kept) = kept {
                 out.meta(MetaEdit::Kept {
                     compaction: key(*number),
@@ -280,7 +274,7 @@ fn an_end_is_no_orphan_if_its_call_may_stand_in_a_file_that_is_not_here() {
             let mut out = Batch::default();
             let mut entry = out.new_entry(key(1), Role::Harness, None);
             let line = BlockKind::Break(Break::Resumed(Text::default()));
-            entry.blocks.push(Batch::block(Piece(0), line));
+            entry.push(line);
             out.entry(entry);
             transcript.apply(out);
         }

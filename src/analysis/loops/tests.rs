@@ -4,7 +4,7 @@ use super::{Loops, Results, loop_words};
 use crate::analysis::derived::Memo;
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, EntryId, Marks, Piece, Role};
+use crate::model::entry::{BlockKind, EntryId, Marks, Role};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
@@ -40,9 +40,7 @@ impl Session {
                 prompt: true,
                 ..Marks::default()
             };
-            entry
-                .blocks
-                .push(Batch::block(Piece(0), BlockKind::Text(body)));
+            entry.push(BlockKind::Text(body));
             out.entry(entry);
         });
     }
@@ -73,9 +71,7 @@ impl Session {
             };
             let mut entry = out.new_entry(key.into(), Role::Assistant, Some(Timestamp(0)));
             entry.lane = lane;
-            entry
-                .blocks
-                .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+            entry.push(BlockKind::Call(Box::new(call)));
             out.entry(entry);
         });
     }

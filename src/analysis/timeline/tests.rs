@@ -7,7 +7,7 @@ use crate::analysis::account::{Account, Class};
 use crate::analysis::calls::Outcome;
 use crate::analysis::derived::Memo;
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, EntryId, Piece, Role};
+use crate::model::entry::{Block, BlockKind, EntryId, Piece, Role};
 use crate::model::record::Origin;
 use crate::model::samples;
 use crate::model::text::Text;
@@ -60,7 +60,7 @@ impl Fixture {
             let mut entry = out.new_entry(Text::clean(key), Role::User, Some(at(time)));
             entry.marks.prompt = true;
             let text = BlockKind::Text(out.prose("go on"));
-            entry.blocks = vec![Batch::block(Piece(0), text)];
+            entry.blocks = vec![Block::new(Piece(0), text)];
             out.entry(entry);
         })
     }
@@ -70,7 +70,7 @@ impl Fixture {
             let mut entry = out.new_entry(Text::clean(key), Role::Assistant, Some(at(time)));
             entry.lane = lane.map(Text::from);
             let text = BlockKind::Text(out.prose("so"));
-            entry.blocks.push(Batch::block(Piece(0), text));
+            entry.push(text);
             for (number, (id, tool, started)) in calls.iter().enumerate() {
                 let call = ToolCall {
                     name: Text::clean(tool),
@@ -83,9 +83,7 @@ impl Fixture {
                     ..samples::call(out, id)
                 };
                 let piece = Piece(u64::try_from(number).unwrap() + 1);
-                entry
-                    .blocks
-                    .push(Batch::block(piece, BlockKind::Call(Box::new(call))));
+                entry.push_piece(piece, BlockKind::Call(Box::new(call)));
             }
             out.entry(entry);
         })
@@ -250,7 +248,7 @@ fn what_was_copied_took_no_time_here() {
             started: Some(at(3)),
             ..samples::call(out, &format!("c{key}"))
         };
-        entry.blocks = vec![Batch::block(Piece(1), BlockKind::Call(Box::new(call)))];
+        entry.blocks = vec![Block::new(Piece(1), BlockKind::Call(Box::new(call)))];
         out.entry(entry);
     };
     fixture
@@ -281,7 +279,7 @@ fn what_was_recorded_late_stands_in_the_order_of_time() {
                 output: Some(1),
                 ..Usage::default()
             }));
-            entry.blocks = vec![Batch::block(Piece(0), BlockKind::Text(out.prose("so")))];
+            entry.blocks = vec![Block::new(Piece(0), BlockKind::Text(out.prose("so")))];
             out.entry(entry);
         }
     };

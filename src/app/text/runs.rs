@@ -404,9 +404,7 @@ mod tests {
                 None,
             );
             let body = out.prose(&format!("answer {number}"));
-            entry
-                .blocks
-                .push(Batch::block(Piece::of("text"), BlockKind::Text(body)));
+            entry.push_piece(Piece::of("text"), BlockKind::Text(body));
             out.entry(entry);
         }
         let mut transcript = Transcript::new();
@@ -457,10 +455,7 @@ mod tests {
                 result,
                 duplicate: false,
             };
-            entry.blocks.push(Batch::block(
-                Piece::of("result"),
-                BlockKind::Result(Box::new(stray)),
-            ));
+            entry.push_piece(Piece::of("result"), BlockKind::Result(Box::new(stray)));
             out.entry(entry);
         }
         let mut transcript = Transcript::new();

@@ -73,10 +73,7 @@ fn say_error(line: &Line<'_>, blocks: &mut Vec<Block>) {
     let texts = texts.filter_map(|block| block.str().or_else(|| block.get("text").str()));
     let words = Text::clean(&texts.collect::<Vec<_>>().join("\n"));
     blocks.retain(|block| !matches!(block.kind, BlockKind::Text(_)));
-    blocks.insert(
-        0,
-        Batch::block(line.piece(), BlockKind::Break(Break::Error(words))),
-    );
+    blocks.insert(0, Block::new(line.piece(), Break::Error(words)));
 }
 
 /// Takes back what went out of requests that were made for an answer: it is to stand behind that.
@@ -149,7 +146,7 @@ fn add_unknown(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate 
         if new.contains(&place) {
             if let Content::Part(kind @ BlockKind::Aside(..)) = anthropic::content(block, site, out)
             {
-                entry.blocks.push(Batch::block(line.piece(), kind));
+                entry.push_piece(line.piece(), kind);
             }
         } else if let Some(reader) = &mut reader {
             out.pass_over(|out| reader.read(block, site, out));
@@ -161,8 +158,7 @@ fn add_unknown(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate 
         return Fate::Merged;
     }
     entry.mark_by_asides();
-    out.entry(entry);
-    Fate::Shown
+    out.show(entry)
 }
 
 fn blocks(line: &Line<'_>, answer: &Key, session: &mut Session, out: &mut Batch) -> Vec<Block> {
@@ -196,15 +192,11 @@ fn blocks(line: &Line<'_>, answer: &Key, session: &mut Session, out: &mut Batch)
                             .call(block, line, &call.key, &mut session.lanes, out);
                     }
                 }
-                blocks.push(Batch::block(line.piece(), kind));
+                blocks.push(Block::new(line.piece(), kind));
             }
             Content::Result(call, result) => {
                 session.calls.end(line.lane.as_ref(), &call);
-                out.push(Edit::Result {
-                    call,
-                    result,
-                    lane: line.lane.clone(),
-                });
+                out.result(call, result, line.lane.clone());
             }
             Content::Blank => {}
         }
@@ -218,11 +210,7 @@ fn usage(line: &Line<'_>, answer: &Key, model: Option<&Name>, out: &mut Batch) -
     let made = spent::spent(line.json.at(&["message", "usage"]), model, out)?;
     for (number, (usage, model)) in made.others.into_iter().enumerate() {
         let of = Text::clean(&format!("{answer}:iteration {number}"));
-        out.push(Edit::Usage {
-            of,
-            usage: Box::new(usage),
-            model,
-        });
+        out.usage(of, usage, model);
     }
     let usage = made.own;
     let cost = line.json.get("costUSD").number().filter(|usd| *usd > 0.0);

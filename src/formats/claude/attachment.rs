@@ -101,17 +101,13 @@ fn show(
     let mut entry = line.entry(line.id.clone(), Role::Harness, out);
     if !LOUD.contains(&kind) {
         // That something is still on is said again and again.
-        entry.marks.trace = attachment.get("reminderType").str() == Some("sparse");
+        entry.marks.trace = attachment.get("reminderType").is("sparse");
         return unknown::record(Kind("attachment.type", kind), line.json, entry, out);
     }
     let title = title(kind, attachment);
     let body = out.output(&complaint(attachment));
-    entry.blocks.push(Batch::block(
-        line.piece(),
-        BlockKind::Raw(Raw { title, body }),
-    ));
-    out.entry(entry);
-    Fate::Shown
+    entry.push_piece(line.piece(), BlockKind::Raw(Raw { title, body }));
+    out.show(entry)
 }
 
 /// What members of a team wrote to the agent: the program hands it on with the next request. What is JSON they tell the
@@ -149,7 +145,7 @@ fn mailbox(line: &Line<'_>, messages: &[Json<'_>], out: &mut Batch) -> Fate {
         };
         entry.blocks.push(Block {
             sent: Sent::Whole,
-            ..Batch::block(line.piece(), kind)
+            ..Block::new(line.piece(), kind)
         });
         out.entry(entry);
     }
@@ -158,7 +154,7 @@ fn mailbox(line: &Line<'_>, messages: &[Json<'_>], out: &mut Batch) -> Fate {
 
 fn title(kind: &str, attachment: &Json<'_>) -> Text {
     let names = ["hookName", "displayPath", "filename", "filePath", "path"];
-    let about = names.iter().find_map(|name| attachment.get(name).filled());
+    let about = attachment.first(&names, Json::filled);
     let kind = kind.replace('_', " ");
     Text::stub(
         &about.map_or_else(|| kind.clone(), |about| format!("{kind}: {about}")),

@@ -227,9 +227,5 @@ fn open(of: &Key) -> String {
 }
 
 fn put(of: &str, usage: Usage, model: Option<Name>, out: &mut Batch) {
-    out.push(Edit::Usage {
-        of: Text::clean(of),
-        usage: Box::new(usage),
-        model,
-    });
+    out.usage(Text::clean(of), usage, model);
 }

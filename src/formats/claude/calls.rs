@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::formats::waiting::Waiting;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit};
+use crate::model::edit::Batch;
 use crate::model::entry::Piece;
 use crate::model::fingerprint::ByKey;
 use crate::model::text::{Name, Text};
@@ -108,10 +108,7 @@ impl Calls {
     /// What a lane waits for will not come.
     pub(crate) fn lose(&mut self, lane: Option<&Name>, out: &mut Batch) {
         for call in self.open.remove(&lane.cloned()).unwrap_or_default() {
-            out.push(Edit::State {
-                call,
-                state: ToolState::Lost,
-            });
+            out.state(call, ToolState::Lost);
         }
     }
 
@@ -123,10 +120,7 @@ impl Calls {
     /// A call was given up, if it is in the session.
     pub(crate) fn give_up(&self, call: &str, out: &mut Batch) {
         if self.knows(call) {
-            out.push(Edit::State {
-                call: Text::clean(call),
-                state: ToolState::Lost,
-            });
+            out.state(Text::clean(call), ToolState::Lost);
         }
     }
 }

@@ -8,7 +8,7 @@ use super::line::Line;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Piece, Raw, Role, Stop};
+use crate::model::entry::{BlockKind, Piece, Raw, Stop};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::identifies;
@@ -27,9 +27,7 @@ pub(crate) fn started(
     hooks: &mut Hooks,
     out: &mut Batch,
 ) -> Fate {
-    let command = ["command", "promptText", "statusMessage"]
-        .iter()
-        .find_map(|name| data.get(name).filled());
+    let command = data.first(&["command", "promptText", "statusMessage"], Json::filled);
     let name = data.get("hookName").str_or_empty();
     let piece = Piece::of(&format!("{name} {}", command.unwrap_or_default()));
     let raw = Raw {
@@ -124,11 +122,9 @@ fn emit(
         return Fate::Merged;
     }
     let is_first = hooks.begun.insert(key.clone());
-    let mut entry = line.entry(key, Role::Harness, out);
-    entry.marks.quiet = true;
-    entry.marks.trace = true;
+    let mut entry = line.trace(key, out);
     entry.stop = stop;
-    entry.blocks.push(Batch::block(piece, BlockKind::Raw(raw)));
+    entry.push_piece(piece, BlockKind::Raw(raw));
     out.entry(entry);
     if is_first { Fate::Shown } else { Fate::Merged }
 }

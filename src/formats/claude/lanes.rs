@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use self::owners::Rank;
 use super::calls::Calls;
+use crate::formats::lanes::LaneLinker;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::text::{Name, Text};
@@ -34,7 +35,9 @@ pub(crate) enum Trust {
 /// Sub-agents and the calls that started them.
 #[derive(Debug, Default)]
 pub(crate) struct Lanes {
-    known: HashMap<Name, Lane>,
+    linker: LaneLinker,
+    /// Which are forks of their parents, and how deep they lie in others.
+    forks: HashMap<Name, (bool, u64)>,
     labels: HashMap<Key, Text>,
     copies: HashSet<Key>,
     /// Members of a team by name.
@@ -104,36 +107,6 @@ fn is_helper(name: &str) -> bool {
     HELPS.iter().any(|begin| name.starts_with(begin))
 }
 
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Lane {
-    /// What it is called, and by whom: of a name by its kind, one of its own and one in a journal the last counts.
-    label: Option<(u8, Text)>,
-    /// Calls that are said to have started it.
-    calls: Vec<Starter>,
-    has_entries: bool,
-    is_fork: bool,
-    depth: u64,
-}
-
-/// A call that is said to have started a sub-agent.
-#[derive(Clone, Debug, PartialEq)]
-struct Starter {
-    call: Key,
-    trust: Trust,
-    /// Whether it is in the session, outside of the sub-agent's own lane.
-    is_there: bool,
-}
-
-impl Lane {
-    /// The call that started it: a small file may name one that nobody made.
-    fn call(&self) -> Option<&Key> {
-        self.calls
-            .iter()
-            .max_by_key(|starter| (starter.is_there, starter.trust))
-            .map(|starter| &starter.call)
-    }
-}
-
 impl Lanes {
     /// The opened file is a sub-agent's own. A helper's begins with a copy of the conversation that it helps in:
     /// what was started there is not its own.
@@ -150,7 +123,7 @@ impl Lanes {
         else {
             return name;
         };
-        if self.known.get(&name).is_some_and(|lane| lane.has_entries) {
+        if self.linker.is_announced(&name) {
             return name;
         }
         mate.lane.get_or_insert(name).clone()
@@ -169,10 +142,9 @@ impl Lanes {
             .map(|(name, _)| name.clone())
             .collect();
         known.sort();
-        let has_entries = |name: &Name| self.known.get(name).is_some_and(|lane| lane.has_entries);
         let lane = known
             .iter()
-            .find(|name| has_entries(name))
+            .find(|name| self.linker.is_announced(name))
             .or(known.first())
             .cloned();
         if let Some(lane) = &lane {
@@ -196,11 +168,15 @@ impl Lanes {
 
     /// An entry of this lane is about to be emitted. Whether it is the first one.
     pub(crate) fn enter(&mut self, name: &Name, out: &mut Batch) -> bool {
-        if self.known.get(name).is_some_and(|lane| lane.has_entries) {
-            return false;
+        let is_first = !self.linker.is_announced(name);
+        if is_first && let Some(label) = helper(name) {
+            out.meta(MetaEdit::Helper(name.clone()));
+            if self.linker.label(name).is_none() {
+                self.linker.name(name, 0, label, out);
+            }
         }
-        self.change(name, out, |lane| lane.has_entries = true);
-        true
+        self.linker.announce(name, out);
+        is_first
     }
 
     /// The call started the sub-agent.
@@ -211,29 +187,19 @@ impl Lanes {
         if self.is_copied {
             return;
         }
-        if !self.known.contains_key(name) {
-            out.wanted.push(Text::clean(name));
-        }
         let (name, call) = (Text::clean(name), Text::clean(call));
-        let label = self.labels.get(&call).cloned();
-        // Of two that are trusted alike the first one counts.
-        let is_new = self
-            .known
-            .get(&name)
-            .is_none_or(|lane| lane.calls.iter().all(|known| known.trust != trust));
-        if is_new {
-            self.unsettled.push((name.clone(), call.clone()));
+        if !self.linker.knows(&name) {
+            out.wanted.push(name.clone());
         }
-        self.change(&name, out, |lane| {
-            if is_new {
-                lane.calls.push(Starter {
-                    call,
-                    trust,
-                    is_there: false,
-                });
-            }
-            lane.label = lane.label.take().or(label.map(|label| (0, label)));
-        });
+        if let Some(label) = self.labels.get(&call)
+            && self.linker.label(&name).is_none()
+            && !is_helper(&name)
+        {
+            self.linker.name(&name, 0, label.clone(), out);
+        }
+        if self.linker.claim(&name, call.clone(), trust as u8, out) {
+            self.unsettled.push((name, call));
+        }
     }
 
     /// A call started a workflow's run.
@@ -263,7 +229,7 @@ impl Lanes {
     pub(crate) fn settle(&mut self, calls: &Calls, out: &mut Batch) {
         for (name, call) in std::mem::take(&mut self.unsettled) {
             if calls.is_beside(&name, &call) {
-                self.find(&name, &call, out);
+                self.linker.confirm(&name, &call, out);
             } else {
                 self.awaited.entry(call).or_default().push(name);
             }
@@ -283,52 +249,34 @@ impl Lanes {
             .partition(|name| Some(name) == by);
         *waiting = own;
         for name in found {
-            self.find(&name, call, out);
+            self.linker.confirm(&name, call, out);
         }
     }
 
-    fn find(&mut self, name: &Name, call: &Key, out: &mut Batch) {
-        self.change(name, out, |lane| {
-            let named = lane
-                .calls
-                .iter_mut()
-                .filter(|starter| starter.call == *call);
-            named.for_each(|starter| starter.is_there = true);
-        });
-    }
-
     /// A sub-agent is a fork of its parent.
-    pub(crate) fn note_fork(&mut self, name: &Name, out: &mut Batch) {
-        self.change(name, out, |lane| lane.is_fork = true);
+    pub(crate) fn note_fork(&mut self, name: &Name) {
+        self.forks.entry(name.clone()).or_default().0 = true;
     }
 
     /// How deep a sub-agent lies in others.
-    pub(crate) fn note_depth(&mut self, name: &Name, depth: u64, out: &mut Batch) {
-        self.change(name, out, |lane| lane.depth = depth);
+    pub(crate) fn note_depth(&mut self, name: &Name, depth: u64) {
+        self.forks.entry(name.clone()).or_default().1 = depth;
     }
 
     /// Which of two lanes comes first if both say the same: the lesser one.
     pub(crate) fn rank(&self, name: &Name) -> Rank {
-        let lane = self.known.get(name);
-        (
-            is_helper(name),
-            lane.is_some_and(|lane| lane.is_fork),
-            lane.map_or(0, |lane| lane.depth),
-        )
+        let (is_fork, depth) = self.forks.get(name).copied().unwrap_or_default();
+        (is_helper(name), is_fork, depth)
     }
 
     /// What a sub-agent is called.
     pub(crate) fn name(&mut self, name: &Name, rank: u8, label: Text, out: &mut Batch) {
-        self.change(name, out, |lane| {
-            if lane.label.as_ref().is_none_or(|(known, _)| *known <= rank) {
-                lane.label = Some((rank, label));
-            }
-        });
+        self.linker.name(name, rank, label, out);
     }
 
     /// What a sub-agent is called, if anybody has said so.
     pub(crate) fn label(&self, name: &str) -> Option<&Text> {
-        self.known.get(name)?.label.as_ref().map(|(_, label)| label)
+        self.linker.label(name)
     }
 
     /// A call that starts a sub-agent says what for.
@@ -347,28 +295,6 @@ impl Lanes {
     pub(crate) fn replace_copy(&mut self, copy: &Key, out: &mut Batch) {
         if self.copies.remove(copy) {
             out.push(Edit::Retire(copy.clone()));
-        }
-    }
-
-    fn change(&mut self, name: &Name, out: &mut Batch, change: impl FnOnce(&mut Lane)) {
-        let lane = self.known.entry(name.clone()).or_insert_with(|| Lane {
-            label: helper(name).map(|label| (0, label)),
-            ..Lane::default()
-        });
-        let label = |lane: &Lane| lane.label.as_ref().map(|(_, label)| label.clone());
-        let facts = |lane: &Lane| (lane.has_entries, label(lane), lane.call().cloned());
-        let before = facts(lane);
-        change(lane);
-        let now = facts(lane);
-        if now.0 && !before.0 && is_helper(name) {
-            out.meta(MetaEdit::Helper(name.clone()));
-        }
-        if now.0 && now != before && (now.1.is_some() || now.2.is_some()) {
-            out.meta(MetaEdit::Lane {
-                name: name.clone(),
-                label: now.1,
-                call: now.2,
-            });
         }
     }
 }

@@ -4,7 +4,8 @@ use crate::formats::decoder::{Input, Place};
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
-use crate::model::entry::{Entry, Piece, Role};
+use crate::model::entry::{BlockKind, Entry, Piece, Role};
+use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::identifies;
@@ -78,6 +79,28 @@ impl<'a> Line<'a> {
         entry.parent.clone_from(&self.parent);
         entry.lane.clone_from(&self.lane);
         entry
+    }
+
+    /// An empty entry for bookkeeping.
+    pub(crate) fn trace(&self, key: Key, out: &Batch) -> Entry {
+        let mut entry = self.entry(key, Role::Harness, out);
+        (entry.marks.quiet, entry.marks.trace) = (true, true);
+        entry
+    }
+
+    /// Shows a block of the program.
+    pub(crate) fn show(&self, kind: impl Into<BlockKind>, is_quiet: bool, out: &mut Batch) -> Fate {
+        let mut entry = self.entry(self.id.clone(), Role::Harness, out);
+        entry.marks.quiet = is_quiet;
+        entry.push_piece(self.piece(), kind);
+        out.show(entry)
+    }
+
+    /// Shows a block of bookkeeping.
+    pub(crate) fn show_trace(&self, kind: impl Into<BlockKind>, out: &mut Batch) -> Fate {
+        let mut entry = self.trace(self.id.clone(), out);
+        entry.push_piece(self.piece(), kind);
+        out.show(entry)
     }
 
     /// A key for a second entry made from this line.

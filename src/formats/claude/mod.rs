@@ -40,7 +40,7 @@ use super::roots::{Process, SessionName, SideFiles};
 use super::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{BlockKind, Break, Piece, Role};
+use crate::model::entry::{Break, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use lanes::owners::{Standing, is_beside};
@@ -158,10 +158,7 @@ impl Decoder for ClaudeDecoder {
         }
         if let Some(words) = self.session.leaves(&line) {
             let mut entry = line.entry(line.sub_key("session"), Role::Harness, out);
-            entry.blocks.push(Batch::block(
-                Piece(0),
-                BlockKind::Break(Break::Resumed(words)),
-            ));
+            entry.push(Break::Resumed(words));
             out.entry(entry);
         }
         if line.lane.is_none() {
@@ -247,7 +244,7 @@ impl ClaudeDecoder {
             }
             "cost-state" => Fate::Passed("the cost of another session"),
             "fork-context-ref" => self.session.forks.begin(line, &mut self.session.lanes, out),
-            "history-suppression" if line.json.get("cause").str() == Some("fork_inherit") => {
+            "history-suppression" if line.json.get("cause").is("fork_inherit") => {
                 fork::inherits(line, out)
             }
             kind => notes::decode(line, &mut self.session, out).unwrap_or_else(|| {
@@ -275,11 +272,11 @@ impl ClaudeDecoder {
         };
         let json = input.json;
         let name = Text::clean(agent);
-        if json.get("isFork").is_true() || json.get("agentType").str() == Some("fork") {
-            self.session.lanes.note_fork(&name, out);
+        if json.get("isFork").is_true() || json.get("agentType").is("fork") {
+            self.session.lanes.note_fork(&name);
         }
         if let Some(depth) = json.get("spawnDepth").count() {
-            self.session.lanes.note_depth(&name, depth, out);
+            self.session.lanes.note_depth(&name, depth);
         }
         if let Some(call) = json.get("toolUseId").filled() {
             self.session.lanes.link(agent, call, Trust::Meta, out);

@@ -4,11 +4,11 @@
 use super::line::Line;
 use super::queue;
 use super::session::Session;
-use super::system::{show_break, show_text};
+use super::system::show_text;
 use crate::formats::anthropic;
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
+use crate::model::entry::{BlockKind, Break, Role};
 use crate::model::figures::count;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
@@ -24,8 +24,8 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
         "worktree-state" => moved(json.get("worktreeSession"), out),
         "tag" => {
             // An empty one takes back the one before.
-            let value = Text::clean(json.get("tag").str_or_empty());
-            out.meta(MetaEdit::Fact { name: "tag", value });
+            let value = json.get("tag").clean();
+            out.fact("tag", value);
             Fate::Merged
         }
         "pr-link" => once(line, "pull request", &["prUrl"], session, out),
@@ -37,8 +37,7 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
             out,
         ),
         "continued-in" => continued(line, session, out),
-        "ended-by-model" => show_break(
-            line,
+        "ended-by-model" => line.show(
             Break::Ended(Text::clean("the model ended the conversation")),
             false,
             out,
@@ -50,12 +49,10 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
                 "teleportedFrom",
                 "from",
             ];
-            let source = names
-                .iter()
-                .find_map(|name| json.get(name).filled())
+            let source = json
+                .first(&names, Json::filled)
                 .unwrap_or("another machine");
-            show_break(
-                line,
+            line.show(
                 Break::Resumed(Text::clean(&format!("teleported from {source}"))),
                 false,
                 out,
@@ -74,18 +71,11 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
 /// The conversation goes on in another session. What is said here after that takes it back.
 fn continued(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let names = ["continuedInSessionId", "continuedIn", "targetSessionId"];
-    let id = names
-        .iter()
-        .find_map(|name| line.json.get(name).text())
-        .unwrap_or_default();
+    let id = line.json.first(&names, Json::text).unwrap_or_default();
     let mut entry = line.entry(line.id.clone(), Role::Harness, out);
-    entry.blocks.push(Batch::block(
-        line.piece(),
-        BlockKind::Break(Break::Continued(id)),
-    ));
+    entry.push_piece(line.piece(), Break::Continued(id));
     session.continued = Some(Box::new(entry.clone()));
-    out.entry(entry);
-    Fate::Shown
+    out.show(entry)
 }
 
 /// The conversation goes on here, whatever was said of another session.
@@ -106,12 +96,7 @@ pub(crate) fn go_on_here(session: &mut Session, out: &mut Batch) {
 /// A session may begin in a worktree, or go there: it is of the project whose copy that is. One that has left it says so
 /// with nothing.
 fn moved(worktree: &Json<'_>, out: &mut Batch) -> Fate {
-    let folder = |names: &[&str]| {
-        names
-            .iter()
-            .find_map(|name| worktree.get(name).filled())
-            .map(Text::clean)
-    };
+    let folder = |names: &[&str]| worktree.first(names, Json::filled).map(Text::clean);
     let from = folder(&["preEnterOriginalCwd", "originalCwd"]);
     if let Some((from, to)) = from.zip(folder(&["worktreePath"])) {
         out.meta(MetaEdit::Moved { from, to });
@@ -120,17 +105,14 @@ fn moved(worktree: &Json<'_>, out: &mut Batch) -> Fate {
         ("worktree", "worktreePath"),
         ("worktree branch", "worktreeBranch"),
     ] {
-        let value = Text::clean(worktree.get(member).str_or_empty());
-        out.meta(MetaEdit::Fact { name, value });
+        let value = worktree.get(member).clean();
+        out.fact(name, value);
     }
     Fate::Merged
 }
 
 fn title(rank: u8, title: &Json<'_>, out: &mut Batch) -> Fate {
-    out.meta(MetaEdit::Title {
-        rank,
-        title: Text::clean(title.str_or_empty()),
-    });
+    out.title(rank, Text::clean(title.str_or_empty()));
     Fate::Merged
 }
 
@@ -164,21 +146,15 @@ fn once(
     session: &mut Session,
     out: &mut Batch,
 ) -> Fate {
-    let value = members
-        .iter()
-        .find_map(|member| line.json.get(member).filled());
+    let value = line.json.first(members, Json::filled);
     let words = Text::stub(&format!("{what}: {}", value.unwrap_or_default()), 200);
     if !session.is_new_setting(&words) {
         return Fate::Merged;
     }
     let mut entry = line.entry(words.clone(), Role::Harness, out);
     entry.marks.quiet = true;
-    entry.blocks.push(Batch::block(
-        Piece(0),
-        BlockKind::Break(Break::Setting(words)),
-    ));
-    out.entry(entry);
-    Fate::Shown
+    entry.push(Break::Setting(words));
+    out.show(entry)
 }
 
 /// Copies of files from before a prompt. Later lines write the same snapshot again, with more files.
@@ -195,18 +171,13 @@ fn snapshot(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let is_first = session.is_new_setting(&key);
     let files = snapshot.get("trackedFileBackups").members();
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_ref()).collect();
-    let mut entry = line.entry(key, Role::Harness, out);
+    let mut entry = line.trace(key, out);
     entry.at = entry.at.or_else(|| snapshot.get("timestamp").moment());
-    entry.marks.quiet = true;
-    entry.marks.trace = true;
-    let title = Text::clean(&format!(
-        "snapshot of {} for undo",
-        count(names.len() as u64, "file")
-    ));
     let body = out.output(&names.join("\n"));
-    entry
-        .blocks
-        .push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
+    entry.push(BlockKind::raw(
+        &format!("snapshot of {} for undo", count(names.len() as u64, "file")),
+        body,
+    ));
     out.entry(entry);
     if is_first { Fate::Shown } else { Fate::Merged }
 }

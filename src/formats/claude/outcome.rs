@@ -83,10 +83,7 @@ pub(crate) fn deny(result: &mut ToolResult, kind: &str) {
 }
 
 fn duration(details: &Json<'_>) -> Option<u64> {
-    let ms = details
-        .get("durationMs")
-        .count()
-        .or_else(|| details.get("totalDurationMs").count());
+    let ms = details.first(&["durationMs", "totalDurationMs"], Json::count);
     ms.or_else(|| {
         let seconds = details.get("durationSeconds").number()?;
         Json::Number(seconds * 1000.0).count()
@@ -169,7 +166,7 @@ fn file_facts(details: &Json<'_>) -> Vec<String> {
             facts.push(format!("{lines} of {total} lines"));
         }
         (Some(shown), _) => facts.push(count(shown, "line")),
-        _ if details.get("type").str() == Some("pdf") => {
+        _ if details.get("type").is("pdf") => {
             facts.extend(file.get("originalSize").count().map(bytes));
         }
         _ => {}
@@ -184,7 +181,7 @@ fn file_facts(details: &Json<'_>) -> Vec<String> {
         };
         let with = |sign: char| lines().filter(|line| line.starts_with(sign)).count();
         facts.push(format!("+{} −{}", with('+'), with('-')));
-    } else if details.get("type").str() == Some("create") {
+    } else if details.get("type").is("create") {
         let lines = details.get("content").str().map_or(0, count_lines);
         facts.push(count(lines as u64, "line"));
     }
@@ -257,7 +254,7 @@ fn task_facts(details: &Json<'_>) -> Vec<String> {
     if !todos.is_empty() {
         let done = todos
             .iter()
-            .filter(|todo| todo.get("status").str() == Some("completed"))
+            .filter(|todo| todo.get("status").is("completed"))
             .count();
         facts.push(format!("{done}/{} done", todos.len()));
     }

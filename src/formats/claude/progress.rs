@@ -12,7 +12,7 @@ use crate::formats::anthropic::{self, Content, Site, block_type};
 use crate::formats::json::Json;
 use crate::formats::unknown::{self, Kind};
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit};
+use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Raw, Role};
 use crate::model::figures::count;
 use crate::model::tally::Fate;
@@ -82,22 +82,10 @@ fn live(line: &Line<'_>, output: &str, session: &mut Session, out: &mut Batch) -
         } else {
             ToolState::Streaming(Box::new(body))
         };
-        out.push(Edit::State {
-            call: Text::clean(call),
-            state,
-        });
+        out.state(Text::clean(call), state);
         return Fate::Merged;
     }
-    let mut entry = line.entry(line.id.clone(), Role::Harness, out);
-    entry.marks.quiet = true;
-    entry.marks.trace = true;
-    let title = Text::clean("progress of a call");
-    entry.blocks.push(Batch::block(
-        line.piece(),
-        BlockKind::Raw(Raw { title, body }),
-    ));
-    out.entry(entry);
-    Fate::Shown
+    line.show_trace(BlockKind::raw("progress of a call", body), out)
 }
 
 /// The key of the copy of a message.
@@ -135,10 +123,9 @@ fn copy(line: &Line<'_>, data: &Json<'_>, session: &mut Session, out: &mut Batch
     entry.marks.copy = true;
     for block in inner.at(&["message", "content"]).blocks() {
         let kind = plain(block, line, out);
-        entry.blocks.push(Batch::block(line.piece(), kind));
+        entry.push_piece(line.piece(), kind);
     }
-    out.entry(entry);
-    Fate::Shown
+    out.show(entry)
 }
 
 /// A block without its meaning for counts: a call in a copy is no call of the session.
@@ -181,8 +168,5 @@ fn plain(block: &Json<'_>, line: &Line<'_>, out: &mut Batch) -> BlockKind {
         }
     };
     let body = out.output(&text);
-    BlockKind::Raw(Raw {
-        title: Text::clean(title),
-        body,
-    })
+    BlockKind::raw(title, body)
 }

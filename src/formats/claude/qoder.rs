@@ -74,7 +74,7 @@ impl Format for Qoder {
 
 /// The first line of a session.
 fn is_head(line: &Json<'_>) -> bool {
-    line.get("type").str() == Some("runtime-config") && line.has("sessionId")
+    line.get("type").is("runtime-config") && line.has("sessionId")
 }
 
 fn lies_with_it(path: &Path) -> bool {

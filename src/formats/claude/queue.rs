@@ -11,9 +11,8 @@ use super::voice::{Voice, element, voice_of};
 use crate::formats::json::Json;
 use crate::model::body::{Body, Key};
 use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw, Role};
+use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role};
 use crate::model::tally::Fate;
-use crate::model::text::Text;
 use crate::model::tool::work::Carrier;
 
 /// Prompts that wait.
@@ -55,7 +54,7 @@ impl Queue {
             Some(waiting.key)
         });
         if let Some(key) = key {
-            out.entry(trace(line, key, out));
+            out.entry(line.trace(key, out));
         }
     }
 
@@ -144,15 +143,15 @@ pub(crate) fn decode(
     let mut given = None;
     let what = match operation {
         // It is no prompt of this lane, but the sub-agent's file may be missing: its row stays.
-        "remove" | "absorb" if line.json.get("reason").str() == Some("delivered_to_agent") => {
+        "remove" | "absorb" if line.json.get("reason").is("delivered_to_agent") => {
             if let Some((one, false)) = queue.take(line) {
-                out.entry(trace(line, one.key, out));
+                out.entry(line.trace(one.key, out));
             }
             "given to a sub-agent"
         }
         "dequeue" | "remove" | "absorb" => {
             if let Some((one, is_said)) = queue.take(line) {
-                out.entry(trace(line, one.key, out));
+                out.entry(line.trace(one.key, out));
                 if operation != "dequeue" && is_said && !queue.has_attachments {
                     queue.given.insert(one.words, line.id.clone());
                     given = Some(one.body);
@@ -166,7 +165,7 @@ pub(crate) fn decode(
         }
         "popAll" => {
             for one in queue.take_all() {
-                out.entry(trace(line, one.key, out));
+                out.entry(line.trace(one.key, out));
             }
             "the queue was taken back to be edited"
         }
@@ -177,15 +176,14 @@ pub(crate) fn decode(
         entry.marks.prompt = true;
         (entry, BlockKind::Text(words))
     } else {
-        let words = Break::Setting(Text::clean(format!("{what} {content}").trim()));
-        (trace(line, line.id.clone(), out), BlockKind::Break(words))
+        let words = Break::setting(format!("{what} {content}").trim());
+        (line.trace(line.id.clone(), out), BlockKind::Break(words))
     };
     let entry = Entry {
-        blocks: vec![Batch::block(line.piece(), kind)],
+        blocks: vec![Block::new(line.piece(), kind)],
         ..entry
     };
-    out.entry(entry);
-    Fate::Shown
+    out.show(entry)
 }
 
 fn enqueue(
@@ -232,17 +230,7 @@ fn enqueue(
         id,
         is_said,
     );
-    let mut entry = line.entry(line.id.clone(), Role::Harness, out);
-    entry.marks.quiet = true;
-    let raw = Raw {
-        title: Text::clean("queued"),
-        body,
-    };
-    entry
-        .blocks
-        .push(Batch::block(line.piece(), BlockKind::Raw(raw)));
-    out.entry(entry);
-    Fate::Shown
+    line.show(BlockKind::raw("queued", body), true, out)
 }
 
 /// What distinguishes the words of one prompt from those of another.
@@ -254,11 +242,4 @@ pub(super) fn words_of(prompt: &Json<'_>) -> Piece {
             .map(|text| Piece::of(text.trim()))
     };
     prompt.blocks().iter().find_map(text).unwrap_or_default()
-}
-
-fn trace(line: &Line<'_>, key: Key, out: &Batch) -> Entry {
-    let mut entry = line.entry(key, Role::Harness, out);
-    entry.marks.quiet = true;
-    entry.marks.trace = true;
-    entry
 }

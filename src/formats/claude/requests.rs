@@ -7,7 +7,7 @@ use super::attachment::request::Snapshots;
 use super::line::Line;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Break, Piece, Role};
+use crate::model::entry::{Break, Role};
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 
@@ -66,10 +66,7 @@ pub(crate) fn failed(
     let mut entry = line.entry(key, Role::Harness, out);
     entry.marks.quiet = attempt.is_some_and(|(attempt, most)| attempt < most);
     entry.marks.retried = attempt.is_some();
-    entry.blocks.push(Batch::block(
-        Piece(0),
-        BlockKind::Break(Break::Error(words)),
-    ));
+    entry.push(Break::Error(words));
     out.entry(entry);
     if is_first { Fate::Shown } else { Fate::Merged }
 }

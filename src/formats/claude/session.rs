@@ -153,7 +153,7 @@ impl Session {
         let rank = |lane: &Name| lanes.rank(lane);
         if line.has_uuid {
             if let Some(title) = self.summaries.remove(&line.piece()) {
-                out.meta(MetaEdit::Title { rank: 1, title });
+                out.title(1, title);
             }
             let mut content = self.contents.build_hasher();
             for name in ["message", "attachment"] {
@@ -308,10 +308,7 @@ impl Session {
     pub(crate) fn emit_prompt(&mut self, words: &str, out: &mut Batch) {
         if !self.has_prompt {
             self.has_prompt = true;
-            out.meta(MetaEdit::Title {
-                rank: 0,
-                title: Text::stub(words, TITLE_CHARS),
-            });
+            out.title(0, Text::stub(words, TITLE_CHARS));
         }
     }
 
@@ -319,7 +316,7 @@ impl Session {
     /// with summaries of other sessions.
     pub(crate) fn emit_summary(&mut self, leaf: &str, title: Text, out: &mut Batch) {
         if self.has_seen(leaf) {
-            out.meta(MetaEdit::Title { rank: 1, title });
+            out.title(1, title);
         } else if identifies(leaf) {
             self.summaries.insert(Piece::of(leaf), title);
         }

@@ -82,6 +82,6 @@ fn is_note(line: &Json<'_>) -> bool {
         && ["sessionId", "leafUuid", "messageId"]
             .iter()
             .any(|member| line.has(member))
-        || line.get("type").str() == Some("attachment")
+        || line.get("type").is("attachment")
             && line.get("attachment").get("type").filled().is_some()
 }

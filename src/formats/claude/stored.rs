@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::formats::json::Json;
 use crate::model::body::{Body, Key};
 use crate::model::edit::{Batch, Edit, Severity};
-use crate::model::entry::{BlockKind, Piece, Raw, Role};
+use crate::model::entry::{BlockKind, Role};
 use crate::model::figures::count;
 use crate::model::record::Origin;
 use crate::model::tally::Fate;
@@ -70,21 +70,13 @@ impl Stored {
             complete(&mut named.result, body);
             let result = Box::new(named.result.clone());
             named.result.body.release();
-            out.push(Edit::Result {
-                call: named.call.clone(),
-                result,
-                lane: named.lane.clone(),
-            });
+            out.result(named.call.clone(), result, named.lane.clone());
             return Fate::Merged;
         }
         let mut entry = out.new_entry(key(&file), Role::Harness, None);
         entry.marks.quiet = true;
-        let title = Text::clean(&format!("stored output {file}"));
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
-        out.entry(entry);
-        Fate::Shown
+        entry.push(BlockKind::raw(&format!("stored output {file}"), body));
+        out.show(entry)
     }
 
     /// Says which outputs are gone: the program deletes them after some weeks.

@@ -13,7 +13,7 @@ use crate::formats::json::Json;
 use crate::formats::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Raw, Role};
+use crate::model::entry::{Block, BlockKind, Break, Raw, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::work::{About, Carrier, End};
@@ -26,10 +26,9 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
         "compact_boundary" => {
             session.set_boundary(line);
             preserve(line, json.get("compactMetadata"), out);
-            show_break(line, compaction(json.get("compactMetadata")), false, out)
+            line.show(compaction(json.get("compactMetadata")), false, out)
         }
-        "microcompact_boundary" => show_break(
-            line,
+        "microcompact_boundary" => line.show(
             partial_compaction(json.get("microcompactMetadata")),
             false,
             out,
@@ -42,7 +41,7 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
             requests::failed(line, attempt, api_error(json), &mut session.requests, out)
         }
         "turn_duration" => match json.get("durationMs").count() {
-            Some(ms) => note(line, Break::Took(ms), out),
+            Some(ms) => line.show_trace(Break::Took(ms), out),
             None => show_raw(line.input, "system/turn_duration", out),
         },
         "stop_hook_summary" => stop_hooks(line, session, out),
@@ -67,10 +66,7 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
 /// All sub-agents in the background were stopped at once.
 fn stop_agents(line: &Line<'_>, session: &mut Session, out: &mut Batch) {
     for (work, lane) in session.lanes.stop_agents() {
-        let about = About {
-            call: None,
-            handle: Some(work),
-        };
+        let about = About::handle(work);
         let end = End::by_word(Some("killed"), None);
         let record = (line.id.clone(), line.at);
         background::emit((about, end), record, Carrier::Record, lane.as_ref(), out);
@@ -112,15 +108,13 @@ fn retract(line: &Line<'_>, session: &Session, out: &mut Batch) {
 
 /// A compaction by its metadata, in the spelling of either format.
 pub(crate) fn compaction(metadata: &Json<'_>) -> Break {
-    let count = |names: [&str; 2]| names.iter().find_map(|name| metadata.get(name).count());
+    let count = |names: [&str; 2]| metadata.first(&names, Json::count);
     Break::Compaction {
         before: count(["preTokens", "pre_tokens"]),
         after: count(["postTokens", "post_tokens"]),
         trigger: metadata.get("trigger").text().unwrap_or_default(),
         partial: false,
-        took: ["durationMs", "duration_ms"]
-            .iter()
-            .find_map(|name| metadata.get(name).count()),
+        took: metadata.first(&["durationMs", "duration_ms"], Json::count),
     }
 }
 
@@ -188,7 +182,7 @@ fn stop_hooks(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
         .collect();
     if !errors.is_empty() {
         let text = format!("stop hook: {}", errors.join("\n"));
-        return show_break(line, Break::Error(Text::clean(&text)), false, out);
+        return line.show(Break::error(&text), false, out);
     }
     if json.get("preventedContinuation").is_true() {
         let reason = json.get("stopReason").str_or_empty();
@@ -212,15 +206,13 @@ fn local_command(line: &Line<'_>, content: &str, session: &mut Session, out: &mu
             name.trim_start_matches('/'),
             run.get("args").str_or_empty()
         );
-        BlockKind::Break(Break::Setting(Text::clean(words.trim_end())))
+        BlockKind::Break(Break::setting(words.trim_end()))
     });
     let (title, text) = match voice_of(content) {
         Voice::Typed(command) => {
             let mut entry = line.entry(line.id.clone(), Role::Harness, out);
-            let words = Break::Setting(Text::clean(&command));
-            entry
-                .blocks
-                .push(Batch::block(line.piece(), BlockKind::Break(words)));
+            let words = Break::setting(&command);
+            entry.push_piece(line.piece(), words);
             session.command = Some(Command::of(&entry));
             out.entry(entry);
             return Fate::Shown;
@@ -235,21 +227,17 @@ fn local_command(line: &Line<'_>, content: &str, session: &mut Session, out: &mu
         }
     };
     let output = (!text.is_empty()).then(|| {
-        let raw = Raw {
-            title: Text::clean(title),
-            body: out.output(&text),
-        };
-        Batch::block(line.piece(), BlockKind::Raw(raw))
+        let raw = BlockKind::raw(title, out.output(&text));
+        Block::new(line.piece(), raw)
     });
     let output = output.into_iter().collect();
     command::add_output(line, output, session.command.take(), out).unwrap_or_else(|output| {
         let mut entry = line.entry(line.id.clone(), Role::Harness, out);
         entry
             .blocks
-            .extend(command.map(|command| Batch::block(line.piece(), command)));
+            .extend(command.map(|command| Block::new(line.piece(), command)));
         entry.blocks.extend(output);
-        out.entry(entry);
-        Fate::Shown
+        out.show(entry)
     })
 }
 
@@ -259,43 +247,18 @@ fn prompt(line: &Line<'_>, out: &mut Batch) -> Fate {
     let body = out.prose(&anthropic::output_text(
         line.json.at(&["message", "content"]),
     ));
-    entry
-        .blocks
-        .push(Batch::block(line.piece(), BlockKind::Text(body)));
-    out.entry(entry);
-    Fate::Shown
-}
-
-/// Shows a line across the transcript.
-pub(crate) fn show_break(line: &Line<'_>, what: Break, is_quiet: bool, out: &mut Batch) -> Fate {
-    let mut entry = line.entry(line.id.clone(), Role::Harness, out);
-    entry.marks.quiet = is_quiet;
-    entry
-        .blocks
-        .push(Batch::block(line.piece(), BlockKind::Break(what)));
-    out.entry(entry);
-    Fate::Shown
+    entry.push_piece(line.piece(), BlockKind::Text(body));
+    out.show(entry)
 }
 
 /// Shows a setting or a small fact.
 pub(crate) fn setting(line: &Line<'_>, what: &str, is_quiet: bool, out: &mut Batch) -> Fate {
-    show_break(line, Break::Setting(Text::clean(what)), is_quiet, out)
+    line.show(Break::setting(what), is_quiet, out)
 }
 
 /// Keeps a small fact that the screen shows in a better place.
 pub(crate) fn bookkeeping(line: &Line<'_>, what: &str, out: &mut Batch) -> Fate {
-    note(line, Break::Setting(Text::clean(what)), out)
-}
-
-fn note(line: &Line<'_>, what: Break, out: &mut Batch) -> Fate {
-    let mut entry = line.entry(line.id.clone(), Role::Harness, out);
-    entry.marks.quiet = true;
-    entry.marks.trace = true;
-    entry
-        .blocks
-        .push(Batch::block(line.piece(), BlockKind::Break(what)));
-    out.entry(entry);
-    Fate::Shown
+    line.show_trace(Break::setting(what), out)
 }
 
 /// Shows a text of the program under a title.
@@ -309,16 +272,6 @@ pub(crate) fn show_text(
     if text.trim().is_empty() {
         return bookkeeping(line, &format!("{title}: empty"), out);
     }
-    let mut entry = line.entry(line.id.clone(), Role::Harness, out);
-    entry.marks.quiet = is_quiet;
     let body = out.output(text.trim());
-    let raw = Raw {
-        title: Text::clean(title),
-        body,
-    };
-    entry
-        .blocks
-        .push(Batch::block(line.piece(), BlockKind::Raw(raw)));
-    out.entry(entry);
-    Fate::Shown
+    line.show(BlockKind::raw(title, body), is_quiet, out)
 }

@@ -16,7 +16,7 @@ use crate::formats::anthropic::{self, Content, Site, block_type};
 use crate::formats::decoder::show_raw;
 use crate::formats::json::Json;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit};
+use crate::model::edit::Batch;
 use crate::model::entry::sender::{Sender, SenderKind};
 use crate::model::entry::{Block, BlockKind, Break, Piece, Raw, Role, Sent};
 use crate::model::tally::Fate;
@@ -268,10 +268,7 @@ fn hear_other(
 fn advise(advice: Option<Note<'_>>, heard: &mut InputEvent, out: &mut Batch) {
     if let Some(Note { title, text, .. }) = advice {
         let body = out.output(&text);
-        heard.advice.push(BlockKind::Raw(Raw {
-            title: Text::clean(title),
-            body,
-        }));
+        heard.advice.push(BlockKind::raw(title, body));
     }
 }
 
@@ -294,10 +291,7 @@ fn hear_note(note: &Note<'_>, heard: &mut InputEvent, out: &mut Batch) {
         heard.from.get_or_insert(Sender::of(SenderKind::Task));
     }
     let body = out.output(&note.text);
-    heard.program.push(BlockKind::Raw(Raw {
-        title: Text::clean(note.title),
-        body,
-    }));
+    heard.program.push(BlockKind::raw(note.title, body));
     if !note.facts.is_empty() {
         let raw = Raw {
             title: Text::from("for the program"),
@@ -355,7 +349,7 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
                 .lanes
                 .begin_agent(work.handle.clone(), line.lane.clone());
         }
-        if details.get("status").str() == Some("teammate_spawned") {
+        if details.get("status").is("teammate_spawned") {
             session
                 .lanes
                 .spawn(details.get("name").str_or_empty(), &returned.call, out);
@@ -399,7 +393,7 @@ pub(crate) fn queued(
     session: &mut Session,
     out: &mut Batch,
 ) -> Fate {
-    let is_notice = attachment.get("commandMode").str() == Some("task-notification");
+    let is_notice = attachment.get("commandMode").is("task-notification");
     let is_meta = is_notice
         || [line.json, attachment]
             .iter()
@@ -518,10 +512,7 @@ fn end_call(line: &Line<'_>, returned: Returned, session: &mut Session, out: &mu
         background::emit((about, end), record, carrier, line.lane.as_ref(), out);
     }
     if goes_on {
-        out.push(Edit::State {
-            call,
-            state: ToolState::Streaming(Box::new(result.body)),
-        });
+        out.state(call, ToolState::Streaming(Box::new(result.body)));
         return;
     }
     if let Some(file) = file {
@@ -530,17 +521,13 @@ fn end_call(line: &Line<'_>, returned: Returned, session: &mut Session, out: &mu
             .name(&call, &mut result, line.lane.as_ref(), &file, out);
     }
     session.calls.end(line.lane.as_ref(), &call);
-    out.push(Edit::Result {
-        call,
-        result: Box::new(result),
-        lane: line.lane.clone(),
-    });
+    out.result(call, result, line.lane.clone());
 }
 
 fn blocks(line: &Line<'_>, kinds: Vec<BlockKind>) -> Vec<Block> {
     kinds
         .into_iter()
-        .map(|kind| Batch::block(line.piece(), kind))
+        .map(|kind| Block::new(line.piece(), kind))
         .collect()
 }
 
@@ -561,14 +548,10 @@ fn summary(line: &Line<'_>, content: &Json<'_>, session: &mut Session, out: &mut
     );
     if is_alone {
         let compaction = Break::compaction("");
-        entry
-            .blocks
-            .push(Batch::block(line.piece(), BlockKind::Break(compaction)));
+        entry.push_piece(line.piece(), compaction);
     }
     let body = out.prose(&anthropic::output_text(content));
-    entry
-        .blocks
-        .push(Batch::block(line.piece(), BlockKind::Text(body)));
+    entry.push_piece(line.piece(), BlockKind::Text(body));
     out.entry(entry);
     fate
 }

@@ -5,13 +5,13 @@ use std::collections::{HashMap, HashSet};
 
 use crate::formats::anthropic;
 use crate::formats::claude::line::Line;
-use crate::formats::claude::system::{bookkeeping, setting, show_break};
+use crate::formats::claude::system::{bookkeeping, setting};
 use crate::formats::json::Json;
 use crate::formats::tools;
 use crate::formats::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
+use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::tool::{ToolResult, ToolState, Verdict, identifies};
@@ -75,11 +75,7 @@ impl Requests {
             match failed.remove(&Text::clean(call)) {
                 Some((mut result, lane)) => {
                     refuse(&mut result);
-                    out.push(Edit::Result {
-                        call: Text::clean(call),
-                        result: Box::new(result),
-                        lane,
-                    });
+                    out.result(Text::clean(call), result, lane);
                 }
                 None => open.push(call),
             }
@@ -112,8 +108,7 @@ pub(crate) fn decode(line: &Line<'_>, requests: &mut Requests, out: &mut Batch) 
         }
         "rate_limit_event" => rate_limit(line, json.get("rate_limit_info"), out),
         "tool_progress" => progress(line, out),
-        "conversation_reset" => show_break(
-            line,
+        "conversation_reset" => line.show(
             Break::Resumed(Text::clean("conversation reset")),
             false,
             out,
@@ -145,19 +140,12 @@ fn request(line: &Line<'_>, request: &Json<'_>, requests: &mut Requests, out: &m
             let about = format!("{tool}: {headline}");
             let waiting = Text::clean(&format!("permission for {about}"));
             let mut entry = line.entry(line.sub_key("question"), Role::Harness, out);
-            entry.blocks.push(Batch::block(
-                Piece(0),
-                BlockKind::Break(Break::Waiting(waiting)),
-            ));
+            entry.push(Break::Waiting(waiting));
             let is_shown =
                 matches!(input.members(), [(_, only)] if only.str() == Some(headline.as_str()));
             if !is_shown && !input.is_null() {
-                let body = out.tree(&headline, input.weight(), || input.to_tree());
-                let raw = Raw {
-                    title: Text::clean("input"),
-                    body,
-                };
-                entry.blocks.push(Batch::block(INPUT, BlockKind::Raw(raw)));
+                let body = input.to_body(&headline, out);
+                entry.push_piece(INPUT, BlockKind::raw("input", body));
             }
             let call = request.get("tool_use_id").text();
             requests.ask(
@@ -168,16 +156,10 @@ fn request(line: &Line<'_>, request: &Json<'_>, requests: &mut Requests, out: &m
                     call,
                 },
             );
-            out.entry(entry);
-            Fate::Shown
+            out.show(entry)
         }
-        "interrupt" => show_break(line, Break::Interrupted(Text::default()), false, out),
-        "set_model" => show_break(
-            line,
-            Break::ModelChange(Text::clean(text("model"))),
-            false,
-            out,
-        ),
+        "interrupt" => line.show(Break::Interrupted(Text::default()), false, out),
+        "set_model" => line.show(Break::ModelChange(Text::clean(text("model"))), false, out),
         "set_permission_mode" => setting(
             line,
             &format!("permission mode: {}", text("mode")),
@@ -204,27 +186,24 @@ fn response(
         line.json.get("request_id")
     };
     let asked = requests.take(id);
-    if response.get("subtype").str() == Some("error") {
+    if response.get("subtype").is("error") {
         let error = Text::clean(&format!(
             "control request: {}",
             response.get("error").str_or_empty()
         ));
-        return show_break(line, Break::Error(error), false, out);
+        return line.show(Break::Error(error), false, out);
     }
-    let is_denied =
-        inner.get("behavior").str() == Some("deny") || *inner.get("allowed") == Json::Bool(false);
+    let is_denied = inner.get("behavior").is("deny") || *inner.get("allowed") == Json::Bool(false);
     if is_denied {
         requests
             .denied
             .extend(asked.as_ref().and_then(|asked| asked.call.clone()));
         let reason = inner
-            .get("message")
-            .filled()
-            .or_else(|| inner.get("reason").filled())
+            .first(&["message", "reason"], Json::filled)
             .unwrap_or("");
         return answer(line, asked, ("permission denied", reason), false, out);
     }
-    if inner.get("behavior").str() == Some("allow") || inner.get("allowed").is_true() {
+    if inner.get("behavior").is("allow") || inner.get("allowed").is_true() {
         return answer(line, asked, ("permission granted", ""), true, out);
     }
     quiet_tree(line, response, "control response", false, out)
@@ -249,10 +228,8 @@ fn answer(
     };
     let mut entry = line.entry(asked.entry, Role::Harness, out);
     entry.marks.quiet = is_quiet;
-    let words = Break::Setting(Text::clean(&words));
-    entry
-        .blocks
-        .push(Batch::block(Piece(0), BlockKind::Break(words)));
+    let words = Break::setting(&words);
+    entry.push(words);
     out.entry(entry);
     Fate::Merged
 }
@@ -270,7 +247,7 @@ fn rate_limit(line: &Line<'_>, limit: &Json<'_>, out: &mut Batch) -> Fate {
         until.unwrap_or_default()
     );
     match status {
-        "rejected" => show_break(line, Break::Error(Text::clean(&text)), false, out),
+        "rejected" => line.show(Break::error(&text), false, out),
         "allowed" => setting(line, &text, true, out),
         "" => quiet_tree(line, line.json, "rate limit", false, out),
         _ => setting(line, &text, false, out),
@@ -282,10 +259,7 @@ fn progress(line: &Line<'_>, out: &mut Batch) -> Fate {
     if !identifies(call) {
         return bookkeeping(line, "progress of a tool", out);
     }
-    out.push(Edit::State {
-        call: Text::clean(call),
-        state: ToolState::Running,
-    });
+    out.state(Text::clean(call), ToolState::Running);
     Fate::Merged
 }
 
@@ -301,7 +275,6 @@ pub(crate) fn quiet_tree(
     entry.marks.quiet = true;
     entry.marks.trace = is_trace;
     let block = anthropic::raw(value, title, out);
-    entry.blocks.push(Batch::block(line.piece(), block));
-    out.entry(entry);
-    Fate::Shown
+    entry.push_piece(line.piece(), block);
+    out.show(entry)
 }

@@ -100,7 +100,7 @@ impl ClaudeStreamDecoder {
                     .refuse(out.edits.get_mut(from..).unwrap_or_default());
                 fate
             }
-            "system" if json.get("subtype").str() == Some("init") => self.run.begin(line, out),
+            "system" if json.get("subtype").is("init") => self.run.begin(line, out),
             "system" => system::decode(line, &mut self.session, &mut self.tasks, out),
             "result" => {
                 self.partials.close_all(out);

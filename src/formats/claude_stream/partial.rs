@@ -8,9 +8,8 @@ use std::collections::BTreeMap;
 
 use crate::formats::anthropic::spent;
 use crate::formats::json::Json;
-use crate::model::body::BodyFlags;
-use crate::model::body::{Body, Held, Key};
-use crate::model::edit::{Batch, Edit, saturating_u32};
+use crate::model::body::{Body, Key};
+use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Entry, Piece, Raw, Role};
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
@@ -118,11 +117,7 @@ impl Partials {
             .filter(|_| kind == "message_delta")?;
         let usage = later(spent::usage(recorded, out)?, partial.usage.clone());
         let usage = Box::new(usage);
-        out.push(Edit::Usage {
-            of: partial.key.clone(),
-            usage: usage.clone(),
-            model: partial.model.clone(),
-        });
+        out.usage(partial.key.clone(), usage.clone(), partial.model.clone());
         Some((partial.key.clone(), *usage))
     }
 
@@ -225,7 +220,7 @@ impl Partial {
         entry.model.clone_from(&self.model);
         entry.marks.open = is_open;
         for (index, live) in self.blocks.iter().filter(|(_, live)| live.is_waiting()) {
-            let body = whole(&live.text, out);
+            let body = Body::in_memory(&live.text, out.origin());
             let kind = match &live.kind {
                 Kind::Text => BlockKind::Text(body),
                 Kind::Thinking => BlockKind::Thinking(body),
@@ -235,7 +230,7 @@ impl Partial {
                     body,
                 }),
             };
-            entry.blocks.push(Batch::block(Piece(*index), kind));
+            entry.push_piece(Piece(*index), kind);
         }
         entry
     }
@@ -261,19 +256,6 @@ fn later(now: Usage, before: Usage) -> Usage {
     }
 }
 
-/// A body that no record holds: its stub is the whole.
-fn whole(text: &str, out: &Batch) -> Body {
-    Body {
-        stub: Text::clean(text),
-        bytes: saturating_u32(text.len()),
-        lines: saturating_u32(text.lines().count()),
-        from: out.origin(),
-        slot: 0,
-        flags: BodyFlags::default(),
-        held: Held::Stub,
-    }
-}
-
 fn fits(kind: &Kind, block: &BlockKind) -> bool {
     match block {
         BlockKind::Text(_) => *kind == Kind::Text,
@@ -296,7 +278,7 @@ fn delta<'j>(event: &'j Json<'_>) -> (Kind, &'j str) {
     if let Some(json) = delta.get("partial_json").str() {
         return (Kind::Call(String::new()), json);
     }
-    let kind = if delta.get("type").str() == Some("signature_delta") {
+    let kind = if delta.get("type").is("signature_delta") {
         Kind::Thinking
     } else {
         Kind::Text

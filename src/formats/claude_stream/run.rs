@@ -7,8 +7,8 @@ use crate::formats::claude::system::setting;
 use crate::formats::json::Json;
 use crate::formats::tools;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Entry, Role};
+use crate::model::edit::{Batch, MetaEdit};
+use crate::model::entry::{Block, BlockKind, Break, Entry, Role};
 use crate::model::figures::count;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
@@ -93,9 +93,9 @@ impl Run {
         let json = line.json;
         let (count, difference) = self.sums.close(json, &line.id, out);
         emit_usage(line, &count, self.model.as_ref(), out);
-        let block = |what: Break| Batch::block(line.piece(), BlockKind::Break(what));
+        let block = |what: Break| Block::new(line.piece(), what);
         let mut entry = line.entry(line.id.clone(), Role::Harness, out);
-        if json.get("subtype").str() == Some("input_required") {
+        if json.get("subtype").is("input_required") {
             entry
                 .blocks
                 .push(block(Break::Waiting(Text::clean("input is required"))));
@@ -131,7 +131,7 @@ impl Run {
             .extend(difference.map(|words| block(Break::Setting(words))));
         if !json.get("structured_output").is_null() {
             let block = anthropic::raw(json.get("structured_output"), "structured output", out);
-            entry.blocks.push(Batch::block(line.piece(), block));
+            entry.push_piece(line.piece(), block);
         }
         out.entry(entry);
         self.emit_answer(line, out);
@@ -152,9 +152,7 @@ impl Run {
         let mut entry = line.entry(line.sub_key("answer"), Role::Harness, out);
         let is_copy = self.last_words.take() == Some((body.stub.clone(), body.bytes));
         if !is_copy {
-            entry
-                .blocks
-                .push(Batch::block(line.piece(), BlockKind::Text(body)));
+            entry.push_piece(line.piece(), BlockKind::Text(body));
             out.entry(entry);
         }
     }
@@ -242,11 +240,7 @@ fn emit_usage(line: &Line<'_>, count: &Count, model: Option<&Name>, out: &mut Ba
     let of = |what: &str| Text::clean(&format!("{}:usage{what}", count.key));
     for (name, usage) in &count.totals.models {
         let (of, usage) = (of(&format!(":{name}")), Box::new(usage.clone()));
-        out.push(Edit::Usage {
-            of,
-            usage,
-            model: Some(name.clone()),
-        });
+        out.usage(of, usage, Some(name.clone()));
         let window = line.json.at(&["modelUsage", name, "contextWindow"]).count();
         if let Some(window) = window.filter(|tokens| *tokens > 0)
             && model.is_none_or(|model| model == name)
@@ -266,10 +260,6 @@ fn emit_usage(line: &Line<'_>, count: &Count, model: Option<&Name>, out: &mut Ba
             ..Usage::default()
         })
     {
-        out.push(Edit::Usage {
-            of: of(""),
-            usage: Box::new(usage),
-            model: model.cloned(),
-        });
+        out.usage(of(""), usage, model.cloned());
     }
 }

@@ -93,7 +93,7 @@ fn is_droid(message: &Json<'_>) -> bool {
 }
 
 fn is_init(message: &Json<'_>) -> bool {
-    message.get("type").str() == Some("system") && message.get("subtype").str() == Some("init")
+    message.get("type").is("system") && message.get("subtype").is("init")
 }
 
 fn is_known(message: &Json<'_>) -> bool {

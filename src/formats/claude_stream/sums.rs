@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use crate::formats::anthropic::spent::{self, ModelTotals};
 use crate::formats::json::Json;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit};
+use crate::model::edit::Batch;
 use crate::model::figures;
 use crate::model::text::{Name, Text};
 use crate::model::usage::{Scope, Usage};
@@ -47,11 +47,7 @@ impl Sums {
                     is_partial: true,
                     ..usage
                 });
-                out.push(Edit::Usage {
-                    of: open,
-                    usage,
-                    model,
-                });
+                out.usage(open, usage, model);
             }
         }
     }
@@ -92,11 +88,7 @@ impl Sums {
                 scope: Scope::Open,
                 ..Usage::default()
             });
-            out.push(Edit::Usage {
-                of: open(&of),
-                usage,
-                model: None,
-            });
+            out.usage(open(&of), usage, None);
         }
         self.is_behind_a_result = true;
         if let Some(last) = before {

@@ -4,9 +4,7 @@ use super::tasks::{self, Tasks};
 use crate::formats::claude::line::Line;
 use crate::formats::claude::requests;
 use crate::formats::claude::session::Session;
-use crate::formats::claude::system::{
-    bookkeeping, compaction, retry, setting, show_break, show_text,
-};
+use crate::formats::claude::system::{bookkeeping, compaction, retry, setting, show_text};
 use crate::formats::unknown::{self, Kind};
 use crate::model::edit::Batch;
 use crate::model::entry::Role;
@@ -24,7 +22,7 @@ pub(crate) fn decode(
     match text("subtype") {
         "compact_boundary" => {
             session.set_boundary(line);
-            show_break(line, compaction(json.get("compact_metadata")), false, out)
+            line.show(compaction(json.get("compact_metadata")), false, out)
         }
         "hook_started" | "hook_progress" | "hook_response" => tasks::hook(line, tasks, out),
         "api_retry" => {

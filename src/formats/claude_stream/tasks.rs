@@ -47,7 +47,7 @@ pub(crate) fn task(line: &Line<'_>, tasks: &mut Tasks, lanes: &mut Lanes, out: &
     note_end(line, step, (&key, text("status"), text("summary")), out);
     let is_first = tasks.begun.insert(key.clone());
     let call = json.get("tool_use_id").str_or_empty();
-    if step == "started" && identifies(call) && json.get("task_type").str() != Some("local_bash") {
+    if step == "started" && identifies(call) && !json.get("task_type").is("local_bash") {
         let label = Text::stub(text("description").unwrap_or_default(), LABEL_CHARS);
         lanes.name(&Text::clean(call), 2, label, out);
     }
@@ -82,12 +82,9 @@ pub(crate) fn task(line: &Line<'_>, tasks: &mut Tasks, lanes: &mut Lanes, out: &
         trace: !is_bad,
         ..Marks::default()
     };
-    let raw = Raw {
-        title: Text::clean(&format!("task {state}")),
-        body: out.output(&words.join(" · ")),
-    };
+    let raw = BlockKind::raw(&format!("task {state}"), out.output(&words.join(" · ")));
     let piece = Piece(u64::from(step != "started"));
-    emit(line, key, marks, piece, BlockKind::Raw(raw), out);
+    emit(line, key, marks, piece, raw, out);
     if is_first { Fate::Shown } else { Fate::Merged }
 }
 
@@ -171,6 +168,6 @@ fn key(kind: &str, id: &Json<'_>, line: &Line<'_>) -> Key {
 fn emit(line: &Line<'_>, key: Key, marks: Marks, piece: Piece, block: BlockKind, out: &mut Batch) {
     let mut entry = line.entry(key, Role::Harness, out);
     entry.marks = marks;
-    entry.blocks.push(Batch::block(piece, block));
+    entry.push_piece(piece, block);
     out.entry(entry);
 }

@@ -44,7 +44,7 @@ pub(super) fn blocks(asked: RecordedCall<'_>, out: &mut Batch) -> Vec<BlockKind>
         .and_then(|text| json::parse(text).ok());
     let input = shaped(kind, input, arguments.filter(Json::is_object), said);
     let headline = headline(kind, asked.name, &input);
-    let mut body = out.tree(&headline, input.weight(), || input.to_tree());
+    let mut body = input.to_body(&headline, out);
     body.flags.broken_off = tools::breaks_off(asked.input);
     shown.push(BlockKind::Call(Box::new(ToolCall {
         key: asked.key,

@@ -6,7 +6,7 @@ use crate::formats::json::Json;
 use crate::formats::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Break, Raw};
+use crate::model::entry::{BlockKind, Break};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolResult, ToolState};
@@ -102,7 +102,7 @@ pub(super) fn any_block(
         }
         "tool_result" => {
             let key = Text::clean(&format!("{}:{index}", frame.key));
-            let call = Text::clean(block.get("tool_use_id").str_or_empty());
+            let call = block.get("tool_use_id").clean();
             content
                 .results
                 .push((call, result::decode(block, key, frame.at, out)));
@@ -112,7 +112,7 @@ pub(super) fn any_block(
         "redacted_thinking" => vec![BlockKind::Thinking(out.prose(""))],
         "tool_use" | "server_tool_use" => call::blocks(
             RecordedCall {
-                key: Text::clean(block.get("id").str_or_empty()),
+                key: block.get("id").clean(),
                 name: block.get("name").str_or_empty(),
                 input: block.get("input"),
                 state: ToolState::Pending,
@@ -237,17 +237,11 @@ pub(super) fn compaction(metadata: &Json<'_>) -> Break {
 
 /// A block that shows text under a title.
 pub(super) fn raw(title: &str, text: &str, out: &mut Batch) -> BlockKind {
-    BlockKind::Raw(Raw {
-        title: Text::clean(title),
-        body: out.prose(text),
-    })
+    BlockKind::raw(title, out.prose(text))
 }
 
 /// A block that shows a value as a tree.
 pub(super) fn raw_tree(title: &str, json: &Json<'_>, out: &mut Batch) -> BlockKind {
-    let body = out.tree(&Text::default(), json.weight(), || json.to_tree());
-    BlockKind::Raw(Raw {
-        title: Text::clean(title),
-        body,
-    })
+    let body = json.to_body(&Text::default(), out);
+    BlockKind::raw(title, body)
 }

@@ -9,8 +9,8 @@ use super::result;
 use super::xml::{self, Segment};
 use crate::formats::json::Json;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{BlockKind, Raw};
+use crate::model::edit::Batch;
+use crate::model::entry::BlockKind;
 use crate::model::text::Text;
 use crate::model::tool::ToolState;
 use crate::model::tool::textual_key;
@@ -118,7 +118,7 @@ impl TextResults {
             match block.str().or(block
                 .get("text")
                 .str()
-                .filter(|_| block.get("type").str() == Some("text")))
+                .filter(|_| block.get("type").is("text")))
             {
                 Some(text) => text_with_calls(text, frame, &mut calls, &mut content, out),
                 None => any_block(block, index, frame, &mut content, out),
@@ -155,7 +155,7 @@ impl TextResults {
                     self.result(open.take(), frame, &mut content, out);
                 }
                 content.add(added);
-                if block.get("type").str() == Some("tool_result") {
+                if block.get("type").is("tool_result") {
                     self.has_blocks = true;
                     self.open.answer(block.get("tool_use_id").str_or_empty());
                 }
@@ -199,10 +199,7 @@ impl TextResults {
     fn give_up(&mut self, out: &mut Batch) {
         let calls = std::mem::take(&mut self.open).calls.into_values();
         calls.for_each(|(_, call)| {
-            out.push(Edit::State {
-                call,
-                state: ToolState::Lost,
-            });
+            out.state(call, ToolState::Lost);
         });
     }
 
@@ -216,8 +213,9 @@ impl TextResults {
         let Some((title, text)) = titled else { return };
         let body = out.output(text.trim_start_matches('\n'));
         let Some(call) = self.open.next(tool_of(title)) else {
-            let title = Text::clean(&format!("result of {title}"));
-            content.kinds.push(BlockKind::Raw(Raw { title, body }));
+            content
+                .kinds
+                .push(BlockKind::raw(&format!("result of {title}"), body));
             return;
         };
         let key = Text::clean(&format!("{}:{}", frame.key, content.results.len()));

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::formats::json::{self, Json};
 use crate::model::body::Key;
-use crate::model::edit::{Batch, MetaEdit};
+use crate::model::edit::Batch;
 use crate::model::record::FileId;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
@@ -117,11 +117,11 @@ impl FileLanes {
             "spawn_agent" | "team_spawn_teammate" | "team_run_task"
         ) || name.starts_with("agent_")
             || name.starts_with("subagent_");
-        let call = Text::clean(block.get("id").str_or_empty());
+        let call = block.get("id").clean();
         if !is_spawn || call.is_empty() || self.spawns.iter().any(|spawn| spawn.call == call) {
             return;
         }
-        let field = |names: [&str; 3]| names.iter().find_map(|name| input.get(name).filled());
+        let field = |names: [&str; 3]| input.first(&names, Json::filled);
         let task = field(["task", "prompt", "message"]).map(|task| task.trim().to_owned());
         self.spawns.push(Spawn {
             call,
@@ -166,11 +166,7 @@ impl FileLanes {
             let named = (label.clone(), call.clone());
             if self.emitted.get(&lane) != Some(&named) {
                 self.emitted.insert(lane.clone(), named);
-                out.meta(MetaEdit::Lane {
-                    name: lane,
-                    label: Some(label),
-                    call,
-                });
+                out.lane(lane, Some(label), call);
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, MetaEdit, Severity};
-use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
+use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::record::Origin;
 use crate::model::text::Text;
 
@@ -89,17 +89,13 @@ pub(super) fn emit(json: &Json<'_>, bill: &mut CostCheck, out: &mut Batch) {
         None,
     );
     entry.marks.quiet = true;
-    let title = Text::clean(&format!("session {}", facts(json).join(", ")));
-    let body = out.tree(&Text::default(), json.weight(), || json.to_tree());
-    entry.blocks.push(Batch::block(
+    let body = json.to_body(&Text::default(), out);
+    entry.push_piece(
         Piece::default(),
-        BlockKind::Raw(Raw { title, body }),
-    ));
+        BlockKind::raw(&format!("session {}", facts(json).join(", ")), body),
+    );
     let end = match status {
-        "failed" => Some(Break::Error(Text::clean(&format!(
-            "the session failed{}",
-            cause(json)
-        )))),
+        "failed" => Some(Break::error(&format!("the session failed{}", cause(json)))),
         "cancelled" => Some(Break::Interrupted(Text::clean("the session was cancelled"))),
         _ => None,
     };
@@ -107,9 +103,7 @@ pub(super) fn emit(json: &Json<'_>, bill: &mut CostCheck, out: &mut Batch) {
     if let Some(end) = end {
         let key = Text::clean(&format!("manifest:{}:end", out.origin().file.0));
         let mut entry = out.new_entry(key, Role::Harness, json.get("ended_at").moment());
-        entry
-            .blocks
-            .push(Batch::block(Piece::default(), BlockKind::Break(end)));
+        entry.push_piece(Piece::default(), end);
         out.entry(entry);
     }
 }

@@ -13,8 +13,8 @@ use crate::formats::attached::block_type;
 use crate::formats::json::Json;
 use crate::formats::unknown::{self, Kind};
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Piece, Role, Stop};
+use crate::model::edit::Batch;
+use crate::model::entry::{Block, BlockKind, Break, Piece, Role, Stop};
 use crate::model::record::FileId;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
@@ -113,10 +113,7 @@ impl Messages {
             metrics::usage(metrics, out)
         };
         let model = json.get("modelInfo");
-        let model = model
-            .get("id")
-            .text()
-            .or_else(|| model.get("modelId").text());
+        let model = model.first(&["id", "modelId"], Json::text);
         self.note(json, &frame, &content, lane.as_ref(), out);
         let waits = is_legacy && lane.is_none();
         if lane.is_none() {
@@ -202,7 +199,7 @@ impl Messages {
         let mode = content.mode.as_ref().filter(|_| lane.is_none())?;
         let before = self.mode.replace(mode.clone());
         let is_news = before.map_or(mode.as_str() != "act", |before| before != *mode);
-        is_news.then(|| Break::Setting(Text::clean(&format!("{} mode", mode.as_str()))))
+        is_news.then(|| Break::setting(&format!("{} mode", mode.as_str())))
     }
 
     /// Remembers what other files and the end of the read need.
@@ -224,18 +221,14 @@ impl Messages {
             let first = texts.find_map(|block| block.str().or(block.get("text").filled()));
             self.lanes.first_prompt(file, first.unwrap_or(""), frame.at);
             if lane.is_none() && !std::mem::replace(&mut self.has_prompt, true) {
-                out.meta(MetaEdit::Title {
-                    rank: 0,
-                    title: words.clone(),
-                });
+                out.title(0, words.clone());
             }
         }
         for block in json.get("content").blocks() {
             match block.get("type").str() {
                 Some("tool_use") => self.lanes.call(block, lane, frame.at),
                 Some("tool_result") => {
-                    self.lanes
-                        .result(&Text::clean(block.get("tool_use_id").str_or_empty()), block);
+                    self.lanes.result(&block.get("tool_use_id").clean(), block);
                 }
                 _ => {}
             }
@@ -249,11 +242,7 @@ impl Messages {
             message.is_billed = true;
             if let Some(usage) = message.usage.clone() {
                 let (of, model) = (message.key.clone(), message.model.clone());
-                out.push(Edit::Usage {
-                    of,
-                    usage: Box::new(usage),
-                    model,
-                });
+                out.usage(of, usage, model);
             }
         }
     }
@@ -265,7 +254,7 @@ fn mark_of(json: &Json<'_>, kind: &str) -> Option<Break> {
         return Some(content::compaction(json.get("metadata")));
     }
     if json.get("isSummary").is_true() {
-        return Some(Break::Setting(Text::clean("summary of what came before")));
+        return Some(Break::setting("summary of what came before"));
     }
     let is_notice = matches!(kind, "recovery_notice" | "stop_notice");
     let reason = || {
@@ -273,13 +262,7 @@ fn mark_of(json: &Json<'_>, kind: &str) -> Option<Break> {
             .str_or_empty()
             .replace('_', " ")
     };
-    is_notice.then(|| {
-        Break::Error(Text::clean(&format!(
-            "{} {}",
-            kind.replace('_', " "),
-            reason()
-        )))
-    })
+    is_notice.then(|| Break::error(&format!("{} {}", kind.replace('_', " "), reason())))
 }
 
 /// The calls of tools that the provider ran, which are recorded beside the content.
@@ -290,7 +273,7 @@ fn model_tools(
 ) -> Vec<BlockKind> {
     let mut shown = Vec::new();
     for activity in activities.items() {
-        let key = Text::clean(activity.get("toolCallId").str_or_empty());
+        let key = activity.get("toolCallId").clean();
         let failed = activity.get("isError").is_true();
         let asked = RecordedCall {
             key: key.clone(),
@@ -337,13 +320,13 @@ fn emit(
 ) -> Fate {
     let role = match (frame.is_user, content.is_own) {
         (false, _) => Role::Assistant,
-        (true, true) if json.get("role").str() != Some("error") => Role::User,
+        (true, true) if !json.get("role").is("error") => Role::User,
         (true, _) => Role::Harness,
     };
     let shows = role == Role::Assistant || !content.kinds.is_empty();
     let has_notices = !content.notices.is_empty();
     let piece = Piece::default();
-    let block = |kind| Batch::block(piece, kind);
+    let block = |kind| Block::new(piece, kind);
     if shows {
         let mut entry = out.new_entry(frame.key.clone(), role, frame.at);
         entry.lane.clone_from(&lane);
@@ -377,11 +360,7 @@ fn emit(
     }
     let has_results = !content.results.is_empty();
     for (call, result) in content.results {
-        out.push(Edit::Result {
-            call,
-            result: Box::new(result),
-            lane: lane.clone(),
-        });
+        out.result(call, result, lane.clone());
     }
     match (shows || has_notices, has_results) {
         (true, _) => Fate::Shown,

@@ -26,7 +26,7 @@ use super::roots::{SessionName, SideFiles};
 use super::unknown::{self, Kind};
 use super::zeros::ZeroCosts;
 use crate::model::edit::{Batch, MetaEdit, Severity};
-use crate::model::entry::{BlockKind, Break, Piece, Role};
+use crate::model::entry::{Block, BlockKind, Break, Piece, Role};
 use crate::model::record::FileId;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
@@ -162,10 +162,7 @@ impl Decoder for ClineDecoder {
 impl ClineDecoder {
     /// Emits the facts of the session in the opened file.
     fn opened(json: &Json<'_>, out: &mut Batch) {
-        let id = json
-            .get("sessionId")
-            .text()
-            .or_else(|| json.get("conversation_id").text());
+        let id = json.first(&["sessionId", "conversation_id"], Json::text);
         let edits = [
             id.map(MetaEdit::Id),
             json.get("agent").text().map(MetaEdit::Agent),
@@ -188,7 +185,7 @@ impl ClineDecoder {
             let what = format!(
                 "a shortened copy for the model, made from {count} messages of the session"
             );
-            shown.push(BlockKind::Break(Break::Setting(Text::clean(&what))));
+            shown.push(BlockKind::Break(Break::setting(&what)));
         }
         if let Some(prompt) = json.get("system_prompt").filled() {
             shown.push(BlockKind::Text(out.prose(prompt)));
@@ -205,10 +202,9 @@ impl ClineDecoder {
         entry.marks.quiet = true;
         entry.blocks = shown
             .into_iter()
-            .map(|kind| Batch::block(Piece::default(), kind))
+            .map(|kind| Block::new(Piece::default(), kind))
             .collect();
-        out.entry(entry);
-        Fate::Shown
+        out.show(entry)
     }
 
     /// Decodes a file beside the opened one: its header and all of its messages are one record.
@@ -218,7 +214,7 @@ impl ClineDecoder {
         }
         let file = out.origin().file;
         // Beside an opened manifest lies the lead's own file as well.
-        if json.get("agent").str() == Some("lead") {
+        if json.get("agent").is("lead") {
             Self::opened(json, out);
         } else {
             self.messages.lanes.begin(file, path, json);
@@ -237,10 +233,7 @@ impl ClineDecoder {
             );
             entry.lane = self.messages.lanes.of(file);
             let what = format!("holds {copied} messages of the session that it was forked from");
-            entry.blocks.push(Batch::block(
-                Piece::default(),
-                BlockKind::Break(Break::Resumed(Text::clean(&what))),
-            ));
+            entry.push_piece(Piece::default(), Break::Resumed(Text::clean(&what)));
             out.entry(entry);
         }
         Fate::Shown
@@ -263,12 +256,8 @@ fn sidecar(json: &Json<'_>, out: &mut Batch) -> Fate {
     entry.marks.quiet = true;
     let count = json.get("source_message_count").count().unwrap_or(0);
     let title = format!("compaction sidecar: the context that {count} messages were shortened to");
-    entry.blocks.push(Batch::block(
-        Piece::default(),
-        content::raw_tree(&title, json, out),
-    ));
-    out.entry(entry);
-    Fate::Shown
+    entry.push_piece(Piece::default(), content::raw_tree(&title, json, out));
+    out.show(entry)
 }
 
 #[cfg(test)]

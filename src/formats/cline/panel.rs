@@ -14,8 +14,8 @@ use super::result;
 use crate::formats::inline;
 use crate::formats::json::{self, Json};
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw, Role};
+use crate::model::edit::Batch;
+use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::{ToolState, Verdict};
@@ -87,19 +87,13 @@ impl Panel {
         if !is_unknown {
             self.answered(out);
             if let Some(call) = self.partial.take().filter(|_| !is_known) {
-                out.push(Edit::State {
-                    call,
-                    state: ToolState::Lost,
-                });
+                out.state(call, ToolState::Lost);
             }
         }
         let is_task = !self.has_task && matches!(kind, "text" | "task");
         self.has_task |= !is_unknown;
         if is_task {
-            out.meta(MetaEdit::Title {
-                rank: 0,
-                title: Text::stub(text, 120),
-            });
+            out.title(0, Text::stub(text, 120));
         }
         let role = if is_task {
             Role::User
@@ -133,20 +127,18 @@ impl Panel {
         let piece = Piece::default();
         entry.blocks = shown
             .into_iter()
-            .map(|kind| Batch::block(piece, kind))
+            .map(|kind| Block::new(piece, kind))
             .collect();
         entry.mark_by_asides();
         // A command that runs without permission is a `say`.
-        let asks = json.get("type").str() == Some("ask") && !entry.marks.open;
+        let asks = json.get("type").is("ask") && !entry.marks.open;
         let about = entry
             .calls()
             .find(|call| asks && call.state.is_open())
             .map(|call| call.headline.clone());
         if let Some(about) = about {
             let what = Break::Waiting(Text::clean(&format!("permission: {about}")));
-            entry
-                .blocks
-                .push(Batch::block(PERMISSION, BlockKind::Break(what)));
+            entry.push_piece(PERMISSION, what);
             self.asking = Some(key);
         }
         if kind == "task_progress" {
@@ -160,10 +152,7 @@ impl Panel {
     /// Marks the last question as answered: another message follows it.
     fn answered(&mut self, out: &mut Batch) {
         if let Some(of) = self.asking.take() {
-            out.push(Edit::RetirePiece {
-                of,
-                piece: PERMISSION,
-            });
+            out.retire_piece(of, PERMISSION);
         }
     }
 
@@ -204,10 +193,7 @@ impl Panel {
             "command_output" if is_blank && json.get("ask").str().is_some() => {
                 let (call, has_output) = self.running.as_ref()?;
                 if !has_output {
-                    out.push(Edit::State {
-                        call: call.clone(),
-                        state: ToolState::Running,
-                    });
+                    out.state(call.clone(), ToolState::Running);
                 }
             }
             "command_output" | "mcp_server_response" | "browser_action_result" => {
@@ -219,7 +205,7 @@ impl Panel {
             }
             "api_req_retried" => {
                 let (entry, line) = self.failure.as_ref()?;
-                let line = Break::Error(Text::clean(&format!("{line}, tried again")));
+                let line = Break::error(&format!("{line}, tried again"));
                 let mut entry = entry.clone();
                 // Until here it waited by itself, unless it gave up and the user continued it.
                 entry.ended = json.get("ts").moment().filter(|_| entry.marks.retried);
@@ -230,11 +216,7 @@ impl Panel {
                 let request = self.request.as_ref()?;
                 let usage = metrics::of_request(payload, Scope::Request, out)?;
                 let (of, model) = (request.key.clone(), request.model.clone());
-                out.push(Edit::Usage {
-                    of,
-                    usage: Box::new(usage),
-                    model,
-                });
+                out.usage(of, usage, model);
             }
             "checkpoint_created" | "checkpoint_saved" => {
                 let request = self.request.as_ref()?;
@@ -255,11 +237,8 @@ impl Panel {
         let (body, images) = block::output(said, out);
         if std::mem::replace(has_output, true) {
             let mut entry = out.new_entry(call.clone(), Role::Assistant, None);
-            let shown = BlockKind::Raw(Raw {
-                title: Text::clean("further output"),
-                body,
-            });
-            entry.blocks.push(Batch::block(Piece::of(said.key), shown));
+            let shown = BlockKind::raw("further output", body);
+            entry.push_piece(Piece::of(said.key), shown);
             out.entry(entry);
             return Some(Fate::Merged);
         }
@@ -270,11 +249,7 @@ impl Panel {
         for (open, has_result) in &mut self.open {
             *has_result |= *open == call;
         }
-        out.push(Edit::Result {
-            call,
-            result: Box::new(result),
-            lane: None,
-        });
+        out.result(call, result, None);
         Some(Fate::Merged)
     }
 
@@ -297,8 +272,10 @@ impl Panel {
         for (number, (title, text)) in results.into_iter().enumerate() {
             let body = out.output(&text);
             let Some((call, _)) = open.next().filter(|(_, has_result)| !has_result) else {
-                let title = Text::clean(format!("result of {title}").trim_end_matches(" of "));
-                rest.push(BlockKind::Raw(Raw { title, body }));
+                rest.push(BlockKind::raw(
+                    format!("result of {title}").trim_end_matches(" of "),
+                    body,
+                ));
                 continue;
             };
             let key = Text::clean(&format!("{}/{number}", request.key));
@@ -307,11 +284,7 @@ impl Panel {
                 verdict => verdict,
             };
             let result = result::plain(key, verdict, body, request.at);
-            out.push(Edit::Result {
-                call,
-                result: Box::new(result),
-                lane: None,
-            });
+            out.result(call, result, None);
         }
         rest
     }
@@ -377,7 +350,7 @@ fn add(entry: &Entry, key: &Key, shown: BlockKind, out: &mut Batch) {
 
 fn add_piece(entry: &Entry, piece: Piece, shown: BlockKind, out: &mut Batch) {
     let mut part = entry.clone();
-    part.blocks = vec![Batch::block(piece, shown)];
+    part.blocks = vec![Block::new(piece, shown)];
     out.entry(part);
 }
 

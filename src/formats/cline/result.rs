@@ -30,7 +30,7 @@ pub(super) fn decode(
     let images = content
         .items()
         .iter()
-        .filter(|item| item.get("type").str() == Some("image"));
+        .filter(|item| item.get("type").is("image"));
     let text = text(content);
     let verdict = match verdict(prefix(text.trim_start(), BEGIN)) {
         Verdict::Done if failed => Verdict::Failed,
@@ -116,9 +116,7 @@ pub(super) fn text(content: &Json<'_>) -> String {
                 .join("\n")
         }
         Json::Array(items) => {
-            let parts = items
-                .iter()
-                .filter(|item| item.get("type").str() != Some("image"));
+            let parts = items.iter().filter(|item| !item.get("type").is("image"));
             let text = |item: &Json<'_>| {
                 item.str()
                     .or(item.get("text").str())

@@ -10,7 +10,7 @@ use super::message::KnownMessage;
 use super::panel::{self, block, request};
 use crate::formats::json::{self, Json};
 use crate::formats::unknown;
-use crate::model::edit::{Batch, Edit};
+use crate::model::edit::Batch;
 use crate::model::entry::{Piece, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
@@ -67,11 +67,7 @@ pub(super) fn emit(messages: &[Json<'_>], history: &mut [KnownMessage], out: &mu
             }
             None => usage,
         };
-        out.push(Edit::Usage {
-            of,
-            usage: Box::new(usage),
-            model,
-        });
+        out.usage(of, usage, model);
     }
     let key = Text::clean(&format!("panel:{}", out.origin().file.0));
     let mut entry = out.new_entry(key, Role::Harness, None);
@@ -85,9 +81,8 @@ pub(super) fn emit(messages: &[Json<'_>], history: &mut [KnownMessage], out: &mu
         &counts.join(", "),
         out,
     );
-    entry.blocks.push(Batch::block(Piece::default(), shown));
-    out.entry(entry);
-    Fate::Shown
+    entry.push_piece(Piece::default(), shown);
+    out.show(entry)
 }
 
 /// The usage in the panel, completed by that of the answer.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use crate::formats::json::{self, Json};
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit};
+use crate::model::edit::Batch;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::work::{About, Carrier, End, Ends, Update, Work};
@@ -118,10 +118,7 @@ impl Agents {
                 let asked = if agents.is_empty() {
                     self.open
                         .iter()
-                        .map(|call| About {
-                            call: Some(call.clone()),
-                            handle: None,
-                        })
+                        .map(|call| About::call(call.clone()))
                         .collect()
                 } else {
                     let others = agents.iter().filter(|agent| !is_in(agent));
@@ -271,11 +268,7 @@ impl Agents {
             end,
             reason,
         };
-        out.push(Edit::Update {
-            about,
-            update,
-            lane: source.lane.cloned(),
-        });
+        out.update(about, update, source.lane.cloned());
     }
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn call(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fat
     } else {
         asked(&name, input, &inner)
     };
-    let mut body = out.tree(&headline, input.weight(), || input.to_tree());
+    let mut body = input.to_body(&headline, out);
     body.flags.broken_off = !out.is_counted && tools::breaks_off(input);
     let key = call_key(payload, out);
     thread.deeds.begin(&key, kind);
@@ -72,9 +72,7 @@ pub(crate) fn call(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fat
         started: line.at,
         lane: None,
     };
-    entry
-        .blocks
-        .push(Batch::block(piece(out), BlockKind::Call(Box::new(call))));
+    entry.push_piece(piece(out), BlockKind::Call(Box::new(call)));
     thread.emit(entry, out)
 }
 
@@ -196,10 +194,7 @@ fn words(inner: &Inner, is_one_kind: bool) -> String {
 }
 
 fn call_key(payload: &Json<'_>, out: &Batch) -> Key {
-    let id = payload
-        .get("call_id")
-        .filled()
-        .or_else(|| payload.get("id").filled());
+    let id = payload.first(&["call_id", "id"], Json::filled);
     id.map_or_else(|| out.origin_key(), Text::clean)
 }
 
@@ -209,7 +204,7 @@ pub(crate) fn output(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> F
     if payload.get("call_id").filled().is_none() && payload.get("name").filled().is_some() {
         return alone(line, payload, thread, out);
     }
-    let call = Text::clean(payload.get("call_id").str_or_empty());
+    let call = payload.get("call_id").clean();
     thread.close_request();
     let is_known = thread.deeds.knows(&call);
     if out.is_counted && thread.deeds.passes_over(&call) {
@@ -267,9 +262,7 @@ pub(crate) fn alone(
         started: None,
         lane: None,
     };
-    entry
-        .blocks
-        .push(Batch::block(piece(out), BlockKind::Call(Box::new(call))));
+    entry.push_piece(piece(out), BlockKind::Call(Box::new(call)));
     thread.emit(entry, out)
 }
 

@@ -73,9 +73,7 @@ pub(crate) fn other(
 }
 
 fn key_of<'j>(json: &'j Json<'_>) -> Option<&'j str> {
-    ["call_id", "callId", "id"]
-        .iter()
-        .find_map(|name| json.get(name).filled())
+    json.first(&["call_id", "callId", "id"], Json::filled)
 }
 
 impl Deed {
@@ -85,7 +83,7 @@ impl Deed {
         let (name, input) = asked(subject, json);
         let kind = tools::kind_of_call(&name, &input);
         let headline = tools::headline(kind, &input);
-        let tree = out.tree(&headline, input.weight(), || input.to_tree());
+        let tree = input.to_body(&headline, out);
         let output = output(subject, json);
         let body = out.output(&output);
         let patch = (subject == "files").then(|| out.prose(&patch(json.get("changes"))));
@@ -191,9 +189,7 @@ impl Deed {
             started: self.started,
             lane: None,
         };
-        entry
-            .blocks
-            .push(Batch::block(piece(out), BlockKind::Call(Box::new(call))));
+        entry.push_piece(piece(out), BlockKind::Call(Box::new(call)));
         thread.emit(entry, out)
     }
 }
@@ -209,9 +205,7 @@ pub(crate) fn search(
     let (_, input) = asked("search", json);
     let print = twins::print(Voice::Search, &tools::headline(ToolKind::Fetch, &input));
     let deed = Deed::read(line, json, out);
-    let key = ["call_id", "id"]
-        .iter()
-        .find_map(|name| json.get(name).filled());
+    let key = json.first(&["call_id", "id"], Json::filled);
     if key.is_some_and(|key| thread.deeds.knows(key)) {
         return deed.map_or(Fate::Merged, |deed| deed.emit(line, thread, out));
     }
@@ -314,10 +308,7 @@ fn output(subject: &str, json: &Json<'_>) -> String {
     match subject {
         "command" => {
             let texts = ["aggregated_output", "formatted_output", "stdout"];
-            let output = texts
-                .iter()
-                .find_map(|name| json.get(name).filled())
-                .unwrap_or_default();
+            let output = json.first(&texts, Json::filled).unwrap_or_default();
             let errors = json
                 .get("stderr")
                 .filled()
@@ -385,7 +376,7 @@ fn output(subject: &str, json: &Json<'_>) -> String {
 }
 
 fn verdict(json: &Json<'_>, exit: Option<i64>) -> Verdict {
-    let has_failed = json.get("status").str() == Some("failed")
+    let has_failed = json.get("status").is("failed")
         || json.get("success") == &Json::Bool(false)
         || exit.is_some_and(|code| code != 0)
         || json.at(&["result", "Err"]).filled().is_some()

@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 use crate::formats::definition::heads;
 use crate::formats::waiting::Waiting;
 use crate::model::body::{Body, Image, Key};
-use crate::model::edit::{Batch, Edit};
+use crate::model::edit::Batch;
 use crate::model::fingerprint::ByKey;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
@@ -271,10 +271,7 @@ impl Deeds {
     /// Nobody waits for results any more.
     pub(crate) fn lose(&mut self, out: &mut Batch) {
         for call in std::mem::take(&mut self.open) {
-            out.push(Edit::State {
-                call,
-                state: ToolState::Lost,
-            });
+            out.state(call, ToolState::Lost);
         }
     }
 

@@ -56,7 +56,7 @@ pub(crate) fn event(
             let turns = payload.get("num_turns").count().unwrap_or(1);
             thread.take_back(turns, out);
             let words = format!("took back {}", count(turns, "turn"));
-            thread.line(line, Break::Setting(Text::clean(&words)), out)
+            thread.line(line, Break::setting(&words), out)
         }
         "context_compacted" => compacted(line, thread, out),
         "item_completed" => item(line, payload.get("item"), thread, lanes, out),
@@ -69,7 +69,7 @@ pub(crate) fn event(
         }
         "entered_review_mode" | "exited_review_mode" => review(line, payload, thread, out),
         "error" | "stream_error" => {
-            let words = Text::clean(payload.get("message").str_or_empty());
+            let words = payload.get("message").clean();
             thread.line(line, Break::Error(words), out)
         }
         "warning" | "background_event" | "undo_completed" => {
@@ -114,7 +114,7 @@ fn item(
         }
         "ContextCompaction" => compacted(line, thread, out),
         "WebSearch" => deed::search(line, Side::Event, item, thread, out),
-        "Extension" if item.get("kind").str() == Some("web.search") => {
+        "Extension" if item.get("kind").is("web.search") => {
             deed::search(line, Side::Event, item, thread, out)
         }
         "SubAgentActivity" => sub_agent(line, item, thread, lanes, out),
@@ -154,23 +154,17 @@ fn end_of_turn(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     thread.end_turn(line, out);
     let error = [payload.at(&["error", "message"]), payload.get("error")];
     if let Some(error) = error.iter().find_map(|error| error.filled()) {
-        return thread.line(line, Break::Error(Text::clean(error)), out);
+        return thread.line(line, Break::error(error), out);
     }
     if !payload.get("error").is_null() {
-        return thread.line(
-            line,
-            Break::Error(Text::clean(&payload.get("error").to_source())),
-            out,
-        );
+        return thread.line(line, Break::error(&payload.get("error").to_source()), out);
     }
     match payload.get("duration_ms").count() {
         Some(ms) => {
             let mut entry = thread.entry(line, out.origin_key(), Role::Harness, out);
             entry.key = Text::clean(&format!("{}:took", entry.key));
             (entry.marks.quiet, entry.marks.trace) = (true, true);
-            entry
-                .blocks
-                .push(Batch::block(Piece(0), BlockKind::Break(Break::Took(ms))));
+            entry.push(Break::Took(ms));
             thread.emit(entry, out)
         }
         None => said,
@@ -210,14 +204,10 @@ pub(crate) fn compacted(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -
     }
     let mut entry = thread.entry(line, key, Role::Harness, out);
     let what = Break::compaction("");
-    entry
-        .blocks
-        .push(Batch::block(Piece(0), BlockKind::Break(what)));
+    entry.push(what);
     if let Some(summary) = summary {
         let body = out.prose(summary);
-        entry
-            .blocks
-            .push(Batch::block(Piece(1), BlockKind::Text(body)));
+        entry.push_piece(Piece(1), BlockKind::Text(body));
     }
     thread.emit(entry, out)
 }
@@ -258,7 +248,7 @@ fn goal(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
         goal.get("status").str_or_empty(),
         goal.get("objective").str_or_empty()
     );
-    thread.line(line, Break::Setting(Text::clean(&words)), out)
+    thread.line(line, Break::setting(&words), out)
 }
 
 /// A guardian decides whether a call may be made: it asks and answers under one id.
@@ -295,10 +285,8 @@ fn guardian(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     );
     entry.marks.quiet |= matches!(status, "approved" | "in_progress");
     entry.marks.trace |= status == "approved";
-    let what = Break::Setting(Text::clean(words.trim_end()));
-    entry
-        .blocks
-        .push(Batch::block(Piece(0), BlockKind::Break(what)));
+    let what = Break::setting(words.trim_end());
+    entry.push(what);
     thread.emit(entry, out)
 }
 
@@ -323,7 +311,7 @@ fn review(line: &Line<'_>, json: &Json<'_>, thread: &mut Thread, out: &mut Batch
             "review {}  {hint}",
             if is_begin { "begins" } else { "ended" }
         );
-        return thread.line(line, Break::Setting(Text::clean(words.trim_end())), out);
+        return thread.line(line, Break::setting(words.trim_end()), out);
     }
     let said = |json: &Json<'_>, name: &str| json.get(name).str_or_empty().to_owned();
     let mut text = format!(
@@ -354,14 +342,10 @@ fn sub_agent(
     lanes: &mut Lanes,
     out: &mut Batch,
 ) -> Fate {
-    let child = ["new_thread_id", "agent_thread_id"]
-        .iter()
-        .find_map(|name| json.get(name).text());
-    let call = ["call_id", "event_id", "id"]
-        .iter()
-        .find_map(|name| json.get(name).text());
+    let child = json.first(&["new_thread_id", "agent_thread_id"], Json::text);
+    let call = json.first(&["call_id", "event_id", "id"], Json::text);
     let names = ["new_agent_nickname", "agent_path", "new_agent_role"];
-    let label = names.iter().find_map(|name| json.get(name).text());
+    let label = json.first(&names, Json::text);
     let kind = json.get("kind").str().unwrap_or("started");
     let path = json.get("agent_path").text();
     let called: Vec<Text> = child.iter().cloned().chain(path).collect();

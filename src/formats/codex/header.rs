@@ -71,9 +71,7 @@ pub(crate) fn session(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> 
     );
     entry.marks.quiet = true;
     let body = out.prose(instructions);
-    entry
-        .blocks
-        .push(Batch::block(piece(out), BlockKind::Text(body)));
+    entry.push_piece(piece(out), BlockKind::Text(body));
     thread.emit(entry, out)
 }
 
@@ -105,7 +103,7 @@ fn facts(payload: &Json<'_>, thread: &mut Thread, out: &mut Batch) {
 fn parent(payload: &Json<'_>) -> Option<Text> {
     let spawned = payload.at(&["source", "subagent", "thread_spawn", "parent_thread_id"]);
     let kind = payload.at(&["source", "subagent"]);
-    let is_review = || payload.get("thread_source").str() == Some("guardian_review");
+    let is_review = || payload.get("thread_source").is("guardian_review");
     let other = kind
         .get("other")
         .filled()
@@ -196,9 +194,7 @@ fn begins(payload: &Json<'_>, parent: Option<Text>, thread: &mut Thread, out: &m
     );
     entry.lane.clone_from(&thread.lane);
     let what = Break::Resumed(Text::clean(&words));
-    entry
-        .blocks
-        .push(Batch::block(piece(out), BlockKind::Break(what)));
+    entry.push_piece(piece(out), what);
     thread.emit(entry, out)
 }
 
@@ -208,9 +204,7 @@ pub(crate) fn copied_from<'j>(first: &'j [Json<'_>]) -> Option<&'j str> {
         return None;
     };
     let header = header.get("payload");
-    let next = rest
-        .iter()
-        .find(|next| next.get("type").str() == Some("session_meta"));
+    let next = rest.iter().find(|next| next.get("type").is("session_meta"));
     let other = || {
         next?
             .at(&["payload", "id"])

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use super::places;
 use super::replay::Turns;
+use crate::formats::lanes::LaneLinker;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::edit::Batch;
 use crate::model::text::{Name, Text};
 use crate::model::tool::identifies;
 use crate::model::tool::work::{About, Update};
@@ -16,22 +17,15 @@ use crate::model::tool::work::{About, Update};
 /// The sub-agents of a session.
 #[derive(Debug, Default)]
 pub(crate) struct Lanes {
-    known: HashMap<Name, Lane>,
+    linker: LaneLinker,
+    /// The lanes of the calls that started them.
+    callers: HashMap<Name, Option<Name>>,
     files: HashMap<Name, PathBuf>,
     asked: HashSet<Name>,
     /// What was told of how a sub-agent went on before it was known which call started it.
     early: HashMap<Name, Vec<Update>>,
     /// The turns of all threads.
     pub(crate) turns: Turns,
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Lane {
-    label: Option<Text>,
-    call: Option<Key>,
-    /// The lane of the call.
-    of: Option<Name>,
-    has_entries: bool,
 }
 
 impl Lanes {
@@ -49,13 +43,15 @@ impl Lanes {
         if self.asked.insert(thread.clone()) {
             out.wanted.push(thread.clone());
         }
-        self.change(thread, out, |lane| {
-            if lane.call.is_none() {
-                lane.of = of.cloned();
-            }
-            lane.call = lane.call.take().or(call);
-            lane.label = label.or(lane.label.take());
-        });
+        if let Some(call) = call
+            && self.linker.claim(thread, call, 0, out)
+        {
+            self.callers.insert(thread.clone(), of.cloned());
+            self.linker.announce(thread, out);
+        }
+        if let Some(label) = label {
+            self.linker.name(thread, 1, label, out);
+        }
         for update in self.early.remove(thread).unwrap_or_default() {
             self.update(thread, update, out);
         }
@@ -63,16 +59,10 @@ impl Lanes {
 
     /// Tells the call that started a sub-agent how that went on: a turn of it began or ended.
     pub(crate) fn update(&mut self, thread: &Name, update: Update, out: &mut Batch) {
-        let lane = self.known.get(thread);
-        match lane.and_then(|lane| Some((lane.call.clone()?, lane.of.clone()))) {
-            Some((call, lane)) => {
-                let (call, handle) = (Some(call), None);
-                let about = About { call, handle };
-                out.push(Edit::Update {
-                    about,
-                    update,
-                    lane,
-                });
+        match self.linker.call(thread) {
+            Some(call) => {
+                let lane = self.callers.get(thread).cloned().flatten();
+                out.update(About::call(call.clone()), update, lane);
             }
             None => self.early.entry(thread.clone()).or_default().push(update),
         }
@@ -80,12 +70,14 @@ impl Lanes {
 
     /// What a sub-agent calls itself.
     pub(crate) fn name(&mut self, thread: &Name, label: Option<Text>, out: &mut Batch) {
-        self.change(thread, out, |lane| lane.label = lane.label.take().or(label));
+        if let Some(label) = label.filter(|_| self.linker.label(thread).is_none()) {
+            self.linker.name(thread, 0, label, out);
+        }
     }
 
     /// An entry of this lane was emitted.
     pub(crate) fn enter(&mut self, thread: &Name, out: &mut Batch) {
-        self.change(thread, out, |lane| lane.has_entries = true);
+        self.linker.announce(thread, out);
     }
 
     /// The lane of a file. Nothing if another file has it: for a while a rollout and its compressed form both exist.
@@ -101,19 +93,5 @@ impl Lanes {
             .entry(name.clone())
             .or_insert_with(|| path.to_owned());
         (holder == path).then_some(name)
-    }
-
-    fn change(&mut self, name: &Name, out: &mut Batch, change: impl FnOnce(&mut Lane)) {
-        let lane = self.known.entry(name.clone()).or_default();
-        let before = lane.clone();
-        change(lane);
-        if (lane.has_entries || lane.call.is_some()) && *lane != before {
-            let Lane { label, call, .. } = lane.clone();
-            out.meta(MetaEdit::Lane {
-                name: name.clone(),
-                label,
-                call,
-            });
-        }
     }
 }

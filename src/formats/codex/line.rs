@@ -95,7 +95,7 @@ pub(crate) fn class_of(json: &Json<'_>) -> Class {
     if !json.has("payload") {
         return match kind {
             _ if BARE.contains(&kind) => Class::Item,
-            "" if json.get("record_type").str() == Some("state") => Class::State,
+            "" if json.get("record_type").is("state") => Class::State,
             "" if json.has("id") && json.has("timestamp") && json.has("instructions") => {
                 Class::Meta
             }

@@ -12,7 +12,7 @@ use crate::formats::inline;
 use crate::formats::json::Json;
 use crate::formats::unknown::{self, Kind};
 use crate::model::body::{Body, Image};
-use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::sender::{Sender, SenderKind};
 use crate::model::entry::{Block, BlockKind, Entry, Piece, Role, Stop};
 use crate::model::tally::Fate;
@@ -207,10 +207,7 @@ fn spoke(line: &Line<'_>, side: Side, thread: &mut Thread, out: &mut Batch) -> F
     if let Some(plan) = twins::plan(&text) {
         let print = twins::print(Voice::Plan, plan);
         match thread.twins.take(Voice::Plan, Side::Item, print) {
-            Some(twin) => out.push(Edit::RetirePiece {
-                of: twin.key,
-                piece: twin.piece,
-            }),
+            Some(twin) => out.retire_piece(twin.key, twin.piece),
             None => thread
                 .twins
                 .wait(Voice::Plan, Side::Item, print, (entry.key.clone(), piece)),
@@ -246,7 +243,7 @@ fn questions(holder: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Block> 
         .filter_map(question)
         .collect();
     (!asked.is_empty()).then(|| {
-        Batch::block(
+        Block::new(
             piece,
             BlockKind::Text(out.prose(asked.join("\n").trim_end())),
         )
@@ -265,9 +262,7 @@ pub(crate) fn verified_answer(line: &Line<'_>, thread: &mut Thread, out: &mut Ba
             .filled()
             .map_or_else(|| answer.to_source(), str::to_owned);
         let body = out.prose(&words);
-        entry
-            .blocks
-            .push(Batch::block(piece, BlockKind::Text(body)));
+        entry.push_piece(piece, BlockKind::Text(body));
     }
     thread.emit(entry, out)
 }
@@ -306,15 +301,10 @@ pub(crate) fn reasoning(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -
     let mut entry = begun(line, first.as_ref(), thread, out);
     let piece = first.as_ref().map_or_else(|| piece(out), |twin| twin.piece);
     for twin in twins {
-        out.push(Edit::RetirePiece {
-            of: twin.key,
-            piece: twin.piece,
-        });
+        out.retire_piece(twin.key, twin.piece);
     }
     let body = out.prose(&thoughts.join("\n\n"));
-    entry
-        .blocks
-        .push(Batch::block(piece, BlockKind::Thinking(body)));
+    entry.push_piece(piece, BlockKind::Thinking(body));
     for content in parts {
         entry.blocks.extend(unknown_parts(content, piece, out));
     }
@@ -359,9 +349,7 @@ fn event(
     }
     let mut entry = thread.answer(line, out);
     let piece = piece(out);
-    entry
-        .blocks
-        .push(Batch::block(piece, kind(out.prose(text))));
+    entry.push_piece(piece, kind(out.prose(text)));
     thread
         .twins
         .wait(voice, Side::Event, print, (entry.key.clone(), piece));
@@ -537,7 +525,7 @@ fn prompt(
         entry.blocks.extend(
             images
                 .into_iter()
-                .map(|image| Batch::block(piece, BlockKind::Image(image))),
+                .map(|image| Block::new(piece, BlockKind::Image(image))),
         );
     }
     if twin.is_none() {
@@ -562,7 +550,7 @@ fn prompt_blocks<'j>(
                 blocks.push(context_block(piece, "from the editor", context.trim(), out));
                 if !asked.is_empty() {
                     let body = out.prose(asked);
-                    blocks.push(Batch::block(piece, BlockKind::Text(body)));
+                    blocks.push(Block::new(piece, BlockKind::Text(body)));
                 }
             }
             _ => blocks.extend(block(part, piece, out)),
@@ -674,9 +662,7 @@ fn text_in<'j>(part: &'j Json<'_>) -> Option<&'j str> {
 /// The parts of a content without the tags that the program writes before and behind an image.
 fn spoken<'j, 'a>(content: &'j Json<'a>) -> impl Iterator<Item = &'j Json<'a>> {
     let parts = content.blocks();
-    let has_image = parts
-        .iter()
-        .any(|part| part.get("type").str() == Some("input_image"));
+    let has_image = parts.iter().any(|part| part.get("type").is("input_image"));
     let is_tag =
         |text: &str| text == "</image>" || text.starts_with("<image") && text.ends_with('>');
     parts
@@ -731,7 +717,7 @@ fn words(text: &str, piece: Piece, out: &mut Batch) -> Vec<Block> {
     let body = (!words.trim().is_empty()).then(|| out.prose(&words));
     let mut blocks: Vec<Block> = body
         .into_iter()
-        .map(|body| Batch::block(piece, BlockKind::Text(body)))
+        .map(|body| Block::new(piece, BlockKind::Text(body)))
         .collect();
     blocks.extend(
         cited
@@ -744,10 +730,10 @@ fn words(text: &str, piece: Piece, out: &mut Batch) -> Vec<Block> {
 fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Block> {
     if let Some(text) = text_in(part) {
         let body = (!text.trim().is_empty()).then(|| out.prose(text));
-        return body.map(|body| Batch::block(piece, BlockKind::Text(body)));
+        return body.map(|body| Block::new(piece, BlockKind::Text(body)));
     }
     if let Some(image) = image(part, out) {
-        return Some(Batch::block(piece, BlockKind::Image(image)));
+        return Some(Block::new(piece, BlockKind::Image(image)));
     }
     let kind = part.get("type").str_or_empty();
     if kind == "encrypted_content" {
@@ -756,7 +742,7 @@ fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Block> {
     if let Some(title) = attached(kind, part) {
         return Some(context_block(piece, &title, "", out));
     }
-    Some(Batch::block(
+    Some(Block::new(
         piece,
         unknown::block(Kind("content.type", kind), part, out),
     ))
@@ -837,9 +823,7 @@ pub(crate) fn image(part: &Json<'_>, out: &Batch) -> Option<Image> {
     if !is_image(part.get("type").str_or_empty()) {
         return None;
     }
-    let address = ["image_url", "data", "path", "url"]
-        .iter()
-        .find_map(|name| part.get(name).filled());
+    let address = part.first(&["image_url", "data", "path", "url"], Json::filled);
     let mime = part.get("mimeType").text();
     let is_data = mime.is_some();
     Some(inline::image(

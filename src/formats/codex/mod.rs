@@ -39,8 +39,8 @@ use super::definition::heads::head;
 use super::fields::Fields;
 use super::json::{self, Json};
 use super::roots::{ListedSession, SessionName, SideFiles, file_name};
-use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Piece, Role};
+use crate::model::edit::{Batch, Edit};
+use crate::model::entry::{BlockKind, Break, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use lanes::Lanes;
@@ -178,7 +178,7 @@ impl CodexDecoder {
         if let (Some(id), Some(title)) = (json.get("id").text(), json.get("thread_name").text())
             && self.thread.id == Some(id)
         {
-            out.meta(MetaEdit::Title { rank: 3, title });
+            out.title(3, title);
         }
     }
 }
@@ -191,7 +191,7 @@ fn decode(line: Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batc
         let key = Text::clean(&format!("{}:inherited", out.origin_key()));
         let mut entry = thread.entry(&line, key, Role::Harness, out);
         let what = BlockKind::Break(Break::Setting(words));
-        entry.blocks.push(Batch::block(Piece(0), what));
+        entry.push(what);
         thread.emit(entry, out);
     }
     // What a sub-agent inherited stands in its parent's lane.

@@ -6,7 +6,6 @@ use super::thread::Thread;
 use crate::model::edit::Batch;
 use crate::model::entry::Break;
 use crate::model::tally::Fate;
-use crate::model::text::Text;
 
 /// A note, by the type of its record.
 pub(crate) fn note(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
@@ -34,11 +33,7 @@ pub(crate) fn note(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fat
 /// How hard the model thinks from here on.
 pub(crate) fn configuration(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     match line.payload.at(&["reasoning", "effort"]).filled() {
-        Some(effort) => thread.line(
-            line,
-            Break::Setting(Text::clean(&format!("effort {effort}"))),
-            out,
-        ),
+        Some(effort) => thread.line(line, Break::setting(&format!("effort {effort}")), out),
         None => thread.tree(line, line.kind(), out),
     }
 }

@@ -4,7 +4,7 @@ use super::line::Line;
 use super::thread::Thread;
 use super::usage::{Counts, Known};
 use crate::formats::json::Json;
-use crate::model::edit::{Batch, Edit};
+use crate::model::edit::Batch;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::usage::{Scope, Usage};
@@ -55,11 +55,7 @@ pub(crate) fn compaction(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) 
         ..Usage::default()
     };
     let of = Text::clean(&format!("{}:unrecorded", out.origin_key()));
-    out.push(Edit::Usage {
-        of,
-        usage: Box::new(usage),
-        model: thread.model.clone(),
-    });
+    out.usage(of, usage, thread.model.clone());
 }
 
 /// Settings of a thread, which hold until the next ones: on which terms it is served. The program calls the tier that

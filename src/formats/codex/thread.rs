@@ -106,11 +106,7 @@ impl Thread {
     pub(crate) fn result(&mut self, call: Key, mut outcome: Outcome, out: &mut Batch) {
         outcome.at = outcome.at.filter(|_| !self.is_over);
         let result = Box::new(self.deeds.join(&call, outcome, self.lane.as_ref()));
-        out.push(Edit::Result {
-            call,
-            result,
-            lane: self.lane.clone(),
-        });
+        out.result(call, result, self.lane.clone());
     }
 
     /// The entry of something that the program did: a part of the answer that goes on; behind the end of a turn nobody
@@ -315,11 +311,7 @@ impl Thread {
             terms: self.terms.clone(),
             ..counts.usage()
         };
-        out.push(Edit::Usage {
-            of,
-            usage: Box::new(usage),
-            model: self.model.clone(),
-        });
+        out.usage(of, usage, self.model.clone());
     }
 
     // === what the program says ===
@@ -331,12 +323,7 @@ impl Thread {
 
     /// A small fact that leaves no row below level 4.
     pub(crate) fn trace(&mut self, line: &Line<'_>, what: &str, out: &mut Batch) -> Fate {
-        self.block(
-            line,
-            BlockKind::Break(Break::Setting(Text::clean(what))),
-            true,
-            out,
-        )
+        self.block(line, BlockKind::Break(Break::setting(what)), true, out)
     }
 
     /// A record that says nothing new: one row at level 4 with its text.
@@ -360,7 +347,7 @@ impl Thread {
     pub(crate) fn tree(&mut self, line: &Line<'_>, title: &str, out: &mut Batch) -> Fate {
         let title = Text::clean(title);
         let payload = line.payload;
-        let body = out.tree(&title, payload.weight(), || payload.to_tree());
+        let body = payload.to_body(&title, out);
         self.block(line, BlockKind::Raw(Raw { title, body }), true, out)
     }
 
@@ -385,14 +372,9 @@ impl Thread {
         out: &mut Batch,
     ) -> Entry {
         let body = out.output(text.trim());
-        let raw = Raw {
-            title: Text::clean(title),
-            body,
-        };
+        let raw = BlockKind::raw(title, body);
         let mut entry = self.entry(line, out.origin_key(), Role::Harness, out);
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Raw(raw)));
+        entry.push(raw);
         entry
     }
 
@@ -400,7 +382,7 @@ impl Thread {
         let mut entry = self.entry(line, out.origin_key(), Role::Harness, out);
         entry.marks.quiet |= is_trace;
         entry.marks.trace |= is_trace;
-        entry.blocks.push(Batch::block(Piece(0), kind));
+        entry.push(kind);
         self.emit(entry, out)
     }
 }
@@ -418,12 +400,9 @@ pub(crate) fn piece(out: &Batch) -> Piece {
 /// A text that the program put before the model.
 pub(crate) fn context_block(piece: Piece, title: &str, text: &str, out: &mut Batch) -> Block {
     let body = out.output(text);
-    let raw = Raw {
-        title: Text::clean(title),
-        body,
-    };
+    let raw = BlockKind::raw(title, body);
     Block {
         sent: Sent::Whole,
-        ..Batch::block(piece, BlockKind::Raw(raw))
+        ..Block::new(piece, raw)
     }
 }

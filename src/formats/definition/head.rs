@@ -7,6 +7,7 @@ use super::kinds::Kinds;
 use super::when::Conditions;
 use crate::formats::fields::Fields;
 use crate::formats::roots::Root;
+use crate::model::record::Shape;
 use crate::model::resume::Resume;
 use crate::model::tool::work::Ends;
 
@@ -33,6 +34,8 @@ pub struct Head {
     pub(crate) rows_beside: Option<RowsBeside>,
     /// Whether a database is an index of sessions in files: its rows count only if the file is gone.
     pub(crate) has_index: bool,
+    /// Marks for detection.
+    pub(crate) detect: Detect,
     /// Files of the agent that are no sessions.
     pub(crate) aside: Vec<Aside>,
     /// Commands that continue a session: the first rule for its file counts.
@@ -53,6 +56,21 @@ pub struct Head {
     pub(crate) files_word: Option<&'static str>,
     /// Fields that records are known to have.
     pub(crate) fields: Fields,
+}
+
+/// Marks of a format by confidence.
+#[derive(Debug, Default)]
+pub(crate) struct Detect {
+    /// How sessions are stored.
+    pub(super) shapes: Vec<Shape>,
+    /// Any record looks so.
+    pub(super) certain: Vec<DetectionMark>,
+    /// Nearly all records look so.
+    pub(super) likely: Vec<DetectionMark>,
+    /// Nearly all records look so, but other formats may, too.
+    pub(super) maybe: Vec<DetectionMark>,
+    /// Any record looks so: it is another format.
+    pub(super) never: Vec<DetectionMark>,
 }
 
 /// A file of an agent that is no session.

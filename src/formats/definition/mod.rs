@@ -88,7 +88,7 @@ impl Format for &'static Definition {
     }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
-        sniff::sniff(self, probe)
+        sniff::sniff_definition(self, probe)
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

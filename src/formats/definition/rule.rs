@@ -4,15 +4,13 @@ use std::path::{Path as FilePath, PathBuf};
 use std::sync::atomic::AtomicU64;
 
 use super::chat::Chat;
-use super::head::{DetectionMark, Head};
+use super::head::Head;
 use super::kinds::FactKind;
 use super::path::Path;
 use super::when::{Conditions, Literal};
 use crate::formats::roots::{file_name, folder_name};
 use crate::model::entry::Role;
 use crate::model::entry::sender::SenderKind;
-use crate::model::record::Shape;
-use crate::model::text::Name;
 use crate::model::tool::work::Ends;
 use crate::model::usage::Scope;
 
@@ -23,8 +21,6 @@ pub struct Definition {
     pub head: Head,
     /// The file that it was read from; `None` if it came with the program.
     pub file: Option<PathBuf>,
-    /// How sessions are stored.
-    pub(super) shapes: Vec<Shape>,
     /// The tables of a database with sessions.
     pub(super) store: Option<Store>,
     /// The syntax of sessions in plain text.
@@ -34,8 +30,6 @@ pub struct Definition {
     pub(super) instead: Option<String>,
     /// A small file beside the session with facts of it.
     pub(super) beside: Option<String>,
-    /// Marks for detection.
-    pub(super) detect: Detect,
     /// Facts of the session in any record.
     pub(super) facts: Vec<FactRule>,
     /// The rules, in order.
@@ -48,7 +42,7 @@ pub struct Definition {
     pub(super) unique: Option<Path>,
     /// State that the rules need from earlier records.
     pub(super) needs: Needs,
-    /// How records change a document of which rules read parts.
+    /// How records change a document, whose elements rules read.
     pub(super) journal: Option<Journal>,
 }
 
@@ -111,26 +105,8 @@ pub(super) struct Journal {
     pub(super) push: Option<Conditions>,
     /// Records that delete a value.
     pub(super) delete: Option<Conditions>,
-    /// The list whose elements are the records of a document.
-    pub(super) elements: Option<Name>,
-}
-
-/// Which parts of the document a rule is for.
-#[derive(Debug)]
-pub(super) struct PartRule {
-    pub(super) of: Vec<PartOf>,
-    /// The number of steps to the element that a part belongs to: that of the outermost list.
-    pub(super) owner: usize,
-    /// Parts are hidden while this holds.
-    pub(super) unless: Option<Flag>,
-}
-
-/// A step of the path to a part.
-#[derive(Debug, PartialEq)]
-pub(super) enum PartOf {
-    Member(Name),
-    /// Each element of a list.
-    Each,
+    /// The list whose elements are the records of the document.
+    pub(super) elements: &'static str,
 }
 
 impl Definition {
@@ -257,19 +233,6 @@ pub(super) struct Joined {
     pub(super) name: &'static str,
 }
 
-/// Marks of a format by confidence.
-#[derive(Debug, Default)]
-pub(super) struct Detect {
-    /// Any record looks so.
-    pub(super) certain: Vec<DetectionMark>,
-    /// Nearly all records look so.
-    pub(super) likely: Vec<DetectionMark>,
-    /// Nearly all records look so, but other formats may, too.
-    pub(super) maybe: Vec<DetectionMark>,
-    /// Any record looks so: it is another format.
-    pub(super) never: Vec<DetectionMark>,
-}
-
 /// Which records a rule is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum RecordKind {
@@ -282,8 +245,6 @@ pub(super) enum RecordKind {
     Companion,
     /// A small file beside the session.
     Beside,
-    /// Parts of the document that records change.
-    Part,
 }
 
 /// A `[[record]]`.
@@ -296,7 +257,6 @@ pub struct Rule {
     /// How many records it has matched since the program started.
     pub(crate) matched: AtomicU64,
     pub(super) kind: RecordKind,
-    pub(super) part: Option<PartRule>,
     pub(super) when: Conditions,
     /// Whether other rules match the same records, too.
     pub(super) also: bool,
@@ -656,15 +616,6 @@ impl LaneRule {
 }
 
 impl BlockRule {
-    /// Whether it has results of calls in other entries.
-    pub(super) fn has_results(&self) -> bool {
-        match &self.what {
-            BlockSource::Result(_) | BlockSource::Content(_) => true,
-            BlockSource::Blocks(blocks) => blocks.iter().any(Self::has_results),
-            _ => false,
-        }
-    }
-
     fn is_by_order(&self) -> bool {
         match &self.what {
             BlockSource::Call(call) => call.id.is_by_order(),

@@ -29,7 +29,7 @@ use self::counting::{UsageCounter, UsageOwner};
 use self::deduplication::Deduplicated;
 use self::entries::{EntryIndex, Versions};
 use self::held::HeldEdits;
-use self::journal::JournalState;
+use self::journal::Replay;
 use self::lane_files::LaneFiles;
 pub(super) use self::lane_files::place_of;
 use self::program_runs::ProgramRuns;
@@ -94,7 +94,7 @@ pub(super) struct DefinitionDecoder {
     runs: ProgramRuns,
     files: LaneFiles,
     /// The document that records of a journal change.
-    state: JournalState,
+    replay: Replay,
     /// Edits to emit last, unless answers have the same text.
     held: HeldEdits,
     /// The cost of the current record.
@@ -159,7 +159,7 @@ impl DefinitionDecoder {
             counting: UsageCounter::default(),
             runs: ProgramRuns::default(),
             files: LaneFiles::default(),
-            state: JournalState::default(),
+            replay: Replay::default(),
             held: HeldEdits::default(),
             budget: RecordBudget::default(),
         }
@@ -244,11 +244,7 @@ impl DefinitionDecoder {
             && let Some(model) = self.model()
         {
             for (of, usage) in std::mem::take(&mut self.unnamed) {
-                out.push(Edit::Usage {
-                    of,
-                    usage: Box::new(usage),
-                    model: Some(model.clone()),
-                });
+                out.usage(of, usage, Some(model.clone()));
             }
         }
     }
@@ -431,7 +427,7 @@ impl DefinitionDecoder {
         if is_entry {
             let blocks = blocks
                 .into_iter()
-                .map(|kind| Batch::block(piece, kind))
+                .map(|kind| Block::new(piece, kind))
                 .collect();
             let mut entry = self.entry(fields, head, blocks, site, out);
             entry.usage = usage.map(Box::new);
@@ -474,7 +470,7 @@ impl DefinitionDecoder {
                 } else {
                     ToolState::Running
                 };
-                out.push(Edit::State { call, state });
+                out.state(call, state);
             }
         }
     }
@@ -547,11 +543,7 @@ impl DefinitionDecoder {
         let lane = head.lane.clone();
         match command {
             Some(command) => self.commands.record(&command, update, lane, out),
-            None => out.push(Edit::Update {
-                about,
-                update,
-                lane,
-            }),
+            None => out.update(about, update, lane),
         }
     }
 
@@ -670,7 +662,7 @@ impl DefinitionDecoder {
                 .or(text);
             if let Some(title) = text {
                 self.first.has_title = true;
-                out.meta(MetaEdit::Title { rank: 0, title });
+                out.title(0, title);
             }
         }
         entry
@@ -776,11 +768,7 @@ impl DefinitionDecoder {
         });
         for name in &names {
             if !self.files.request(word(&lane.file), name, call, out) {
-                out.meta(MetaEdit::Lane {
-                    name: name.clone(),
-                    label: word(&lane.label),
-                    call: call.cloned(),
-                });
+                out.lane(name.clone(), word(&lane.label), call.cloned());
             }
         }
         names
@@ -876,6 +864,7 @@ impl Decoder for DefinitionDecoder {
     }
 
     fn finish(&mut self, out: &mut Batch) {
+        self.finish_journal(out);
         self.held.finish(out);
     }
 }
@@ -923,12 +912,9 @@ fn show_trace(input: Input<'_>, out: &mut Batch) -> Fate {
     let mut entry = out.new_entry(out.origin_key(), Role::Harness, None);
     entry.marks.trace = true;
     let title = Text::from("document");
-    let body = out.tree(&title, input.json.weight(), || input.json.to_tree());
-    entry
-        .blocks
-        .push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
-    out.entry(entry);
-    Fate::Shown
+    let body = input.json.to_body(&title, out);
+    entry.push(BlockKind::Raw(Raw { title, body }));
+    out.show(entry)
 }
 
 /// As [`show_raw`], for a record within another one.

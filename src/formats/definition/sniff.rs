@@ -8,37 +8,36 @@ use crate::formats::decoder::{Confidence, Probe, Verdict, nearly_all};
 use crate::formats::json::Json;
 use crate::model::record::Shape;
 
-/// The verdict of a definition.
-pub(super) fn sniff(definition: &Definition, probe: &Probe<'_>) -> Verdict {
+/// Decides by the marks of a head.
+pub(crate) fn sniff(head: &Head, probe: &Probe<'_>) -> Verdict {
     if !probe.children.is_empty() {
         return Verdict::no("a folder");
     }
-    let is_chat = |text| {
-        definition
-            .chat
-            .as_ref()
-            .is_some_and(|chat| chat.begins(text))
+    let read = |shape: &Shape| match shape {
+        Shape::Document => of(head, *shape, probe.elements, probe.header),
+        // Databases are detected by their tables, texts by their lines.
+        Shape::Rows | Shape::Text => None,
+        _ => of(head, *shape, probe.lines, None),
     };
-    if probe.text.is_some_and(is_chat) {
+    let found = head.detect.shapes.iter().filter_map(read);
+    found
+        .max_by_key(|found| found.confidence)
+        .unwrap_or_else(|| Verdict::no("none of the marks of its definition"))
+}
+
+/// The verdict of a definition.
+pub(super) fn sniff_definition(definition: &Definition, probe: &Probe<'_>) -> Verdict {
+    let is_chat = |text| {
+        let chat = definition.chat.as_ref();
+        chat.is_some_and(|chat| chat.begins(text))
+    };
+    if probe.children.is_empty() && probe.text.is_some_and(is_chat) {
         let what = format!("{}: messages in plain text", definition.head.agent);
         return Verdict::yes(Confidence::Certain, Shape::Text, what);
     }
-    let read = |shape: Shape| match shape {
-        Shape::Document => of(definition, shape, probe.elements, probe.header),
-        // Databases are detected by their tables, texts by their lines.
-        Shape::Rows | Shape::Text => None,
-        _ => of(definition, shape, probe.lines, None),
-    };
-    let found = definition
-        .shapes
-        .iter()
-        .filter_map(|shape| read(*shape))
-        .max_by_key(|found| found.confidence);
-    let Some(found) = found else {
-        return Verdict::no("none of the marks of its definition");
-    };
+    let found = sniff(&definition.head, probe);
     // One record of several, each in a file.
-    if definition.is_record(probe.path) {
+    if found.confidence > Confidence::NeedMore && definition.is_record(probe.path) {
         Verdict {
             shape: Shape::Folder,
             ..found
@@ -69,7 +68,7 @@ pub(crate) fn aside(head: &'static Head, probe: &Probe<'_>) -> Option<&'static s
 }
 
 fn of(
-    definition: &Definition,
+    head: &Head,
     shape: Shape,
     records: &[Json<'_>],
     header: Option<&Json<'_>>,
@@ -82,7 +81,7 @@ fn of(
             records.iter().any(|record| is(mark, record))
         }
     };
-    let detect = &definition.detect;
+    let detect = &head.detect;
     if detect.never.iter().any(|mark| any(&mark)) {
         return None;
     }
@@ -90,7 +89,7 @@ fn of(
         return Some(Verdict::yes(
             Confidence::Certain,
             shape,
-            format!("{}: {}", definition.head.agent, mark.words),
+            format!("{}: {}", head.agent, mark.words),
         ));
     }
     // Records of a file may differ: nearly all must match one of these marks.
@@ -113,6 +112,6 @@ fn of(
     Some(Verdict::yes(
         confidence,
         shape,
-        format!("{}: {}", definition.head.agent, mark.words),
+        format!("{}: {}", head.agent, mark.words),
     ))
 }

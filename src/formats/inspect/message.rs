@@ -7,7 +7,7 @@ use crate::formats::inline::image;
 use crate::formats::json::Json;
 use crate::formats::tools;
 use crate::formats::unknown::{self, Kind};
-use crate::model::edit::{Batch, Edit};
+use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Piece, Role};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -58,9 +58,7 @@ pub(super) fn message(
         .collect();
     for call in json.get("tool_calls").items() {
         let call = asked(call, sample, out);
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+        entry.push(BlockKind::Call(Box::new(call)));
     }
     for (piece, block) in (0..).zip(&mut entry.blocks) {
         block.piece = Piece(piece);
@@ -68,11 +66,7 @@ pub(super) fn message(
     let model = entry.model.clone();
     out.entry(entry);
     if let Some(usage) = known.usage {
-        out.push(Edit::Usage {
-            of: key,
-            usage: Box::new(usage_of(usage)),
-            model,
-        });
+        out.usage(key, usage_of(usage), model);
     }
 }
 
@@ -85,9 +79,7 @@ pub(super) fn asked_bare(words: &str, sample: &Sample<'_>, at: Option<Timestamp>
     );
     entry.marks.prompt = true;
     let body = out.prose(&sample.attached.text(words));
-    entry
-        .blocks
-        .push(Batch::block(Piece(0), BlockKind::Text(body)));
+    entry.push(BlockKind::Text(body));
     out.entry(entry);
 }
 
@@ -114,7 +106,7 @@ fn block(part: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) -> Option<Block>
         ("image", _) => BlockKind::Image(image(&text("image"), Text::default(), false, out)),
         (kind, _) => unknown::block(Kind("content.type", kind), part, out),
     };
-    Some(Batch::block(Piece(0), kind))
+    Some(Block::new(Piece(0), kind))
 }
 
 /// The key of a call: the ids of some models are names of functions, which a sample has more than once.
@@ -133,7 +125,7 @@ fn asked(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) -> ToolCall {
     let input = json.get("arguments");
     let kind = tools::kind_of_call(name, input);
     let headline = tools::headline(kind, input);
-    let mut body = out.tree(&headline, input.weight(), || input.to_tree());
+    let mut body = input.to_body(&headline, out);
     body.flags.broken_off = json.get("parse_error").filled().is_some();
     let nth = sample.asked.next(id);
     let started = sample.known.get(&(id, nth)).and_then(|known| known.began);
@@ -169,9 +161,7 @@ fn result(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
         _ => said,
     };
     let call = call_key(id, nth, sample);
-    let images = content
-        .iter()
-        .filter(|part| part.get("type").str() == Some("image"));
+    let images = content.iter().filter(|part| part.get("type").is("image"));
     let result = ToolResult {
         key: Text::clean(&format!("result of {call}")),
         tool: None,
@@ -197,9 +187,5 @@ fn result(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
         duration_ms: began.zip(ended).map(|(began, ended)| ended.since(began)),
         work: None,
     };
-    out.push(Edit::Result {
-        call,
-        result: Box::new(result),
-        lane: None,
-    });
+    out.result(call, result, None);
 }

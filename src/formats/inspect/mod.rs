@@ -17,7 +17,7 @@ use super::decoder::{Confidence, Decoder, Format, Input, Place, Probe, Verdict};
 use super::definition::heads::head;
 use super::json::Json;
 use super::unknown::{self, Kind};
-use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Piece, Raw, Role};
 use crate::model::record::Shape;
 use crate::model::tally::Fate;
@@ -143,23 +143,16 @@ impl InspectDecoder {
                 scope: Scope::Fallback,
                 ..usage_of(counts)
             });
-            out.push(Edit::Usage {
-                of,
-                usage,
-                model: Some(Text::clean(model)),
-            });
+            out.usage(of, usage, Some(Text::clean(model)));
         }
         let at = eval.get("created").moment();
         let mut entry = out.new_entry(out.origin_key(), Role::Harness, at);
         let said = results(json);
-        let title = Text::clean(&format!(
-            "evaluation of {}",
-            eval.get("task").str_or_empty()
-        ));
         let body = out.output(&said);
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
+        entry.push(BlockKind::raw(
+            &format!("evaluation of {}", eval.get("task").str_or_empty()),
+            body,
+        ));
         entry.blocks.extend(failure(
             json.get("error"),
             Piece(1),
@@ -185,7 +178,7 @@ fn failure(
     let Some(message) = error.get("message").filled() else {
         return Vec::new();
     };
-    let line = BlockKind::Break(Break::Error(Text::clean(&attached.text(message))));
+    let line = BlockKind::Break(Break::error(&attached.text(message)));
     let traceback = error.get("traceback").filled().map(|traceback| {
         let body = out.output(&attached.text(traceback));
         BlockKind::Raw(Raw {
@@ -196,7 +189,7 @@ fn failure(
     std::iter::once(line)
         .chain(traceback)
         .zip(first.0..)
-        .map(|(kind, at)| Batch::block(Piece(at), kind))
+        .map(|(kind, at)| Block::new(Piece(at), kind))
         .collect()
 }
 

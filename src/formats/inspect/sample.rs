@@ -3,7 +3,7 @@
 use super::references::{Attachments, IdCounts, Sample, known, usage_of};
 use super::{failure, message, value_of};
 use crate::formats::json::Json;
-use crate::model::edit::{Batch, Edit};
+use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
@@ -52,10 +52,7 @@ fn begin(
 ) {
     let mut entry = out.new_entry(sample.place.clone(), Role::Harness, at);
     let words = format!("sample {id}, epoch {epoch}");
-    entry.blocks.push(Batch::block(
-        Piece(0),
-        BlockKind::Break(Break::Setting(Text::clean(&words))),
-    ));
+    entry.push(Break::setting(&words));
     let targets: Vec<&str> = json
         .get("target")
         .blocks()
@@ -68,9 +65,7 @@ fn begin(
             title: "target".into(),
             body,
         };
-        entry
-            .blocks
-            .push(Batch::block(Piece(1), BlockKind::Raw(raw)));
+        entry.push_piece(Piece(1), BlockKind::Raw(raw));
     }
     out.entry(entry);
 }
@@ -101,10 +96,8 @@ fn end(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
             last,
         );
         let title = Text::from(name);
-        let body = out.tree(&title, value.weight(), || value.to_tree());
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
+        let body = value.to_body(&title, out);
+        entry.push(BlockKind::Raw(Raw { title, body }));
         out.entry(entry);
     }
     let scores = json.get("scores").members();
@@ -130,18 +123,14 @@ fn end(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
         let said: Vec<String> = said
             .map(|text| sample.attached.text(text).into_owned())
             .collect();
-        let title = Text::clean(&format!("score {name}: {value}"));
         let body = out.output(&said.join("\n\n"));
-        entry.blocks.push(Batch::block(
+        entry.push_piece(
             Piece(number),
-            BlockKind::Raw(Raw { title, body }),
-        ));
+            BlockKind::raw(&format!("score {name}: {value}"), body),
+        );
     }
     if let Some(ms) = took {
-        entry.blocks.push(Batch::block(
-            Piece(u64::MAX),
-            BlockKind::Break(Break::Took(ms)),
-        ));
+        entry.push_piece(Piece(u64::MAX), Break::Took(ms));
     }
     out.entry(entry);
 }
@@ -155,18 +144,14 @@ fn spend(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
             scope: Scope::Run,
             ..usage_of(counts)
         });
-        out.push(Edit::Usage {
-            of: Text::clean(&of),
-            usage,
-            model,
-        });
+        out.usage(Text::clean(&of), usage, model);
     };
     let sums = json.get("model_usage").members();
     let answers = || {
         json.get("events")
             .items()
             .iter()
-            .filter(|event| event.get("event").str() == Some("model"))
+            .filter(|event| event.get("event").is("model"))
     };
     let own_name = |event: &Json<'_>| event.at(&["output", "model"]).text();
     for (model, counts) in sums {
@@ -184,7 +169,7 @@ fn spend(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
     }
     for (number, event) in json.get("events").items().iter().enumerate() {
         let counts = event.at(&["output", "usage"]);
-        if event.get("event").str() == Some("model") && counts.is_object() {
+        if event.get("event").is("model") && counts.is_object() {
             let model = own_name(event).or_else(|| event.get("model").text());
             spent(format!("{place}:run:{number}"), counts, model);
         }

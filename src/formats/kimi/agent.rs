@@ -4,7 +4,7 @@ use crate::formats::json::Json;
 use crate::formats::tools;
 use crate::formats::waiting::Waiting;
 use crate::model::body::{Body, Key};
-use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw, Role, Stop};
 use crate::model::fingerprint::ByKey;
 use crate::model::tally::Fate;
@@ -155,11 +155,7 @@ impl Agent {
             },
         );
         let model = model.or_else(|| self.model.clone());
-        out.push(Edit::Usage {
-            of,
-            usage: Box::new(usage),
-            model,
-        });
+        out.usage(of, usage, model);
     }
 
     // === calls ===
@@ -174,7 +170,7 @@ impl Agent {
     ) -> ToolCall {
         let kind = tools::kind_of_call(names.1, input);
         let headline = tools::headline(kind, input);
-        let mut body = out.tree(&headline, input.weight(), || input.to_tree());
+        let mut body = input.to_body(&headline, out);
         body.flags.broken_off = tools::breaks_off(input);
         self.call_with(names, (kind, headline, body), at)
     }
@@ -211,10 +207,7 @@ impl Agent {
     /// Gives up all calls without results.
     pub(crate) fn lose(&mut self, out: &mut Batch) {
         for call in std::mem::take(&mut self.open) {
-            out.push(Edit::State {
-                call,
-                state: ToolState::Lost,
-            });
+            out.state(call, ToolState::Lost);
         }
     }
 
@@ -234,9 +227,7 @@ impl Agent {
     ) {
         let mut entry = self.entry(key, Role::Harness, at, out);
         entry.ended = ended;
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Break(what)));
+        entry.push(what);
         out.entry(entry);
     }
 
@@ -254,7 +245,7 @@ impl Agent {
         out: &mut Batch,
     ) -> Fate {
         let title = Text::clean(title);
-        let body = out.tree(&title, json.weight(), || json.to_tree());
+        let body = json.to_body(&title, out);
         self.block(
             out.origin_key(),
             BlockKind::Raw(Raw { title, body }),
@@ -275,15 +266,8 @@ impl Agent {
         let body = out.output(text);
         let mut entry = self.entry(out.origin_key(), Role::Harness, at, out);
         entry.marks.quiet = is_quiet;
-        let raw = Raw {
-            title: Text::clean(title),
-            body,
-        };
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Raw(raw)));
-        out.entry(entry);
-        Fate::Shown
+        entry.push(BlockKind::raw(title, body));
+        out.show(entry)
     }
 
     fn block(
@@ -296,9 +280,8 @@ impl Agent {
     ) -> Fate {
         let mut entry = self.entry(key, Role::Harness, at, out);
         (entry.marks.quiet, entry.marks.trace) = (is_trace, is_trace);
-        entry.blocks.push(Batch::block(Piece(0), kind));
-        out.entry(entry);
-        Fate::Shown
+        entry.push(kind);
+        out.show(entry)
     }
 }
 

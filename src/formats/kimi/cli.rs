@@ -6,7 +6,6 @@
 //! lines from the call to its last part are read again together.
 
 mod result;
-mod sniff;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -17,12 +16,13 @@ use super::content::{block, blocks, text_of};
 use super::places;
 use crate::formats::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
 use crate::formats::definition::heads::head;
+use crate::formats::definition::sniff;
 use crate::formats::json::{self, Json};
 use crate::formats::roots::{SessionName, SideFiles};
 use crate::formats::tools;
 use crate::formats::unknown::{self, Kind};
 use crate::model::body::{Body, BodyFlags, Held, Key};
-use crate::model::edit::{Batch, Edit, MetaEdit, saturating_u32};
+use crate::model::edit::{Batch, MetaEdit, saturating_u32};
 use crate::model::entry::{BlockKind, Break, Piece, Role, Stop};
 use crate::model::record::Origin;
 use crate::model::tally::Fate;
@@ -37,7 +37,7 @@ impl Format for KimiCli {
     head!("kimi-cli");
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
-        sniff::sniff(probe)
+        sniff::sniff(self.head(), probe)
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
@@ -122,13 +122,8 @@ fn put_together(name: &str, text: &str, from: Origin, out: &Batch) -> (ToolKind,
             },
         },
         None => Body {
-            stub: Text::clean(text),
-            bytes: saturating_u32(text.len()),
-            lines: saturating_u32(text.lines().count()),
-            from,
-            slot: 0,
             flags,
-            held: Held::Stub,
+            ..Body::in_memory(text, from)
         },
     };
     (kind, headline, input)
@@ -149,20 +144,14 @@ impl Decoder for KimiCliDecoder {
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let json = input.json;
         if matches!(input.place, Place::File(_)) {
-            if let Some(title) = ["custom_title", "title"]
-                .iter()
-                .find_map(|name| json.get(name).text())
-            {
-                out.meta(MetaEdit::Title { rank: 2, title });
+            if let Some(title) = json.first(&["custom_title", "title"], Json::text) {
+                out.title(2, title);
             }
             return BESIDE;
         }
-        if json.get("type").str() == Some("metadata") {
+        if json.get("type").is("metadata") {
             if let Some(value) = json.get("protocol_version").text() {
-                out.meta(MetaEdit::Fact {
-                    name: "protocol",
-                    value,
-                });
+                out.fact("protocol", value);
             }
             return Fate::Merged;
         }
@@ -212,8 +201,7 @@ impl KimiCliDecoder {
                 let words = text_of(payload.get("user_input"));
                 let mut entry = self.agent(lane).prompt(&words, at, out);
                 entry.blocks = blocks(payload.get("user_input"), piece(out), out);
-                out.entry(entry);
-                Fate::Shown
+                out.show(entry)
             }
             "TurnEnd" => self.agent(lane).stop(Stop::Done, at, out),
             "StepBegin" => {
@@ -326,9 +314,7 @@ impl KimiCliDecoder {
             self.streams.insert(lane.cloned(), stream);
             call
         };
-        entry
-            .blocks
-            .push(Batch::block(piece, BlockKind::Call(Box::new(call))));
+        entry.push_piece(piece, BlockKind::Call(Box::new(call)));
         out.entry(entry);
         fate
     }
@@ -374,25 +360,19 @@ impl KimiCliDecoder {
         let origin = stream.origin;
         let mut entry = self.agent(lane).part(key, None, out);
         entry.origin = origin;
-        entry
-            .blocks
-            .push(Batch::block(piece, BlockKind::Call(Box::new(call))));
+        entry.push_piece(piece, BlockKind::Call(Box::new(call)));
         out.entry(entry);
     }
 
     fn result(&mut self, event: WireEvent<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
         let WireEvent { payload, at, .. } = event;
-        let call = Text::clean(payload.get("tool_call_id").str_or_empty());
+        let call = payload.get("tool_call_id").clean();
         self.close_questions(|id| *id == call, lane, out);
         let is_known = self.agent(lane).end_call(&call);
         let place = lane.map(|lane| format!(" in {lane}")).unwrap_or_default();
         let key = Text::clean(&format!("result of {call}{place}"));
         let result = Box::new(result::read(key, payload.get("return_value"), at, out));
-        out.push(Edit::Result {
-            call,
-            result,
-            lane: lane.cloned(),
-        });
+        out.result(call, result, lane.cloned());
         if is_known { Fate::Merged } else { Fate::Shown }
     }
 
@@ -402,18 +382,13 @@ impl KimiCliDecoder {
     fn sub_agent(&mut self, event: WireEvent<'_>, out: &mut Batch) -> Option<Fate> {
         let payload = event.payload;
         let calls = ["parent_tool_call_id", "task_tool_call_id"];
-        let call = calls
-            .iter()
-            .find_map(|name| payload.get(name).text())
+        let call = payload
+            .first(&calls, Json::text)
             .filter(|call| identifies(call));
         let name = payload.get("agent_id").text().or_else(|| call.clone())?;
         if self.lanes.insert(name.clone()) {
             let label = payload.get("subagent_type").text();
-            out.meta(MetaEdit::Lane {
-                name: name.clone(),
-                label,
-                call,
-            });
+            out.lane(name.clone(), label, call);
         }
         let inner = payload.get("event");
         let event = WireEvent {
@@ -454,7 +429,7 @@ impl KimiCliDecoder {
         } else {
             ["tool_call_id", "id"]
         };
-        if let Some(id) = names.iter().find_map(|name| payload.get(name).text()) {
+        if let Some(id) = payload.first(&names, Json::text) {
             self.questions.insert(
                 id,
                 OpenQuestion {
@@ -480,7 +455,7 @@ impl KimiCliDecoder {
             }
             None => self
                 .agent(lane)
-                .line(Break::Setting(Text::clean(&response)), event.at, out),
+                .line(Break::setting(&response), event.at, out),
         }
     }
 
@@ -506,9 +481,7 @@ impl KimiCliDecoder {
 
     fn retry(&mut self, event: WireEvent<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
         let payload = event.payload;
-        let why = ["error", "message", "reason", "error_type"]
-            .iter()
-            .find_map(|name| payload.get(name).filled());
+        let why = payload.first(&["error", "message", "reason", "error_type"], Json::filled);
         let words = Text::clean(&format!(
             "the request failed: {}",
             why.unwrap_or("it is made again")
@@ -517,12 +490,8 @@ impl KimiCliDecoder {
             .agent(lane)
             .entry(out.origin_key(), Role::Harness, event.at, out);
         entry.marks.retried = true;
-        entry.blocks.push(Batch::block(
-            Piece(0),
-            BlockKind::Break(Break::Error(words)),
-        ));
-        out.entry(entry);
-        Fate::Shown
+        entry.push(Break::Error(words));
+        out.show(entry)
     }
 
     fn status(&mut self, payload: &Json<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
@@ -560,13 +529,13 @@ impl KimiCliDecoder {
             part("action"),
             part("reason")
         );
-        let what = Break::Setting(Text::clean(
+        let what = Break::setting(
             words
                 .split_whitespace()
                 .collect::<Vec<_>>()
                 .join(" ")
                 .as_str(),
-        ));
+        );
         if part("action") == "block" {
             return self.agent(lane).line(what, event.at, out);
         }

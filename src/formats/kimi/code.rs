@@ -1,8 +1,6 @@
 //! kimi-code: the wire of Kimi Code: operations on its context. Prompts are appended as messages, answers are events of its
 //! loop; other records repeat these, or are about the program.
 
-mod sniff;
-
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -11,12 +9,13 @@ use super::content::{block, blocks, images, is_named, output_of, said, text_of};
 use super::places;
 use crate::formats::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
 use crate::formats::definition::heads::{self, head};
+use crate::formats::definition::sniff;
 use crate::formats::json::Json;
 use crate::formats::roots::{SessionName, SideFiles, folder_name};
 use crate::formats::turns::Turns;
 use crate::formats::unknown::{self, Kind};
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Piece, Raw, Role, Stop};
+use crate::model::entry::{BlockKind, Break, Piece, Role, Stop};
 use crate::model::figures::count;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
@@ -31,7 +30,7 @@ impl Format for KimiCode {
     head!("kimi-code");
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
-        sniff::sniff(probe)
+        sniff::sniff(self.head(), probe)
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
@@ -105,7 +104,7 @@ impl Decoder for KimiCodeDecoder {
                     } else {
                         1
                     };
-                    out.meta(MetaEdit::Title { rank, title });
+                    out.title(rank, title);
                 }
                 if let Some(cwd) = json.get("workDir").text() {
                     out.meta(MetaEdit::Cwd(cwd));
@@ -153,10 +152,7 @@ impl WireState {
 
     fn record(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let json = input.json;
-        let at = json
-            .get("time")
-            .moment()
-            .or_else(|| json.get("created_at").moment());
+        let at = json.first(&["time", "created_at"], Json::moment);
         let kind = json.get("type").str_or_empty();
         match kind {
             "full_compaction.complete" => Fate::Merged,
@@ -169,7 +165,7 @@ impl WireState {
                 .unwrap_or_else(|| unknown(&self.agent, json, "loop_event.type", at, out)),
             "usage.record" => {
                 let usage = usage(json.get("usage"));
-                let is_of_step = json.get("usageScope").str() == Some("turn");
+                let is_of_step = json.get("usageScope").is("turn");
                 let model = self
                     .agent
                     .model
@@ -192,29 +188,23 @@ impl WireState {
                     },
                     out,
                 );
-                self.agent.trace(
-                    Break::Setting(Text::clean(&format!("permission mode: {mode}"))),
-                    at,
-                    out,
-                )
+                self.agent
+                    .trace(Break::setting(&format!("permission mode: {mode}")), at, out)
             }
             "permission.record_approval_result" => self.approval(json, at, out),
             "context.clear" => {
                 self.turns = Turns::default();
-                self.agent
-                    .line(Break::Setting(Text::clean("context cleared")), at, out)
+                self.agent.line(Break::setting("context cleared"), at, out)
             }
             "context.undo" => {
                 let turns = json.get("count").count().unwrap_or(1);
                 self.turns.undo_last(turns, self.agent.lane.as_ref(), out);
                 let words = format!("took back {}", count(turns, "turn"));
-                self.agent
-                    .line(Break::Setting(Text::clean(&words)), at, out)
+                self.agent.line(Break::setting(&words), at, out)
             }
             "full_compaction.begin" => {
                 let words = format!("compaction, {}", json.get("source").str_or_empty());
-                self.agent
-                    .trace(Break::Setting(Text::clean(&words)), at, out)
+                self.agent.trace(Break::setting(&words), at, out)
             }
             "context.apply_compaction" => self.compaction(json, at, out),
             "turn.cancel" => {
@@ -248,15 +238,14 @@ impl WireState {
         let mut entry = self.agent.prompt(&words, at, out);
         entry.blocks = blocks(content, piece(out), out);
         self.prompted = Some(Piece::of(&words));
-        out.entry(entry);
-        Fate::Shown
+        out.show(entry)
     }
 
     fn message(&mut self, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Fate {
         let content = message.get("content");
         let words = text_of(content);
         let origin = message.get("origin");
-        if origin.get("kind").str() == Some("background_task") {
+        if origin.get("kind").is("background_task") {
             let about = About {
                 call: None,
                 handle: origin.get("taskId").text(),
@@ -270,11 +259,7 @@ impl WireState {
                 end,
                 reason: None,
             };
-            out.push(Edit::Update {
-                about,
-                update,
-                lane: self.agent.lane.clone(),
-            });
+            out.update(about, update, self.agent.lane.clone());
         }
         match message.get("role").str_or_empty() {
             "user"
@@ -291,8 +276,7 @@ impl WireState {
                 if entry.blocks.is_empty() {
                     return Fate::Merged;
                 }
-                out.entry(entry);
-                Fate::Shown
+                out.show(entry)
             }
             "user" if is_asked(origin) => {
                 let fate = self.prompt(content, origin, at, out);
@@ -325,19 +309,12 @@ impl WireState {
         let mut entry = self.agent.entry(out.origin_key(), Role::Harness, at, out);
         entry.marks.quiet = true;
         let body = out.output(&text_of(content));
-        let raw = Raw {
-            title: Text::clean(title),
-            body,
-        };
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Raw(raw)));
+        entry.push(BlockKind::raw(title, body));
         let others = content.blocks().iter().filter(|part| said(part).is_none());
         entry
             .blocks
             .extend(others.filter_map(|part| block(part, Piece(0), out)));
-        out.entry(entry);
-        Fate::Shown
+        out.show(entry)
     }
 
     // === the loop ===
@@ -362,9 +339,7 @@ impl WireState {
                 let id = event.get("toolCallId").str_or_empty();
                 let name = event.get("name").str_or_empty();
                 let call = self.agent.call((id, name), event.get("args"), at, out);
-                entry
-                    .blocks
-                    .push(Batch::block(piece(out), BlockKind::Call(Box::new(call))));
+                entry.push_piece(piece(out), BlockKind::Call(Box::new(call)));
                 out.entry(entry);
                 fate
             }
@@ -374,21 +349,16 @@ impl WireState {
                     .stop(Stop::of(event.get("finishReason").str_or_empty()), at, out)
             }
             "step.retry" | "step.error" => {
-                let words = ["error", "message"]
-                    .iter()
-                    .find_map(|name| event.get(name).filled());
-                self.agent.line(
-                    Break::Error(Text::clean(words.unwrap_or("the step failed"))),
-                    at,
-                    out,
-                )
+                let words = event.first(&["error", "message"], Json::filled);
+                self.agent
+                    .line(Break::error(words.unwrap_or("the step failed")), at, out)
             }
             _ => return None,
         })
     }
 
     fn result(&mut self, event: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Fate {
-        let call = Text::clean(event.get("toolCallId").str_or_empty());
+        let call = event.get("toolCallId").clean();
         let is_known = self.agent.end_call(&call);
         let result = event.get("result");
         let output = output_of(result.get("output"));
@@ -420,11 +390,7 @@ impl WireState {
             duration_ms: None,
             work: work_of(&output, out),
         };
-        out.push(Edit::Result {
-            call,
-            result: Box::new(result),
-            lane: self.agent.lane.clone(),
-        });
+        out.result(call, result, self.agent.lane.clone());
         if is_known { Fate::Merged } else { Fate::Shown }
     }
 
@@ -456,11 +422,8 @@ impl WireState {
         let mut entry = self.agent.entry(out.origin_key(), Role::System, at, out);
         entry.marks.quiet = true;
         let body = out.prose(prompt);
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Text(body)));
-        out.entry(entry);
-        Fate::Shown
+        entry.push(BlockKind::Text(body));
+        out.show(entry)
     }
 
     fn approval(&self, json: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Fate {
@@ -477,7 +440,7 @@ impl WireState {
             "permission {decision} {more}  {}",
             json.get("action").str_or_empty()
         );
-        let what = Break::Setting(Text::clean(words.trim_end()));
+        let what = Break::setting(words.trim_end());
         if decision == "approved" {
             self.agent.trace(what, at, out)
         } else {
@@ -496,17 +459,12 @@ impl WireState {
             partial: false,
             took: None,
         };
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Break(what)));
+        entry.push(what);
         if let Some(summary) = json.get("summary").filled() {
             let body = out.prose(summary);
-            entry
-                .blocks
-                .push(Batch::block(Piece(1), BlockKind::Text(body)));
+            entry.push_piece(Piece(1), BlockKind::Text(body));
         }
-        out.entry(entry);
-        Fate::Shown
+        out.show(entry)
     }
 
     fn ended(&mut self, json: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Fate {
@@ -519,7 +477,7 @@ impl WireState {
                     .iter()
                     .find_map(|why| why.filled())
                     .unwrap_or("the turn failed");
-                self.agent.line(Break::Error(Text::clean(why)), at, out)
+                self.agent.line(Break::error(why), at, out)
             }
             Some(ms) => self.agent.trace(Break::Took(ms), at, out),
             None => fate,
@@ -553,14 +511,14 @@ fn task(path: &Path, json: &Json<'_>, out: &mut Batch) -> Fate {
             end: Some(End { at, ..end }),
         };
         let call = None;
-        out.push(Edit::Update {
-            about: About {
+        out.update(
+            About {
                 call,
                 handle: Some(handle),
             },
             update,
-            lane: None,
-        });
+            None,
+        );
     }
     BESIDE
 }
@@ -599,11 +557,7 @@ fn announce(call: &Text, output: &str, out: &mut Batch) {
         .and_then(|line| line.strip_prefix("actual_subagent_type: "))
         .map(Text::clean);
     if !name.is_blank() {
-        out.meta(MetaEdit::Lane {
-            name,
-            label,
-            call: Some(call.clone()),
-        });
+        out.lane(name, label, Some(call.clone()));
     }
 }
 
@@ -625,8 +579,8 @@ fn unknown(
 
 /// Whether a prompt is of a human or a calling agent; older records do not say.
 fn is_asked(origin: &Json<'_>) -> bool {
-    let is_of_agent = origin.get("name").str() == Some("subagent");
-    origin.is_null() || origin.get("kind").str() == Some("user") || is_of_agent
+    let is_of_agent = origin.get("name").is("subagent");
+    origin.is_null() || origin.get("kind").is("user") || is_of_agent
 }
 
 /// The title of a message that the program adds to the context.

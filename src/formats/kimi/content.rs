@@ -20,7 +20,7 @@ pub(crate) fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Bl
         ("image_url" | "image", None) => BlockKind::Image(image(part, out)),
         (other, None) => unknown::block(Kind("part.type", other), part, out),
     };
-    Some(Batch::block(piece, kind))
+    Some(Block::new(piece, kind))
 }
 
 /// Whether a part is of a kind that is known.

@@ -42,7 +42,7 @@ pub(crate) fn is_known(session: &SessionDecoder, json: &Json<'_>) -> bool {
 /// A record whose answers begin with directives, without these; and the directives.
 fn without_directives<'a>(json: &Json<'a>) -> Option<(Json<'a>, Vec<String>)> {
     let mut directives = Vec::new();
-    let is_answer = json.at(&["message", "role"]).str() == Some("assistant");
+    let is_answer = json.at(&["message", "role"]).is("assistant");
     let has_any = |block: &Json<'_>| {
         block
             .get("text")

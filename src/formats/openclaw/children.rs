@@ -18,8 +18,8 @@ use crate::formats::pi::lane::{inside, into_lane};
 use crate::formats::pi::result;
 use crate::formats::pi::session::SessionDecoder;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Piece, Role};
+use crate::model::edit::{Batch, Edit};
+use crate::model::entry::{Break, Role};
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::tool::work::{About, Carrier, End, Update};
@@ -67,10 +67,7 @@ impl Children {
         let message = json.get("message");
         for block in message.get("content").items() {
             let asked = block.get("arguments");
-            let label = asked
-                .get("label")
-                .filled()
-                .or_else(|| asked.get("task").filled());
+            let label = asked.first(&["label", "task"], Json::filled);
             if let (Some("sessions_spawn"), Some(label)) = (block.get("name").str(), label) {
                 let label = Text::stub(label.lines().next().unwrap_or_default(), LABEL_CHARS);
                 self.labels
@@ -90,11 +87,7 @@ impl Children {
             .cloned()
             .or_else(|| index.get(&key)?.title.clone());
         let label = label.unwrap_or_else(|| short(&key));
-        out.meta(MetaEdit::Lane {
-            name: key.clone(),
-            label: Some(label),
-            call: None,
-        });
+        out.lane(key.clone(), Some(label), None);
         self.sessions.entry(key.clone()).or_default();
         let agent = agent_of(&key).unwrap_or_default().to_owned();
         // The index of that agent, if it is another one.
@@ -186,9 +179,7 @@ impl Children {
         for lane in missed {
             let mut entry = out.new_entry(missing_key(&lane), Role::Harness, None);
             let emitted = Break::Setting("the session of this sub-agent is not here".into());
-            entry
-                .blocks
-                .push(Batch::block(Piece(0), BlockKind::Break(emitted)));
+            entry.push(emitted);
             entry.lane = Some(lane);
             out.entry(entry);
         }
@@ -198,8 +189,7 @@ impl Children {
 /// Where a sub-agent has said all that it has to say, its work is done: whoever started it is told later.
 fn note_end(json: &Json<'_>, lane: &Name, out: &mut Batch) {
     let message = json.get("message");
-    let is_last = message.get("role").str() == Some("assistant")
-        && message.get("stopReason").str() == Some("stop");
+    let is_last = message.get("role").is("assistant") && message.get("stopReason").is("stop");
     let Some(id) = json.get("id").text().filter(|_| is_last) else {
         return;
     };
@@ -211,16 +201,9 @@ fn note_end(json: &Json<'_>, lane: &Name, out: &mut Batch) {
         end: End::by_word(None, None),
         reason: None,
     };
-    let about = About {
-        call: None,
-        handle: Some(lane.clone()),
-    };
+    let about = About::handle(lane.clone());
     let lane = None;
-    out.push(Edit::Update {
-        about,
-        update,
-        lane,
-    });
+    out.update(about, update, lane);
 }
 
 fn missing_key(lane: &Name) -> Key {

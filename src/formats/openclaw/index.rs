@@ -11,7 +11,7 @@ use crate::formats::pi::block;
 use crate::formats::roots::ListedSession;
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, MetaEdit};
-use crate::model::entry::{BlockKind, Piece, Raw, Role};
+use crate::model::entry::{BlockKind, Role};
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
@@ -101,10 +101,7 @@ impl Known {
     pub(crate) fn emit(&self, out: &mut Batch) {
         self.facts.iter().for_each(|fact| out.meta(fact.clone()));
         if let Some(title) = &self.title {
-            out.meta(MetaEdit::Title {
-                rank: 2,
-                title: title.clone(),
-            });
+            out.title(2, title.clone());
         }
     }
 }
@@ -158,10 +155,7 @@ fn title(session: &Json<'_>) -> Option<Text> {
 }
 
 fn spawner<'j>(session: &'j Json<'_>) -> Option<&'j str> {
-    session
-        .get("spawnedBy")
-        .filled()
-        .or_else(|| session.get("parentSessionKey").filled())
+    session.first(&["spawnedBy", "parentSessionKey"], Json::filled)
 }
 
 /// `telegram direct · Ann (@ann)`
@@ -201,10 +195,7 @@ pub fn list(root: &Json<'_>, out: &mut Batch) -> Fate {
         .collect();
     sessions.sort_by_key(|(_, session)| std::cmp::Reverse(session.get("updatedAt").moment()));
     let title = format!("{} sessions of {}", sessions.len(), agents(&sessions));
-    out.meta(MetaEdit::Title {
-        rank: 2,
-        title: Text::clean(&title),
-    });
+    out.title(2, Text::clean(&title));
     out.meta(MetaEdit::Live(None));
     for (key, session) in sessions {
         let at = session.get("updatedAt").moment();
@@ -228,13 +219,7 @@ pub fn list(root: &Json<'_>, out: &mut Batch) -> Fate {
                     .collect(),
             )
         });
-        entry.blocks.push(Batch::block(
-            Piece(0),
-            BlockKind::Raw(Raw {
-                title: Text::clean(key),
-                body,
-            }),
-        ));
+        entry.push(BlockKind::raw(key, body));
         out.entry(entry);
     }
     Fate::Shown
@@ -286,8 +271,7 @@ pub(crate) fn lock(json: &Json<'_>, out: &mut Batch) -> Fate {
         json.get("pid").to_source()
     );
     entry.blocks.push(block::tree(&title, json, out));
-    out.entry(entry);
-    Fate::Shown
+    out.show(entry)
 }
 
 #[cfg(test)]

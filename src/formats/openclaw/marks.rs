@@ -27,7 +27,7 @@ fn of_line(line: &Json<'_>) -> Option<String> {
     }
     let message = line.get("message");
     let details = message.get("details");
-    let mark = if message.get("provider").str() == Some("openclaw") {
+    let mark = if message.get("provider").is("openclaw") {
         "messages of the gateway"
     } else if message.at(&["provenance", "kind"]).str().is_some() {
         "messages from other sessions"
@@ -37,7 +37,7 @@ fn of_line(line: &Json<'_>) -> Option<String> {
         "calls through tool_call"
     } else if starts_with_metadata(message) {
         "prompts from a chat"
-    } else if line.get("type").str() == Some("session")
+    } else if line.get("type").is("session")
         && lies_in_state_dir(Path::new(line.get("cwd").str_or_empty()))
     {
         "a workspace of the gateway"
@@ -49,13 +49,12 @@ fn of_line(line: &Json<'_>) -> Option<String> {
 
 fn is_wrapped_call(block: &Json<'_>) -> bool {
     let arguments = block.get("arguments");
-    block.get("name").str() == Some("tool_call") && arguments.has("id") && arguments.has("args")
+    block.get("name").is("tool_call") && arguments.has("id") && arguments.has("args")
 }
 
 fn starts_with_metadata(message: &Json<'_>) -> bool {
     // All else is not looked at: of other messages much may be long.
-    let content =
-        Some(message.get("content")).filter(|_| message.get("role").str() == Some("user"));
+    let content = Some(message.get("content")).filter(|_| message.get("role").is("user"));
     let first = content.and_then(|content| content.blocks().first());
     let text = first.and_then(|block| block.str().or_else(|| block.get("text").str()));
     text.is_some_and(|text| {

@@ -6,7 +6,7 @@ use crate::formats::decoder::Probe;
 use crate::formats::json::Json;
 use crate::formats::pi::block;
 use crate::model::edit::{Batch, MetaEdit};
-use crate::model::entry::{Block, BlockKind, Break, Piece, Role};
+use crate::model::entry::{Block, Break, Piece, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
@@ -27,7 +27,7 @@ pub(crate) fn sniff(probe: &Probe<'_>) -> Option<&'static str> {
 pub(crate) fn is_record(line: &Json<'_>) -> bool {
     let kind = line.get("type").str_or_empty();
     let is_run = line.has("runId") && line.has("sessionId");
-    line.get("traceSchema").str() == Some("openclaw-trajectory")
+    line.get("traceSchema").is("openclaw-trajectory")
         || (is_run
             && (KINDS.iter().any(|start| kind.starts_with(start)) || kind.starts_with("prompt.")))
         || (is_run && kind.is_empty() && line.has("modelId") && line.has("ts"))
@@ -50,15 +50,8 @@ pub(crate) fn decode(json: &Json<'_>, out: &mut Batch) -> Option<Fate> {
             .map(MetaEdit::Version),
     ];
     facts.into_iter().flatten().for_each(|fact| out.meta(fact));
-    if let Some(of) = json
-        .get("sessionKey")
-        .filled()
-        .or_else(|| json.get("sessionId").filled())
-    {
-        out.meta(MetaEdit::Title {
-            rank: 1,
-            title: Text::clean(&format!("run log of {of}")),
-        });
+    if let Some(of) = json.first(&["sessionKey", "sessionId"], Json::filled) {
+        out.title(1, Text::clean(&format!("run log of {of}")));
     }
     let mut entry = out.new_entry(out.origin_key(), Role::Harness, json.get("ts").moment());
     let kind = json.get("type").filled().unwrap_or("run");
@@ -74,7 +67,7 @@ pub(crate) fn decode(json: &Json<'_>, out: &mut Batch) -> Option<Fate> {
 }
 
 fn happened(kind: &str, data: &Json<'_>, out: &mut Batch) -> Vec<Block> {
-    let across = |at: Break| Batch::block(Piece(0), BlockKind::Break(at));
+    let across = |at: Break| Block::new(Piece(0), at);
     let word = |name: &str| data.get(name).filled();
     let mut blocks = Vec::new();
     match kind {
@@ -96,7 +89,7 @@ fn happened(kind: &str, data: &Json<'_>, out: &mut Batch) -> Vec<Block> {
                     who.join(" through ")
                 }
             );
-            blocks.push(across(Break::Setting(Text::clean(&recorded))));
+            blocks.push(across(Break::setting(&recorded)));
         }
         "prompt.submitted" => blocks.extend(block::text(word("prompt").unwrap_or_default(), out)),
         "model.completed" => {
@@ -107,8 +100,7 @@ fn happened(kind: &str, data: &Json<'_>, out: &mut Batch) -> Vec<Block> {
                 .filter_map(Json::filled);
             blocks.extend(block::text(&said.collect::<Vec<_>>().join("\n\n"), out));
             // The same failure is recorded by every later record of the run.
-            blocks
-                .extend(word("promptError").map(|error| across(Break::Error(Text::clean(error)))));
+            blocks.extend(word("promptError").map(|error| across(Break::error(error))));
         }
         "session.ended" => {
             blocks.push(across(Break::Ended(Text::clean(

@@ -11,8 +11,8 @@ use crate::formats::pi::message::{Voice, plain_prompt};
 use crate::formats::pi::{block, message, result};
 use crate::formats::unknown::{self, Kind};
 use crate::model::body::{Image, Key};
-use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{BlockKind, Break, Entry, Piece, Role};
+use crate::model::edit::Batch;
+use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::{ToolResult, ToolState, Verdict};
@@ -71,8 +71,8 @@ pub(crate) fn sniff_plain(lines: &[Json<'_>]) -> Option<&'static str> {
 }
 
 fn is_pi_message(line: &Json<'_>) -> bool {
-    let is_call = |block: &Json<'_>| block.get("type").str() == Some("toolCall");
-    line.get("role").str() == Some("toolResult")
+    let is_call = |block: &Json<'_>| block.get("type").is("toolCall");
+    line.get("role").is("toolResult")
         || line.get("content").items().iter().any(is_call)
         || (line.has("api") && line.has("provider"))
         || line.get("usage").has("totalTokens")
@@ -97,26 +97,21 @@ impl Turns {
     /// Decodes a session turn.
     pub(crate) fn decode(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
         let recorded = json.get("toolResult");
-        if json.get("role").str() == Some("tool") && recorded.is_object() {
+        if json.get("role").is("tool") && recorded.is_object() {
             return self.tool_result(json, recorded, out);
         }
         let entry = message_entry(json, out);
         self.calls
             .extend(entry.calls().map(|call| call.key.clone()));
         message::title(&entry, out);
-        out.entry(entry);
-        Fate::Shown
+        out.show(entry)
     }
 
     fn tool_result(&self, json: &Json<'_>, recorded: &Json<'_>, out: &mut Batch) -> Fate {
         let call: Key = result::call_key(recorded.get("toolCallId"));
         let result = read_result(json, recorded, out);
         if !recorded.get("isPending").is_true() {
-            out.push(Edit::Result {
-                call,
-                result: Box::new(result),
-                lane: None,
-            });
+            out.result(call, result, None);
             return Fate::Merged;
         }
         if !self.calls.contains(&call) {
@@ -133,7 +128,7 @@ impl Turns {
         } else {
             ToolState::Running
         };
-        out.push(Edit::State { call, state });
+        out.state(call, state);
         Fate::Merged
     }
 }
@@ -149,17 +144,12 @@ fn message_entry(json: &Json<'_>, out: &mut Batch) -> Entry {
     if let (Role::Harness, Some(other)) =
         (role, json.get("role").str().filter(|role| *role != "tool"))
     {
-        entry.blocks.push(Batch::block(
-            Piece(0),
-            unknown::block(Kind("role", other), json, out),
-        ));
+        entry.push(unknown::block(Kind("role", other), json, out));
         return entry;
     }
     if json.get("_compacted").is_true() {
         let compaction = Break::compaction("");
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Break(compaction)));
+        entry.push(compaction);
     }
     let metadata = json.get("metadata");
     if metadata
@@ -177,10 +167,7 @@ fn message_entry(json: &Json<'_>, out: &mut Batch) -> Entry {
         entry.blocks.push(block::tree(&title, metadata, out));
     }
     if let Some(reasoning) = json.at(&["metadata", "reasoning"]).filled() {
-        entry.blocks.push(Batch::block(
-            Piece(0),
-            BlockKind::Thinking(out.prose(reasoning)),
-        ));
+        entry.push(BlockKind::Thinking(out.prose(reasoning)));
     }
     content(&mut entry, json, out);
     media(&mut entry, json.get("mediaUrls"), "", out);
@@ -188,9 +175,7 @@ fn message_entry(json: &Json<'_>, out: &mut Batch) -> Entry {
     if call.is_object() {
         let mut call = block::call(call, ToolState::Pending, out);
         call.started = entry.at;
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+        entry.push(BlockKind::Call(Box::new(call)));
     }
     entry
 }
@@ -231,9 +216,7 @@ pub(crate) fn media(entry: &mut Entry, urls: &Json<'_>, kind: &str, out: &mut Ba
                 source,
                 origin: out.origin(),
             };
-            entry
-                .blocks
-                .push(Batch::block(Piece(0), BlockKind::Image(image)));
+            entry.push(BlockKind::Image(image));
         } else {
             let kind = if kind.is_empty() { "attachment" } else { kind };
             entry.blocks.push(block::raw_text(kind, url, out));
@@ -272,7 +255,7 @@ fn read_result(json: &Json<'_>, recorded: &Json<'_>, out: &mut Batch) -> ToolRes
         .get("content")
         .blocks()
         .iter()
-        .filter(|part| part.get("type").str() == Some("image"));
+        .filter(|part| part.get("type").is("image"));
     ToolResult {
         key: out.origin_key(),
         tool: None,

@@ -76,16 +76,13 @@ pub(crate) fn is_frame(json: &Json<'_>) -> bool {
 
 fn shown(entry: Entry, out: &mut Batch) -> Fate {
     message::title(&entry, out);
-    out.entry(entry);
-    Fate::Shown
+    out.show(entry)
 }
 
 /// An event that is no part of an answer.
 fn other(json: &Json<'_>, out: &mut Batch) -> Fate {
     let payload = payload(json);
-    let at = ["ts", "timestamp"]
-        .iter()
-        .find_map(|name| payload.get(name).moment());
+    let at = payload.first(&["ts", "timestamp"], Json::moment);
     let entry = out.new_entry(out.origin_key(), Role::Harness, at);
     unknown::record(
         Kind("event", json.get("event").str_or_empty()),

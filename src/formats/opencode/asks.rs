@@ -51,8 +51,8 @@ impl Asks {
             .or_else(|| recorded.at(&["tool", "messageID"]).text());
         let (kind, what) = words(recorded);
         let ask = Ask {
-            id: Text::clean(recorded.get("id").str_or_empty()),
-            session: Text::clean(recorded.get("sessionID").str_or_empty()),
+            id: recorded.get("id").clean(),
+            session: recorded.get("sessionID").clean(),
             message,
             line: Break::Waiting(Text::clean(&format!("{kind}: {what}"))),
             at: recorded.at(&["time", "created"]).moment().or(at),
@@ -71,17 +71,14 @@ impl Asks {
 
     /// The user replied.
     pub(super) fn reply(&mut self, recorded: &Json<'_>, at: Option<Timestamp>) -> Ask {
-        let named = recorded
-            .get("requestID")
-            .text()
-            .or_else(|| recorded.get("permissionID").text());
+        let named = recorded.first(&["requestID", "permissionID"], Json::text);
         let id = named
             .or_else(|| recorded.get("id").text())
             .unwrap_or_default();
         let reply = verdict(recorded);
         match self.open.remove(&id) {
             Some(ask) => {
-                let line = Break::Setting(Text::clean(&format!("{reply}: {}", ask.what)));
+                let line = Break::setting(&format!("{reply}: {}", ask.what));
                 Ask {
                     line,
                     replied: at,
@@ -90,9 +87,9 @@ impl Asks {
             }
             None => Ask {
                 id,
-                session: Text::clean(recorded.get("sessionID").str_or_empty()),
+                session: recorded.get("sessionID").clean(),
                 message: None,
-                line: Break::Setting(Text::clean(&format!("permission or question: {reply}"))),
+                line: Break::setting(&format!("permission or question: {reply}")),
                 at: None,
                 replied: None,
                 call: Key::default(),
@@ -110,7 +107,7 @@ impl Asks {
             .find(|(_, ask)| !call.is_empty() && ask.call == *call);
         let ask = self.open.remove(&found?.0.clone())?;
         Some(Ask {
-            line: Break::Setting(Text::clean(&format!("{}: {}", ask.kind, ask.what))),
+            line: Break::setting(&format!("{}: {}", ask.kind, ask.what)),
             ..ask
         })
     }
@@ -130,9 +127,7 @@ fn words(recorded: &Json<'_>) -> (&'static str, String) {
     if let Some(title) = recorded.get("title").filled() {
         return ("permission", title.to_owned());
     }
-    let kind = ["permission", "action", "type"]
-        .iter()
-        .find_map(|name| recorded.get(name).filled());
+    let kind = recorded.first(&["permission", "action", "type"], Json::filled);
     let listed = ["patterns", "resources", "pattern"]
         .iter()
         .find_map(|name| {
@@ -161,11 +156,7 @@ fn verdict(recorded: &Json<'_>) -> String {
     if !answers.is_empty() {
         return format!("answered {}", answers.join(" · "));
     }
-    match recorded
-        .get("reply")
-        .filled()
-        .or_else(|| recorded.get("response").filled())
-    {
+    match recorded.first(&["reply", "response"], Json::filled) {
         Some("once") => "allowed once".to_owned(),
         Some("always") => "allowed always".to_owned(),
         Some("reject") => "refused".to_owned(),

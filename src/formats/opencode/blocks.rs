@@ -3,15 +3,12 @@
 use crate::formats::json::Json;
 use crate::model::body::Image;
 use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Raw};
+use crate::model::entry::BlockKind;
 use crate::model::text::Text;
 
 /// A block of text under a title.
 pub(super) fn raw(title: &str, text: &str, out: &mut Batch) -> BlockKind {
-    BlockKind::Raw(Raw {
-        title: Text::clean(title),
-        body: out.prose(text),
-    })
+    BlockKind::raw(title, out.prose(text))
 }
 
 /// Size of what a data address holds.

@@ -23,7 +23,7 @@ use crate::formats::json::Json;
 use crate::formats::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Entry, Piece, Role};
+use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::identifies;
@@ -126,7 +126,7 @@ impl OpencodeDecoder {
 
     fn whole(&mut self, info: &Json<'_>, parts: &[Json<'_>], out: &mut Batch) -> Fate {
         let key = key_of(info, out);
-        let session = Text::clean(info.get("sessionID").str_or_empty());
+        let session = info.get("sessionID").clean();
         let mut recorded = Vec::new();
         for (index, json) in parts.iter().enumerate() {
             let name = name_of(json, || format!("{key}#{index}"));
@@ -148,11 +148,11 @@ impl OpencodeDecoder {
     }
 
     fn part(&mut self, json: &Json<'_>, at: &Json<'_>, is_file: bool, out: &mut Batch) -> Fate {
-        let message = Text::clean(json.get("messageID").str_or_empty());
+        let message = json.get("messageID").clean();
         if self.messages.is_removed(&message) {
             return Fate::Passed("part of a removed message");
         }
-        let session = Text::clean(json.get("sessionID").str_or_empty());
+        let session = json.get("sessionID").clean();
         let name = name_of(json, || out.origin_key().to_string());
         let part = part::decode(json, Piece::of(&name), &name, out);
         self.see_plan(&session, json, out);
@@ -173,11 +173,7 @@ impl OpencodeDecoder {
                 reason: None,
             };
             let lane = self.sessions.lane_of(&session, out);
-            out.push(Edit::Update {
-                about,
-                update,
-                lane,
-            });
+            out.update(about, update, lane);
         }
         let recorded = Owner {
             message,
@@ -210,11 +206,7 @@ impl OpencodeDecoder {
                 reason: None,
             };
             let lane = self.sessions.lane_of(&session, out);
-            out.push(Edit::Update {
-                about,
-                update,
-                lane,
-            });
+            out.update(about, update, lane);
         }
         let line = match row {
             rows::DatabaseRow::Message { info, parts } => {
@@ -236,17 +228,14 @@ impl OpencodeDecoder {
         let mut entry = out.new_entry(key_of(json, out), Role::Harness, rows::time(json).moment());
         entry.lane = self.sessions.lane_of(&session, out);
         entry.marks.copy = json.get("copied").is_true();
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Break(line)));
-        out.entry(entry);
-        Fate::Shown
+        entry.push(line);
+        out.show(entry)
     }
 
     /// What is recorded neither by a message nor by a part.
     fn other(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let json = input.json;
-        let session = Text::clean(json.get("sessionID").str_or_empty());
+        let session = json.get("sessionID").clean();
         if json.get("id").str_or_empty().starts_with("ses_") {
             return self.session(json, true, out);
         }
@@ -254,7 +243,7 @@ impl OpencodeDecoder {
             return self.plan(&session, json.get("todos"), true, out);
         }
         // `run --format json` tells errors without any part.
-        if json.get("type").str() == Some("error") && !json.get("error").is_null() {
+        if json.get("type").is("error") && !json.get("error").is_null() {
             return self.fail(&session, json, out);
         }
         if let (Place::File(path), Json::Array(items)) = (input.place, json) {
@@ -281,7 +270,7 @@ impl OpencodeDecoder {
 
     /// A call that keeps the plan tells it better than a list beside it.
     fn see_plan(&mut self, session: &Text, part: &Json<'_>, out: &mut Batch) {
-        let is_plan = part.get("tool").str() == Some("todowrite");
+        let is_plan = part.get("tool").is("todowrite");
         let mark = if is_plan {
             changes::plan_mark(part.at(&["state", "input", "todos"]))
         } else {
@@ -354,8 +343,8 @@ impl OpencodeDecoder {
             return fate;
         }
         let (name, recorded) = (events::name_of(event), events::properties(event));
-        let message = || Text::clean(recorded.get("messageID").str_or_empty());
-        let session = || Text::clean(recorded.get("sessionID").str_or_empty());
+        let message = || recorded.get("messageID").clean();
+        let session = || recorded.get("sessionID").clean();
         match events::read(name) {
             Event::Session => self.session(recorded.get("info"), false, out),
             Event::SessionDeleted => self.deleted(recorded, out),
@@ -437,7 +426,7 @@ impl OpencodeDecoder {
             recorded.get("name").str_or_empty(),
             recorded.get("arguments").str_or_empty(),
         );
-        let line = Break::Setting(Text::clean(format!("command /{name} {words}").trim_end()));
+        let line = Break::setting(format!("command /{name} {words}").trim_end());
         self.line(message, Piece::of("command"), session, line, out)
     }
 
@@ -525,7 +514,7 @@ impl OpencodeDecoder {
         if let (Some(_), Some(_)) = (ask.at, ask.replied) {
             return self.waited(ask, message, out);
         }
-        let block = Batch::block(ask.piece(), BlockKind::Break(ask.line.clone()));
+        let block = Block::new(ask.piece(), ask.line.clone());
         if self.messages.add(&message, block, ask.at, out) {
             return Fate::Merged;
         }
@@ -537,17 +526,12 @@ impl OpencodeDecoder {
         let mut entry = out.new_entry(line_key(&ask.session, ask.piece()), Role::Harness, ask.at);
         entry.ended = ask.replied;
         entry.lane = self.sessions.lane_of(&ask.session, out);
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Break(ask.line.clone())));
+        entry.push(ask.line.clone());
         out.entry(entry);
         if !self.messages.knows(&message) {
             return Fate::Merged;
         }
-        out.push(Edit::RetirePiece {
-            of: message,
-            piece: ask.piece(),
-        });
+        out.retire_piece(message, ask.piece());
         Fate::Shown
     }
 
@@ -560,12 +544,10 @@ impl OpencodeDecoder {
         line: Break,
         out: &mut Batch,
     ) -> Fate {
-        if self.messages.add(
-            of,
-            Batch::block(piece, BlockKind::Break(line.clone())),
-            None,
-            out,
-        ) {
+        if self
+            .messages
+            .add(of, Block::new(piece, line.clone()), None, out)
+        {
             return Fate::Merged;
         }
         self.line_by_itself(piece, session, line, out)
@@ -595,9 +577,8 @@ impl OpencodeDecoder {
         entry.origin = kind.bodies().first().map_or(entry.origin, |body| body.from);
         entry.lane = self.sessions.lane_of(session, out);
         entry.marks.quiet = quiet;
-        entry.blocks.push(Batch::block(Piece(0), kind));
-        out.entry(entry);
-        Fate::Shown
+        entry.push(kind);
+        out.show(entry)
     }
 }
 

@@ -5,9 +5,8 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::formats::json::Json;
-use crate::model::body::BodyFlags;
-use crate::model::body::{Body, Held, Key};
-use crate::model::edit::{Batch, saturating_u32};
+use crate::model::body::{Body, Key};
+use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Piece};
 use crate::model::text::Text;
 
@@ -41,16 +40,16 @@ pub(super) struct Grown {
 impl Deltas {
     /// A part as a whole. One that is still being written may grow on.
     pub(super) fn whole(&mut self, piece: Piece, part: &Json<'_>) {
-        let is_reasoning = part.get("type").str() == Some("reasoning");
-        let is_prose = is_reasoning || part.get("type").str() == Some("text");
+        let is_reasoning = part.get("type").is("reasoning");
+        let is_prose = is_reasoning || part.get("type").is("text");
         let is_ended = !part.at(&["time", "end"]).is_null() || part.get("time").is_null();
         if !is_prose || (is_ended && !part.get("text").str_or_empty().is_empty()) {
             self.forget(piece);
             return;
         }
         let growing = Growing {
-            message: Text::clean(part.get("messageID").str_or_empty()),
-            session: Text::clean(part.get("sessionID").str_or_empty()),
+            message: part.get("messageID").clean(),
+            session: part.get("sessionID").clean(),
             is_reasoning,
             text: part.get("text").str_or_empty().to_owned(),
             is_changed: false,
@@ -67,9 +66,9 @@ impl Deltas {
         let piece = Piece::of(event.get("partID").str_or_empty());
         let is_new = !self.growing.contains_key(&piece);
         let growing = self.growing.entry(piece).or_insert_with(|| Growing {
-            message: Text::clean(event.get("messageID").str_or_empty()),
-            session: Text::clean(event.get("sessionID").str_or_empty()),
-            is_reasoning: event.get("field").str() == Some("reasoning"),
+            message: event.get("messageID").clean(),
+            session: event.get("sessionID").clean(),
+            is_reasoning: event.get("field").is("reasoning"),
             ..Growing::default()
         });
         growing.text.push_str(event.get("delta").str_or_empty());
@@ -102,15 +101,7 @@ impl Deltas {
 impl Growing {
     fn emitted(&mut self, piece: Piece, out: &Batch) -> Grown {
         self.is_changed = false;
-        let body = Body {
-            stub: Text::clean(&self.text),
-            bytes: saturating_u32(self.text.len()),
-            lines: saturating_u32(self.text.lines().count()),
-            from: out.origin(),
-            slot: 0,
-            flags: BodyFlags::default(),
-            held: Held::Stub,
-        };
+        let body = Body::in_memory(&self.text, out.origin());
         let kind = if self.is_reasoning {
             BlockKind::Thinking(body)
         } else {
@@ -119,7 +110,7 @@ impl Growing {
         Grown {
             message: self.message.clone(),
             session: self.session.clone(),
-            block: Batch::block(piece, kind),
+            block: Block::new(piece, kind),
         }
     }
 }

@@ -8,7 +8,7 @@ use super::sessions::Sessions;
 use super::{changes, message};
 use crate::formats::json::Json;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit};
+use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Role, Stop};
 use crate::model::record::Origin;
 use crate::model::text::Text;
@@ -192,10 +192,7 @@ impl Facts {
         }
         let mut addition = addition(entry);
         for block in std::mem::take(&mut self.waiting) {
-            out.push(Edit::RetirePiece {
-                of: entry.key.clone(),
-                piece: block.piece,
-            });
+            out.retire_piece(entry.key.clone(), block.piece);
             addition.blocks.push(block);
         }
         if part.is_added {
@@ -258,13 +255,13 @@ pub(super) fn tail(info: &Json<'_>) -> Vec<Block> {
     ];
     recorded
         .into_iter()
-        .filter_map(|(piece, kind)| Some(Batch::block(piece, kind?)))
+        .filter_map(|(piece, kind)| Some(Block::new(piece, kind?)))
         .collect()
 }
 
 /// The line of an answer to a request for a compaction that shows none itself.
 pub(super) fn compaction_line() -> Block {
-    Batch::block(COMPACTION, BlockKind::Break(Break::compaction("")))
+    Block::new(COMPACTION, Break::compaction(""))
 }
 
 /// An entry for what the program added to a message: file contents, reminders.
@@ -302,7 +299,7 @@ pub(super) fn changes(entry: &Entry, info: &Json<'_>, out: &mut Batch) -> Option
     let key = Text::clean(&format!("changes:{}", entry.key));
     let mut entry = Entry {
         key,
-        blocks: vec![Batch::block(Piece(0), kind)],
+        blocks: vec![Block::new(Piece(0), kind)],
         ..addition(entry)
     };
     entry.marks.unsent = true;

@@ -63,10 +63,10 @@ pub(super) fn failure(error: &Json<'_>) -> Option<Break> {
         if name.is_empty() { "error" } else { name },
         status.unwrap_or_default()
     );
-    Some(Break::Error(Text::clean(&message.map_or_else(
+    Some(Break::error(&message.map_or_else(
         || head.clone(),
         |message| format!("{head}: {message}"),
-    ))))
+    )))
 }
 
 /// Whether an answer that ended with this error is left out of later requests. What the user stopped is not.
@@ -84,7 +84,7 @@ pub(super) fn retry(json: &Json<'_>) -> Break {
             .unwrap_or_else(|| Text::from("error")),
     };
     let attempt = json.get("attempt").count().unwrap_or(0);
-    Break::Error(Text::clean(&format!("attempt {attempt} failed: {what}")))
+    Break::error(&format!("attempt {attempt} failed: {what}"))
 }
 
 /// An answer that ended neither because it was done nor for its calls.

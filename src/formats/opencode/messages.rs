@@ -121,11 +121,7 @@ impl Messages {
             let is_news = head.doubted.is_none() && head.cost != had_cost;
             if let Some(usage) = message::usage(info).filter(|_| is_news) {
                 let model = head.entry.model.clone();
-                out.push(Edit::Usage {
-                    of: key.clone(),
-                    usage: Box::new(usage),
-                    model,
-                });
+                out.usage(key.clone(), usage, model);
             }
             if is_closed {
                 self.close_calls(&key, out);
@@ -163,11 +159,7 @@ impl Messages {
         let mut entry = head.entry.clone();
         entry.ended = entry.ended.max(part.until.filter(|_| !head.is_user));
         if let Some(usage) = head.doubted.take_if(|_| part.is_of_request) {
-            out.push(Edit::Usage {
-                of: owner.message.clone(),
-                usage,
-                model: head.entry.model.clone(),
-            });
+            out.usage(owner.message.clone(), usage, head.entry.model.clone());
         }
         if has_usage {
             let usage = facts.map(|facts| sum(facts.steps.iter().map(|(_, usage)| usage)));
@@ -188,10 +180,7 @@ impl Messages {
         if is_first && !head.tail.is_empty() {
             // What a message shows last stays last.
             for block in &head.tail {
-                out.push(Edit::RetirePiece {
-                    of: owner.message.clone(),
-                    piece: block.piece,
-                });
+                out.retire_piece(owner.message.clone(), block.piece);
             }
             entry.blocks.extend(head.tail.iter().cloned());
         }
@@ -238,14 +227,8 @@ impl Messages {
 
     /// A part is gone.
     pub(super) fn remove_part(&mut self, of: Key, piece: Piece, out: &mut Batch) {
-        out.push(Edit::RetirePiece {
-            of: of.clone(),
-            piece,
-        });
-        out.push(Edit::RetirePiece {
-            of: head::addition_key(&of),
-            piece,
-        });
+        out.retire_piece(of.clone(), piece);
+        out.retire_piece(head::addition_key(&of), piece);
         let Some(facts) = self.facts.get_mut(&of) else {
             return;
         };
@@ -308,9 +291,7 @@ impl Messages {
         let words = failure.words();
         if head.entry.marks.open {
             let mut entry = head.entry.clone();
-            entry
-                .blocks
-                .push(Batch::block(FAILURE, BlockKind::Break(failure.clone())));
+            entry.push_piece(FAILURE, failure.clone());
             out.entry(entry);
             head.failure = Some(words);
             return true;
@@ -444,10 +425,7 @@ impl Messages {
         }
         // The message that asked for the compaction shows the line, so its answer need not.
         if let Some(of) = part.is_compaction.then(|| self.summary_of(key)).flatten() {
-            out.push(Edit::RetirePiece {
-                of,
-                piece: COMPACTION,
-            });
+            out.retire_piece(of, COMPACTION);
         }
         part
     }
@@ -469,14 +447,11 @@ impl Messages {
         sessions: &mut Sessions,
         out: &mut Batch,
     ) -> Option<Block> {
-        let session = self.shared(Text::clean(info.get("sessionID").str_or_empty()));
+        let session = self.shared(info.get("sessionID").clean());
         let entry = self.entry(key, info, &session, sessions, out);
         let known_failure = self.heads.get(key).and_then(|known| known.failure.clone());
         if entry.lane.is_none() {
-            sessions.works(
-                info.get("agent").text().or_else(|| info.get("mode").text()),
-                out,
-            );
+            sessions.works(info.first(&["agent", "mode"], Json::text), out);
         }
         let asked = info.get("summary").is_true();
         let summarizes = asked.then(|| info.get("parentID").text().unwrap_or_default());
@@ -537,7 +512,7 @@ impl Messages {
             out.tally.unknown = counted;
             out.notices.truncate(notices);
         }
-        Batch::block(head::UNKNOWN, block)
+        Block::new(head::UNKNOWN, block)
     }
 
     /// The entry of a message, without its parts. What is sent again keeps its place in the file.
@@ -603,9 +578,7 @@ impl Messages {
         let mut entry = out.new_entry(key, Role::System, None);
         entry.lane = lane;
         entry.marks.quiet = true;
-        entry
-            .blocks
-            .push(Batch::block(piece, BlockKind::Text(out.prose(&prompt))));
+        entry.push_piece(piece, BlockKind::Text(out.prose(&prompt)));
         out.entry(entry);
     }
 
@@ -630,10 +603,7 @@ impl Messages {
         let mut open: Vec<Key> = open.collect();
         open.sort();
         for call in open {
-            out.push(Edit::State {
-                call,
-                state: ToolState::Lost,
-            });
+            out.state(call, ToolState::Lost);
         }
     }
 }
@@ -658,9 +628,6 @@ fn offer_title(entry: &Entry, parts: &[Part], out: &mut Batch) {
         return;
     }
     if let Some(said) = parts.iter().find_map(Part::said) {
-        out.meta(MetaEdit::Title {
-            rank: 0,
-            title: Text::stub(said, TITLE_CHARS),
-        });
+        out.title(0, Text::stub(said, TITLE_CHARS));
     }
 }

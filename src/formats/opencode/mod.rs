@@ -161,9 +161,8 @@ fn sniff_values(values: &[Json<'_>], shape: Shape) -> Option<Verdict> {
         ));
     }
     let is_part = |value: &Json<'_>| is_id(value.at(&["part", "messageID"]), "msg_");
-    let is_error = |value: &Json<'_>| {
-        value.get("type").str() == Some("error") && is_id(value.get("sessionID"), "ses_")
-    };
+    let is_error =
+        |value: &Json<'_>| value.get("type").is("error") && is_id(value.get("sessionID"), "ses_");
     (objects().any(is_part) && nearly_all(objects(), |value| is_part(value) || is_error(value)))
         .then(|| {
             Verdict::yes(

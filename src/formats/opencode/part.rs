@@ -150,7 +150,7 @@ pub(super) fn decode(json: &Json<'_>, piece: Piece, name: &str, out: &mut Batch)
     }
     part.blocks = kinds
         .into_iter()
-        .map(|kind| Batch::block(piece, kind))
+        .map(|kind| Block::new(piece, kind))
         .collect();
     // What stands for a part stands in its first block.
     if let Some(first) = part.blocks.first_mut() {
@@ -167,9 +167,7 @@ fn sent(json: &Json<'_>) -> Sent {
         "tool" => {
             let time = json.at(&["state", "time"]);
             let is_dropped = !time.get("compacted").is_null();
-            let end = ["compacted", "end", "start"]
-                .iter()
-                .find_map(|name| time.get(name).moment());
+            let end = time.first(&["compacted", "end", "start"], Json::moment);
             match json.at(&["state", "status"]).str() {
                 // Its result may come by itself.
                 Some(_) if json.get("isEvent").is_true() => Sent::Usual,

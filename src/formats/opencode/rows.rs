@@ -116,7 +116,7 @@ pub(super) fn ended(outcome: &str) -> Break {
 
 /// A line that says how something is from here on.
 pub(super) fn setting(words: String) -> Break {
-    Break::Setting(Text::clean(&words))
+    Break::setting(&words)
 }
 
 /// The name of the model, recorded as an object or by itself.
@@ -304,9 +304,7 @@ pub(super) fn tool<'a>(item: &Json<'a>) -> Json<'a> {
         .iter()
         .filter_map(|one| one.get("text").str())
         .collect();
-    let files = content
-        .iter()
-        .filter(|one| one.get("type").str() == Some("file"));
+    let files = content.iter().filter(|one| one.get("type").is("file"));
     let attachments = files
         .chain(state.get("attachments").items())
         .map(file)
@@ -369,8 +367,8 @@ pub(super) fn tool<'a>(item: &Json<'a>) -> Json<'a> {
 
 /// The line, and the summary after it. A compaction that failed is an answer with an error.
 fn compaction<'a>(json: &Json<'a>) -> DatabaseRow<'a> {
-    let is_running = json.get("status").str() == Some("running");
-    let is_auto = json.get("reason").str() == Some("auto");
+    let is_running = json.get("status").is("running");
+    let is_auto = json.get("reason").is("auto");
     let line = object([
         ("type", string("compaction")),
         ("auto", Json::Bool(is_auto)),

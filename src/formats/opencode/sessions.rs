@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use crate::formats::json::Json;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit, MetaEdit, Severity};
-use crate::model::entry::{BlockKind, Break, Piece, Role};
+use crate::model::edit::{Batch, MetaEdit, Severity};
+use crate::model::entry::{Break, Role};
 use crate::model::record::Origin;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
@@ -67,7 +67,7 @@ pub(super) struct Rest {
 impl Sessions {
     /// Takes the facts of a session. Answers its id.
     pub(super) fn add(&mut self, info: &Json<'_>, out: &mut Batch) -> Text {
-        let id = Text::clean(info.get("id").str_or_empty());
+        let id = info.get("id").clean();
         let title = info
             .get("title")
             .text()
@@ -114,11 +114,7 @@ impl Sessions {
                 .flatten()
                 .for_each(|edit| out.meta(edit));
         } else if is_lane && title.is_some() {
-            out.meta(MetaEdit::Lane {
-                name: id.clone(),
-                label: title,
-                call: None,
-            });
+            out.lane(id.clone(), title, None);
         }
         id
     }
@@ -207,11 +203,7 @@ impl Sessions {
         }
         session.call.clone_from(call);
         if session.is_lane {
-            out.meta(MetaEdit::Lane {
-                name: child.clone(),
-                label: None,
-                call: Some(call.clone()),
-            });
+            out.lane(child.clone(), None, Some(call.clone()));
         }
     }
 
@@ -231,11 +223,7 @@ impl Sessions {
         if !std::mem::replace(&mut session.is_lane, true) {
             let label = (!session.title.is_empty()).then(|| session.title.clone());
             let call = (!session.call.is_empty()).then(|| session.call.clone());
-            out.meta(MetaEdit::Lane {
-                name: id.clone(),
-                label,
-                call,
-            });
+            out.lane(id.clone(), label, call);
         }
         Some(id.clone())
     }
@@ -250,15 +238,13 @@ impl Sessions {
         self.main = Some(id.clone());
         if is_other {
             out.meta(MetaEdit::Id(id.clone()));
-            out.meta(MetaEdit::Title { rank: 2, title });
+            out.title(2, title);
         }
         if let Some(parent) = parent {
             let mut entry =
                 out.new_entry(Text::clean(&format!("parent:{id}")), Role::Harness, None);
-            let line = Break::Setting(Text::clean(&format!("sub-agent of session {parent}")));
-            entry
-                .blocks
-                .push(Batch::block(Piece(0), BlockKind::Break(line)));
+            let line = Break::setting(&format!("sub-agent of session {parent}"));
+            entry.push(line);
             out.entry(entry);
         }
     }
@@ -322,11 +308,7 @@ impl Sessions {
                 ..Usage::default()
             });
             let of = Text::clean(&format!("total:{id}"));
-            out.push(Edit::Usage {
-                of,
-                usage: Box::new(usage),
-                model: None,
-            });
+            out.usage(of, usage, None);
         }
     }
 }

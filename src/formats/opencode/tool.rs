@@ -11,7 +11,7 @@ use crate::formats::json::Json;
 use crate::formats::tools;
 use crate::model::body::Body;
 use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Raw};
+use crate::model::entry::BlockKind;
 use crate::model::tally::unknown::Judged;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
@@ -29,7 +29,7 @@ pub(super) fn decode(json: &Json<'_>, name: &str, out: &mut Batch) -> Vec<BlockK
     if headline.is_blank() {
         headline = Text::stub(state.get("title").str_or_empty(), 200);
     }
-    let mut body = out.tree(&headline, input.weight(), || input.to_tree());
+    let mut body = input.to_body(&headline, out);
     body.flags.broken_off = tools::breaks_off(input);
     let tool_state = match state.get("status").str_or_empty() {
         "completed" | "error" => ended(result(json, state, name, out)),
@@ -46,7 +46,7 @@ pub(super) fn decode(json: &Json<'_>, name: &str, out: &mut Batch) -> Vec<BlockK
         }
     };
     let call = BlockKind::Call(Box::new(ToolCall {
-        key: Text::clean(json.get("callID").str_or_empty()),
+        key: json.get("callID").clean(),
         name: Text::clean(tool),
         kind,
         headline,
@@ -90,7 +90,7 @@ fn result(json: &Json<'_>, state: &Json<'_>, name: &str, out: &mut Batch) -> Too
     let metadata = state.get("metadata");
     let mut body = result_body(json, state, out);
     let verdict = verdict(json, state);
-    body.flags.unmarked = verdict == Verdict::Failed && state.get("status").str() != Some("error");
+    body.flags.unmarked = verdict == Verdict::Failed && !state.get("status").is("error");
     body.flags.unjudged = metadata.get("exit").int().is_none();
     let patch = metadata.get("diff").filled().map(|diff| out.prose(diff));
     let attachments = state.get("attachments").items();
@@ -119,14 +119,10 @@ fn result(json: &Json<'_>, state: &Json<'_>, name: &str, out: &mut Batch) -> Too
 
 /// The work that goes on after a call. Only of shells, which are of version 2, it is sure that their ends are recorded.
 fn work(metadata: &Json<'_>, out: &Batch) -> Option<Box<Work>> {
-    let goes_on =
-        metadata.get("status").str() == Some("running") || metadata.get("background").is_true();
+    let goes_on = metadata.get("status").is("running") || metadata.get("background").is_true();
     // Its end names the session of a sub-agent.
     let names = ["shellID", "sessionID", "sessionId", "jobId"];
-    let id = names
-        .iter()
-        .find_map(|name| metadata.get(name).filled())
-        .filter(|_| goes_on)?;
+    let id = metadata.first(&names, Json::filled).filter(|_| goes_on)?;
     let work = heads::work(out.format, Text::clean(id));
     let ends = if metadata.get("shellID").filled().is_some() {
         work.ends
@@ -139,17 +135,9 @@ fn work(metadata: &Json<'_>, out: &Batch) -> Option<Box<Work>> {
 /// What a row of the program tells of work that went on after the result of its call.
 pub(super) fn end(row: &Json<'_>) -> Option<(About, Option<End>)> {
     let metadata = row.get("metadata");
-    let handle = ["shellID", "childID", "jobID"]
-        .iter()
-        .find_map(|name| metadata.get(name).filled())?;
+    let handle = metadata.first(&["shellID", "childID", "jobID"], Json::filled)?;
     let end = End::by_word(metadata.get("state").str(), metadata.get("exit").int());
-    Some((
-        About {
-            call: None,
-            handle: Some(Text::clean(handle)),
-        },
-        end,
-    ))
+    Some((About::handle(Text::clean(handle)), end))
 }
 
 /// What a part of a message tells of a task that went on after the result of its call, where the program wrote it.
@@ -159,17 +147,14 @@ pub(super) fn task_end(part: &Json<'_>) -> Option<(About, Option<End>)> {
         .str()
         .filter(|_| part.get("synthetic").is_true());
     let (session, state) = framing::task_end(text?)?;
-    let about = About {
-        call: None,
-        handle: Some(Text::clean(session)),
-    };
+    let about = About::handle(Text::clean(session));
     Some((about, End::by_word(Some(state), None)))
 }
 
 /// The output; of a failed call the error, after what it had put out before.
 fn result_body(json: &Json<'_>, state: &Json<'_>, out: &mut Batch) -> Body {
     let tool = json.get("tool").str_or_empty();
-    if state.get("status").str() == Some("error") {
+    if state.get("status").is("error") {
         let error = error_of(state);
         let before = state
             .get("output")
@@ -209,15 +194,15 @@ fn verdict(json: &Json<'_>, state: &Json<'_>) -> Verdict {
         "The user rejected permission",
         "The user has specified a rule which prevents",
     ];
-    let is_refused = state.at(&["error", "type"]).str() == Some("permission.rejected");
+    let is_refused = state.at(&["error", "type"]).is("permission.rejected");
     if is_refused || refusals.iter().any(|refusal| error.starts_with(refusal)) {
         return Verdict::Refused;
     }
     if is_aborted(state) || metadata.get("interrupted").is_true() || note(json, state).is_some() {
         return Verdict::Stopped;
     }
-    let failed = state.get("status").str() == Some("error")
-        || json.get("tool").str() == Some("invalid")
+    let failed = state.get("status").is("error")
+        || json.get("tool").is("invalid")
         || metadata.get("exit").int().is_some_and(|code| code != 0);
     if failed {
         Verdict::Failed
@@ -228,8 +213,7 @@ fn verdict(json: &Json<'_>, state: &Json<'_>) -> Verdict {
 
 /// Whether the user broke the call off.
 fn is_aborted(state: &Json<'_>) -> bool {
-    state.at(&["error", "type"]).str() == Some("aborted")
-        || state.get("error").str() == Some("Tool execution aborted")
+    state.at(&["error", "type"]).is("aborted") || state.get("error").is("Tool execution aborted")
 }
 
 /// What is said of a command that was stopped.
@@ -249,11 +233,7 @@ fn facts(json: &Json<'_>, state: &Json<'_>) -> Text {
     if let Some(code) = metadata.get("exit").int().filter(|code| *code != 0) {
         facts.push(format!("exit {code}"));
     }
-    if let Some(hits) = metadata
-        .get("matches")
-        .count()
-        .or_else(|| metadata.get("count").count())
-    {
+    if let Some(hits) = metadata.first(&["matches", "count"], Json::count) {
         facts.push(format!("{hits} {}", if hits == 1 { "hit" } else { "hits" }));
     }
     let images = |file: &&Json<'_>| file.get("mime").str_or_empty().starts_with("image/");
@@ -284,12 +264,9 @@ fn facts(json: &Json<'_>, state: &Json<'_>) -> Text {
 
 /// What a running command has written so far; the completed call replaces it.
 fn output_so_far(state: &Json<'_>, out: &mut Batch) -> Option<BlockKind> {
-    if state.get("status").str() != Some("running") {
+    if !state.get("status").is("running") {
         return None;
     }
     let output = state.at(&["metadata", "output"]).filled()?;
-    Some(BlockKind::Raw(Raw {
-        title: Text::clean("output so far"),
-        body: out.output(output),
-    }))
+    Some(BlockKind::raw("output so far", out.output(output)))
 }

@@ -10,7 +10,7 @@ use super::sessions::{Rest, SUSPENDED, Sessions};
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{BlockKind, Break, Entry, Marks, Piece, Role, Stop};
+use crate::model::entry::{BlockKind, Break, Entry, Marks, Role, Stop};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
@@ -67,16 +67,14 @@ impl Turns {
         } else if self.copying.remove(session)
             && let Some(source) = sessions.source(session)
         {
-            let line = Break::Setting(Text::clean(&format!("forked from session {source}")));
+            let line = Break::setting(&format!("forked from session {source}"));
             let mut entry = out.new_entry(
                 Text::clean(&format!("fork:{session}")),
                 Role::Harness,
                 rows::time(json).moment(),
             );
             entry.lane = sessions.lane_of(session, out);
-            entry
-                .blocks
-                .push(Batch::block(Piece(0), BlockKind::Break(line)));
+            entry.push(line);
             out.entry(entry);
         }
     }
@@ -146,7 +144,7 @@ impl Turns {
                     .bodies()
                     .first()
                     .map_or(entry.origin, |body| body.from);
-                entry.blocks.push(Batch::block(Piece(0), one.kind));
+                entry.push(one.kind);
                 out.entry(entry);
                 shown.push(one.key);
             }
@@ -188,8 +186,6 @@ pub(super) fn resting(
         unsent: true,
         ..Marks::default()
     };
-    entry
-        .blocks
-        .push(Batch::block(Piece(0), BlockKind::Break(how)));
+    entry.push(how);
     entry
 }

@@ -34,7 +34,7 @@ pub(crate) fn one(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Bloc
     if let Some(said) = text_of(block) {
         let body = (!said.trim().is_empty()).then(|| out.prose(said));
         return body
-            .map(|body| Batch::block(Piece(0), BlockKind::Text(body)))
+            .map(|body| Block::new(Piece(0), BlockKind::Text(body)))
             .into_iter()
             .collect();
     }
@@ -44,7 +44,7 @@ pub(crate) fn one(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Bloc
         "toolCall" => return call_blocks(block, ending, out),
         other => unknown::block(Kind("block.type", other), block, out),
     };
-    vec![Batch::block(Piece(0), kind)]
+    vec![Block::new(Piece(0), kind)]
 }
 
 /// The text of a text block.
@@ -58,26 +58,20 @@ pub(crate) fn text_of<'j>(block: &'j Json<'_>) -> Option<&'j str> {
 
 /// A block of text, unless it is blank.
 pub fn text(said: &str, out: &mut Batch) -> Option<Block> {
-    (!said.trim().is_empty()).then(|| Batch::block(Piece(0), BlockKind::Text(out.prose(said))))
+    (!said.trim().is_empty()).then(|| Block::new(Piece(0), BlockKind::Text(out.prose(said))))
 }
 
 /// A block with a text that is no prose.
 pub(crate) fn raw_text(title: &str, text: &str, out: &mut Batch) -> Block {
     let body = out.output(text);
-    Batch::block(
-        Piece(0),
-        BlockKind::Raw(Raw {
-            title: Text::clean(title),
-            body,
-        }),
-    )
+    Block::new(Piece(0), BlockKind::raw(title, body))
 }
 
 /// A block with a value that has no better form.
 pub(crate) fn tree(title: &str, value: &Json<'_>, out: &mut Batch) -> Block {
     let title = Text::clean(title);
-    let body = out.tree(&title, value.weight(), || value.to_tree());
-    Batch::block(Piece(0), BlockKind::Raw(Raw { title, body }))
+    let body = value.to_body(&title, out);
+    Block::new(Piece(0), BlockKind::Raw(Raw { title, body }))
 }
 
 fn call_blocks(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {
@@ -87,12 +81,9 @@ fn call_blocks(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> 
         ToolState::Pending
     };
     let mut call = call(block, state, out);
-    let leftover = block
-        .get("partialJson")
-        .filled()
-        .or_else(|| block.get("partialArgs").filled());
+    let leftover = block.first(&["partialJson", "partialArgs"], Json::filled);
     call.input.flags.broken_off |= leftover.is_some_and(tools::is_unfinished);
-    let mut blocks = vec![Batch::block(Piece(0), BlockKind::Call(Box::new(call)))];
+    let mut blocks = vec![Block::new(Piece(0), BlockKind::Call(Box::new(call)))];
     if let (Ending::Broken, Some(leftover)) = (ending, leftover) {
         blocks.push(raw_text("unfinished input", leftover, out));
     }
@@ -110,7 +101,7 @@ pub(crate) fn call(block: &Json<'_>, state: ToolState, out: &mut Batch) -> ToolC
         .filter(|value| value.is_object())
         .unwrap_or(arguments);
     let (kind, headline) = asked(name, arguments);
-    let mut input = out.tree(&headline, arguments.weight(), || arguments.to_tree());
+    let mut input = arguments.to_body(&headline, out);
     input.flags.broken_off = tools::breaks_off(arguments);
     ToolCall {
         key: result::call_key(block.get("id")),
@@ -144,7 +135,7 @@ pub(crate) fn execution(json: &Json<'_>, key: Key, out: &mut Batch) -> ToolCall 
         key,
         name: Text::clean(name),
         kind,
-        input: out.tree(&headline, arguments.weight(), || arguments.to_tree()),
+        input: arguments.to_body(&headline, out),
         headline,
         state: ToolState::Running,
         started: json.get("timestamp").moment(),

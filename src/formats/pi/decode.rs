@@ -179,9 +179,7 @@ fn runs(
 
 /// What a sub-agent is for, else what it is called.
 fn label(run: &Json<'_>) -> Option<Text> {
-    let label = ["description", "task", "agent"]
-        .iter()
-        .find_map(|name| run.get(name).filled())?;
+    let label = run.first(&["description", "task", "agent"], Json::filled)?;
     Some(Text::stub(label, LABEL_CHARS))
 }
 

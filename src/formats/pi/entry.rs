@@ -4,28 +4,25 @@ use super::block;
 use super::message::Line;
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw, Role};
+use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
 /// Adds an entry.
 pub(crate) fn shown(entry: Entry, out: &mut Batch) -> Fate {
-    out.entry(entry);
-    Fate::Shown
+    out.show(entry)
 }
 
 /// A line across the transcript.
 pub(crate) fn across(line: &Line, at: Break, out: &mut Batch) -> Fate {
     let mut entry = line.entry(Role::Harness, out);
-    entry
-        .blocks
-        .push(Batch::block(Piece(0), BlockKind::Break(at)));
+    entry.push(at);
     shown(entry, out)
 }
 
 /// A line that says how the session goes on.
 pub(crate) fn setting(line: &Line, words: &str, out: &mut Batch) -> Fate {
-    across(line, Break::Setting(Text::clean(words)), out)
+    across(line, Break::setting(words), out)
 }
 
 /// A quiet record of the program, as a tree.
@@ -40,9 +37,7 @@ pub(crate) fn harness(line: &Line, title: &str, json: &Json<'_>, out: &mut Batch
 pub(crate) fn model_change(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
     // Oh My Pi joins provider and model, and names the role that the model plays.
     let model = json
-        .get("modelId")
-        .text()
-        .or_else(|| json.get("model").text())
+        .first(&["modelId", "model"], Json::text)
         .unwrap_or_default();
     let is_main = json
         .get("role")
@@ -62,10 +57,7 @@ pub(crate) fn custom_state(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fat
     entry.marks.unsent = true;
     if kind == "openclaw:prompt-error" {
         let error = data.get("error").filled().unwrap_or("the prompt failed");
-        entry.blocks.push(Batch::block(
-            Piece(0),
-            BlockKind::Break(Break::Error(Text::clean(error))),
-        ));
+        entry.push(Break::error(error));
         // The rest on one row: it says less than the error.
         let title = format!("{kind} · {}", brief(data, "error"));
         entry
@@ -85,11 +77,8 @@ pub(crate) fn custom_state(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fat
     entry.marks.quiet = true;
     entry.marks.trace = kind == "tool_execution_start";
     let headline = Text::clean(&brief(data, ""));
-    let body = out.tree(&headline, data.weight(), || data.to_tree());
-    let title = Text::clean(kind);
-    entry
-        .blocks
-        .push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
+    let body = data.to_body(&headline, out);
+    entry.push(BlockKind::raw(kind, body));
     shown(entry, out)
 }
 

@@ -14,7 +14,7 @@ use super::message::{self, Line, ReadPrompt};
 use super::result::call_key;
 use crate::formats::json::{self, Json};
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::edit::{Batch, Edit};
 use crate::model::entry::Entry;
 use crate::model::record::Origin;
 use crate::model::tally::Fate;
@@ -265,26 +265,14 @@ impl Events {
                 if !is_open {
                     self.messages.result(call.clone());
                     if let Some(usage) = usage {
-                        out.push(Edit::Usage {
-                            of: result.key.clone(),
-                            usage,
-                            model: None,
-                        });
+                        out.usage(result.key.clone(), usage, None);
                     }
                     if let Some(name) = child {
-                        out.meta(MetaEdit::Lane {
-                            name,
-                            label: None,
-                            call: Some(call.clone()),
-                        });
+                        out.lane(name, None, Some(call.clone()));
                     }
                     out.edits.extend(inner);
                 }
-                out.push(Edit::Result {
-                    call,
-                    result,
-                    lane: None,
-                });
+                out.result(call, result, None);
                 false
             }
         }
@@ -332,13 +320,13 @@ impl Events {
             ToolState::Streaming(Box::new(body))
         });
         let made = execution::call(json, call.clone(), state.clone(), out);
-        if json.get("type").str() == Some("tool_execution_start") {
+        if json.get("type").is("tool_execution_start") {
             self.executions
                 .note_start(&call, json.get("timestamp").moment());
         }
         if self.executions.is_in_message(&call) {
             self.executions.note_state(&call, &state);
-            out.push(Edit::State { call, state });
+            out.state(call, state);
             return Fate::Merged;
         }
         let at = json.get("timestamp").moment();
@@ -356,11 +344,7 @@ impl Events {
         let fate = self.running(json, &Json::Null, out);
         if !self.messages.has_result(&call) {
             self.executions.note_result(&call, &result);
-            out.push(Edit::Result {
-                call,
-                result: Box::new(result),
-                lane: None,
-            });
+            out.result(call, result, None);
         }
         fate
     }
@@ -381,7 +365,7 @@ impl Events {
                 .open
                 .as_ref()
                 .is_some_and(|open| open.identity.may_be(&identity));
-            if is_open && message.get("role").str() == Some("assistant") {
+            if is_open && message.get("role").is("assistant") {
                 self.end(message, out);
                 list.see(&identity);
                 continue;
@@ -390,7 +374,7 @@ impl Events {
                 Some(known) if known.is_whole => self.pass_over(message, &known, out),
                 Some(known) => drop(self.emit(message, &known, false, out)),
                 None => {
-                    let is_answer = message.get("role").str() == Some("assistant");
+                    let is_answer = message.get("role").is("assistant");
                     let unnamed = self.unnamed.take_if(|_| is_answer);
                     let is_new = unnamed.is_none();
                     let known = unnamed.unwrap_or_else(|| Known::at(out, number));

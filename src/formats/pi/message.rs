@@ -109,10 +109,7 @@ pub(crate) fn entry(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut
         "system" | "developer" => said(line, Role::System, message, out),
         other => {
             let mut entry = line.entry(Role::Harness, out);
-            entry.blocks.push(Batch::block(
-                Piece(0),
-                unknown::block(Kind("role", other), message, out),
-            ));
+            entry.push(unknown::block(Kind("role", other), message, out));
             entry.mark_by_asides();
             entry
         }
@@ -126,10 +123,7 @@ pub(crate) fn title(entry: &Entry, out: &mut Batch) {
         _ => None,
     });
     if let (true, Some(text)) = (entry.marks.prompt, text) {
-        out.meta(MetaEdit::Title {
-            rank: 0,
-            title: Text::stub(text, TITLE_CHARS),
-        });
+        out.title(0, Text::stub(text, TITLE_CHARS));
     }
 }
 
@@ -156,7 +150,7 @@ fn user(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> E
     let mut entry = line.entry(Role::User, out);
     let mut voice = Voice::Person;
     let provenance = message.get("provenance");
-    if provenance.is_object() && provenance.get("kind").str() != Some("external_user") {
+    if provenance.is_object() && !provenance.get("kind").is("external_user") {
         let of = |name: &str| provenance.get(name).str_or_empty();
         voice = Voice::Sender(wakes::of_provenance(
             of("kind"),
@@ -274,11 +268,11 @@ fn assistant(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
     }
     entry
         .blocks
-        .extend(outcome(message).map(|at_end| Batch::block(Piece(0), BlockKind::Break(at_end))));
+        .extend(outcome(message).map(|at_end| Block::new(Piece(0), at_end)));
     if let Some(body) = message.get("errorBody").filled() {
         entry.blocks.push(block::raw_text("error body", body, out));
     }
-    if message.get("provider").str() == Some("openclaw") {
+    if message.get("provider").is("openclaw") {
         // OpenClaw writes these itself: a copy of what it delivered to a chat, or its own notices.
         match message.get("model").str() {
             Some("delivery-mirror") => entry.marks.copy = true,
@@ -338,10 +332,7 @@ pub(crate) fn branch_summary(line: &Line, record: &Json<'_>, out: &mut Batch) ->
         .get("fromId")
         .filled()
         .map_or_else(String::new, |id| format!("at {id}"));
-    entry.blocks.push(Batch::block(
-        Piece(0),
-        BlockKind::Break(Break::Branch(Text::clean(&from))),
-    ));
+    entry.push(Break::Branch(Text::clean(&from)));
     summary(&mut entry, record, out);
     entry
 }
@@ -361,9 +352,7 @@ pub(crate) fn compaction(line: &Line, record: &Json<'_>, out: &mut Batch) -> Ent
         partial: false,
         took: None,
     };
-    entry
-        .blocks
-        .push(Batch::block(Piece(0), BlockKind::Break(compaction)));
+    entry.push(compaction);
     if let Some(first) = record.get("firstKeptEntryId").filled().map(Text::clean) {
         out.meta(MetaEdit::Kept {
             compaction: line.key.clone(),

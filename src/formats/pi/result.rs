@@ -11,7 +11,7 @@ use crate::formats::attached::joined;
 use crate::formats::definition::heads;
 use crate::formats::json::Json;
 use crate::model::body::{Failure, Image, Key};
-use crate::model::edit::{Batch, Edit};
+use crate::model::edit::Batch;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::work::{About, Carrier, End, Ends, Update, Work};
@@ -39,7 +39,7 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch
         verdict => verdict,
     };
     let session = details.get("sessionId").filled().map(Text::clean);
-    let is_poll = message.get("toolName").str() == Some(POLLS);
+    let is_poll = message.get("toolName").is(POLLS);
     let end = session.as_ref().and_then(|_| end(details, verdict));
     if let Some(session) = session.clone().filter(|_| is_poll) {
         let update = Update {
@@ -49,15 +49,8 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch
             end,
             reason: None,
         };
-        let about = About {
-            call: None,
-            handle: Some(session),
-        };
-        out.push(Edit::Update {
-            about,
-            update,
-            lane: None,
-        });
+        let about = About::handle(session);
+        out.update(about, update, None);
     }
     // Who asks how a command ended has done well, however it ended.
     let verdict = if is_poll && end.is_some() {
@@ -65,7 +58,7 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch
     } else {
         verdict
     };
-    let goes_on = details.get("status").str() == Some("running") && !is_poll;
+    let goes_on = details.get("status").is("running") && !is_poll;
     body.flags.unmarked = verdict == Verdict::Failed && !message.get("isError").is_true();
     ToolResult {
         key,
@@ -87,7 +80,7 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch
 
 /// The session of a sub-agent that a call started: whoever started it is told when it is done.
 fn spawned(details: &Json<'_>) -> Option<Work> {
-    let is_begun = details.get("status").str() == Some("accepted");
+    let is_begun = details.get("status").is("accepted");
     let key = details.get("childSessionKey").text();
     key.filter(|_| is_begun)
         .map(|key| Work::begun(key, Ends::Announced))
@@ -100,7 +93,7 @@ const POLLS: &str = "process";
 fn end(details: &Json<'_>, verdict: Verdict) -> Option<End> {
     match details.get("status").str_or_empty() {
         "completed" | "failed" | "error" | "timeout" | "killed" => {
-            let verdict = if details.get("status").str() == Some("killed") {
+            let verdict = if details.get("status").is("killed") {
                 Verdict::Stopped
             } else {
                 verdict
@@ -162,10 +155,7 @@ fn exit_code(details: &Json<'_>) -> Option<i64> {
 
 /// What the tool changed: a unified diff, or pi's older form with line numbers.
 fn patch(details: &Json<'_>) -> Option<String> {
-    let patch = details
-        .get("patch")
-        .filled()
-        .or_else(|| details.get("diff").filled())?;
+    let patch = details.first(&["patch", "diff"], Json::filled)?;
     Some(diff::unified(patch).unwrap_or_else(|| patch.to_owned()))
 }
 

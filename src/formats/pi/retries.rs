@@ -2,8 +2,8 @@
 //!
 //! Invariant: each attempt stays an entry with its own usage; only what it says is said once.
 
-use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{BlockKind, Break, Entry, Piece, Role};
+use crate::model::edit::Edit;
+use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::text::Text;
 
 /// What OpenClaw writes in place of an answer that never came.
@@ -50,10 +50,7 @@ impl Retries {
         run.first
             .blocks
             .retain(|block| !matches!(block.kind, BlockKind::Break(_)));
-        run.first.blocks.push(Batch::block(
-            Piece(0),
-            BlockKind::Break(Break::Error(error)),
-        ));
+        run.first.push(Break::Error(error));
         // Its place in the tree is known; emitted again, it would read as if the session went back there.
         Some(Edit::Entry(Box::new(Entry {
             parent: None,
@@ -87,14 +84,11 @@ fn alike(error: &str) -> Vec<&str> {
 mod tests {
     use super::Retries;
     use crate::model::edit::{Batch, Edit};
-    use crate::model::entry::{BlockKind, Break, Entry, Piece, Role};
+    use crate::model::entry::{BlockKind, Break, Entry, Role};
 
     fn failed(key: &str, error: &str) -> Entry {
         let mut entry = Batch::default().new_entry(key.into(), Role::Assistant, None);
-        entry.blocks.push(Batch::block(
-            Piece(0),
-            BlockKind::Break(Break::Error(error.into())),
-        ));
+        entry.push(Break::Error(error.into()));
         entry
     }
 
@@ -138,10 +132,7 @@ mod tests {
         let mut retries = Retries::default();
         assert!(retries.fold(&mut failed("a", "busy")).is_none());
         let mut answer = Batch::default().new_entry("b".into(), Role::Assistant, None);
-        answer.blocks.push(Batch::block(
-            Piece(0),
-            BlockKind::Text(Batch::default().prose("hi")),
-        ));
+        answer.push(BlockKind::Text(Batch::default().prose("hi")));
         assert!(retries.fold(&mut answer).is_none());
         assert!(retries.fold(&mut failed("c", "busy")).is_none());
     }

@@ -107,7 +107,7 @@ impl Runs {
         out: &mut Batch,
     ) {
         let message = json.get("message");
-        if message.get("role").str() != Some("toolResult") {
+        if !message.get("role").is("toolResult") {
             return;
         }
         let Some(line) = json.get("id").text() else {
@@ -128,9 +128,7 @@ impl Runs {
             let Some(name) = named else { continue };
             let inner = Text::clean(&format!("{line}/{number}"));
             let sums = [result_key(&inner), result_key(&line)];
-            let label = ["description", "task", "agent"]
-                .iter()
-                .find_map(|name| one.get(name).filled());
+            let label = one.first(&["description", "task", "agent"], Json::filled);
             let label = label.map(|label| Text::stub(label, LABEL_CHARS));
             let call = Some(result::call_key(message.get("toolCallId")));
             let run = self.0.entry(name.clone()).or_default();
@@ -149,7 +147,7 @@ impl Runs {
                     out.edits.push(edit);
                 }
             }
-            out.meta(MetaEdit::Lane { name, label, call });
+            out.lane(name, label, call);
         }
     }
 
@@ -206,7 +204,7 @@ impl Runs {
             }
             for (of, usage, model) in run.spent.drain(..) {
                 run.counted.push(of.clone());
-                out.push(Edit::Usage { of, usage, model });
+                out.usage(of, usage, model);
             }
         }
     }

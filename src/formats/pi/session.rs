@@ -257,10 +257,7 @@ impl SessionDecoder {
             // Oh My Pi keeps the newest title in the first line, which it writes over.
             "title" => {
                 if let Some(title) = json.get("title").filled() {
-                    out.meta(MetaEdit::Title {
-                        rank: 3,
-                        title: Text::stub(title, TITLE_CHARS),
-                    });
+                    out.title(3, Text::stub(title, TITLE_CHARS));
                 }
                 Fate::Merged
             }
@@ -268,11 +265,7 @@ impl SessionDecoder {
             "model_usage" => {
                 if let Some(usage) = usage::read(json.get("usage"), Scope::Extra, out) {
                     let model = json.get("model").text();
-                    out.push(Edit::Usage {
-                        of: line.key.clone(),
-                        usage: Box::new(usage),
-                        model,
-                    });
+                    out.usage(line.key.clone(), usage, model);
                 }
                 let purpose = json.get("purpose").filled().unwrap_or("something else");
                 entry::harness(line, &format!("request for {purpose}"), json, out)
@@ -288,7 +281,7 @@ impl SessionDecoder {
                 } else {
                     format!("title: {title}")
                 };
-                out.meta(MetaEdit::Title { rank: 3, title });
+                out.title(3, title);
                 entry::setting(line, &words, out)
             }
             "model_change" => entry::model_change(line, json, out),
@@ -315,10 +308,7 @@ impl SessionDecoder {
             out.meta(MetaEdit::Model(model));
         }
         if let Some(title) = json.get("title").filled() {
-            out.meta(MetaEdit::Title {
-                rank: 2,
-                title: Text::stub(title, TITLE_CHARS),
-            });
+            out.title(2, Text::stub(title, TITLE_CHARS));
         }
         // Version 1 has no ids; later ones link every line.
         if json
@@ -329,11 +319,8 @@ impl SessionDecoder {
             out.meta(MetaEdit::LinkedTree);
         }
         let origin = ["parentSession", "branchedFrom", "parentSessionId"];
-        let from = origin.iter().find_map(|name| json.get(name).filled());
-        let at = json
-            .get("timestamp")
-            .moment()
-            .or_else(|| json.get("createdAt").moment());
+        let from = json.first(&origin, Json::filled);
+        let at = json.first(&["timestamp", "createdAt"], Json::moment);
         let before = self
             .head
             .replace((json.get("id").text().unwrap_or_default(), at));
@@ -419,7 +406,7 @@ impl SessionDecoder {
     /// What a message tells of commands and sub-agents that went on. It names commands by the beginnings of their
     /// sessions.
     fn note_ends(&self, line: &Line, message: &Json<'_>, out: &mut Batch) {
-        if self.commands.is_empty() || message.get("role").str() != Some("user") {
+        if self.commands.is_empty() || !message.get("role").is("user") {
             return;
         }
         let texts = message
@@ -474,10 +461,7 @@ impl SessionDecoder {
         let Some(handle) = self.commands.iter().rev().find(is_it) else {
             return;
         };
-        let about = About {
-            call: None,
-            handle: Some(handle.clone()),
-        };
+        let about = About::handle(handle.clone());
         let update = Update {
             by: line.key.clone(),
             at: line.at,
@@ -485,11 +469,7 @@ impl SessionDecoder {
             end: Some(end),
             reason,
         };
-        out.push(Edit::Update {
-            about,
-            update,
-            lane: line.lane.clone(),
-        });
+        out.update(about, update, line.lane.clone());
     }
 
     // === version 4 ===
@@ -516,10 +496,7 @@ impl SessionDecoder {
                     json
                 };
                 if let Some(name) = fact.get("name").text() {
-                    out.meta(MetaEdit::Title {
-                        rank: 3,
-                        title: name.clone(),
-                    });
+                    out.title(3, name.clone());
                     return entry::setting(&line, &format!("title: {name}"), out);
                 }
                 entry::harness(&line, "fact", json, out)

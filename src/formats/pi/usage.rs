@@ -31,10 +31,7 @@ pub fn read(usage: &Json<'_>, scope: Scope, out: &mut Batch) -> Option<Usage> {
         cache_read,
         cache_write,
         cache_write_1h: usage.get("cacheWrite1h").count(),
-        reasoning: usage
-            .get("reasoning")
-            .count()
-            .or_else(|| usage.get("reasoningTokens").count()),
+        reasoning: usage.first(&["reasoning", "reasoningTokens"], Json::count),
         cost,
         ..Usage::default()
     })

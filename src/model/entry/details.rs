@@ -113,9 +113,7 @@ mod tests {
         for record in [1, 1, 2] {
             out.begin_record(at(record));
             let body = out.prose("words");
-            entry
-                .blocks
-                .push(Batch::block(Piece(record), BlockKind::Text(body)));
+            entry.push_piece(Piece(record), BlockKind::Text(body));
         }
         let found: Vec<_> = (0..4).map(|block| records_below(&entry, block)).collect();
         assert_eq!(

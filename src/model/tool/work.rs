@@ -96,6 +96,23 @@ pub struct About {
     pub handle: Option<Key>,
 }
 
+impl About {
+    pub(crate) fn call(call: Key) -> Self {
+        let handle = None;
+        Self {
+            call: Some(call),
+            handle,
+        }
+    }
+
+    pub(crate) fn handle(handle: Key) -> Self {
+        Self {
+            call: None,
+            handle: Some(handle),
+        }
+    }
+}
+
 /// One end of work, and all that tells it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ending<'a> {

@@ -148,7 +148,7 @@ impl Transcript {
         let mut entry = Batch::default().new_entry(key, Role::Harness, at);
         entry.origin = origin;
         entry.lane = lane;
-        entry.blocks = vec![Batch::block(Piece(0), BlockKind::Result(Box::new(stray)))];
+        entry.blocks = vec![Block::new(Piece(0), BlockKind::Result(Box::new(stray)))];
         self.apply_entry(entry, touched);
     }
 

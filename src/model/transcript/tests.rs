@@ -7,7 +7,7 @@ use super::large::Large;
 use super::{Differences, Replaced, Transcript};
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit, MetaEdit, Mode};
-use crate::model::entry::{BlockKind, Entry, Piece, Raw, Role};
+use crate::model::entry::{Block, BlockKind, Entry, Piece, Raw, Role};
 use crate::model::record::Origin;
 use crate::model::samples;
 use crate::model::text::Text;
@@ -20,9 +20,7 @@ fn entry(out: &mut Batch, key: &str, pieces: &[(&str, &str)]) -> Entry {
     let mut entry = out.new_entry(Text::from(key), Role::Assistant, None);
     for (piece, words) in pieces {
         let body = out.prose(words);
-        entry
-            .blocks
-            .push(Batch::block(Piece::of(piece), BlockKind::Text(body)));
+        entry.push_piece(Piece::of(piece), BlockKind::Text(body));
     }
     entry
 }
@@ -253,13 +251,10 @@ fn what_comes_from_memory_is_not_looked_for_on_disk() {
         batch.stubs_only = stubs_only;
         let mut entry = batch.new_entry(Text::from("a"), Role::Assistant, None);
         let body = batch.tree(&Text::from("tree"), 9, || Tree::Number(Text::from("0.1")));
-        entry.blocks.push(Batch::block(
-            Piece(0),
-            BlockKind::Raw(Raw {
-                title: Text::from("tree"),
-                body,
-            }),
-        ));
+        entry.push(BlockKind::Raw(Raw {
+            title: Text::from("tree"),
+            body,
+        }));
         batch.entry(entry);
         batch
     };
@@ -300,7 +295,7 @@ fn asking(out: &mut Batch, [entry, piece, call, times]: [usize; 4], spent: u64) 
     let (key, lane) = [("a", None), ("b", None), ("c", Some("scout"))][entry];
     let mut entry = out.new_entry(Text::from(key), Role::Assistant, None);
     entry.lane = lane.map(Text::from);
-    let block = Batch::block(
+    let block = Block::new(
         Piece::of(["1", "2"][piece]),
         BlockKind::Call(Box::new(call)),
     );
@@ -627,9 +622,7 @@ fn what_is_told_of_work_finds_its_call_in_any_order() {
         &|out| {
             let mut asked = entry(out, "asked", &[]);
             let call = samples::call(out, "c1");
-            asked
-                .blocks
-                .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+            asked.push(BlockKind::Call(Box::new(call)));
             out.entry(asked);
         },
         &|out| {
@@ -815,9 +808,7 @@ fn a_result_that_says_again_that_work_goes_on_is_a_poll_in_any_order() {
     let asked = |out: &mut Batch, key: &str| {
         let mut asked = entry(out, key, &[]);
         let call = samples::call(out, key);
-        asked
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+        asked.push(BlockKind::Call(Box::new(call)));
         out.entry(asked);
     };
     let answered = |out: &mut Batch, key: &str| {

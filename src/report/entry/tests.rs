@@ -8,7 +8,7 @@ use super::of;
 use crate::ingest::Target;
 use crate::model::body::{Image, Tree};
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{BlockKind, Break, EntryId, Piece, Raw, Role};
+use crate::model::entry::{Block, BlockKind, Break, EntryId, Piece, Raw, Role};
 use crate::model::samples;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -63,13 +63,9 @@ fn an_answer_with_a_call_and_its_result() {
             ..Usage::default()
         }));
         let body = out.prose("on it");
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Text(body)));
+        entry.push(BlockKind::Text(body));
         let call = call(out);
-        entry
-            .blocks
-            .push(Batch::block(Piece(1), BlockKind::Call(Box::new(call))));
+        entry.push_piece(Piece(1), BlockKind::Call(Box::new(call)));
         out.entry(entry);
         let result = ToolResult {
             verdict: Verdict::Failed,
@@ -133,7 +129,7 @@ fn every_kind_of_block_has_a_type() {
         let blocks = kinds
             .into_iter()
             .zip(0..)
-            .map(|(kind, piece)| Batch::block(Piece(piece), kind));
+            .map(|(kind, piece)| Block::new(Piece(piece), kind));
         entry.blocks.extend(blocks);
         out.entry(entry);
     });

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::{Figures, of};
 use crate::ingest::Target;
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Entry, Marks, Piece, Role};
+use crate::model::entry::{BlockKind, Break, Entry, Marks, Role};
 use crate::model::record::{FileId, Origin};
 use crate::model::tally::Fate;
 use crate::model::tally::unknown::Judged;
@@ -21,9 +21,7 @@ fn entry(out: &mut Batch, key: &str, role: Role, text: &str) -> Entry {
         ..Marks::default()
     };
     let body = out.prose(text);
-    entry
-        .blocks
-        .push(Batch::block(Piece(0), BlockKind::Text(body)));
+    entry.push(BlockKind::Text(body));
     entry
 }
 
@@ -197,9 +195,7 @@ fn partial_compactions_are_breaks_but_no_compactions() {
                 partial,
                 took: None,
             };
-            entry
-                .blocks
-                .push(Batch::block(Piece(0), BlockKind::Break(compaction)));
+            entry.push(compaction);
             out.entry(entry);
         }
         out.meta(MetaEdit::Id(Text::clean("7f3c")));

@@ -7,7 +7,7 @@ use crossbeam_channel::bounded;
 use super::{is_complete, write_feed};
 use crate::ingest::{Target, WatchMode};
 use crate::model::edit::{Batch, Feed, Mode, Stage};
-use crate::model::entry::{BlockKind, EntryId, Piece, Role};
+use crate::model::entry::{BlockKind, EntryId, Role};
 use crate::model::samples;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -21,18 +21,14 @@ use crate::report::rows::Paper;
 fn say(out: &mut Batch, key: &str, role: Role) {
     let mut entry = out.new_entry(Text::clean(key), role, None);
     let body = out.prose("text");
-    entry
-        .blocks
-        .push(Batch::block(Piece(0), BlockKind::Text(body)));
+    entry.push(BlockKind::Text(body));
     out.entry(entry);
 }
 
 fn call(out: &mut Batch) {
     let mut entry = out.new_entry(Text::clean("calling"), Role::Assistant, None);
     let call = samples::call(out, "c1");
-    entry
-        .blocks
-        .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+    entry.push(BlockKind::Call(Box::new(call)));
     out.entry(entry);
 }
 

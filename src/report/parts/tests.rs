@@ -7,7 +7,7 @@ use proptest::prelude::{prop, proptest};
 use super::{branches, lanes};
 use crate::ingest::Target;
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, Piece, Raw, Role};
+use crate::model::entry::{BlockKind, Raw, Role};
 use crate::model::samples;
 use crate::model::tally::unknown::Judged;
 use crate::model::text::Text;
@@ -53,9 +53,7 @@ fn reading(steps: &[Step]) -> Reading {
                 input,
                 ..samples::call(&mut out, &id)
             };
-            entry
-                .blocks
-                .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+            entry.push(BlockKind::Call(Box::new(call)));
             let name = Text::clean(&format!("lane {started}"));
             out.meta(MetaEdit::Lane {
                 name,
@@ -161,9 +159,7 @@ fn requests_that_were_made_for_an_answer_are_of_its_lane() {
             })
         };
         entry.usage = Some(spent(10));
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Text(out.prose("said"))));
+        entry.push(BlockKind::Text(out.prose("said")));
         out.entry(entry);
         // What is not understood changes nothing of whose request it is.
         let mut unknown =
@@ -172,9 +168,7 @@ fn requests_that_were_made_for_an_answer_are_of_its_lane() {
             title: Text::from("odd"),
             body: out.output("odd"),
         };
-        unknown
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Aside(Judged::Loud, raw)));
+        unknown.push(BlockKind::Aside(Judged::Loud, raw));
         out.entry(unknown);
         out.push(Edit::Usage {
             of: Text::clean(&format!("{key}:advice")),

@@ -50,9 +50,7 @@ fn session_with_a_lane(options: &Options) -> Reading {
         kind: ToolKind::Delegate,
         ..samples::call(&mut out, "c1")
     };
-    calling
-        .blocks
-        .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+    calling.push(BlockKind::Call(Box::new(call)));
     out.entry(calling);
     let answer = out.new_entry(Text::clean("answer"), Role::Assistant, None);
     out.entry(answer);
@@ -136,7 +134,7 @@ fn large_answer(options: &Options, blocks: usize) -> Reading {
             };
             BlockKind::Call(Box::new(call))
         };
-        entry.blocks.push(Batch::block(piece, kind));
+        entry.push_piece(piece, kind);
     }
     out.entry(entry);
     Reading::from_batch(options.target.clone(), out)

@@ -12,7 +12,7 @@ use crate::analysis::loops::Run;
 use crate::analysis::timeline::Span;
 use crate::model::body::{Held, Tree};
 use crate::model::edit::{Batch, Edit, Feed, MetaEdit, Mode, Stage};
-use crate::model::entry::{BlockKind, Break, Entry, Marks, Piece, Role};
+use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Role};
 use crate::model::record::{FileId, Origin};
 use crate::model::samples;
 use crate::model::text::Text;
@@ -136,9 +136,7 @@ fn batch(number: usize, step: Step) -> Batch {
     });
     let mut said = |key: u8, role: Role| {
         let mut entry = out.new_entry(name('k', key), role, Some(at(number)));
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Text(out.prose("so"))));
+        entry.push(BlockKind::Text(out.prose("so")));
         entry
     };
     match step {
@@ -162,10 +160,7 @@ fn batch(number: usize, step: Step) -> Batch {
             entry.usage = (tokens > 0).then(|| Box::new(usage(tokens)));
             for place in 0..calls {
                 let call = call(&mut out, key * 4 + place, tool);
-                entry.blocks.push(Batch::block(
-                    Piece(u64::from(place) + 1),
-                    BlockKind::Call(Box::new(call)),
-                ));
+                entry.push_piece(Piece(u64::from(place) + 1), BlockKind::Call(Box::new(call)));
             }
             out.entry(entry);
         }
@@ -205,15 +200,13 @@ fn batch(number: usize, step: Step) -> Batch {
         Step::Compaction { key } => {
             let mut entry = said(key, Role::Harness);
             let line = Break::compaction("");
-            entry
-                .blocks
-                .push(Batch::block(Piece(1), BlockKind::Break(line)));
+            entry.push_piece(Piece(1), line);
             out.entry(entry);
         }
         Step::Stop { key } => {
             let mut entry = said(key, Role::Harness);
             let line = Break::Interrupted(Text::default());
-            entry.blocks = vec![Batch::block(Piece(1), BlockKind::Break(line))];
+            entry.blocks = vec![Block::new(Piece(1), BlockKind::Break(line))];
             out.entry(entry);
         }
         Step::Retire { key } => out.push(Edit::Retire(name('k', key))),
@@ -580,10 +573,7 @@ fn a_large_entry_is_not_judged_with_each_of_its_results_and_judged_in_the_end() 
     let mut entry = out.new_entry(Text::from("a"), Role::Assistant, Some(at(0)));
     for number in 0..CALLS {
         let call = samples::call(&mut out, &format!("c{number}"));
-        entry.blocks.push(Batch::block(
-            Piece(number.into()),
-            BlockKind::Call(Box::new(call)),
-        ));
+        entry.push_piece(Piece(number.into()), BlockKind::Call(Box::new(call)));
     }
     out.entry(entry);
     take(out, &mut transcript, &mut indexes);
@@ -650,9 +640,7 @@ fn steps_of_lines(lanes: u32) -> [u64; 3] {
         let mut entry = out.new_entry(key, Role::Assistant, Some(at(1)));
         entry.lane = lane;
         let call = samples::call(out, &call);
-        entry
-            .blocks
-            .push(Batch::block(Piece(1), BlockKind::Call(Box::new(call))));
+        entry.push_piece(Piece(1), BlockKind::Call(Box::new(call)));
         out.entry(entry);
     };
     let answers = |out: &mut Batch, number: u32| {

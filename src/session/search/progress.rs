@@ -214,7 +214,7 @@ mod tests {
     use super::{HEAVY, SearchProgress};
     use crate::model::body::Key;
     use crate::model::edit::Batch;
-    use crate::model::entry::{BlockKind, EntryId, Piece, Role};
+    use crate::model::entry::{BlockKind, EntryId, Role};
     use crate::model::transcript::Transcript;
 
     fn session(are_heavy: &[bool]) -> Transcript {
@@ -226,9 +226,7 @@ mod tests {
             if *is_heavy {
                 body.bytes = u32::try_from(HEAVY).unwrap();
             }
-            entry
-                .blocks
-                .push(Batch::block(Piece(0), BlockKind::Text(body)));
+            entry.push(BlockKind::Text(body));
             batch.entry(entry);
         }
         let mut transcript = Transcript::new();

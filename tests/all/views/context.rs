@@ -40,7 +40,7 @@ fn text(entry: &mut Entry, words: &str) {
 
 fn push(entry: &mut Entry, kind: BlockKind) {
     let piece = Piece(u64::try_from(entry.blocks.len()).unwrap());
-    entry.blocks.push(Batch::block(piece, kind));
+    entry.push_piece(piece, kind);
 }
 
 fn call(entry: &mut Entry, id: &str, name: &str, headline: &str, output: usize) {

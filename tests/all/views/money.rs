@@ -156,10 +156,10 @@ fn prompt(key: &str) -> Edit {
     let mut batch = Batch::default();
     let mut entry = batch.new_entry(Text::clean(key), Role::User, None);
     entry.marks.prompt = true;
-    entry.blocks.push(Batch::block(
+    entry.push_piece(
         Piece(1),
         BlockKind::Text(batch.prose(&format!("please {key}"))),
-    ));
+    );
     Edit::Entry(Box::new(entry))
 }
 
@@ -173,10 +173,10 @@ fn answer(key: &str, input: u64, cost: Option<f64>) -> Edit {
         cost,
         ..Usage::default()
     }));
-    entry.blocks.push(Batch::block(
+    entry.push_piece(
         Piece(1),
         BlockKind::Text(batch.prose(&format!("answer {key}"))),
-    ));
+    );
     Edit::Entry(Box::new(entry))
 }
 

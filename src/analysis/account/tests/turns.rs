@@ -3,7 +3,7 @@
 use super::{Seconds, account_of, answer, at, call, entry, prompt, result};
 use crate::analysis::account::{Account, Class, PAGE, Sums};
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Piece, Role, Stop};
+use crate::model::entry::{Block, BlockKind, Break, Piece, Role, Stop};
 use crate::model::samples;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult};
@@ -20,7 +20,7 @@ fn spend(out: &mut Batch, key: &str, time: Seconds, lane: Option<&str>) {
         input: Some(1_000),
         ..Usage::default()
     }));
-    entry.blocks = vec![Batch::block(Piece(0), BlockKind::Text(out.prose("said")))];
+    entry.blocks = vec![Block::new(Piece(0), BlockKind::Text(out.prose("said")))];
     out.entry(entry);
 }
 
@@ -298,7 +298,7 @@ fn allowed(out: &mut Batch, key: &str, times: [Seconds; 2], lane: Option<&str>) 
     let mut entry = out.new_entry(Text::clean(key), Role::Harness, at(times[0]));
     (entry.ended, entry.lane) = (at(times[1]), lane.map(Text::clean));
     let said = Break::Setting(Text::from("permission: rm x: approved"));
-    entry.blocks = vec![Batch::block(Piece(0), BlockKind::Break(said))];
+    entry.blocks = vec![Block::new(Piece(0), BlockKind::Break(said))];
     out.entry(entry);
 }
 
@@ -385,7 +385,7 @@ fn after_all_was_said_nobody_works_until_somebody_asks() {
     let done = |out: &mut Batch, key: &str, time: Seconds| {
         let mut entry = out.new_entry(Text::clean(key), Role::Assistant, at(time));
         entry.stop = Stop::Done;
-        entry.blocks = vec![Batch::block(Piece(0), BlockKind::Text(out.prose("done")))];
+        entry.blocks = vec![Block::new(Piece(0), BlockKind::Text(out.prose("done")))];
         out.entry(entry);
     };
     let compaction = || Break::compaction("auto");
@@ -547,7 +547,7 @@ fn call_of(out: &mut Batch, key: &str, lane: &str, kind: ToolKind, (from, to): (
         at(Some(from)),
     );
     entry.lane = Some(Text::clean(lane)).filter(|lane| !lane.is_blank());
-    entry.blocks = vec![Batch::block(Piece(0), BlockKind::Call(Box::new(call)))];
+    entry.blocks = vec![Block::new(Piece(0), BlockKind::Call(Box::new(call)))];
     out.entry(entry);
     result(out, key, Some(to));
 }

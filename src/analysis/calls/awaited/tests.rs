@@ -43,9 +43,7 @@ impl Fixture {
             entry.lane = lane.map(Text::from);
             for (place, id) in (0..).zip(calls) {
                 let call = samples::call(out, id);
-                entry
-                    .blocks
-                    .push(Batch::block(Piece(place), BlockKind::Call(Box::new(call))));
+                entry.push_piece(Piece(place), BlockKind::Call(Box::new(call)));
             }
             out.entry(entry);
         })
@@ -76,9 +74,7 @@ impl Fixture {
                 partial,
                 took: None,
             };
-            entry
-                .blocks
-                .push(Batch::block(Piece(0), BlockKind::Break(line)));
+            entry.push(line);
             out.entry(entry);
         })
     }

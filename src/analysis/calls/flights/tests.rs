@@ -58,9 +58,7 @@ impl Fixture {
             entry.lane = lane.map(Text::from);
             entry.marks.prompt = role == Role::User;
             let body = out.prose(key);
-            entry
-                .blocks
-                .push(Batch::block(Piece(0), BlockKind::Text(body)));
+            entry.push(BlockKind::Text(body));
             out.entry(entry);
         });
     }
@@ -83,9 +81,7 @@ impl Fixture {
                 at,
             );
             let body = out.prose("so");
-            entry
-                .blocks
-                .push(Batch::block(Piece(0), BlockKind::Text(body)));
+            entry.push(BlockKind::Text(body));
             out.entry(entry);
         }
         self.take(out);
@@ -101,9 +97,7 @@ impl Fixture {
                 started: at,
                 ..samples::call(out, &format!("c{key}"))
             };
-            entry
-                .blocks
-                .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+            entry.push(BlockKind::Call(Box::new(call)));
             out.entry(entry);
         });
     }
@@ -130,9 +124,7 @@ impl Fixture {
                     started: at,
                     ..samples::call(out, key)
                 };
-                entry
-                    .blocks
-                    .push(Batch::block(Piece(piece), BlockKind::Call(Box::new(call))));
+                entry.push_piece(Piece(piece), BlockKind::Call(Box::new(call)));
             }
             out.entry(entry);
         });

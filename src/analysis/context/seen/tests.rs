@@ -35,9 +35,7 @@ impl Fixture {
                 ..Marks::default()
             };
             let body = out.prose("words");
-            entry
-                .blocks
-                .push(Batch::block(Piece(0), BlockKind::Text(body)));
+            entry.push(BlockKind::Text(body));
             out.entry(entry);
         })
     }
@@ -54,14 +52,10 @@ impl Fixture {
             let mut entry = out.new_entry(Key::from(key), Role::Harness, None);
             entry.parent = parent.map(Key::from);
             let line = Break::compaction("");
-            entry
-                .blocks
-                .push(Batch::block(Piece(0), BlockKind::Break(line)));
+            entry.push(line);
             if says {
                 let body = out.prose("a summary");
-                entry
-                    .blocks
-                    .push(Batch::block(Piece(1), BlockKind::Text(body)));
+                entry.push_piece(Piece(1), BlockKind::Text(body));
             }
             out.entry(entry);
             if let Some(first) = kept {

@@ -23,9 +23,7 @@ fn say(out: &mut Batch, key: &str, role: Role, bytes: usize) -> Entry {
     };
     entry.model = (role == Role::Assistant).then(|| Text::from("claude-opus-4-6"));
     let body = out.prose(&"x".repeat(bytes));
-    entry
-        .blocks
-        .push(Batch::block(Piece(0), BlockKind::Text(body)));
+    entry.push(BlockKind::Text(body));
     entry
 }
 
@@ -83,7 +81,7 @@ fn compaction(out: &mut Batch, key: &str, before: Option<u64>, after: Option<u64
     };
     entry
         .blocks
-        .insert(0, Batch::block(Piece(9), BlockKind::Break(line)));
+        .insert(0, Block::new(Piece(9), BlockKind::Break(line)));
     entry
 }
 
@@ -114,7 +112,7 @@ fn a_prompt_is_what_was_said_before_it() {
         let mut entry = say(out, "a1", Role::Assistant, 8_000);
         spent(&mut entry, [3, 0, 20_000]);
         let called = call(out, "t1", "read");
-        entry.blocks.push(Batch::block(Piece(1), called));
+        entry.push_piece(Piece(1), called);
         out.entry(entry);
         result(out, "t1", 40_000);
         let mut entry = say(out, "a2", Role::Assistant, 400);
@@ -343,7 +341,7 @@ fn batch(step: &Step) -> Batch {
             spent(&mut entry, *tokens);
             if *has_call {
                 let called = call(&mut out, &format!("t{number}"), "read");
-                entry.blocks.push(Batch::block(Piece(1), called));
+                entry.push_piece(Piece(1), called);
             }
             out.entry(entry);
         }
@@ -417,18 +415,18 @@ fn what_the_agent_does_not_send_fills_nothing() {
         };
         entry.blocks.push(Block {
             sent: Sent::Whole,
-            ..Batch::block(Piece(1), BlockKind::Raw(output))
+            ..Block::new(Piece(1), BlockKind::Raw(output))
         });
         let aside = BlockKind::Text(out.prose(&"z".repeat(800)));
         entry.blocks.push(Block {
             sent: Sent::Never,
-            ..Batch::block(Piece(2), aside)
+            ..Block::new(Piece(2), aside)
         });
         let asked = BlockKind::Text(out.prose(&"z".repeat(900)));
         let words = Sent::As(Box::new(Text::from("ran a tool")));
         entry.blocks.push(Block {
             sent: words,
-            ..Batch::block(Piece(3), asked)
+            ..Block::new(Piece(3), asked)
         });
         out.entry(entry);
         let mut entry = say(out, "a1", Role::Assistant, 8_000);
@@ -461,7 +459,7 @@ fn a_result_that_is_dropped_fills_the_window_until_then() {
             let called = call(out, &key, "read");
             entry.blocks.push(Block {
                 sent,
-                ..Batch::block(Piece(1), called)
+                ..Block::new(Piece(1), called)
             });
             out.entry(entry);
             result(out, &key, 40_000);
@@ -505,7 +503,7 @@ fn system_prompt_and_tools_fill_the_window_until_others_take_their_place() {
         };
         entry.blocks.push(Block {
             sent,
-            ..Batch::block(Piece(1), BlockKind::Raw(raw))
+            ..Block::new(Piece(1), BlockKind::Raw(raw))
         });
         entry.marks.quiet = true;
         out.entry(entry);
@@ -519,7 +517,7 @@ fn system_prompt_and_tools_fill_the_window_until_others_take_their_place() {
         };
         listed.blocks.push(Block {
             sent: Sent::Whole,
-            ..Batch::block(Piece(1), BlockKind::Raw(raw))
+            ..Block::new(Piece(1), BlockKind::Raw(raw))
         });
         listed.marks.trace = true;
         out.entry(listed);

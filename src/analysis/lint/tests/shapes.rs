@@ -190,9 +190,7 @@ impl Records {
         for place in 0..shape.calls {
             let call = pending(&mut out, shape.call(answer * shape.calls + place));
             let piece = Piece(u64::try_from(record * 100 + place).unwrap());
-            entry
-                .blocks
-                .push(Batch::block(piece, BlockKind::Call(Box::new(call))));
+            entry.push_piece(piece, BlockKind::Call(Box::new(call)));
         }
         out.entry(entry);
         self.batches.push(out);

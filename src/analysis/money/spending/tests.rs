@@ -44,7 +44,7 @@ fn answer(batch: &mut Batch, key: &str, model: &str, usage: Usage) -> Entry {
 }
 
 fn said(break_: Break) -> Block {
-    Batch::block(Piece(7), BlockKind::Break(break_))
+    Block::new(Piece(7), BlockKind::Break(break_))
 }
 
 fn transcript_of(batch: Batch) -> Transcript {
@@ -167,9 +167,7 @@ fn a_sub_agent_read_later_belongs_to_the_turn_that_started_it() {
         started: None,
         lane: None,
     };
-    caller
-        .blocks
-        .push(Batch::block(Piece(1), BlockKind::Call(Box::new(call))));
+    caller.push_piece(Piece(1), BlockKind::Call(Box::new(call)));
     batch.entry(caller);
     prompt(&mut batch, "p2");
     batch.meta(MetaEdit::Lane {
@@ -289,15 +287,10 @@ fn what_was_spent_for_nothing_is_counted_apart() {
     mended
         .blocks
         .push(said(Break::Error("attempt 1 failed".into())));
-    mended
-        .blocks
-        .push(Batch::block(Piece(9), BlockKind::Text(batch.prose("done"))));
+    mended.push_piece(Piece(9), BlockKind::Text(batch.prose("done")));
     batch.entry(mended);
     let mut stopped = answer(&mut batch, "a4", OPUS, usage(2_000, None));
-    stopped.blocks.push(Batch::block(
-        Piece(9),
-        BlockKind::Text(batch.prose("I will")),
-    ));
+    stopped.push_piece(Piece(9), BlockKind::Text(batch.prose("I will")));
     batch.entry(stopped);
     let mut stop = entry(&mut batch, "u1", Role::User);
     stop.blocks.push(said(Break::Interrupted(Text::default())));

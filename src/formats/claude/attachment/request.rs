@@ -8,7 +8,7 @@ use hashbrown::DefaultHashBuilder;
 use crate::formats::claude::line::Line;
 use crate::formats::json::Json;
 use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Entry, Raw, Role, Sent};
+use crate::model::entry::{Block, BlockKind, Entry, Raw, Role, Sent};
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 
@@ -55,30 +55,23 @@ pub(super) fn snapshot(
     let prompt: Vec<&str> = parts.collect();
     if !prompt.is_empty() {
         let body = out.prose(&prompt.join("\n\n"));
-        entry
-            .blocks
-            .push(Batch::block(line.piece(), BlockKind::Text(body)));
+        entry.push_piece(line.piece(), BlockKind::Text(body));
     }
     if !attachment.get("tools").items().is_empty() {
-        let mut block = Batch::block(line.piece(), tools(attachment.get("tools"), out));
+        let mut block = Block::new(line.piece(), tools(attachment.get("tools"), out));
         block.sent = Sent::Whole;
         entry.blocks.push(block);
     }
     snapshots
         .last
         .insert(line.lane.clone(), (print, entry.clone()));
-    out.entry(entry);
-    Fate::Shown
+    out.show(entry)
 }
 
 /// Keeps tools that the model may be given later.
 pub(super) fn further_tools(line: &Line<'_>, list: &Json<'_>, out: &mut Batch) -> Fate {
-    let mut entry = line.entry(line.id.clone(), Role::Harness, out);
-    (entry.marks.quiet, entry.marks.trace) = (true, true);
     let kind = tools(list, out);
-    entry.blocks.push(Batch::block(line.piece(), kind));
-    out.entry(entry);
-    Fate::Shown
+    line.show_trace(kind, out)
 }
 
 fn tools(list: &Json<'_>, out: &mut Batch) -> BlockKind {
@@ -88,6 +81,6 @@ fn tools(list: &Json<'_>, out: &mut Batch) -> BlockKind {
         .filter_map(|tool| tool.get("name").filled())
         .collect();
     let title = Text::stub(&format!("{}: {}", Raw::TOOLS, names.join(", ")), 120);
-    let body = out.tree(&Text::default(), list.weight(), || list.to_tree());
+    let body = list.to_body(&Text::default(), out);
     BlockKind::Raw(Raw { title, body })
 }

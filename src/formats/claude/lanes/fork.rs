@@ -10,7 +10,7 @@ use crate::formats::claude::voice::{FORK, opens};
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{BlockKind, Break, Role};
+use crate::model::entry::{BlockKind, Break};
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 
@@ -75,7 +75,7 @@ impl Forks {
     /// The first line of a fork's file.
     pub(crate) fn begin(&mut self, line: &Line<'_>, lanes: &mut Lanes, out: &mut Batch) -> Fate {
         if let (Some(lane), Some(last)) = (&line.lane, line.json.get("parentLastUuid").filled()) {
-            lanes.note_fork(lane, out);
+            lanes.note_fork(lane);
             match self
                 .calls
                 .iter()
@@ -100,7 +100,7 @@ impl Forks {
         lanes: &mut Lanes,
         out: &mut Batch,
     ) {
-        if block.at(&["input", "subagent_type"]).str() != Some("fork") {
+        if !block.at(&["input", "subagent_type"]).is("fork") {
             return;
         }
         let ends = self.ends(line);
@@ -118,15 +118,8 @@ impl Forks {
 
 /// The first line of a session that was forked in the background: what another one said comes first.
 pub(crate) fn inherits(line: &Line<'_>, out: &mut Batch) -> Fate {
-    let mut entry = line.entry(line.id.clone(), Role::Harness, out);
-    entry.marks.quiet = true;
-    entry.marks.trace = true;
     let what = Break::Resumed(Text::clean("forked, with the history of another session"));
-    entry
-        .blocks
-        .push(Batch::block(line.piece(), BlockKind::Break(what)));
-    out.entry(entry);
-    Fate::Shown
+    line.show_trace(what, out)
 }
 
 /// Whether a line says what a fork is to do: what its file says before is copied.

@@ -10,7 +10,7 @@ use crate::formats::json::Json;
 use crate::formats::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
+use crate::model::entry::{Block, BlockKind, Break, Piece, Raw, Role};
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::tool::identifies;
@@ -39,7 +39,7 @@ pub(crate) fn report(json: &Json<'_>, session: &mut Session, out: &mut Batch) ->
     let run = json.get("runId").str_or_empty();
     for step in json.get("workflowProgress").items() {
         let agent = step.get("agentId").text().filter(|agent| identifies(agent));
-        let Some(agent) = agent.filter(|_| step.get("type").str() == Some("workflow_agent")) else {
+        let Some(agent) = agent.filter(|_| step.get("type").is("workflow_agent")) else {
             continue;
         };
         session.lanes.run_has(run, &agent, out);
@@ -79,7 +79,7 @@ pub(crate) fn journal(
             let title = Text::clean("result for the workflow");
             let body = match anthropic::output_text(result) {
                 text if !text.trim_start().is_empty() => out.output(&text),
-                _ => out.tree(&title, result.weight(), || result.to_tree()),
+                _ => result.to_body(&title, out),
             };
             let raw = BlockKind::Raw(Raw { title, body });
             let end = BlockKind::Break(Break::Ended(Text::clean("as its workflow says")));
@@ -90,7 +90,7 @@ pub(crate) fn journal(
                 .get("error")
                 .filled()
                 .unwrap_or("failed, as its workflow says");
-            let error = BlockKind::Break(Break::Error(Text::clean(words)));
+            let error = BlockKind::Break(Break::error(words));
             end_of(&agent, vec![error], false, session, out)
         }
         _ => {
@@ -125,10 +125,9 @@ fn end_of(
     entry.marks.trace = is_trace;
     entry.blocks = blocks
         .into_iter()
-        .map(|kind| Batch::block(Piece(0), kind))
+        .map(|kind| Block::new(Piece(0), kind))
         .collect();
-    out.entry(entry);
-    Fate::Shown
+    out.show(entry)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 use super::{TASK, TASK_TITLE, Voice, element, voice_of};
 use crate::formats::json::Json;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit};
+use crate::model::edit::Batch;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::work::{About, Carrier, End, Update};
@@ -37,7 +37,7 @@ pub(crate) fn begun(text: &str, details: &Json<'_>) -> Option<Key> {
 /// Whether a result begins work of which not always an end is told: a monitor tells of what it sees until its time is
 /// over, a member of a team goes on until it is told to stop.
 pub(crate) fn has_no_end(details: &Json<'_>) -> bool {
-    is_monitor(details) || details.get("status").str() == Some("teammate_spawned")
+    is_monitor(details) || details.get("status").is("teammate_spawned")
 }
 
 fn is_monitor(details: &Json<'_>) -> bool {
@@ -139,14 +139,7 @@ pub(crate) fn of_task(attachment: &Json<'_>) -> Option<(About, End)> {
 /// message to a sub-agent that has ended takes it up again. `BashOutput` and `KillShell` did so before there were tasks.
 pub(crate) fn polled(text: &str, details: &Json<'_>) -> Option<(About, Option<End>, Carrier)> {
     if let Some(agent) = details.get("resumedAgentId").filled() {
-        return Some((
-            About {
-                call: None,
-                handle: Some(Text::clean(agent)),
-            },
-            None,
-            Carrier::Record,
-        ));
+        return Some((About::handle(Text::clean(agent)), None, Carrier::Record));
     }
     if let Some(rest) = text
         .trim_start()
@@ -186,14 +179,7 @@ pub(crate) fn polled(text: &str, details: &Json<'_>) -> Option<(About, Option<En
     let exit = task.get("exitCode").int();
     let exit = exit.or_else(|| field("exit_code")?.parse().ok());
     let end = End::by_word(Some(status), exit);
-    Some((
-        About {
-            call: None,
-            handle: Some(Text::clean(handle)),
-        },
-        end,
-        Carrier::Poll,
-    ))
+    Some((About::handle(Text::clean(handle)), end, Carrier::Poll))
 }
 
 /// Emits what a record says of work.
@@ -211,9 +197,5 @@ pub(crate) fn emit(
         end,
         reason: None,
     };
-    out.push(Edit::Update {
-        about,
-        update,
-        lane: lane.cloned(),
-    });
+    out.update(about, update, lane.cloned());
 }

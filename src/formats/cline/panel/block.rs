@@ -9,7 +9,7 @@ use crate::formats::json::{self, Json};
 use crate::formats::unknown::{self, Kind};
 use crate::model::body::{Body, Image, Key};
 use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Break, Raw, Role};
+use crate::model::entry::{BlockKind, Break, Role};
 use crate::model::text::Text;
 use crate::model::tool::{ToolState, Verdict, ended};
 
@@ -129,10 +129,9 @@ fn decoded(said: &PanelMessage<'_>, out: &mut Batch) -> Vec<BlockKind> {
         "deleted_api_reqs" => raw("spent by requests that were taken back", text, out),
         "subagent_usage" => raw("spent by sub-agents", text, out),
         "checkpoint_created" | "checkpoint_saved" => checkpoint(said, out),
-        "command_output" | "mcp_server_response" | "browser_action_result" => BlockKind::Raw(Raw {
-            title: Text::clean(&kind.replace('_', " ")),
-            body: output(said, out).0,
-        }),
+        "command_output" | "mcp_server_response" | "browser_action_result" => {
+            BlockKind::raw(&kind.replace('_', " "), output(said, out).0)
+        }
         "followup" | "plan_mode_respond" | "act_mode_respond" => question(payload, text, out),
         _ => match line(kind, text, payload, json) {
             Some(line) => BlockKind::Break(line),
@@ -183,7 +182,7 @@ fn line(kind: &str, text: &str, payload: &Json<'_>, json: &Json<'_>) -> Option<B
         | "condense_context_error" => {
             Break::Error(short(payload.get("message").filled().unwrap_or(text)))
         }
-        "error_retry" => Break::Error(Text::clean(&retry(payload))),
+        "error_retry" => Break::error(&retry(payload)),
         "resume_task" => Break::Resumed(short("the task was interrupted and opened again")),
         "resume_completed_task" => Break::Resumed(short("the task was done and opened again")),
         "condense_context" => {
@@ -200,7 +199,7 @@ fn line(kind: &str, text: &str, payload: &Json<'_>, json: &Json<'_>) -> Option<B
                 payload.get("tokensAfter"),
                 payload.get("mode").str_or_empty(),
             ),
-            status => Break::Setting(Text::clean(&format!("compaction {status}"))),
+            status => Break::setting(&format!("compaction {status}")),
         },
         _ => return None,
     })
@@ -240,7 +239,7 @@ pub(in crate::formats::cline) fn name_of<'k>(kind: &'k str, json: &Json<'_>) -> 
 }
 
 fn class_of(json: &Json<'_>) -> &'static str {
-    if json.get("type").str() == Some("ask") {
+    if json.get("type").is("ask") {
         "ask"
     } else {
         "say"

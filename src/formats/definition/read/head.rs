@@ -7,12 +7,22 @@ use toml::de::{DeTable, DeValue};
 
 use super::table::{MistakeLog, Span, TomlTable};
 use super::{NAME, kinds, leak, no_toml, places};
-use crate::formats::definition::head::{Aside, Head, ResumeRule, TitleMark};
+use crate::formats::definition::head::{Aside, Detect, DetectionMark, Head, ResumeRule, TitleMark};
 use crate::formats::definition::kinds::Kinds;
 use crate::formats::definition::mistakes::{LineIndex, Mistake};
+use crate::formats::definition::rule::RecordKind;
 use crate::formats::fields;
 use crate::formats::roots::Root;
+use crate::model::record::Shape;
 use crate::model::resume::Resume;
+
+const SHAPES: [(&str, Shape); 5] = [
+    ("lines", Shape::Lines),
+    ("document", Shape::Document),
+    ("array", Shape::Document),
+    ("database", Shape::Rows),
+    ("text", Shape::Text),
+];
 
 /// Roots and kinds that the user adds to a format.
 #[derive(Debug)]
@@ -36,11 +46,11 @@ pub(crate) struct Base<'b> {
 /// Parses a head of a format with a decoder in Rust.
 pub fn head(text: &str) -> Result<Head, Vec<Mistake>> {
     let root = DeTable::parse(text).map_err(|error| vec![no_toml(text, &error)])?;
-    let mut reader = MistakeLog::new(text);
-    let mut table = TomlTable::root(root.get_ref());
-    let head = of_decoder(&mut reader, &mut table);
-    table.finish(&mut reader);
-    let mistakes = reader.finish();
+    let log = MistakeLog::new(text);
+    let mut table = TomlTable::root(root.get_ref(), &log);
+    let head = of_decoder(&mut table);
+    table.finish();
+    let mistakes = log.finish();
     match head {
         Some(head) if mistakes.is_empty() => Ok(head),
         _ => Err(mistakes),
@@ -48,32 +58,23 @@ pub fn head(text: &str) -> Result<Head, Vec<Mistake>> {
 }
 
 /// Parses the head of a format with a decoder in Rust.
-fn of_decoder(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> Option<Head> {
-    let head = common(reader, table);
-    let roots = places::roots(reader, table, false);
-    let like = table.string(reader, "like").map(|(name, _)| leak(name));
-    let deltas = table.string(reader, "deltas");
+fn of_decoder(table: &mut TomlTable<'_>) -> Option<Head> {
+    let head = common(table);
+    let roots = places::roots(table, false);
+    let like = table.word("like");
+    let deltas = table.string("deltas");
     let deltas = deltas.map(|(name, _)| leak(&format!("\"{name}\"")));
     let mut titles = Vec::new();
-    for value in table.values(reader, "titles") {
-        titles.extend(title(reader, value));
+    for value in table.values("titles") {
+        titles.extend(title(table.log, value));
     }
-    let dependent = table.has("dependent").then(|| {
-        let words = table.strings(reader, "dependent").into_iter();
-        words.map(|(word, _)| leak(word)).collect()
-    });
-    let is_continued = table.bool(reader, "continued").unwrap_or(false);
-    let aside = table.table(reader, "detect").map(|mut inner| {
-        let aside = aside(reader, &mut inner);
-        inner.finish(reader);
-        aside
-    });
-    let fields = table.table(reader, "fields").map(|mut inner| {
-        let common = inner.strings(reader, "common").into_iter();
-        let common: Vec<_> = common.map(|(name, _)| leak(name)).collect();
-        let types = inner.table(reader, "types");
-        let types = types.map_or_else(Vec::new, |types| types.lists_by_name(reader));
-        inner.finish(reader);
+    let dependent = table.has("dependent").then(|| table.words("dependent"));
+    let is_continued = table.is("continued");
+    let fields = table.table("fields").map(|mut inner| {
+        let common = inner.words("common");
+        let types = inner.table("types");
+        let types = types.map_or_else(Vec::new, TomlTable::lists_by_name);
+        inner.finish();
         fields::Fields {
             common: common.leak(),
             types: types.leak(),
@@ -86,39 +87,37 @@ fn of_decoder(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> Option<
         titles,
         dependent,
         is_continued,
-        aside: aside.unwrap_or_default(),
         fields: fields.unwrap_or_default(),
         ..head?
     })
 }
 
 /// Parses a mark of records with a title: a type, or `{ refers = "leafUuid", to = "uuid" }`.
-fn title(reader: &mut MistakeLog<'_>, value: &Spanned<DeValue<'_>>) -> Option<TitleMark> {
-    let Some(mut fields) = TomlTable::of(value) else {
-        let (name, _) = reader.text_of("titles", value)?;
+fn title<'t>(log: &'t MistakeLog<'t>, value: &'t Spanned<DeValue<'t>>) -> Option<TitleMark> {
+    let Some(mut fields) = TomlTable::of(value, log) else {
+        let (name, _) = log.text_of("titles", value)?;
         return Some(TitleMark::Last(leak(&format!("\"{name}\""))));
     };
-    let mut member = |reader: &mut MistakeLog<'_>, key| {
-        let (name, _) = fields.string(reader, key)?;
+    let mut member = |key| {
+        let (name, _) = fields.string(key)?;
         Some(leak(&format!("\"{name}\":\"")))
     };
-    let (refers, to) = (member(reader, "refers"), member(reader, "to"));
-    fields.finish(reader);
+    let (refers, to) = (member("refers"), member("to"));
+    fields.finish();
     Some(TitleMark::Of(refers?, to?))
 }
 
 /// Parses what all heads have. `None` if there is no name.
-pub(super) fn common(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> Option<Head> {
-    let name = name(reader, table);
-    let mut word =
-        |reader: &mut MistakeLog<'_>, key| table.string(reader, key).map(|(word, _)| leak(word));
-    let (agent, omits) = (word(reader, "agent"), word(reader, "omits"));
-    let ends = places::ends(reader, table).unwrap_or_default();
-    let companions = table.strings(reader, "companions").into_iter();
+pub(super) fn common(table: &mut TomlTable<'_>) -> Option<Head> {
+    let name = name(table);
+    let (agent, omits) = (table.word("agent"), table.word("omits"));
+    let ends = places::ends(table).unwrap_or_default();
+    let companions = table.strings("companions").into_iter();
     let companions = companions.map(|(text, _)| text.to_owned()).collect();
-    let resumes = table.tables(reader, "resume").into_iter();
-    let resumes = resumes.map(|resume| self::resume(reader, resume)).collect();
-    let kinds = kinds::kinds(reader, table);
+    let resumes = table.tables("resume").into_iter();
+    let resumes = resumes.map(resume).collect();
+    let kinds = kinds::kinds(table);
+    let (detect, aside) = detect(table);
     Some(Head {
         name: name?,
         agent: agent.or(name)?,
@@ -127,45 +126,44 @@ pub(super) fn common(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> 
         companions,
         resumes,
         kinds,
+        detect,
+        aside,
         ..Head::default()
     })
 }
 
-fn name(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> Option<&'static str> {
-    let Some((name, span)) = table.string(reader, "name") else {
-        reader.mistake(
-            0..0,
-            "`name` is missing, such as name = \"my-agent\"".to_owned(),
-        );
+fn name(table: &mut TomlTable<'_>) -> Option<&'static str> {
+    let Some((name, span)) = table.string("name") else {
+        table
+            .log
+            .mistake(0..0, "`name` is missing, such as name = \"my-agent\"");
         return None;
     };
     if name.is_empty() || name.contains(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c))
     {
-        reader.mistake(
+        table.log.mistake(
             span.clone(),
-            "`name` is made of letters, digits, `-`, `_` and `.`".to_owned(),
+            "`name` is made of letters, digits, `-`, `_` and `.`",
         );
     }
     if name.len() > NAME {
-        reader.mistake(span, format!("`name` has at most {NAME} characters"));
+        table
+            .log
+            .mistake(span, format!("`name` has at most {NAME} characters"));
     }
     Some(leak(name))
 }
 
 /// Parses `[resume]`: the words of the commands, with `{id}` for the id of the session.
-fn resume(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> ResumeRule {
-    let mut word =
-        |reader: &mut MistakeLog<'_>, key| table.string(reader, key).map(|(word, _)| leak(word));
-    let (within, suffix) = (word(reader, "within"), word(reader, "suffix"));
-    let back = word(reader, "back").unwrap_or("");
+fn resume(mut table: TomlTable<'_>) -> ResumeRule {
+    let (within, suffix) = (table.word("within"), table.word("suffix"));
+    let back = table.word("back").unwrap_or("");
     let mut commands = Vec::new();
     for does in ["continue", "fork"] {
         if !table.has(does) {
             continue;
         }
-        let words = table.strings(reader, does);
-        let words: Vec<_> = words.into_iter().map(|(word, _)| leak(word)).collect();
-        let words: &'static [&'static str] = words.leak();
+        let words: &'static [&'static str] = table.words(does).leak();
         if let Some(id @ 1..) = words.iter().position(|word| *word == "{id}") {
             let (before, after) = words.split_at(id);
             commands.push(Resume {
@@ -177,10 +175,10 @@ fn resume(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> ResumeRule {
         } else {
             let what =
                 format!("`{does}` is a command, such as [\"agent\", \"--resume\", \"{{id}}\"]");
-            reader.mistake(table.span(), what);
+            table.log.mistake(table.span(), what);
         }
     }
-    table.finish(reader);
+    table.finish();
     ResumeRule {
         within,
         suffix,
@@ -188,22 +186,74 @@ fn resume(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> ResumeRule {
     }
 }
 
+fn shapes(table: &mut TomlTable<'_>) -> Vec<Shape> {
+    let mut shapes = Vec::new();
+    for (word, span) in table.strings("shape") {
+        match SHAPES.iter().find(|(known, _)| *known == word) {
+            Some((_, shape)) => shapes.push(*shape),
+            None => table.log.mistake(
+                span,
+                format!("`{word}` is no shape; shapes are lines, document, array, database, text"),
+            ),
+        }
+    }
+    if shapes.is_empty() {
+        vec![Shape::Lines]
+    } else {
+        shapes
+    }
+}
+
+fn detect(table: &mut TomlTable<'_>) -> (Detect, Vec<Aside>) {
+    let shapes = shapes(table);
+    let Some(mut inner) = table.table("detect") else {
+        let detect = Detect {
+            shapes,
+            ..Detect::default()
+        };
+        return (detect, Vec::new());
+    };
+    let mut marks = |key| {
+        let tables = inner.tables(key);
+        tables.into_iter().map(mark).collect::<Vec<_>>()
+    };
+    let (certain, likely) = (marks("certain"), marks("likely"));
+    let (maybe, never) = (marks("maybe"), marks("never"));
+    let aside = aside(&mut inner);
+    inner.finish();
+    let detect = Detect {
+        shapes,
+        certain,
+        likely,
+        maybe,
+        never,
+    };
+    (detect, aside)
+}
+
+fn mark(mut table: TomlTable<'_>) -> DetectionMark {
+    let is_header = super::rules::kind(&mut table) == RecordKind::Header;
+    let mut words = Vec::new();
+    let when = super::when::tests(table, &mut words);
+    DetectionMark {
+        is_header,
+        when,
+        words: words.join(", "),
+    }
+}
+
 /// Parses `aside` of `[detect]`: files that are no sessions, each with a hint.
-pub(super) fn aside(reader: &mut MistakeLog<'_>, detect: &mut TomlTable<'_>) -> Vec<Aside> {
+fn aside(detect: &mut TomlTable<'_>) -> Vec<Aside> {
     let mut all = Vec::new();
-    for mut table in detect.tables(reader, "aside") {
-        let (span, what) = (table.span(), table.string(reader, "what"));
-        let is_any = table.bool(reader, "any").unwrap_or(false);
-        let mark = super::mark(reader, table);
-        if let Some((what, _)) = what {
-            all.push(Aside {
-                mark,
-                is_any,
-                what: leak(what),
-            });
+    for mut table in detect.tables("aside") {
+        let (span, what) = (table.span(), table.word("what"));
+        let is_any = table.is("any");
+        let mark = mark(table);
+        if let Some(what) = what {
+            all.push(Aside { mark, is_any, what });
         } else {
             let right = "`what` is missing: what the file is and which one to open, such as \"a list of prompts; open …\"";
-            reader.mistake(span, right.to_owned());
+            detect.log.mistake(span, right);
         }
     }
     all
@@ -211,34 +261,40 @@ pub(super) fn aside(reader: &mut MistakeLog<'_>, detect: &mut TomlTable<'_>) -> 
 
 /// Whether a text adds to a format instead of defining one.
 pub fn is_overlay(text: &str) -> bool {
-    DeTable::parse(text).is_ok_and(|root| TomlTable::root(root.get_ref()).has("extends"))
+    DeTable::parse(text).is_ok_and(|root| {
+        root.get_ref()
+            .iter()
+            .any(|(key, _)| key.get_ref() == "extends")
+    })
 }
 
 pub(crate) fn overlay(text: &str, file: PathBuf, base: &Base<'_>) -> Result<Overlay, Vec<Mistake>> {
     let root = DeTable::parse(text).map_err(|error| vec![no_toml(text, &error)])?;
-    let mut reader = MistakeLog::new(text);
-    let mut table = TomlTable::root(root.get_ref());
-    let extends = table.string(&mut reader, "extends");
+    let log = MistakeLog::new(text);
+    let mut table = TomlTable::root(root.get_ref(), &log);
+    let extends = table
+        .string("extends")
+        .map(|(name, span)| (leak(name), span));
     let known = extends.as_ref().and_then(|(name, _)| (base.kinds)(name));
     if let (Some((name, span)), None) = (&extends, known) {
         let names = (base.names)().join(", ");
-        reader.mistake(
+        log.mistake(
             span.clone(),
             format!("there is no format `{name}`; formats are {names}"),
         );
     }
-    let roots = places::roots(&mut reader, &mut table, false);
+    let roots = places::roots(&mut table, false);
     // If the format is unknown, its kinds are not checked.
-    let (kinds, named) = kinds::added(&mut reader, &mut table, known.flatten());
-    table.finish(&mut reader);
+    let (kinds, named) = kinds::added(&mut table, known.flatten());
+    table.finish();
     let lines = LineIndex::of(text);
     let place =
         |(class, name, span): (_, _, Span)| (class, name, lines.mistake(span.start, String::new()));
     let named = named.into_iter().map(place).collect();
-    let mistakes = reader.finish();
+    let mistakes = log.finish();
     match extends {
         Some((name, _)) if mistakes.is_empty() => Ok(Overlay {
-            extends: leak(name),
+            extends: name,
             file,
             roots,
             kinds,

@@ -1,24 +1,20 @@
 //! Parses `roots` and `ends`.
 
 use super::leak;
-use super::table::{MistakeLog, TomlTable};
+use super::table::TomlTable;
 use crate::formats::roots::{Root, RootPattern};
 use crate::model::tool::work::Ends;
 
 /// Parses `~/.agent/*/log.jsonl` or `${AGENT_HOME:-~/.agent}/*/log.jsonl`: literal folders, then a pattern. In a format with
 /// databases every file that does not end in `.json`, `.jsonl` or `.txt` is one.
-pub(super) fn roots(
-    reader: &mut MistakeLog<'_>,
-    table: &mut TomlTable<'_>,
-    has_databases: bool,
-) -> &'static [Root] {
+pub(super) fn roots(table: &mut TomlTable<'_>, has_databases: bool) -> &'static [Root] {
     let mut roots = Vec::new();
-    for value in table.values(reader, "roots") {
-        if let Some(fields) = TomlTable::of(value) {
-            roots.extend(folder(reader, fields));
+    for value in table.values("roots") {
+        if let Some(fields) = TomlTable::of(value, table.log) {
+            roots.extend(folder(fields));
             continue;
         }
-        let Some((text, span)) = reader.text_of("roots", value) else {
+        let Some((text, span)) = table.log.text_of("roots", value) else {
             continue;
         };
         let ends = |ends: &[&str]| ends.iter().any(|end| text.ends_with(end));
@@ -26,7 +22,7 @@ pub(super) fn roots(
             ends(&[".db", ".sqlite"]) || (has_databases && !ends(&[".json", ".jsonl", ".txt"]));
         match root(text, is_database) {
             Some(root) => roots.push(root),
-            None => reader.mistake(
+            None => table.log.mistake(
                 span,
                 format!(
                     "`{text}` is no place; write \"~/.agent/*.jsonl\" or \"${{VARIABLE:-~/.agent}}/*.jsonl\""
@@ -39,14 +35,14 @@ pub(super) fn roots(
 
 /// Parses `{ at = "~/.agent", moved = ["AGENT_SESSIONS", "AGENT_HOME/sessions"], files = ["*/*.jsonl"] }`: a folder,
 /// variables that move it, each with a path below its value, and patterns of files.
-fn folder(reader: &mut MistakeLog<'_>, mut fields: TomlTable<'_>) -> Option<Root> {
+fn folder(mut fields: TomlTable<'_>) -> Option<Root> {
     let span = fields.span();
-    let home = match fields.string(reader, "at") {
+    let home = match fields.string("at") {
         None => "",
         Some((at, span)) => {
             let home = at.strip_prefix("~/");
             if home.is_none() {
-                reader.mistake(
+                fields.log.mistake(
                     span,
                     format!("`{at}` is no folder of the home directory, such as \"~/.agent\""),
                 );
@@ -54,7 +50,7 @@ fn folder(reader: &mut MistakeLog<'_>, mut fields: TomlTable<'_>) -> Option<Root
             home?
         }
     };
-    let moved = fields.strings(reader, "moved");
+    let moved = fields.strings("moved");
     let moved = moved
         .into_iter()
         .map(|(text, _)| text.split_once('/').unwrap_or((text, "")));
@@ -64,7 +60,7 @@ fn folder(reader: &mut MistakeLog<'_>, mut fields: TomlTable<'_>) -> Option<Root
     let mut holds = Vec::new();
     let mut patterns = |name| {
         fields
-            .strings(reader, name)
+            .strings(name)
             .into_iter()
             .map(|(pattern, _)| leak(pattern))
     };
@@ -72,10 +68,10 @@ fn folder(reader: &mut MistakeLog<'_>, mut fields: TomlTable<'_>) -> Option<Root
     holds.extend(patterns("files").map(RootPattern::Files));
     holds.extend(patterns("beside").map(RootPattern::Beside));
     holds.extend(patterns("above").map(RootPattern::Above));
-    fields.finish(reader);
+    fields.finish();
     if holds.is_empty() || (home.is_empty() && variables.is_empty()) {
         let right = "{ at = \"~/.agent/sessions\", files = [\"*.jsonl\"] }";
-        reader.mistake(
+        fields.log.mistake(
             span,
             format!("a place is a folder and what it holds, such as {right}"),
         );
@@ -144,8 +140,8 @@ fn root(text: &str, is_database: bool) -> Option<Root> {
 }
 
 /// Parses `ends`: whether an agent records the end of work that continues after the result of its call.
-pub(super) fn ends(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> Option<Ends> {
-    let (word, span) = table.string(reader, "ends")?;
+pub(super) fn ends(table: &mut TomlTable<'_>) -> Option<Ends> {
+    let (word, span) = table.string("ends")?;
     let known = match word {
         "told" => Some(Ends::Announced),
         "asked" => Some(Ends::Asked),
@@ -153,7 +149,7 @@ pub(super) fn ends(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> Op
         _ => None,
     };
     if known.is_none() {
-        reader.mistake(
+        table.log.mistake(
             span,
             format!("`{word}` is not known; `ends` is told, asked or unrecorded"),
         );

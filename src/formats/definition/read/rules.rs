@@ -3,9 +3,9 @@
 use toml::Spanned;
 use toml::de::DeValue;
 
+use super::places;
 use super::table::{MistakeLog, TomlTable};
 use super::when::{flag, path, tests};
-use super::{journal, leak, places};
 use crate::formats::definition::path::Path;
 use crate::formats::definition::rule::{
     BlockRule, BlockSource, COUNTS, CallId, CallRule, EndRule, EntryRule, FromRule, LaneRule,
@@ -18,8 +18,8 @@ use crate::model::entry::sender::SenderKind;
 use crate::model::usage::Scope;
 
 /// Fields of entries for all rules: `[entry]`.
-#[derive(Default)]
 pub(super) struct Defaults<'t> {
+    log: &'t MistakeLog<'t>,
     paths: Vec<(&'static str, &'t Spanned<DeValue<'t>>)>,
     /// Values of `lane` that mean the session itself.
     pub(super) main: Vec<&'static str>,
@@ -32,98 +32,83 @@ const USAGES: usize = 16;
 const DEFAULTS: [&str; 6] = ["key", "parent", "at", "ended", "model", "lane"];
 
 impl<'t> Defaults<'t> {
-    pub(super) fn read(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'t>) -> Self {
-        let Some(mut inner) = table.table(reader, "entry") else {
-            return Self::default();
+    pub(super) fn read(table: &mut TomlTable<'t>) -> Self {
+        let mut read = Self {
+            log: table.log,
+            paths: Vec::new(),
+            main: Vec::new(),
         };
-        let mut paths = Vec::new();
-        for name in DEFAULTS {
-            paths.extend(inner.take(name).map(|value| (name, value)));
+        if let Some(mut inner) = table.table("entry") {
+            for name in DEFAULTS {
+                let value = inner.take(name);
+                read.paths.extend(value.map(|value| (name, value)));
+            }
+            read.main = inner.words("main");
+            inner.finish();
         }
-        let main = inner
-            .strings(reader, "main")
-            .into_iter()
-            .map(|(name, _)| leak(name))
-            .collect();
-        inner.finish(reader);
-        Self { paths, main }
+        read
     }
 
-    pub(super) fn path(&self, reader: &mut MistakeLog<'_>, name: &str) -> Option<Path> {
+    fn path(&self, name: &str) -> Option<Path> {
         let (_, value) = self.paths.iter().find(|(known, _)| *known == name)?;
-        reader.path_of(name, value)
+        self.log.path_of(name, value)
     }
 }
 
-pub(super) fn rule(
-    reader: &mut MistakeLog<'_>,
-    mut table: TomlTable<'_>,
-    defaults: &Defaults<'_>,
-) -> Rule {
+pub(super) fn rule(mut table: TomlTable<'_>, defaults: &Defaults<'_>) -> Rule {
     let span = table.span();
     let mut rule = Rule {
-        line: reader.line(&span),
-        kind: kind(reader, &mut table),
+        line: table.log.line(&span),
+        kind: kind(&mut table),
         ..Rule::default()
     };
-    rule.part = journal::part(reader, &mut table);
-    if rule.part.is_some() {
-        rule.kind = RecordKind::Part;
-    }
     let mut words = Vec::new();
     rule.when = table
-        .table(reader, "when")
-        .map_or_else(Conditions::default, |inner| {
-            tests(reader, inner, &mut words)
-        });
+        .table("when")
+        .map_or_else(Conditions::default, |inner| tests(inner, &mut words));
     rule.words = words.join(", ");
-    rule.also = table.bool(reader, "also").unwrap_or(false);
-    rule.skip = table.string(reader, "skip").map(|(why, _)| leak(why));
-    rule.again = again(reader, &mut table);
-    let entry = table.table(reader, "entry");
-    let (fields, is_spoken) = self::entry(reader, entry, defaults);
-    for block in table.tables(reader, "block") {
-        rule.blocks.extend(self::block(reader, block));
+    rule.also = table.is("also");
+    rule.skip = table.word("skip");
+    rule.again = again(&mut table);
+    let entry = table.table("entry");
+    let (fields, is_spoken) = self::entry(entry, defaults);
+    for block in table.tables("block") {
+        rule.blocks.extend(self::block(block));
     }
-    for result in table.tables(reader, "result") {
-        rule.results.push(self::result(reader, result, true));
+    for result in table.tables("result") {
+        rule.results.push(self::result(result, true));
     }
-    for usage in table.tables(reader, "usage") {
-        rule.usages.push(self::usage(reader, usage));
+    for usage in table.tables("usage") {
+        rule.usages.push(self::usage(usage));
     }
     if rule.usages.len() > USAGES {
-        reader.mistake(
+        table.log.mistake(
             span.clone(),
             format!("a rule has at most {USAGES} tables `usage`"),
         );
     }
     rule.mark = table
-        .table(reader, "mark")
-        .and_then(|mark| self::mark(reader, mark, "kind"));
-    for state in table.tables(reader, "state") {
-        rule.states.of_calls.extend(self::state(reader, state));
+        .table("mark")
+        .and_then(|mark| self::mark(mark, "kind"));
+    for state in table.tables("state") {
+        rule.states.of_calls.extend(self::state(state));
     }
-    for end in table.tables(reader, "completes") {
-        rule.states.of_work.extend(self::end(reader, end));
+    for end in table.tables("completes") {
+        rule.states.of_work.extend(self::end(end));
     }
-    rule.lane = table
-        .table(reader, "lane")
-        .and_then(|lane| self::lane(reader, lane));
-    let replace = table.bool(reader, "replace").unwrap_or(false);
-    rule.records = table.path(reader, "records").map(|path| (path, replace));
-    rule.rewind = table
-        .table(reader, "rewind")
-        .and_then(|rewind| self::rewind(reader, rewind));
-    rule.resets.run = table.path(reader, "run");
-    rule.unless_answered = table.path(reader, "unsaid");
-    rule.resets.sums = table.bool(reader, "anew").unwrap_or(false);
+    rule.lane = table.table("lane").and_then(lane);
+    let replace = table.is("replace");
+    rule.records = table.path("records").map(|path| (path, replace));
+    rule.rewind = table.table("rewind").and_then(rewind);
+    rule.resets.run = table.path("run");
+    rule.unless_answered = table.path("unsaid");
+    rule.resets.sums = table.is("anew");
     if !rule.blocks.is_empty() && !is_spoken {
-        reader.mistake(
+        table.log.mistake(
             span.clone(),
             "a rule with `block` says who speaks: entry = { role = … }, which is user, assistant, system, harness \
              or a path to such a word"
-                .to_owned(),
-        );
+                );
     }
     let does_nothing = !is_spoken
         && rule.blocks.is_empty()
@@ -138,31 +123,28 @@ pub(super) fn rule(
     if does_nothing && rule.skip.is_none() {
         let what = "a rule does something: entry, block, result, usage, mark, state, completes, lane, records, rewind, \
                     run; or says why not: skip = \"…\"";
-        reader.mistake(span, what.to_owned());
-    }
-    if let Some(what) = journal::is_wrong(&rule) {
-        reader.mistake(table.span(), what.to_owned());
+        table.log.mistake(span, what);
     }
     // Records that are no entries need keys, times and lanes, too.
     rule.entry = Some(fields);
-    table.finish(reader);
+    table.finish();
     rule
 }
 
 /// The fields of entries of records that no rule matches.
-pub(super) fn unruled(reader: &mut MistakeLog<'_>, defaults: &Defaults<'_>) -> EntryRule {
-    entry(reader, None, defaults).0
+pub(super) fn unruled(defaults: &Defaults<'_>) -> EntryRule {
+    entry(None, defaults).0
 }
 
 /// Parses which records a rule is for.
-pub(super) fn kind(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> RecordKind {
-    match table.string(reader, "in") {
+pub(super) fn kind(table: &mut TomlTable<'_>) -> RecordKind {
+    match table.string("in") {
         None | Some(("record", _)) => RecordKind::Record,
         Some(("header", _)) => RecordKind::Header,
         Some(("companion", _)) => RecordKind::Companion,
         Some(("beside", _)) => RecordKind::Beside,
         Some((word, span)) => {
-            reader.mistake(
+            table.log.mistake(
                 span,
                 format!("`{word}` is no place; `in` is record, header, companion or beside"),
             );
@@ -171,13 +153,13 @@ pub(super) fn kind(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> Re
     }
 }
 
-fn again(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> RepeatedKey {
-    match table.string(reader, "again") {
+fn again(table: &mut TomlTable<'_>) -> RepeatedKey {
+    match table.string("again") {
         None | Some(("join", _)) => RepeatedKey::Join,
         Some(("replace", _)) => RepeatedKey::Replace,
         Some(("keep", _)) => RepeatedKey::Keep,
         Some((word, span)) => {
-            reader.mistake(
+            table.log.mistake(
                 span,
                 format!("`{word}` is not known; `again` is join, replace or keep"),
             );
@@ -186,43 +168,35 @@ fn again(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> RepeatedKey 
     }
 }
 
-fn when(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> Conditions {
+fn when(table: &mut TomlTable<'_>) -> Conditions {
     table
-        .table(reader, "when")
-        .map_or_else(Conditions::default, |inner| {
-            tests(reader, inner, &mut Vec::new())
-        })
+        .table("when")
+        .map_or_else(Conditions::default, |inner| tests(inner, &mut Vec::new()))
 }
 
-fn entry(
-    reader: &mut MistakeLog<'_>,
-    table: Option<TomlTable<'_>>,
-    defaults: &Defaults<'_>,
-) -> (EntryRule, bool) {
+fn entry(table: Option<TomlTable<'_>>, defaults: &Defaults<'_>) -> (EntryRule, bool) {
     let mut rule = EntryRule::default();
     if let Some(mut table) = table {
         rule = EntryRule {
-            role: role(reader, &mut table),
-            from: table
-                .table(reader, "from")
-                .and_then(|from| self::from(reader, from)),
-            key: table.path(reader, "key"),
-            parent: table.path(reader, "parent"),
-            at: table.path(reader, "at"),
-            ended: table.path(reader, "ended"),
-            model: table.path(reader, "model"),
-            lane: table.path(reader, "lane"),
-            stop: table.path(reader, "stop"),
-            title: table.path(reader, "title"),
-            once: table.bool(reader, "once").unwrap_or(false),
-            prompt: flag(reader, &mut table, "prompt"),
-            quiet: flag(reader, &mut table, "quiet"),
-            trace: flag(reader, &mut table, "trace"),
-            copy: flag(reader, &mut table, "copy"),
-            open: flag(reader, &mut table, "open"),
-            done: flag(reader, &mut table, "done"),
+            role: role(&mut table),
+            from: table.table("from").and_then(from),
+            key: table.path("key"),
+            parent: table.path("parent"),
+            at: table.path("at"),
+            ended: table.path("ended"),
+            model: table.path("model"),
+            lane: table.path("lane"),
+            stop: table.path("stop"),
+            title: table.path("title"),
+            once: table.is("once"),
+            prompt: flag(&mut table, "prompt"),
+            quiet: flag(&mut table, "quiet"),
+            trace: flag(&mut table, "trace"),
+            copy: flag(&mut table, "copy"),
+            open: flag(&mut table, "open"),
+            done: flag(&mut table, "done"),
         };
-        table.finish(reader);
+        table.finish();
     }
     let fields = [
         (&mut rule.key, "key"),
@@ -234,7 +208,7 @@ fn entry(
     ];
     for (field, name) in fields {
         if field.is_none() {
-            *field = defaults.path(reader, name);
+            *field = defaults.path(name);
         }
     }
     let is_spoken = rule.role.is_some();
@@ -242,7 +216,7 @@ fn entry(
 }
 
 /// Parses a role, or a path to one.
-fn role(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> Option<RoleRule> {
+fn role(table: &mut TomlTable<'_>) -> Option<RoleRule> {
     let value = table.take("role")?;
     Some(match value.get_ref().as_str() {
         Some("user") => RoleRule::Fixed(Role::User),
@@ -250,11 +224,11 @@ fn role(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> Option<RoleRu
         Some("system") => RoleRule::Fixed(Role::System),
         Some("harness") => RoleRule::Fixed(Role::Harness),
         _ => {
-            let path = reader.path_of("role", value)?;
+            let path = table.log.path_of("role", value)?;
             for word in path.constants().filter(|word| role_of(word).is_none()) {
                 let what =
                     format!("`{word}` is no role; roles are user, assistant, system, harness");
-                reader.mistake(value.span(), what);
+                table.log.mistake(value.span(), what);
             }
             RoleRule::Named(path)
         }
@@ -262,22 +236,24 @@ fn role(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> Option<RoleRu
 }
 
 /// Parses a kind of sender, and a path to its name.
-fn from(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<FromRule> {
-    let kind = table.string(reader, "kind");
-    let name = table.path(reader, "name");
+fn from(mut table: TomlTable<'_>) -> Option<FromRule> {
+    let kind = table.string("kind");
+    let name = table.path("name");
     let span = kind
         .as_ref()
         .map_or_else(|| table.span(), |(_, span)| span.clone());
-    table.finish(reader);
+    table.finish();
     let known = kind.and_then(|(word, _)| SenderKind::of(word));
     if known.is_none() {
         let kinds = SenderKind::ALL.map(SenderKind::word).join(", ");
-        reader.mistake(span, format!("`from` has a `kind`, which is {kinds}"));
+        table
+            .log
+            .mistake(span, format!("`from` has a `kind`, which is {kinds}"));
     }
     known.map(|kind| FromRule { kind, name })
 }
 
-fn block(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<BlockRule> {
+fn block(mut table: TomlTable<'_>) -> Option<BlockRule> {
     const KINDS: [&str; 10] = [
         "text", "thinking", "content", "image", "raw", "unknown", "call", "result", "mark", "block",
     ];
@@ -291,37 +267,33 @@ fn block(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<BlockR
         [one] => one,
         _ => {
             let what = format!("a block is one of {}", KINDS.join(", "));
-            reader.mistake(table.span(), what);
+            table.log.mistake(table.span(), what);
             return None;
         }
     };
     let is_result = kind == "result";
-    let each = if is_result {
-        None
-    } else {
-        table.path(reader, "each")
-    };
+    let each = if is_result { None } else { table.path("each") };
     let when = if is_result {
         Conditions::default()
     } else {
-        when(reader, &mut table)
+        when(&mut table)
     };
     let what = match kind {
-        "text" => BlockSource::Text(table.path(reader, "text")?),
-        "thinking" => BlockSource::Thinking(table.path(reader, "thinking")?),
-        "content" => BlockSource::Content(table.path(reader, "content")?),
+        "text" => BlockSource::Text(table.path("text")?),
+        "thinking" => BlockSource::Thinking(table.path("thinking")?),
+        "content" => BlockSource::Content(table.path("content")?),
         "image" => BlockSource::Image {
-            data: table.path(reader, "image")?,
-            mime: table.path(reader, "mime"),
+            data: table.path("image")?,
+            mime: table.path("mime"),
         },
         "raw" => BlockSource::Raw {
-            value: table.path(reader, "raw")?,
-            title: table.path(reader, "title"),
+            value: table.path("raw")?,
+            title: table.path("title"),
         },
-        "unknown" => BlockSource::Unknown(table.path(reader, "unknown")?),
-        "call" => BlockSource::Call(Box::new(call(reader, &mut table)?)),
+        "unknown" => BlockSource::Unknown(table.path("unknown")?),
+        "call" => BlockSource::Call(Box::new(call(&mut table)?)),
         "mark" => {
-            let mark = mark(reader, table, "mark")?;
+            let mark = mark(table, "mark")?;
             return Some(BlockRule {
                 each,
                 when,
@@ -329,11 +301,11 @@ fn block(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<BlockR
             });
         }
         "block" => {
-            let inner = table.tables(reader, "block").into_iter();
-            BlockSource::Blocks(inner.filter_map(|inner| block(reader, inner)).collect())
+            let inner = table.tables("block").into_iter();
+            BlockSource::Blocks(inner.filter_map(block).collect())
         }
         _ => {
-            let result = result(reader, table, true);
+            let result = result(table, true);
             return Some(BlockRule {
                 each: None,
                 when,
@@ -341,116 +313,107 @@ fn block(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<BlockR
             });
         }
     };
-    table.finish(reader);
+    table.finish();
     Some(BlockRule { each, when, what })
 }
 
-fn call_id(
-    reader: &mut MistakeLog<'_>,
-    table: &mut TomlTable<'_>,
-    name: &'static str,
-) -> Option<CallId> {
+fn call_id(table: &mut TomlTable<'_>, name: &'static str) -> Option<CallId> {
     let value = table.take(name)?;
     let text = value.get_ref().as_str().unwrap_or_default();
     if text == "@order" {
         return Some(CallId::Order);
     }
     if let Some(id) = text.strip_suffix("|@order") {
-        return path(reader, id, value).map(CallId::PathOrOrder);
+        return path(table.log, id, value).map(CallId::PathOrOrder);
     }
     if name == "of" && text == "@waiting" {
         return Some(CallId::Waiting);
     }
-    reader.path_of(name, value).map(CallId::Path)
+    table.log.path_of(name, value).map(CallId::Path)
 }
 
-fn call(reader: &mut MistakeLog<'_>, table: &mut TomlTable<'_>) -> Option<CallRule> {
-    let id = call_id(reader, table, "call");
-    let name = table.path(reader, "name");
+fn call(table: &mut TomlTable<'_>) -> Option<CallRule> {
+    let id = call_id(table, "call");
+    let name = table.path("name");
     if name.is_none() {
-        reader.mistake(
+        table.log.mistake(
             table.span(),
-            "a call has a name: { call = \"id\", name = \"name\", input = \"arguments\" }"
-                .to_owned(),
+            "a call has a name: { call = \"id\", name = \"name\", input = \"arguments\" }",
         );
     }
     let rule = CallRule {
         id: id?,
         name: name?,
-        input: table.path(reader, "input"),
-        started: table.path(reader, "at"),
-        lane: table.path(reader, "lane"),
-        lost: flag(reader, table, "lost"),
-        result: table
-            .table(reader, "result")
-            .map(|inner| result(reader, inner, false)),
-        once: table.bool(reader, "once").unwrap_or(false),
+        input: table.path("input"),
+        started: table.path("at"),
+        lane: table.path("lane"),
+        lost: flag(table, "lost"),
+        result: table.table("result").map(|inner| result(inner, false)),
+        once: table.is("once"),
     };
     Some(rule)
 }
 
 /// Parses a result. `is_apart`: it is not within its call.
-fn result(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>, is_apart: bool) -> ResultRule {
+fn result(mut table: TomlTable<'_>, is_apart: bool) -> ResultRule {
     // In a block the value of `result` is the id of the call.
     let name = if table.has("result") { "result" } else { "of" };
     let of = if is_apart {
-        call_id(reader, &mut table, name)
+        call_id(&mut table, name)
     } else {
         None
     };
     if is_apart && of.is_none() {
         let what = "a result names its call: of = \"path to the id\", or of = \"@order\" where there are no ids";
-        reader.mistake(table.span(), what.to_owned());
+        table.log.mistake(table.span(), what);
     }
     let rule = ResultRule {
-        each: table.path(reader, "each"),
-        when: when(reader, &mut table),
+        each: table.path("each"),
+        when: when(&mut table),
         of,
-        tool: table.path(reader, "tool"),
-        text: table.path(reader, "text"),
-        failed: flag(reader, &mut table, "failed"),
-        refused: flag(reader, &mut table, "refused"),
-        running: flag(reader, &mut table, "running"),
-        exit: table.path(reader, "exit"),
-        patch: table.path(reader, "patch"),
-        at: table.path(reader, "at"),
-        took: table.path(reader, "took"),
-        once: table.bool(reader, "once").unwrap_or(false),
-        unrecorded: table.bool(reader, "unrecorded").unwrap_or(false),
-        acknowledges: flag(reader, &mut table, "acknowledges"),
-        handle: table.path(reader, "handle"),
-        command: table.path(reader, "command"),
-        ends: places::ends(reader, &mut table),
+        tool: table.path("tool"),
+        text: table.path("text"),
+        failed: flag(&mut table, "failed"),
+        refused: flag(&mut table, "refused"),
+        running: flag(&mut table, "running"),
+        exit: table.path("exit"),
+        patch: table.path("patch"),
+        at: table.path("at"),
+        took: table.path("took"),
+        once: table.is("once"),
+        unrecorded: table.is("unrecorded"),
+        acknowledges: flag(&mut table, "acknowledges"),
+        handle: table.path("handle"),
+        command: table.path("command"),
+        ends: places::ends(&mut table),
     };
-    table.finish(reader);
+    table.finish();
     rule
 }
 
-fn usage(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> UsageRule {
+fn usage(mut table: TomlTable<'_>) -> UsageRule {
     let mut rule = UsageRule {
-        each: table.path(reader, "each"),
-        when: when(reader, &mut table),
-        cost: table.path(reader, "cost"),
-        model: table.path(reader, "model"),
-        of: table.path(reader, "of"),
-        input_includes_cache: table.bool(reader, "input_includes_cache").unwrap_or(false),
-        output_includes_reasoning: table
-            .bool(reader, "output_includes_reasoning")
-            .unwrap_or(true),
-        cumulative: table.bool(reader, "cumulative").unwrap_or(false),
-        so_far: table.bool(reader, "so_far").unwrap_or(false),
+        each: table.path("each"),
+        when: when(&mut table),
+        cost: table.path("cost"),
+        model: table.path("model"),
+        of: table.path("of"),
+        input_includes_cache: table.is("input_includes_cache"),
+        output_includes_reasoning: table.bool("output_includes_reasoning").unwrap_or(true),
+        cumulative: table.is("cumulative"),
+        so_far: table.is("so_far"),
         ..UsageRule::default()
     };
     for (name, path) in COUNTS.into_iter().zip(&mut rule.counts) {
-        *path = table.path(reader, name);
+        *path = table.path(name);
     }
-    rule.scope = match table.string(reader, "scope") {
+    rule.scope = match table.string("scope") {
         None | Some(("request", _)) => Scope::Request,
         Some(("extra", _)) => Scope::Extra,
         Some(("run", _)) => Scope::Run,
         Some(("fallback", _)) => Scope::Fallback,
         Some((word, span)) => {
-            reader.mistake(
+            table.log.mistake(
                 span,
                 format!("`{word}` is not known; `scope` is request, extra, run or fallback"),
             );
@@ -459,57 +422,56 @@ fn usage(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> UsageRule {
     };
     if rule.so_far && !matches!(rule.scope, Scope::Run | Scope::Fallback) {
         let what = "a sum of all so far has the scope `run`, or `fallback` if it says no more than the cost";
-        reader.mistake(table.span(), what.to_owned());
+        table.log.mistake(table.span(), what);
     }
-    table.finish(reader);
+    table.finish();
     rule
 }
 
 /// Parses a separator, whose kind is the member of this name.
-fn mark(
-    reader: &mut MistakeLog<'_>,
-    mut table: TomlTable<'_>,
-    name: &'static str,
-) -> Option<MarkRule> {
-    let kind = table.string(reader, name);
+fn mark(mut table: TomlTable<'_>, name: &'static str) -> Option<MarkRule> {
+    let kind = table.string(name);
     let known = kind
         .as_ref()
         .and_then(|(word, _)| MARKS.iter().find(|(known, _)| known == word));
     if known.is_none() {
         let span = kind.map_or_else(|| table.span(), |(_, span)| span);
         let words = MARKS.map(|(word, _)| word).join(", ");
-        reader.mistake(span, format!("`{name}` of a mark is one of {words}"));
+        table
+            .log
+            .mistake(span, format!("`{name}` of a mark is one of {words}"));
     }
     let rule = MarkRule {
         kind: known.map(|(_, kind)| *kind)?,
-        text: table.path(reader, "text"),
-        before: table.path(reader, "before"),
-        after: table.path(reader, "after"),
-        trigger: table.path(reader, "trigger"),
-        of: table.path(reader, "of"),
+        text: table.path("text"),
+        before: table.path("before"),
+        after: table.path("after"),
+        trigger: table.path("trigger"),
+        of: table.path("of"),
     };
-    table.finish(reader);
+    table.finish();
     Some(rule)
 }
 
-fn state(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<StateRule> {
-    let of = table.path(reader, "of");
-    let is_lost = match table.string(reader, "is") {
+fn state(mut table: TomlTable<'_>) -> Option<StateRule> {
+    let of = table.path("of");
+    let is_lost = match table.string("is") {
         Some(("running", _)) => Some(false),
         Some(("lost", _)) => Some(true),
         other => {
             let span = other.map_or_else(|| table.span(), |(_, span)| span);
-            reader.mistake(span, "`is` of a state is running or lost".to_owned());
+            table
+                .log
+                .mistake(span, "`is` of a state is running or lost");
             None
         }
     };
     let span = table.span();
-    table.finish(reader);
+    table.finish();
     if of.is_none() {
-        reader.mistake(
-            span,
-            "a state names its call: of = \"path to the id\"".to_owned(),
-        );
+        table
+            .log
+            .mistake(span, "a state names its call: of = \"path to the id\"");
     }
     Some(StateRule {
         of: of?,
@@ -518,45 +480,45 @@ fn state(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<StateR
 }
 
 /// Parses the state of work that continues after the result of its call.
-fn end(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<EndRule> {
+fn end(mut table: TomlTable<'_>) -> Option<EndRule> {
     let rule = EndRule {
-        each: table.path(reader, "each"),
-        when: when(reader, &mut table),
-        of: table.path(reader, "of"),
-        call: table.path(reader, "call"),
-        status: table.path(reader, "status"),
-        exit: table.path(reader, "exit"),
-        at: table.path(reader, "at"),
-        reason: table.path(reader, "reason"),
-        asked: flag(reader, &mut table, "asked"),
-        command: table.path(reader, "command"),
-        queued: flag(reader, &mut table, "queued"),
-        delivered: table.path(reader, "delivered"),
+        each: table.path("each"),
+        when: when(&mut table),
+        of: table.path("of"),
+        call: table.path("call"),
+        status: table.path("status"),
+        exit: table.path("exit"),
+        at: table.path("at"),
+        reason: table.path("reason"),
+        asked: flag(&mut table, "asked"),
+        command: table.path("command"),
+        queued: flag(&mut table, "queued"),
+        delivered: table.path("delivered"),
     };
     let span = table.span();
-    table.finish(reader);
+    table.finish();
     if rule.of.is_none() && rule.call.is_none() && rule.command.is_none() {
         let what = "what completes names the work, of = \"path to its handle\", or its call, call = \"path to the id\", \
                     or command = \"path to what was run\" where there are no ids";
-        reader.mistake(span, what.to_owned());
+        table.log.mistake(span, what);
         return None;
     }
     Some(rule)
 }
 
-fn lane(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<LaneRule> {
-    let name = table.path(reader, "name");
+fn lane(mut table: TomlTable<'_>) -> Option<LaneRule> {
+    let name = table.path("name");
     if name.is_none() {
-        reader.mistake(
+        table.log.mistake(
             table.span(),
-            "a lane has a name: { name = \"path\", call = \"path\" }".to_owned(),
+            "a lane has a name: { name = \"path\", call = \"path\" }",
         );
     }
-    let (each, of) = (table.path(reader, "each"), table.path(reader, "of"));
-    let (label, call) = (table.path(reader, "label"), table.path(reader, "call"));
-    let file = table.path(reader, "file");
-    let by = table.table(reader, "by").and_then(|by| starter(reader, by));
-    table.finish(reader);
+    let (each, of) = (table.path("each"), table.path("of"));
+    let (label, call) = (table.path("label"), table.path("call"));
+    let file = table.path("file");
+    let by = table.table("by").and_then(starter);
+    table.finish();
     Some(LaneRule {
         each,
         of,
@@ -569,47 +531,47 @@ fn lane(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<LaneRul
 }
 
 /// Parses how the call of a sub-agent is found if no record names it.
-fn starter(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<StarterRule> {
-    let tool = table.string(reader, "tool").map(|(tool, _)| leak(tool));
-    let (before, of) = (table.path(reader, "before"), table.path(reader, "of"));
+fn starter(mut table: TomlTable<'_>) -> Option<StarterRule> {
+    let tool = table.word("tool");
+    let (before, of) = (table.path("before"), table.path("of"));
     let span = table.span();
-    table.finish(reader);
+    table.finish();
     let (Some(tool), Some(before)) = (tool, before) else {
         let what = "`by` says which call starts it: { tool = \"name\", before = \"path of its beginning\" }";
-        reader.mistake(span, what.to_owned());
+        table.log.mistake(span, what);
         return None;
     };
     Some(StarterRule { tool, before, of })
 }
 
-pub(super) fn numbered(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<Numbered> {
-    let item = table.path(reader, "item");
-    let mut tests = |reader: &mut MistakeLog<'_>, name| {
-        let inner = table.table(reader, name)?;
-        Some(tests(reader, inner, &mut Vec::new()))
+pub(super) fn numbered(mut table: TomlTable<'_>) -> Option<Numbered> {
+    let item = table.path("item");
+    let mut tests = |name| {
+        let inner = table.table(name)?;
+        Some(tests(inner, &mut Vec::new()))
     };
-    let (done, over) = (tests(reader, "done"), tests(reader, "over"));
+    let (done, over) = (tests("done"), tests("over"));
     let span = table.span();
-    table.finish(reader);
+    table.finish();
     let (Some(item), Some(done), Some(over)) = (item, done, over) else {
         let what =
             "`runs` says what each numbers anew: { item = \"path\", done = { … }, over = { … } }";
-        reader.mistake(span, what.to_owned());
+        table.log.mistake(span, what);
         return None;
     };
     Some(Numbered { item, done, over })
 }
 
-fn rewind(reader: &mut MistakeLog<'_>, mut table: TomlTable<'_>) -> Option<Rewind> {
-    let (to, after) = (table.path(reader, "to"), table.path(reader, "after"));
+fn rewind(mut table: TomlTable<'_>) -> Option<Rewind> {
+    let (to, after) = (table.path("to"), table.path("after"));
     let span = table.span();
-    table.finish(reader);
+    table.finish();
     match (to, after) {
         (Some(to), None) => Some(Rewind { to, stays: false }),
         (None, Some(to)) => Some(Rewind { to, stays: true }),
         _ => {
             let what = "a rewind says where: to = \"path\" (that entry goes, too) or after = \"path\" (it stays)";
-            reader.mistake(span, what.to_owned());
+            table.log.mistake(span, what);
             None
         }
     }

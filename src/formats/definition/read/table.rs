@@ -1,9 +1,10 @@
 //! A table of TOML whose fields are read by name: a field that is never read is a mistake.
 
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeString, DeTable, DeValue};
 
 use super::leak;
 use crate::formats::definition::mistakes::{LineIndex, Mistake};
@@ -20,13 +21,14 @@ const TEXT: usize = 1024;
 
 pub(super) struct MistakeLog<'t> {
     lines: LineIndex<'t>,
-    mistakes: Vec<Mistake>,
+    mistakes: RefCell<Vec<Mistake>>,
     /// The number of mistakes beyond the limit.
-    more: usize,
+    more: Cell<usize>,
 }
 
 /// A table, and the fields that were read.
 pub(super) struct TomlTable<'t> {
+    pub(super) log: &'t MistakeLog<'t>,
     table: &'t DeTable<'t>,
     span: Span,
     asked: Vec<&'static str>,
@@ -36,16 +38,17 @@ impl<'t> MistakeLog<'t> {
     pub(super) fn new(text: &'t str) -> Self {
         Self {
             lines: LineIndex::of(text),
-            mistakes: Vec::new(),
-            more: 0,
+            mistakes: RefCell::default(),
+            more: Cell::default(),
         }
     }
 
-    pub(super) fn mistake(&mut self, at: Span, what: String) {
-        if self.mistakes.len() < MISTAKES {
-            self.mistakes.push(self.lines.mistake(at.start, what));
+    pub(super) fn mistake(&self, at: Span, what: impl Into<String>) {
+        let mut mistakes = self.mistakes.borrow_mut();
+        if mistakes.len() < MISTAKES {
+            mistakes.push(self.lines.mistake(at.start, what.into()));
         } else {
-            self.more += 1;
+            self.more.update(|more| more + 1);
         }
     }
 
@@ -55,7 +58,7 @@ impl<'t> MistakeLog<'t> {
     }
 
     /// Whether a list or a table is within the limit; reports a mistake if not.
-    pub(super) fn expect_few(&mut self, name: &str, members: usize, span: Span) -> bool {
+    pub(super) fn expect_few(&self, name: &str, members: usize, span: Span) -> bool {
         let is_few = members <= MEMBERS;
         if !is_few {
             self.mistake(
@@ -66,18 +69,18 @@ impl<'t> MistakeLog<'t> {
         is_few
     }
 
-    pub(super) fn finish(mut self) -> Vec<Mistake> {
-        self.mistakes
-            .sort_by_key(|mistake| (mistake.line, mistake.column));
-        if let (more @ 1.., Some(last)) = (self.more, self.mistakes.last_mut()) {
+    pub(super) fn finish(self) -> Vec<Mistake> {
+        let mut mistakes = self.mistakes.into_inner();
+        mistakes.sort_by_key(|mistake| (mistake.line, mistake.column));
+        if let (more @ 1.., Some(last)) = (self.more.get(), mistakes.last_mut()) {
             last.what.push_str(&format!(" (and {more} more mistakes)"));
         }
-        self.mistakes
+        mistakes
     }
 
     /// A value that is a text.
     pub(super) fn text_of<'v>(
-        &mut self,
+        &self,
         name: &str,
         value: &'v Spanned<DeValue<'_>>,
     ) -> Option<(&'v str, Span)> {
@@ -98,7 +101,7 @@ impl<'t> MistakeLog<'t> {
         Some((text, value.span()))
     }
 
-    fn wrong(&mut self, name: &str, value: &Spanned<DeValue<'_>>, right: &str) {
+    fn wrong(&self, name: &str, value: &Spanned<DeValue<'_>>, right: &str) {
         let what = format!(
             "`{name}` is {}, where {right} is expected",
             kind_of(value.get_ref())
@@ -106,7 +109,7 @@ impl<'t> MistakeLog<'t> {
         self.mistake(value.span(), what);
     }
 
-    pub(super) fn path_of(&mut self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<Path> {
+    pub(super) fn path_of(&self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<Path> {
         if let Some(items) = value
             .get_ref()
             .as_array()
@@ -141,8 +144,9 @@ fn kind_of(value: &DeValue<'_>) -> &'static str {
 }
 
 impl<'t> TomlTable<'t> {
-    pub(super) fn root(table: &'t DeTable<'t>) -> Self {
+    pub(super) fn root(table: &'t DeTable<'t>, log: &'t MistakeLog<'t>) -> Self {
         Self {
+            log,
             table,
             span: 0..0,
             asked: Vec::new(),
@@ -150,8 +154,9 @@ impl<'t> TomlTable<'t> {
     }
 
     /// A value that is a table.
-    pub(super) fn of(value: &'t Spanned<DeValue<'t>>) -> Option<Self> {
+    pub(super) fn of(value: &'t Spanned<DeValue<'t>>, log: &'t MistakeLog<'t>) -> Option<Self> {
         Some(Self {
+            log,
             table: value.get_ref().as_table()?,
             span: value.span(),
             asked: Vec::new(),
@@ -175,185 +180,155 @@ impl<'t> TomlTable<'t> {
         self.table.iter().any(|(key, _)| key.get_ref() == name)
     }
 
-    pub(super) fn string(
-        &mut self,
-        reader: &mut MistakeLog<'_>,
-        name: &'static str,
-    ) -> Option<(&'t str, Span)> {
-        reader.text_of(name, self.take(name)?)
+    pub(super) fn string(&mut self, name: &'static str) -> Option<(&'t str, Span)> {
+        self.log.text_of(name, self.take(name)?)
     }
 
-    pub(super) fn integer(
-        &mut self,
-        reader: &mut MistakeLog<'_>,
-        name: &'static str,
-    ) -> Option<i64> {
+    /// A text that lives as long as the program.
+    pub(super) fn word(&mut self, name: &'static str) -> Option<&'static str> {
+        self.string(name).map(|(word, _)| leak(word))
+    }
+
+    pub(super) fn words(&mut self, name: &'static str) -> Vec<&'static str> {
+        let words = self.strings(name).into_iter();
+        words.map(|(word, _)| leak(word)).collect()
+    }
+
+    /// A flag, which is false unless it is given.
+    pub(super) fn is(&mut self, name: &'static str) -> bool {
+        self.bool(name).unwrap_or(false)
+    }
+
+    pub(super) fn integer(&mut self, name: &'static str) -> Option<i64> {
         let value = self.take(name)?;
         let number = value
             .get_ref()
             .as_integer()
             .and_then(|number| number.as_str().parse().ok());
         if number.is_none() {
-            reader.wrong(name, value, "a whole number");
+            self.log.wrong(name, value, "a whole number");
         }
         number
     }
 
-    pub(super) fn bool(&mut self, reader: &mut MistakeLog<'_>, name: &'static str) -> Option<bool> {
+    pub(super) fn bool(&mut self, name: &'static str) -> Option<bool> {
         let value = self.take(name)?;
         let flag = value.get_ref().as_bool();
         if flag.is_none() {
-            reader.wrong(name, value, "true or false");
+            self.log.wrong(name, value, "true or false");
         }
         flag
     }
 
     /// A text, or a list of them.
-    pub(super) fn strings(
-        &mut self,
-        reader: &mut MistakeLog<'_>,
-        name: &'static str,
-    ) -> Vec<(&'t str, Span)> {
-        self.values(reader, name)
-            .into_iter()
-            .filter_map(|value| reader.text_of(name, value))
+    pub(super) fn strings(&mut self, name: &'static str) -> Vec<(&'t str, Span)> {
+        let values = self.values(name).into_iter();
+        values
+            .filter_map(|value| self.log.text_of(name, value))
             .collect()
     }
 
     /// A value, or a list of them.
-    pub(super) fn values(
-        &mut self,
-        reader: &mut MistakeLog<'_>,
-        name: &'static str,
-    ) -> Vec<&'t Spanned<DeValue<'t>>> {
+    pub(super) fn values(&mut self, name: &'static str) -> Vec<&'t Spanned<DeValue<'t>>> {
         let Some(value) = self.take(name) else {
             return Vec::new();
         };
         let Some(items) = value.get_ref().as_array() else {
             return vec![value];
         };
-        if reader.expect_few(name, items.len(), value.span()) {
+        if self.log.expect_few(name, items.len(), value.span()) {
             items.iter().collect()
         } else {
             Vec::new()
         }
     }
 
-    pub(super) fn path(&mut self, reader: &mut MistakeLog<'_>, name: &'static str) -> Option<Path> {
+    pub(super) fn path(&mut self, name: &'static str) -> Option<Path> {
         let value = self.take(name)?;
-        reader.path_of(name, value)
+        self.log.path_of(name, value)
     }
 
-    pub(super) fn table(
-        &mut self,
-        reader: &mut MistakeLog<'_>,
-        name: &'static str,
-    ) -> Option<Self> {
-        self.tables(reader, name).into_iter().next()
+    pub(super) fn table(&mut self, name: &'static str) -> Option<Self> {
+        self.tables(name).into_iter().next()
     }
 
     /// A table, or a list of them.
-    pub(super) fn tables(&mut self, reader: &mut MistakeLog<'_>, name: &'static str) -> Vec<Self> {
+    pub(super) fn tables(&mut self, name: &'static str) -> Vec<Self> {
         let mut tables = Vec::new();
-        for value in self.values(reader, name) {
+        for value in self.values(name) {
             match value.get_ref().as_table() {
                 Some(table) => tables.push(Self {
                     table,
                     span: value.span(),
                     asked: Vec::new(),
+                    log: self.log,
                 }),
-                None => reader.wrong(name, value, "a table, such as { … },"),
+                None => self.log.wrong(name, value, "a table, such as { … },"),
             }
         }
         tables
     }
 
     /// All fields that were not read, by name; those of nested tables by dotted names.
-    pub(super) fn rest(
-        self,
-        reader: &mut MistakeLog<'_>,
-    ) -> Vec<(String, &'t Spanned<DeValue<'t>>)> {
+    pub(super) fn rest(&self) -> Vec<(String, &'t Spanned<DeValue<'t>>)> {
         let mut rest = Vec::new();
-        let Some(table) = self.small(reader) else {
-            return rest;
-        };
-        let is_free = |key: &str| !table.asked.contains(&key);
-        let free = table.table.iter().filter(|(key, _)| is_free(key.get_ref()));
-        for (key, value) in free {
+        let is_free = |key: &str| !self.asked.contains(&key);
+        for (key, value) in self.members().filter(|(key, _)| is_free(key.get_ref())) {
             flatten(key.get_ref().to_string(), value, &mut rest);
         }
         rest
     }
 
+    /// All members, if the table is within the limit.
+    fn members(
+        &self,
+    ) -> impl Iterator<Item = (&'t Spanned<DeString<'t>>, &'t Spanned<DeValue<'t>>)> {
+        let is_few = self
+            .log
+            .expect_few("this table", self.table.len(), self.span());
+        self.table.iter().take(if is_few { MEMBERS } else { 0 })
+    }
+
     /// All members, each with its name.
     fn by_name<T>(
-        self,
-        mut read: impl FnMut(&str, &'t Spanned<DeValue<'t>>) -> Option<T>,
+        &self,
+        read: impl Fn(&str, &'t Spanned<DeValue<'t>>) -> Option<T>,
     ) -> Vec<(String, Span, T)> {
-        let members = self.table.iter().filter_map(|(key, value)| {
-            Some((
-                key.get_ref().to_string(),
-                key.span(),
-                read(key.get_ref(), value)?,
-            ))
+        let members = self.members().filter_map(|(key, value)| {
+            let name = key.get_ref();
+            Some((name.to_string(), key.span(), read(name, value)?))
         });
         members.collect()
     }
 
-    /// The table, if it is within the limit.
-    fn small(self, reader: &mut MistakeLog<'_>) -> Option<Self> {
-        reader
-            .expect_few("this table", self.table.len(), self.span())
-            .then_some(self)
-    }
-
     /// All members, which are tables.
-    pub(super) fn tables_by_name(self, reader: &mut MistakeLog<'_>) -> Vec<(String, Span, Self)> {
-        let Some(table) = self.small(reader) else {
-            return Vec::new();
-        };
-        table.by_name(|name, value| {
-            let table = Self::of(value);
+    pub(super) fn tables_by_name(self) -> Vec<(String, Span, Self)> {
+        self.by_name(|name, value| {
+            let table = Self::of(value, self.log);
             if table.is_none() {
-                reader.wrong(name, value, "a table, such as { … },");
+                self.log.wrong(name, value, "a table, such as { … },");
             }
             table
         })
     }
 
     /// All members, which are paths.
-    pub(super) fn paths_by_name(self, reader: &mut MistakeLog<'_>) -> Vec<(String, Span, Path)> {
-        let Some(table) = self.small(reader) else {
-            return Vec::new();
-        };
-        table.by_name(|name, value| reader.path_of(name, value))
+    pub(super) fn paths_by_name(self) -> Vec<(String, Span, Path)> {
+        self.by_name(|name, value| self.log.path_of(name, value))
     }
 
     /// All members, which are texts.
-    pub(super) fn strings_by_name(
-        self,
-        reader: &mut MistakeLog<'_>,
-    ) -> Vec<(String, Span, String)> {
-        let Some(table) = self.small(reader) else {
-            return Vec::new();
-        };
-        table.by_name(|name, value| reader.text_of(name, value).map(|(text, _)| text.to_owned()))
+    pub(super) fn strings_by_name(self) -> Vec<(String, Span, String)> {
+        self.by_name(|name, value| Some(self.log.text_of(name, value)?.0.to_owned()))
     }
 
     /// All members, which are texts or lists of them, with names that last as long as the program.
-    pub(super) fn lists_by_name(
-        self,
-        reader: &mut MistakeLog<'_>,
-    ) -> Vec<(&'static str, &'static [&'static str])> {
-        let Some(table) = self.small(reader) else {
-            return Vec::new();
-        };
-        let lists = table.by_name(|name, value| {
+    pub(super) fn lists_by_name(self) -> Vec<(&'static str, &'static [&'static str])> {
+        let lists = self.by_name(|name, value| {
             let items = value.get_ref().as_array();
             let items = items.map_or_else(|| vec![value], |items| items.iter().collect());
-            let texts = items
-                .into_iter()
-                .filter_map(|item| reader.text_of(name, item));
+            let texts = items.into_iter();
+            let texts = texts.filter_map(|item| self.log.text_of(name, item));
             Some(texts.map(|(text, _)| leak(text)).collect::<Vec<_>>())
         });
         let lists = lists.into_iter();
@@ -363,14 +338,17 @@ impl<'t> TomlTable<'t> {
     }
 
     /// As [`Self::rest`], with values that are paths.
-    pub(super) fn paths(self, reader: &mut MistakeLog<'_>) -> Vec<(String, Path)> {
-        let rest = self.rest(reader).into_iter();
-        rest.filter_map(|(name, value)| reader.path_of(&name, value).map(|path| (name, path)))
-            .collect()
+    pub(super) fn paths(self) -> Vec<(String, Path)> {
+        let rest = self.rest().into_iter();
+        rest.filter_map(|(name, value)| {
+            let path = self.log.path_of(&name, value)?;
+            Some((name, path))
+        })
+        .collect()
     }
 
     /// Reports the fields that were not read.
-    pub(super) fn finish(self, reader: &mut MistakeLog<'_>) {
+    pub(super) fn finish(&self) {
         let known = self.asked.join(", ");
         for (key, _) in self
             .table
@@ -378,7 +356,7 @@ impl<'t> TomlTable<'t> {
             .filter(|(key, _)| !self.asked.iter().any(|name| key.get_ref() == name))
         {
             let name: String = key.get_ref().chars().take(NAME).collect();
-            reader.mistake(
+            self.log.mistake(
                 key.span(),
                 format!("`{name}` is not known here; known are {known}"),
             );

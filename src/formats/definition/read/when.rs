@@ -9,15 +9,11 @@ use crate::formats::definition::rule::Flag;
 use crate::formats::definition::when::{Condition, Conditions, Literal, Want};
 
 /// Parses `path = value`, `has`, `lacks`, `starts`, `not`; also adds the conditions in words.
-pub(super) fn tests(
-    reader: &mut MistakeLog<'_>,
-    mut table: TomlTable<'_>,
-    words: &mut Vec<String>,
-) -> Conditions {
+pub(super) fn tests(mut table: TomlTable<'_>, words: &mut Vec<String>) -> Conditions {
     let mut when = Conditions::default();
     for (name, is_there) in [("has", true), ("lacks", false)] {
-        for value in table.values(reader, name) {
-            if let Some(path) = reader.path_of(name, value) {
+        for value in table.values(name) {
+            if let Some(path) = table.log.path_of(name, value) {
                 words.push(format!(
                     "{name} {}",
                     value.get_ref().as_str().unwrap_or_default()
@@ -29,25 +25,25 @@ pub(super) fn tests(
             }
         }
     }
-    if let Some(starts) = table.table(reader, "starts") {
-        for (name, value) in starts.rest(reader) {
-            let marks: Vec<Box<str>> = literals(reader, &name, value)
+    if let Some(starts) = table.table("starts") {
+        for (name, value) in starts.rest() {
+            let marks: Vec<Box<str>> = literals(table.log, &name, value)
                 .iter()
                 .map(|one| one.word().into())
                 .collect();
             words.push(format!("{name} begins with {}", marks.join(" or ")));
             when.all
-                .extend(path(reader, &name, value).map(|path| Condition {
+                .extend(path(table.log, &name, value).map(|path| Condition {
                     path,
                     want: Want::Starts(marks),
                 }));
         }
     }
-    if let Some(none) = table.table(reader, "not") {
-        when.none = tests(reader, none, &mut Vec::new()).all;
+    if let Some(none) = table.table("not") {
+        when.none = tests(none, &mut Vec::new()).all;
     }
-    for (name, value) in table.rest(reader) {
-        let literals = literals(reader, &name, value);
+    for (name, value) in table.rest() {
+        let literals = literals(table.log, &name, value);
         let list = literals
             .iter()
             .map(Literal::word)
@@ -55,7 +51,7 @@ pub(super) fn tests(
             .join(" or ");
         words.push(format!("{name} {list}"));
         when.all
-            .extend(path(reader, &name, value).map(|path| Condition {
+            .extend(path(table.log, &name, value).map(|path| Condition {
                 path,
                 want: Want::OneOf(literals),
             }));
@@ -63,18 +59,14 @@ pub(super) fn tests(
     when
 }
 
-pub(super) fn path(
-    reader: &mut MistakeLog<'_>,
-    text: &str,
-    value: &Spanned<DeValue<'_>>,
-) -> Option<Path> {
+pub(super) fn path(log: &MistakeLog<'_>, text: &str, value: &Spanned<DeValue<'_>>) -> Option<Path> {
     Path::parse(text)
-        .map_err(|why| reader.mistake(value.span(), why))
+        .map_err(|why| log.mistake(value.span(), why))
         .ok()
 }
 
 pub(super) fn literals(
-    reader: &mut MistakeLog<'_>,
+    log: &MistakeLog<'_>,
     name: &str,
     value: &Spanned<DeValue<'_>>,
 ) -> Vec<Literal> {
@@ -86,14 +78,14 @@ pub(super) fn literals(
         _ => None,
     };
     let values: Option<Vec<Literal>> = match value.get_ref().as_array() {
-        Some(items) if !reader.expect_few(name, items.len(), value.span()) => return Vec::new(),
+        Some(items) if !log.expect_few(name, items.len(), value.span()) => return Vec::new(),
         Some(items) => items.iter().map(one).collect(),
         None => one(value).map(|one| vec![one]),
     };
     values
         .filter(|values| !values.is_empty())
         .unwrap_or_else(|| {
-            reader.mistake(
+            log.mistake(
                 value.span(),
                 format!(
                     "`{name}` is compared with a text, a number, true, false or a list of them"
@@ -103,11 +95,7 @@ pub(super) fn literals(
         })
 }
 
-pub(super) fn flag(
-    reader: &mut MistakeLog<'_>,
-    table: &mut TomlTable<'_>,
-    name: &'static str,
-) -> Option<Flag> {
+pub(super) fn flag(table: &mut TomlTable<'_>, name: &'static str) -> Option<Flag> {
     let value = table.take(name)?;
     match value.get_ref() {
         DeValue::Boolean(fixed) => Some(Flag::Fixed(*fixed)),
@@ -117,22 +105,21 @@ pub(super) fn flag(
                 none: Vec::new(),
             }])),
             Err(why) => {
-                reader.mistake(value.span(), why);
+                table.log.mistake(value.span(), why);
                 None
             }
         },
         DeValue::Table(_) | DeValue::Array(_) => {
-            let each = table.tables(reader, name).into_iter();
+            let each = table.tables(name).into_iter();
             Some(Flag::If(
-                each.map(|inner| tests(reader, inner, &mut Vec::new()))
-                    .collect(),
+                each.map(|inner| tests(inner, &mut Vec::new())).collect(),
             ))
         }
         _ => {
             let what = format!(
                 "`{name}` is true, false, \"path\", \"!path\", \"path=value\", \"path!=value\" or tests as in `when`"
             );
-            reader.mistake(value.span(), what);
+            table.log.mistake(value.span(), what);
             None
         }
     }

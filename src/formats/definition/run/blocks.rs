@@ -87,7 +87,7 @@ impl DefinitionDecoder {
                     .unwrap_or_else(|| Text::from("record"));
                 value.each(scope, &mut |found| {
                     let value = found.here;
-                    let body = out.tree(&title, value.weight(), || value.to_tree());
+                    let body = value.to_body(&title, out);
                     blocks.push(BlockKind::Raw(Raw {
                         title: title.clone(),
                         body,
@@ -171,7 +171,7 @@ impl DefinitionDecoder {
         let mut input = |input: &Json<'_>| {
             let kind = tools::kind_of_call(&name, input);
             let headline = tools::headline(kind, input);
-            let mut body = out.tree(&headline, input.weight(), || input.to_tree());
+            let mut body = input.to_body(&headline, out);
             body.flags.broken_off = tools::breaks_off(input);
             (kind, headline, body)
         };

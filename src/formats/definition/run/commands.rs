@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit};
+use crate::model::edit::Batch;
 use crate::model::text::Name;
 use crate::model::tool::work::{About, Update};
 
@@ -52,15 +52,8 @@ impl Same {
                     // It takes the place of what was emitted before.
                     update.end = None;
                 }
-                let about = About {
-                    call: Some(call.clone()),
-                    handle: None,
-                };
-                out.push(Edit::Update {
-                    about,
-                    update,
-                    lane: lane.clone(),
-                });
+                let about = About::call(call.clone());
+                out.update(about, update, lane.clone());
             }
         }
     }

@@ -8,7 +8,7 @@ use crate::formats::definition::path::Scope;
 use crate::formats::definition::rule::{COUNTS, UsageRule};
 use crate::formats::json::Json;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit};
+use crate::model::edit::Batch;
 use crate::model::text::{Name, Text};
 use crate::model::usage::{self, Usage};
 
@@ -136,11 +136,7 @@ impl UsageCounter {
                         scope: rule.scope,
                         ..Usage::default()
                     });
-                    out.push(Edit::Usage {
-                        of: of_rule(part),
-                        usage: nothing,
-                        model: None,
-                    });
+                    out.usage(of_rule(part), nothing, None);
                 }
                 if !holds {
                     return;
@@ -164,11 +160,7 @@ impl UsageCounter {
                 }
                 part += 1;
                 let model = model.or_else(|| of_session.clone());
-                out.push(Edit::Usage {
-                    of,
-                    usage: Box::new(usage),
-                    model,
-                });
+                out.usage(of, usage, model);
             };
             match &rule.each {
                 None => one(scope),

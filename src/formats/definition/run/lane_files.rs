@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::formats::decoder::Place;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, MetaEdit};
+use crate::model::edit::Batch;
 use crate::model::entry::Entry;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
@@ -144,11 +144,7 @@ impl LaneFiles {
             .get_mut(path.strip_prefix(self.home.as_ref()?).ok()?)?;
         if !std::mem::replace(&mut agent.is_announced, true) {
             let (name, call) = (agent.lane.clone(), agent.call.clone());
-            out.meta(MetaEdit::Lane {
-                name,
-                label: None,
-                call,
-            });
+            out.lane(name, None, call);
         }
         Some(agent.lane.clone())
     }

@@ -85,10 +85,7 @@ impl Questions {
             entry.lane = lane.cloned();
             entry.ended = at.filter(|_| question.at.is_some());
             let answered = Text::clean(&format!("{}: answered", question.what));
-            entry.blocks.push(Batch::block(
-                question.piece,
-                BlockKind::Break(Break::Setting(answered)),
-            ));
+            entry.push_piece(question.piece, Break::Setting(answered));
             out.entry(entry);
         }
     }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit};
+use crate::model::edit::Batch;
 use crate::model::text::{Name, Text};
 use crate::model::usage::{Scope, Usage};
 
@@ -154,21 +154,13 @@ impl SoFar {
                     scope: usage.scope,
                     ..Usage::default()
                 };
-                out.push(Edit::Usage {
-                    of: of.clone(),
-                    usage: Box::new(usage),
-                    model: None,
-                });
+                out.usage(of.clone(), usage, None);
             }
         }
         for (of, spending) in &wanted {
             if self.sent.get(of) != Some(spending) {
                 let (usage, model) = spending.clone();
-                out.push(Edit::Usage {
-                    of: of.clone(),
-                    usage: Box::new(usage),
-                    model,
-                });
+                out.usage(of.clone(), usage, model);
             }
         }
         self.sent = wanted;

@@ -31,9 +31,7 @@ pub(crate) fn read(
     };
     let display = value.get("display").items();
     let diffs: String = display.iter().filter_map(diff).collect();
-    let brief = display
-        .iter()
-        .find(|shown| shown.get("type").str() == Some("brief"));
+    let brief = display.iter().find(|shown| shown.get("type").is("brief"));
     let brief = brief
         .and_then(|brief| brief.get("text").filled())
         .filter(|text| text.len() <= SHORT);
@@ -68,7 +66,7 @@ fn verdict(is_error: bool, message: &str) -> Verdict {
 
 /// A diff display: it holds both texts, of which only the difference is shown.
 fn diff(shown: &Json<'_>) -> Option<String> {
-    if shown.get("type").str() != Some("diff") {
+    if !shown.get("type").is("diff") {
         return None;
     }
     let lines = |name: &str| -> Vec<&str> { shown.get(name).str_or_empty().lines().collect() };

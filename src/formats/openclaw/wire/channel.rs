@@ -9,8 +9,7 @@ use crate::formats::json::Json;
 use crate::formats::openclaw::turn;
 use crate::formats::pi::block;
 use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Break, Entry, Piece, Role};
-use crate::model::text::Text;
+use crate::model::entry::{Break, Entry, Role};
 
 /// A message in the gateway's form; `record` is all that was sent with it.
 pub(crate) fn received(json: &Json<'_>, record: &Json<'_>, out: &mut Batch) -> Entry {
@@ -27,9 +26,7 @@ pub(crate) fn received(json: &Json<'_>, record: &Json<'_>, out: &mut Batch) -> E
     facts.extend(word("ChatType"));
     facts.extend(word("MessageThreadId").map(|id| format!("thread {id}")));
     facts.extend(word("ReplyToId").map(|id| format!("reply to {id}")));
-    let text = ["Text", "Body"]
-        .iter()
-        .find_map(|name| json.get(name).filled());
+    let text = json.first(&["Text", "Body"], Json::filled);
     entry
         .blocks
         .extend(block::text(text.unwrap_or_default(), out));
@@ -85,9 +82,7 @@ pub(crate) fn telegram(json: &Json<'_>, out: &mut Batch) -> Entry {
             .filter(|name| recorded.has(name))
             .map(|name| (*name).replace('_', " ")),
     );
-    let text = ["text", "caption"]
-        .iter()
-        .find_map(|name| recorded.get(name).filled());
+    let text = recorded.first(&["text", "caption"], Json::filled);
     let is_own = from.get("is_bot").is_true();
     native(json, recorded.get("date"), is_own, &facts, text, out)
 }
@@ -172,9 +167,7 @@ pub(crate) fn reply(json: &Json<'_>, out: &mut Batch) -> Entry {
         json.get("timestamp").moment(),
     );
     let text = json
-        .get("text")
-        .filled()
-        .or_else(|| json.get("content").filled())
+        .first(&["text", "content"], Json::filled)
         .unwrap_or_default();
     if json.get("isError").is_true() {
         let recorded = if text.is_empty() {
@@ -182,10 +175,7 @@ pub(crate) fn reply(json: &Json<'_>, out: &mut Batch) -> Entry {
         } else {
             text
         };
-        entry.blocks.push(Batch::block(
-            Piece(0),
-            BlockKind::Break(Break::Error(Text::clean(recorded))),
-        ));
+        entry.push(Break::error(recorded));
     } else {
         entry.blocks.extend(block::text(text, out));
     }

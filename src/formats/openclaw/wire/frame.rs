@@ -31,7 +31,7 @@ pub fn of(json: &Json<'_>) -> Option<Frame> {
     if has(&["From", "To"]) && has_any(&["ChatType", "Text", "MediaUrl"]) {
         return Some(Frame::Message);
     }
-    if json.get("jsonrpc").str() == Some("2.0") {
+    if json.get("jsonrpc").is("2.0") {
         return Some(if json.has("method") {
             Frame::Request
         } else {
@@ -171,5 +171,5 @@ fn is_answer_event(line: &Json<'_>) -> bool {
         }
         _ => return false,
     };
-    message.get("role").str() == Some("assistant")
+    message.get("role").is("assistant")
 }

@@ -7,8 +7,7 @@ use super::frame::payload;
 use crate::formats::json::Json;
 use crate::formats::pi::block;
 use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Break, Entry, Piece, Role};
-use crate::model::text::Text;
+use crate::model::entry::{Block, Break, Entry, Piece, Role};
 
 /// Requests by id. An id may be used again: the last request counts.
 #[derive(Debug, Default)]
@@ -73,12 +72,12 @@ impl Requests {
             } else {
                 format!(" ({})", code.to_source().trim_matches('"'))
             };
-            let failure = Break::Error(Text::clean(&format!("{recorded}{code}")));
-            blocks.push(Batch::block(Piece(0), BlockKind::Break(failure)));
+            let failure = Break::error(&format!("{recorded}{code}"));
+            blocks.push(Block::new(Piece(0), failure));
         }
         entry.blocks = blocks
             .into_iter()
-            .map(|block| Batch::block(piece, block.kind))
+            .map(|block| Block::new(piece, block.kind))
             .collect();
         (entry, asked.is_some())
     }
@@ -111,9 +110,7 @@ fn request(json: &Json<'_>, out: &mut Batch) -> Entry {
     };
     let mut entry = out.new_entry(out.origin_key(), role, None);
     entry.marks.prompt = is_prompt;
-    let session = ["sessionKey", "to", "channel"]
-        .iter()
-        .find_map(|name| params.get(name).filled());
+    let session = params.first(&["sessionKey", "to", "channel"], Json::filled);
     let title = [Some(method), session]
         .into_iter()
         .flatten()

@@ -54,7 +54,7 @@ impl Runs {
     /// A `chat` event; `None` if it is none of a run.
     pub(crate) fn chat(&mut self, payload: &Json<'_>, out: &mut Batch) -> Option<Fate> {
         let message = payload.get("message");
-        let is_answer = !message.has("role") || message.get("role").str() == Some("assistant");
+        let is_answer = !message.has("role") || message.get("role").is("assistant");
         let state = payload.get("state").filled().filter(|_| is_answer)?;
         let at = message
             .get("timestamp")
@@ -97,9 +97,7 @@ impl Runs {
         }
         let recorded = payload.get("errorMessage").filled();
         let ending = match state {
-            "error" => Some(Break::Error(Text::clean(
-                recorded.unwrap_or("the run failed"),
-            ))),
+            "error" => Some(Break::error(recorded.unwrap_or("the run failed"))),
             "aborted" => Some(Break::Interrupted(Text::clean(
                 recorded.unwrap_or("aborted"),
             ))),
@@ -128,12 +126,10 @@ impl Runs {
                 self.tool(payload, phase, at, out)
             }
             ("error", _) | ("lifecycle", "error") => {
-                let recorded = ["error", "message", "errorMessage"]
-                    .iter()
-                    .find_map(|name| data.get(name).filled());
+                let recorded = data.first(&["error", "message", "errorMessage"], Json::filled);
                 let (run, is_new) = self.run(payload, at, out)?;
                 run.stop = Stop::Other;
-                let error = Break::Error(Text::clean(recorded.unwrap_or("the run failed")));
+                let error = Break::error(recorded.unwrap_or("the run failed"));
                 run.parts
                     .end(error, block::tree(&format!("agent {stream}"), payload, out));
                 Some(self.hold(payload, is_new, out))
@@ -184,7 +180,7 @@ impl Runs {
         let blocks = if said.trim().is_empty() {
             Vec::new()
         } else {
-            vec![Batch::block(Piece(0), kind(body))]
+            vec![Block::new(Piece(0), kind(body))]
         };
         if whole.is_some() {
             run.parts

@@ -13,8 +13,8 @@ use crate::formats::opencode::sessions::TITLE_CHARS;
 use crate::formats::opencode::turns::resting;
 use crate::formats::opencode::{events, message, tool};
 use crate::model::body::{Body, Key};
-use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, Entry, Marks, Piece, Raw, Role};
+use crate::model::edit::{Batch, Edit};
+use crate::model::entry::{Block, BlockKind, Entry, Marks, Piece, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -102,16 +102,15 @@ impl OpencodeDecoder {
 
     /// The message that an event speaks of: one that it names, or the last step.
     fn message_of(&self, this: &SessionEvent<'_, '_>) -> Key {
-        let named = ["assistantMessageID", "messageID"]
-            .iter()
-            .find_map(|name| this.data.get(name).text());
         let last = || {
             self.steps
                 .last
                 .get(&this.session)
                 .map(|step| step.message.clone())
         };
-        named.or_else(last).unwrap_or_else(|| this.key.clone())
+        named(this.data)
+            .or_else(last)
+            .unwrap_or_else(|| this.key.clone())
     }
 
     fn step(&mut self, this: &SessionEvent<'_, '_>, out: &mut Batch) -> Fate {
@@ -124,11 +123,8 @@ impl OpencodeDecoder {
             ..
         } = this;
         if *name == "step.started" {
-            let named = ["assistantMessageID", "messageID"]
-                .iter()
-                .find_map(|name| data.get(name).text());
             let step = Step {
-                message: named.unwrap_or_else(|| key.clone()),
+                message: named(data).unwrap_or_else(|| key.clone()),
                 agent: data.get("agent").text().unwrap_or_default(),
                 model: rows::model(data).text().unwrap_or_default(),
                 created: *at,
@@ -189,29 +185,29 @@ impl OpencodeDecoder {
             "{message}/{kind}/{}",
             named.unwrap_or_else(|| number.to_string())
         );
-        let part = |members: [(&'static str, Json<'static>); 2]| {
+        let part = |members: [_; 3]| {
             let same = [("messageID", text(&message)), ("sessionID", text(session))];
             object(same.into_iter().chain(members))
         };
         match what {
             "delta" => {
-                let grown = part([("partID", text(&id)), ("field", text(kind))]);
-                let Json::Object(mut members) = grown else {
-                    return Fate::Merged;
-                };
-                members.push(("delta".into(), data.get("delta").clone()));
-                if self.deltas.grow(this.id.clone(), &Json::Object(members)) {
+                let delta = data.get("delta").clone();
+                let grown = part([
+                    ("partID", text(&id)),
+                    ("field", text(kind)),
+                    ("delta", delta),
+                ]);
+                if self.deltas.grow(this.id.clone(), &grown) {
                     self.add_grown(out);
                 }
                 Fate::Merged
             }
             "ended" => {
-                let Json::Object(mut members) = part([("id", text(&id)), ("type", text(kind))])
-                else {
-                    return Fate::Merged;
-                };
-                members.push(("text".into(), data.get("text").clone()));
-                let whole = Json::Object(members);
+                let whole = part([
+                    ("id", text(&id)),
+                    ("type", text(kind)),
+                    ("text", data.get("text").clone()),
+                ]);
                 self.deltas.whole(Piece::of(&id), &whole);
                 self.part(&whole, &Json::Null, false, out)
             }
@@ -228,11 +224,9 @@ impl OpencodeDecoder {
             ..
         } = this;
         let call = data
-            .get("callID")
-            .text()
-            .or_else(|| data.get("id").text())
+            .first(&["callID", "id"], Json::text)
             .unwrap_or_default();
-        if let Some(tool) = data.get("name").text().or_else(|| data.get("tool").text()) {
+        if let Some(tool) = data.first(&["name", "tool"], Json::text) {
             self.steps.tools.insert(call.clone(), tool);
         }
         let tool_name = self.steps.tools.get(&call).cloned().unwrap_or_default();
@@ -307,11 +301,7 @@ impl OpencodeDecoder {
         }
         let lane = self.sessions.lane_of(session, out);
         let result = Box::new(tool::outcome(&part, key, out));
-        out.push(Edit::Result {
-            call: call.clone(),
-            result,
-            lane,
-        });
+        out.result(call.clone(), result, lane);
         Fate::Merged
     }
 
@@ -324,9 +314,8 @@ impl OpencodeDecoder {
             at,
             ..
         } = this;
-        let id = ["inputID", "inboxID"]
-            .iter()
-            .find_map(|name| data.get(name).text())
+        let id = data
+            .first(&["inputID", "inboxID"], Json::text)
             .unwrap_or_default();
         match *name {
             "input.admitted" | "inbox.enqueued" => {
@@ -348,13 +337,10 @@ impl OpencodeDecoder {
                     ..Marks::default()
                 };
                 let body = out.prose(content.get("text").str_or_empty());
-                let kind = BlockKind::Raw(Raw {
-                    title: Text::from("queued"),
-                    body,
-                });
-                entry.blocks.push(Batch::block(Piece(0), kind));
+                let kind = BlockKind::raw("queued", body);
+                entry.push(kind);
                 out.entry(entry.clone());
-                if item.get("type").str() != Some("synthetic") {
+                if !item.get("type").is("synthetic") {
                     self.steps.queued.insert(id, entry);
                 }
                 Fate::Shown
@@ -370,17 +356,14 @@ impl OpencodeDecoder {
                 let body: Body = said.unwrap_or_else(|| out.prose(""));
                 out.push(Edit::Retire(id));
                 if entry.lane.is_none() {
-                    out.meta(MetaEdit::Title {
-                        rank: 0,
-                        title: Text::stub(&body.stub, TITLE_CHARS),
-                    });
+                    out.title(0, Text::stub(&body.stub, TITLE_CHARS));
                 }
                 entry.role = Role::User;
                 entry.marks = Marks {
                     prompt: true,
                     ..Marks::default()
                 };
-                entry.blocks = vec![Batch::block(Piece(0), BlockKind::Text(body))];
+                entry.blocks = vec![Block::new(Piece(0), BlockKind::Text(body))];
                 out.entry(entry);
                 Fate::Merged
             }
@@ -412,7 +395,7 @@ impl OpencodeDecoder {
             self.fail(session, data, out);
         }
         // The resumed work goes on with the same turn.
-        if data.get("reason").str() == Some("shutdown") {
+        if data.get("reason").is("shutdown") {
             return Fate::Merged;
         }
         let is_recorded = self.messages.tells_failure(session);
@@ -441,7 +424,7 @@ impl OpencodeDecoder {
                     .text()
                     .filter(|_| self.sessions.is_main(session))
                 {
-                    out.meta(MetaEdit::Title { rank: 2, title });
+                    out.title(2, title);
                 }
                 Fate::Merged
             }
@@ -452,11 +435,7 @@ impl OpencodeDecoder {
                         scope: Scope::Extra,
                         ..usage
                     });
-                    out.push(Edit::Usage {
-                        of: key.clone(),
-                        usage,
-                        model: None,
-                    });
+                    out.usage(key.clone(), usage, None);
                 }
                 Fate::Merged
             }
@@ -530,9 +509,8 @@ impl OpencodeDecoder {
                 } else {
                     *data
                 };
-                let id = ["id", "callID"]
-                    .iter()
-                    .find_map(|name| shell.get(name).text())
+                let id = shell
+                    .first(&["id", "callID"], Json::text)
                     .unwrap_or_default();
                 key = self.steps.shells.entry(id.clone()).or_insert(key).clone();
                 let mut more = vec![("shellID", text(&id))];
@@ -560,6 +538,11 @@ impl OpencodeDecoder {
         members.push(("messageID", Json::Null));
         Some(with(data, &members))
     }
+}
+
+/// The message that the data of an event name.
+fn named(data: &Json<'_>) -> Option<Key> {
+    data.first(&["assistantMessageID", "messageID"], Json::text)
 }
 
 /// An object with these members in place of its own.

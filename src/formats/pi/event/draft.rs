@@ -104,10 +104,7 @@ impl DraftPart {
             "text" if block.members().len() == 2 => Self::Text(text("text")),
             "thinking" if block.members().len() == 2 => Self::Thinking(text("thinking")),
             "toolCall" => {
-                let leftover = block
-                    .get("partialJson")
-                    .str()
-                    .or_else(|| block.get("partialArgs").str());
+                let leftover = block.first(&["partialJson", "partialArgs"], Json::str);
                 let arguments = block.get("arguments");
                 let written = leftover.map_or_else(|| arguments.to_source(), str::to_owned);
                 // An empty object is what a call has before its first delta.
@@ -129,10 +126,7 @@ impl DraftPart {
     fn begin(&mut self, event: &Json<'_>) {
         if let Self::Call { id, name, .. } = self {
             event.get("id").str_or_empty().clone_into(id);
-            let tool = event
-                .get("toolName")
-                .str()
-                .or_else(|| event.get("name").str());
+            let tool = event.first(&["toolName", "name"], Json::str);
             tool.unwrap_or_default().clone_into(name);
         }
     }

@@ -10,7 +10,7 @@ use crate::formats::json::Json;
 use crate::formats::pi::{block, decode, result};
 use crate::model::body::{Body, Key};
 use crate::model::edit::Batch;
-use crate::model::entry::{Block, BlockKind, Entry, Piece, Role};
+use crate::model::entry::{Block, BlockKind, Entry, Role};
 use crate::model::record::Origin;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -137,9 +137,7 @@ impl Executions {
         if let Some(known) = known {
             known.state = call.state;
         } else {
-            entry
-                .blocks
-                .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+            entry.push(BlockKind::Call(Box::new(call)));
         }
         self.born = Some(entry.clone());
         (entry, is_new)

@@ -30,10 +30,7 @@ impl Growing {
         if !entry.blocks.is_empty() {
             self.filled = Some(entry.key.clone());
         } else if self.filled.as_ref() == Some(&entry.key) {
-            out.push(Edit::RetirePiece {
-                of: entry.key.clone(),
-                piece: Piece(0),
-            });
+            out.retire_piece(entry.key.clone(), Piece(0));
         }
         out.push(Edit::Entry(entry));
     }

@@ -4,7 +4,7 @@ use super::{OPEN, PAGE, Pages, RECENT};
 use crate::model::body::{Held, Key};
 use crate::model::edit::Batch;
 use crate::model::entry::glance::Glance;
-use crate::model::entry::{BlockKind, Break, Entry, EntryId, Piece, Raw, Role, StrayResult};
+use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId, Piece, Raw, Role, StrayResult};
 use crate::model::fingerprint::{ByKey, Print};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -83,7 +83,7 @@ fn full(number: usize) -> Entry {
     entry.blocks = kinds
         .into_iter()
         .zip(0..)
-        .map(|(kind, piece)| Batch::block(Piece(piece), kind))
+        .map(|(kind, piece)| Block::new(Piece(piece), kind))
         .collect();
     entry
 }

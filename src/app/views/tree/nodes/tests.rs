@@ -45,9 +45,7 @@ fn transcript_of(callers: &[Option<usize>]) -> Transcript {
                 lane: None,
             };
             let piece = Piece(u64::try_from(piece).unwrap());
-            entry
-                .blocks
-                .push(Batch::block(piece, BlockKind::Call(Box::new(tool))));
+            entry.push_piece(piece, BlockKind::Call(Box::new(tool)));
         }
         batch.entry(entry);
     }

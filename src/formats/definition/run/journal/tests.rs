@@ -1,11 +1,13 @@
+use crate::formats::decoder::Place;
 use crate::formats::definition::read::read;
+use crate::formats::definition::rule::Definition;
 use crate::formats::definition::tests;
-use crate::model::body::Held;
+use crate::formats::fed;
 use crate::model::edit::Batch;
 use crate::model::entry::BlockKind;
 use crate::model::transcript::Transcript;
 
-/// A state with a title, and a list of questions with answers and notes.
+/// A document with a title, and a list of questions with answers and notes.
 const JOURNAL: &str = r#"
 name = "journal"
 [session]
@@ -19,21 +21,21 @@ whole = { do = "all" }
 set = { do = "set" }
 push = { do = "add" }
 delete = { do = "drop" }
+elements = "asked"
 [[record]]
-part = "asked[].words"
+when = { has = "words|draft", lacks = "do" }
 entry = { role = "user", key = "id" }
-block = [{ text = "." }]
+block = [{ text = "words" }]
 [[record]]
-part = "asked[].draft[]"
-unless = "answer.final"
+also = true
+when = { has = "draft|answer", lacks = "do" }
 entry = { role = "assistant", key = ["id", "='answer'"], model = "llm" }
-block = [{ text = "." }]
-[[record]]
-part = "asked[].answer"
-when = { has = "final" }
-entry = { role = "assistant", key = ["id", "='answer'"], model = "llm" }
-block = [{ text = "words" }, { each = "calls[]", call = "id", name = "name" }]
-result = { each = "calls[]", of = "id", text = "got" }
+block = [
+  { when = { has = "answer.final" }, block = [{ text = "answer.words" }, { each = "answer.calls[]", call = "id", name = "name" }] },
+  { when = { lacks = "answer.final" }, block = [{ each = "draft[]", text = "." }] },
+]
+result = { each = "answer.calls[]", of = "id", text = "got" }
+usage = { input = "read", output = "wrote" }
 [[record]]
 when = { has = "do" }
 entry = { role = "harness", trace = true }
@@ -104,7 +106,7 @@ fn lists_are_cut_and_added_to() {
 }
 
 #[test]
-fn a_change_within_a_part_is_that_part_once_more() {
+fn a_change_within_an_element_is_that_element_once_more() {
     let set = r#"{"do":"set","at":["asked",0,"answer"],"to":{"final":true,"words":"So.","calls":[{"id":"c","name":"look","got":"it"}]}}"#;
     let words = r#"{"do":"set","at":["asked",0,"answer","words"],"to":"So it is."}"#;
     let got = r#"{"do":"set","at":["asked",0,"answer","calls",0,"got"],"to":"more"}"#;
@@ -125,15 +127,7 @@ fn a_change_within_a_part_is_that_part_once_more() {
     );
     let (transcript, batch) = read_lines(&[BEGINNING, set, words]);
     assert_eq!((batch.tally.shown, transcript.entries().count()), (3, 2));
-    // No record has what it came to.
-    let answer = transcript.entries().last().unwrap();
-    assert!(
-        answer
-            .blocks
-            .iter()
-            .flat_map(|block| block.kind.bodies())
-            .all(|body| body.held == Held::Stub)
-    );
+    assert!(batch.is_piped, "no record holds what it came to");
 }
 
 #[test]
@@ -189,18 +183,20 @@ fn facts_are_those_of_the_state() {
 }
 
 #[test]
-fn what_no_part_tells_is_for_the_other_rules() {
+fn what_is_about_no_element_is_for_the_other_rules() {
     let seen = r#"{"do":"set","at":["asked",0,"seen"],"to":true}"#;
     let within = r#"{"do":"set","at":["asked",0,"draft",0,"deep"],"to":1}"#;
     let far = r#"{"do":"set","at":["asked",4294967295,"words"],"to":"Far?"}"#;
     let nowhere = r#"{"do":"set","at":["asked",-1,"words"],"to":"?"}"#;
     assert_eq!(
         after(&[seen, within]),
-        ["Why?", "Be cause.", "raw set", "raw set"]
+        ["Why?", "Be cause."],
+        "fields that no rule reads"
     );
     assert_eq!(
         after(&[far, nowhere]),
-        ["Why?", "Be cause.", "Far?", "raw set"]
+        ["Why?", "Be cause.", "raw set"],
+        "lists are not that long"
     );
     // From the middle on it is not known what the element is called.
     let later = r#"{"do":"add","at":["asked",7,"draft"],"cut":3,"to":["later"]}"#;
@@ -208,28 +204,31 @@ fn what_no_part_tells_is_for_the_other_rules() {
 }
 
 #[test]
+fn a_document_that_changes_again_and_again_is_read_at_the_end() {
+    let words = "word ".repeat(60_000);
+    let first = format!(
+        r#"{{"do":"all","to":{{"asked":[{{"id":"q1","words":"Why?","draft":["{words}"]}}]}}}}"#
+    );
+    let add = r#"{"do":"add","at":["asked",0,"draft"],"to":["x"]}"#;
+    let mut lines = vec![first.as_str()];
+    lines.resize(401, add);
+    let (_, batch) = read_lines(&lines);
+    assert!(batch.tally.merged > 0, "put off");
+    let definition: &'static Definition = Box::leak(Box::new(read(JOURNAL, None).unwrap()));
+    let transcript = fed::transcript(&definition, &[(Place::Line, lines.as_slice())]);
+    assert_eq!(transcript.entries().last().unwrap().blocks.len(), 401);
+}
+
+#[test]
 fn mistakes_say_what_would_be_right() {
     for (text, wrong) in [
-        (
-            JOURNAL.replace("asked[].words", "asked[0].words"),
-            "`asked[0].words` names no parts",
-        ),
         (
             JOURNAL.replace("set = {", "sets = {"),
             "a journal says where",
         ),
         (
-            JOURNAL.replace("when = { has = \"final\" }", "also = true"),
-            "makes entries only",
-        ),
-        (
-            JOURNAL.replace("when = { has = \"final\" }", "unless = \"x\""),
-            "has no results",
-        ),
-        (
-            JOURNAL.split_once("[journal]").unwrap().0.to_owned()
-                + "[[record]]\npart = \"a\"\nmark = { kind = \"error\" }",
-            "[journal]",
+            JOURNAL.replace("elements = \"asked\"\n", ""),
+            "which list of it",
         ),
     ] {
         let mistakes = read(&text, None).unwrap_err();
@@ -246,9 +245,6 @@ fn mistakes_say_what_would_be_right() {
 
 #[test]
 fn usage_that_is_set_anew_takes_the_place_of_what_was() {
-    let usage =
-        "usage = { input = \"read\", output = \"wrote\" }\n[[record]]\npart = \"asked[].answer\"";
-    let definition = JOURNAL.replacen("[[record]]\npart = \"asked[].answer\"", usage, 1);
     let set = |name: &str, value: u32| {
         format!(r#"{{"do":"set","at":["asked",0,"{name}"],"to":{value}}}"#)
     };
@@ -264,7 +260,7 @@ fn usage_that_is_set_anew_takes_the_place_of_what_was() {
         .collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let sums = |lines: &[&str]| {
-        let (transcript, _) = tests::read_lines(&definition, lines);
+        let (transcript, _) = read_lines(lines);
         let sum = transcript.totals().sum();
         (sum.input.known(), sum.output.known())
     };

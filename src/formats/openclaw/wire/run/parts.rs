@@ -3,12 +3,9 @@
 //! The gateway tells all that was said so far each time, of the whole run or since the last tool; some
 //! recorders keep bare deltas. Which of them it is shows in the second frame.
 
-use crate::model::body::BodyFlags;
-use crate::model::body::{Body, Held, Key};
-use crate::model::edit::{Batch, saturating_u32};
+use crate::model::body::{Body, Key};
 use crate::model::entry::{Block, BlockKind, Break, Piece};
 use crate::model::record::Origin;
-use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::identifies;
 use crate::model::tool::{ToolCall, ToolState};
@@ -50,7 +47,7 @@ impl Parts {
             match part {
                 RunPart::Said { blocks: said, .. } => blocks.extend(said.iter().cloned()),
                 RunPart::Call(call) => {
-                    blocks.push(Batch::block(Piece(0), BlockKind::Call(call.clone())));
+                    blocks.push(Block::new(Piece(0), BlockKind::Call(call.clone())));
                 }
             }
         }
@@ -145,7 +142,7 @@ impl Parts {
 
     /// The run ended so, in the `words` of a frame.
     pub(crate) fn end(&mut self, ending: Break, words: Block) {
-        self.ending = vec![Batch::block(Piece(0), BlockKind::Break(ending)), words];
+        self.ending = vec![Block::new(Piece(0), ending), words];
     }
 
     /// A call, or how it fares.
@@ -236,18 +233,10 @@ fn kept(voice: Voice, text: &str, from: Origin) -> Vec<Block> {
     if text.trim().is_empty() {
         return Vec::new();
     }
-    let body = Body {
-        stub: Text::clean(text),
-        bytes: saturating_u32(text.len()),
-        lines: saturating_u32(text.lines().count()),
-        from,
-        slot: 0,
-        flags: BodyFlags::default(),
-        held: Held::Stub,
-    };
+    let body = Body::in_memory(text, from);
     let kind = match voice {
         Voice::Answer => BlockKind::Text(body),
         Voice::Thought => BlockKind::Thinking(body),
     };
-    vec![Batch::block(Piece(0), kind)]
+    vec![Block::new(Piece(0), kind)]
 }

@@ -1,0 +1,177 @@
+//! A document, as the records of its journal have changed it so far.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use super::Pieces;
+use crate::formats::json::Json;
+use crate::model::edit::Edit;
+use crate::model::record::Origin;
+
+/// The limit of steps of a path.
+const STEPS: usize = 32;
+/// The limit of elements that indexes beyond the ends of lists add to them.
+const PADDING: usize = 1 << 16;
+/// Bytes of elements that are read again at once, besides a few times those of their changes.
+const AT_ONCE: usize = 64 << 20;
+const TIMES: usize = 16;
+
+/// A member of an object, or an element of a list.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Step {
+    Name(String),
+    At(usize),
+}
+
+/// What a record does to the document.
+pub(super) enum Change<'v> {
+    /// Sets a value, or deletes it.
+    Set(Vec<Step>, Option<&'v Json<'v>>),
+    /// Cuts a list to a length, and appends to it.
+    Push(Vec<Step>, Option<usize>, &'v [Json<'v>]),
+}
+
+/// The document, and what its elements show.
+pub(in crate::formats::definition::run) struct Replay {
+    pub(super) document: Json<'static>,
+    pub(super) shown: BTreeMap<usize, ShownElement>,
+    /// Those of elements that were cut off or set anew.
+    pub(super) removed: Vec<ShownElement>,
+    pub(super) pieces: Pieces,
+    /// Changed elements that are read at the end of a portion.
+    pub(super) put_off: BTreeSet<usize>,
+    padding: usize,
+    /// Bytes of changes, and of elements that were read again.
+    changed: usize,
+    reread: usize,
+}
+
+impl Default for Replay {
+    fn default() -> Self {
+        Self {
+            document: Json::Null,
+            shown: BTreeMap::new(),
+            removed: Vec::new(),
+            pieces: Pieces::new(),
+            put_off: BTreeSet::new(),
+            padding: PADDING,
+            changed: 0,
+            reread: 0,
+        }
+    }
+}
+
+/// What an element shows.
+#[derive(Default)]
+pub(super) struct ShownElement {
+    /// The record that added it.
+    pub(super) origin: Option<Origin>,
+    pub(super) edits: Vec<Edit>,
+}
+
+/// Parses the path in a record.
+pub(super) fn path_of(path: &Json<'_>) -> Option<Vec<Step>> {
+    let step = |step: &Json<'_>| match step {
+        Json::Integer(at) => usize::try_from(*at).ok().map(Step::At),
+        step => step.str().map(|name| Step::Name(name.to_owned())),
+    };
+    let path: Vec<Step> = path.items().iter().map(step).collect::<Option<_>>()?;
+    (1..=STEPS).contains(&path.len()).then_some(path)
+}
+
+impl Replay {
+    /// Applies a change of a record. Answers which elements of the list it is about; `None` if it is about other values.
+    pub(super) fn apply(
+        &mut self,
+        change: &Change<'_>,
+        list: &str,
+        record: Origin,
+    ) -> Option<Range<usize>> {
+        self.changed = self.changed.saturating_add(record.len as usize);
+        let before = self.document.get(list).items().len();
+        let (Change::Set(path, _) | Change::Push(path, ..)) = change;
+        let mut document = std::mem::replace(&mut self.document, Json::Null);
+        self.change(&mut document, path, change);
+        self.document = document;
+        let after = self.document.get(list).items().len();
+        let all = before.max(after);
+        let changed = match (path.as_slice(), change) {
+            ([Step::Name(name), ..], _) if name != list => return None,
+            ([_], Change::Push(_, from, _)) => from.unwrap_or(before).min(before)..all,
+            ([_, Step::At(at), ..], _) => *at..at.saturating_add(1).min(all),
+            _ => 0..all,
+        };
+        if path.len() <= 2 {
+            let replaced = changed.clone().filter_map(|at| self.shown.remove(&at));
+            self.removed.extend(replaced);
+        }
+        Some(changed)
+    }
+
+    /// Whether so much was read again that a changed element is read later, with all of its changes.
+    pub(super) fn is_too_dear(&mut self, list: &str, at: usize) -> bool {
+        let element = self.document.get(list).items().get(at);
+        self.reread = self.reread.saturating_add(element.map_or(0, Json::weight));
+        self.reread > AT_ONCE.saturating_add(self.changed.saturating_mul(TIMES))
+    }
+
+    fn change(&mut self, value: &mut Json<'static>, path: &[Step], change: &Change<'_>) {
+        let Some((step, rest)) = path.split_first() else {
+            match change {
+                Change::Set(_, now) => {
+                    *value = now.map_or(Json::Null, |now| now.clone().into_owned());
+                }
+                Change::Push(_, from, items) => {
+                    if value.is_null() {
+                        *value = Json::Array(Vec::new());
+                    }
+                    let Json::Array(all) = value else { return };
+                    let from = from.unwrap_or(all.len());
+                    self.pad(all, from);
+                    all.truncate(from);
+                    all.extend(items.iter().cloned().map(Json::into_owned));
+                }
+            }
+            return;
+        };
+        match step {
+            Step::At(at) => {
+                if value.is_null() {
+                    *value = Json::Array(Vec::new());
+                }
+                let Json::Array(items) = value else { return };
+                self.pad(items, at.saturating_add(1));
+                if let Some(item) = items.get_mut(*at) {
+                    self.change(item, rest, change);
+                }
+            }
+            Step::Name(name) => {
+                if value.is_null() {
+                    *value = Json::Object(Vec::new());
+                }
+                let Json::Object(members) = value else { return };
+                let known = members.iter().rposition(|(known, _)| known == name);
+                if rest.is_empty() && matches!(change, Change::Set(_, None)) {
+                    return members.retain(|(known, _)| known != name);
+                }
+                let place = known.unwrap_or(members.len());
+                if known.is_none() {
+                    members.push((Cow::Owned(name.clone()), Json::Null));
+                }
+                if let Some((_, member)) = members.get_mut(place) {
+                    self.change(member, rest, change);
+                }
+            }
+        }
+    }
+
+    /// Extends a list to a length, if so many elements may still be added.
+    fn pad(&mut self, items: &mut Vec<Json<'static>>, length: usize) {
+        let missing = length.saturating_sub(items.len());
+        if missing <= self.padding {
+            self.padding -= missing;
+            items.resize(length.max(items.len()), Json::Null);
+        }
+    }
+}
