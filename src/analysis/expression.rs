@@ -195,27 +195,27 @@ impl Expr {
 
     /// All of these; one alone stands for itself.
     pub(crate) fn all(parts: Vec<Self>) -> Self {
-        let flat = parts.into_iter().flat_map(|part| match part {
+        let inner = |part| match part {
             Self::All(inner) => inner,
             other => vec![other],
-        });
-        let mut flat: Vec<Self> = flat.collect();
-        match (flat.len(), flat.pop()) {
-            (1, Some(only)) => only,
-            (_, last) => Self::All(flat.into_iter().chain(last).collect()),
-        }
+        };
+        Self::joined(parts, inner, Self::All)
     }
 
     /// One of these; one alone stands for itself.
     pub(crate) fn any(parts: Vec<Self>) -> Self {
-        let flat = parts.into_iter().flat_map(|part| match part {
+        let inner = |part| match part {
             Self::Any(inner) => inner,
             other => vec![other],
-        });
-        let mut flat: Vec<Self> = flat.collect();
+        };
+        Self::joined(parts, inner, Self::Any)
+    }
+
+    fn joined(parts: Vec<Self>, inner: fn(Self) -> Vec<Self>, join: fn(Vec<Self>) -> Self) -> Self {
+        let mut flat: Vec<Self> = parts.into_iter().flat_map(inner).collect();
         match (flat.len(), flat.pop()) {
             (1, Some(only)) => only,
-            (_, last) => Self::Any(flat.into_iter().chain(last).collect()),
+            (_, last) => join(flat.into_iter().chain(last).collect()),
         }
     }
 }

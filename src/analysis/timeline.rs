@@ -222,7 +222,7 @@ impl Timeline {
             .left(is_left(span));
             let started = starts
                 .clone()
-                .or_else(|| self.lanes.started_by(*key).cloned());
+                .or_else(|| self.lanes.callers.get(key).cloned());
             let started = started
                 .map(|name| self.lanes.number(Some(&name)))
                 .filter(|started| *started != lane);
@@ -234,12 +234,14 @@ impl Timeline {
             if let Some(started) = started {
                 self.starts.insert(span.id, started);
                 self.lanes
+                    .list
                     .get_mut(started)
                     .into_iter()
                     .for_each(|one| one.caller = Some((lane, span.id)));
             }
             if span.outcome == Outcome::Open && !span.is_detached {
                 self.lanes
+                    .list
                     .get_mut(lane)
                     .into_iter()
                     .for_each(|one| one.open.push(span.id));
@@ -259,7 +261,7 @@ impl Timeline {
 
     /// A lane reaches as far as its spans.
     fn stretch(&mut self, lane: usize, span: &Span) {
-        let Some(lane) = self.lanes.get_mut(lane) else {
+        let Some(lane) = self.lanes.list.get_mut(lane) else {
             return;
         };
         let (from, to) = (span.id.from, span.end(None));
@@ -282,6 +284,7 @@ impl Timeline {
             }
             for row in self.rows.add(lane, what, spans) {
                 self.lanes
+                    .list
                     .get_mut(lane)
                     .into_iter()
                     .for_each(|lane| lane.rows.push(row));

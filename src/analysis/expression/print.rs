@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Compare, Expr, Fill, LOOP, Speaker, State, TIMES, TOKENS, Term, When};
+use super::{Compare, Expr, Fill, STATES, Speaker, State, TIMES, TOKENS, Term, When};
 use crate::model::timestamp::Timestamp;
 
 impl fmt::Display for Compare {
@@ -84,27 +84,21 @@ impl fmt::Display for Term {
 
 impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Waiting => "waiting",
-            Self::Idle => "idle",
-            Self::Ended => "ended",
-            Self::Unclean => "unclean",
-            Self::Model => "model",
-            Self::Tool => "tool",
-            Self::Retry => "retry",
-            Self::Orphan => "orphan",
-            Self::Silent(compare, ms) => {
-                return write!(f, "silent{compare}{}", rounded(*ms, TIMES));
-            }
-            Self::Spent(compare, usd) => return write!(f, "cost{compare}{usd}"),
-            Self::Context(compare, Fill::Percent(n)) => return write!(f, "ctx{compare}{n}%"),
+        if let Some((word, _)) = STATES.iter().find(|(_, state)| state == self) {
+            return f.write_str(word);
+        }
+        match self {
+            Self::Silent(compare, ms) => write!(f, "silent{compare}{}", rounded(*ms, TIMES)),
+            Self::Spent(compare, usd) => write!(f, "cost{compare}{usd}"),
+            Self::Context(compare, Fill::Percent(n)) => write!(f, "ctx{compare}{n}%"),
             Self::Context(compare, Fill::Tokens(n)) => {
-                return write!(f, "ctx{compare}{}", rounded(*n, TOKENS));
+                write!(f, "ctx{compare}{}", rounded(*n, TOKENS))
             }
-            Self::Same(Compare::AtLeast, LOOP) => "loop",
-            Self::Running(compare, n) => return write!(f, "running{compare}{n}"),
-            Self::Same(compare, n) => return write!(f, "same-call{compare}{n}"),
-        })
+            Self::Running(compare, n) => write!(f, "running{compare}{n}"),
+            Self::Same(compare, n) => write!(f, "same-call{compare}{n}"),
+            // The others are words of their own.
+            _ => Ok(()),
+        }
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) struct Lanes {
     pub(super) list: Vec<Lane>,
     numbers: HashMap<Name, usize>,
     /// Lanes by the call that started them.
-    callers: HashMap<Print, Name>,
+    pub(super) callers: HashMap<Print, Name>,
 }
 
 impl Default for Lanes {
@@ -61,16 +61,6 @@ impl Lanes {
         }
     }
 
-    /// The lane of a number.
-    pub(super) fn get(&self, number: usize) -> Option<&Lane> {
-        self.list.get(number)
-    }
-
-    /// As [`Lanes::get`], to change it.
-    pub(super) fn get_mut(&mut self, number: usize) -> Option<&mut Lane> {
-        self.list.get_mut(number)
-    }
-
     /// The number of a name, if there is such a lane.
     pub(super) fn find(&self, name: Option<&Name>) -> Option<usize> {
         name.map_or(Some(0), |name| self.numbers.get(name).copied())
@@ -88,10 +78,5 @@ impl Lanes {
             ..Lane::default()
         });
         number
-    }
-
-    /// The lane that a call started, as far as that is known.
-    pub(super) fn started_by(&self, call: Print) -> Option<&Name> {
-        self.callers.get(&call)
     }
 }

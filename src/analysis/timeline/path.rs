@@ -127,6 +127,7 @@ impl Timeline {
     /// Calls of a lane that are waited for.
     pub(crate) fn open_calls(&self, lane: usize) -> impl Iterator<Item = SpanId> + '_ {
         self.lanes
+            .list
             .get(lane)
             .into_iter()
             .flat_map(|lane| &lane.open)
@@ -211,7 +212,7 @@ impl Timeline {
         let (to, number, from) = lanes.max()?;
         self.back(End::after(number, to), from, Timestamp(i64::MIN), depth, on);
         // The call that started it is part of the path, and what came before it.
-        let call = self.lanes.get(number)?.caller?.1;
+        let call = self.lanes.list.get(number)?.caller?.1;
         on.insert(call);
         Some(from.min(after))
     }

@@ -24,12 +24,12 @@ impl Timeline {
 
     /// A row.
     pub(crate) fn row(&self, number: usize) -> Option<&TimelineRow> {
-        self.rows.get(number)
+        self.rows.list.get(number)
     }
 
     /// The first row of a lane that shows this.
     pub(crate) fn first_row(&self, lane: usize, what: &What) -> Option<usize> {
-        self.rows.first_of(lane, what)
+        self.rows.first.get(&(lane, what.clone())).copied()
     }
 
     /// The span of this name, and the number of its row.
@@ -38,7 +38,7 @@ impl Timeline {
             .by_time
             .get(self.number_before(id))
             .filter(|(one, _)| *one == id)?;
-        Some((self.rows.get(number)?.find(id)?, number))
+        Some((self.rows.list.get(number)?.find(id)?, number))
     }
 
     /// From when to when the session reaches.
@@ -148,8 +148,14 @@ impl Timeline {
         {
             return Some(opened);
         }
-        let rows = || self.lanes.get(lane).into_iter().flat_map(|lane| &lane.rows);
-        let of_rows = || rows().filter_map(|number| self.rows.get(*number));
+        let rows = || {
+            self.lanes
+                .list
+                .get(lane)
+                .into_iter()
+                .flat_map(|lane| &lane.rows)
+        };
+        let of_rows = || rows().filter_map(|number| self.rows.list.get(*number));
         let ended_before = of_rows().find_map(|row| {
             let spans = &row.spans;
             let last = spans.partition_point(|span| span.end(None) < at);
@@ -185,7 +191,7 @@ impl Timeline {
             .skip(self.number_before(SpanId::first_at(prompt)));
         let mut within = spans.take_while(|(id, _)| next.is_none_or(|next| id.from < next));
         within
-            .find(|(_, row)| self.rows.get(*row).is_some_and(|row| row.lane == 0))
+            .find(|(_, row)| self.rows.list.get(*row).is_some_and(|row| row.lane == 0))
             .map(|(id, _)| *id)
     }
 

@@ -83,20 +83,10 @@ impl TimelineRow {
 pub(super) struct Rows {
     pub(super) list: Vec<TimelineRow>,
     /// The uppermost of the rows of a lane that show the same.
-    first: HashMap<(usize, What), usize>,
+    pub(super) first: HashMap<(usize, What), usize>,
 }
 
 impl Rows {
-    /// The row of a number.
-    pub(super) fn get(&self, number: usize) -> Option<&TimelineRow> {
-        self.list.get(number)
-    }
-
-    /// The first row of a lane that shows this.
-    pub(super) fn first_of(&self, lane: usize, what: &What) -> Option<usize> {
-        self.first.get(&(lane, what.clone())).copied()
-    }
-
     /// Puts spans that show the same into as many rows as they need: each into the uppermost one that has room for it.
     /// Answers the numbers of these rows.
     pub(super) fn add(&mut self, lane: usize, what: What, mut spans: Vec<Span>) -> Range<usize> {
