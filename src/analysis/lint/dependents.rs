@@ -30,7 +30,7 @@ pub(super) enum Dependency {
 /// Entries by what they depend on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dependents {
-    of: HashMap<EntryId, BTreeSet<Dependency>>,
+    of: HashMap<EntryId, Box<[Dependency]>>,
     on: BTreeSet<(Dependency, EntryId)>,
 }
 
@@ -48,7 +48,7 @@ impl Dependents {
         self.on
             .extend(depends_on.iter().map(|what| (what.clone(), id)));
         if !depends_on.is_empty() {
-            self.of.insert(id, depends_on);
+            self.of.insert(id, depends_on.into_iter().collect());
         }
     }
 
