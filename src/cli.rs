@@ -58,9 +58,6 @@ const PAPER_WIDTH: u16 = 100;
 /// Least width that text is laid out in.
 const MIN_WIDTH: u16 = 20;
 
-/// Level of detail without argument and setting.
-const DEFAULT_LEVEL: u8 = 3;
-
 /// The command to run, with its options.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Config {
@@ -601,7 +598,7 @@ fn show_instead(target: Target, look: &LookArgs, surroundings: &Surroundings) ->
         folders: StrictArgs::default().folders(surroundings),
         entry: None,
         paper: paper(None, color, surroundings),
-        level: Level::of(look.level.unwrap_or(DEFAULT_LEVEL)),
+        level: look.level.map_or(Level::Preview, Level::of),
         json: false,
         follow: None,
         branch: printer::Choice::All,

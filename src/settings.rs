@@ -8,83 +8,53 @@ mod table;
 pub mod themes;
 
 use std::borrow::Cow;
+use std::str::FromStr;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use self::table::{in_order, position_of};
 use crate::analysis::money::prices::Prices;
-use crate::app::alarms::{AlarmSpec, NotifyMeans};
+use crate::app::alarms::AlarmSpec;
 use crate::app::input::action::Action;
 use crate::app::input::keymap::Preset;
 use crate::app::input::keys::{Press, parse_keys};
-use crate::app::text::wrapping::Numbers;
-use crate::render::picture::canvas::Choice;
+use crate::app::input::setting::{Assignment, Setting, Values};
 
-/// The settings; `None` for those that the file does not contain.
+/// The settings of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
-    /// Name of the theme.
-    pub(crate) theme: Option<String>,
-    /// Initial settings of a session's view.
-    pub(crate) view: ViewSettings,
-    /// Only ASCII glyphs.
-    pub(crate) ascii: Option<bool>,
-    /// Whether the mouse is on at the start.
-    pub(crate) mouse: Option<bool>,
-    /// Whether control and invisible characters are removed from copies.
-    pub(crate) clean: Option<bool>,
-    /// Whether keys and tokens are masked in copies.
-    pub(crate) redact: Option<bool>,
-    /// Whether state is saved.
-    pub(crate) state: Option<bool>,
-    /// How images are shown.
-    pub(crate) images: Option<Choice>,
+    /// Those that have one value, as far as the file names them.
+    pub(crate) values: Vec<Assignment>,
     /// Alarms of every session.
     pub(crate) watch: Vec<AlarmSpec>,
-    /// How alarms are announced.
-    pub(crate) notify: Option<NotifyMeans>,
     /// Keys to start from.
     pub(crate) preset: Preset,
     /// Keys of single actions.
     pub(crate) keys: Vec<(Action, Vec<Vec<Press>>)>,
     /// Prices by model, which override those of the table.
     pub(crate) prices: Vec<(String, Prices)>,
-    /// From this many minutes after its end, the report of background work counts as late.
-    pub(crate) late: Option<u32>,
     /// Complaints: `line:column: what`.
     pub complaints: Vec<String>,
 }
 
-/// Initial settings of a session's view; `None` for those that the file does not contain.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct ViewSettings {
-    /// Level of detail, 1 to 5.
-    pub(crate) level: Option<u8>,
-    /// Whether thinking is shown.
-    pub(crate) thinking: Option<bool>,
-    /// Whether calls show their purpose.
-    pub(crate) intents: Option<bool>,
-    /// Whether times are in UTC.
-    pub(crate) utc: Option<bool>,
-    /// Whether the outline is shown.
-    pub(crate) outline: Option<bool>,
-    /// Whether the inspector is shown.
-    pub(crate) inspector: Option<bool>,
-    /// Whether the line of hints is shown.
-    pub(crate) hints: Option<bool>,
-    /// Whether what the model could not see at the cursor is dimmed.
-    pub(crate) asof: Option<bool>,
-    /// Whether invisible characters are marked.
-    pub(crate) marks: Option<bool>,
-    /// Whether long lines are wrapped.
-    pub(crate) wrap: Option<bool>,
-    /// Numbers beside the text.
-    pub(crate) gutter: Option<Numbers>,
-    /// Whether lanes of running calls are shown beside the text.
-    pub(crate) lanes: Option<bool>,
-    /// Whether long pauses between entries are shown.
-    pub(crate) rulers: Option<bool>,
+impl Settings {
+    /// The value of a setting, or its default.
+    pub(crate) fn word(&self, name: &str) -> &str {
+        let value = self.values.iter().find(|value| value.setting.name == name);
+        value.map_or_else(
+            || Setting::named(name).map_or("", |setting| setting.default),
+            |value| &value.word,
+        )
+    }
+
+    pub(crate) fn is_on(&self, name: &str) -> bool {
+        self.word(name) == "on"
+    }
+
+    pub(crate) fn number<T: FromStr + Default>(&self, name: &str) -> T {
+        self.word(name).parse().unwrap_or_default()
+    }
 }
 
 /// Parses the text of a settings file.
@@ -121,47 +91,11 @@ struct SettingsReader<'t> {
 impl SettingsReader<'_> {
     fn set(&mut self, key: &Spanned<Cow<'_, str>>, value: &Spanned<DeValue<'_>>) {
         match key.get_ref().as_ref() {
-            "theme" => self.settings.theme = self.string(value),
-            "level" => self.settings.view.level = self.level(value),
-            "ascii" => self.settings.ascii = self.switch(value),
-            "thinking" => self.settings.view.thinking = self.switch(value),
-            "intents" => self.settings.view.intents = self.switch(value),
-            "utc" => self.settings.view.utc = self.switch(value),
-            "outline" => self.settings.view.outline = self.switch(value),
-            "inspector" => self.settings.view.inspector = self.switch(value),
             "strip" => self.complain(
                 key.span().start,
                 "the time strip is gone: the timeline, 2, shows whose time it was",
             ),
-            "mouse" => self.settings.mouse = self.switch(value),
-            "hints" => self.settings.view.hints = self.switch(value),
-            "asof" => self.settings.view.asof = self.switch(value),
-            "marks" => self.settings.view.marks = self.switch(value),
-            "clean" => self.settings.clean = self.switch(value),
-            "redact" => self.settings.redact = self.switch(value),
-            "wrap" => self.settings.view.wrap = self.switch(value),
-            "gutter" => {
-                let numbers = value.get_ref().as_str().and_then(Numbers::named);
-                self.settings.view.gutter =
-                    self.wanted(numbers, value, "a gutter is none, lines or bytes");
-            }
-            "lanes" => self.settings.view.lanes = self.switch(value),
-            "rulers" => self.settings.view.rulers = self.switch(value),
-            "state" => self.settings.state = self.switch(value),
-            "images" => self.settings.images = self.images(value),
             "watch" => self.set_alarms(value),
-            "notify" => {
-                let means = value.get_ref().as_str().and_then(|word| word.parse().ok());
-                self.settings.notify =
-                    self.wanted(means, value, "an alarm is told by bell, osc, both or off");
-            }
-            "late" => {
-                let minutes = value
-                    .get_ref()
-                    .as_integer()
-                    .and_then(|number| number.as_str().parse().ok());
-                self.settings.late = self.wanted(minutes, value, "late is a number of minutes");
-            }
             "keys" => match value.get_ref().as_table() {
                 Some(keys) => self.set_keys(keys),
                 None => self.complain(value.span().start, "keys is a table: [keys]"),
@@ -170,7 +104,32 @@ impl SettingsReader<'_> {
                 Some(models) => self.settings.prices = prices::read(models, &mut self.complaints),
                 None => self.complain(value.span().start, "prices is a table: [prices.\"name\"]"),
             },
-            other => self.complain(key.span().start, &format!("nothing is called {other}")),
+            other => match Setting::named(other) {
+                Some(setting) => self.set_value(setting, value),
+                None => self.complain(key.span().start, &format!("nothing is called {other}")),
+            },
+        }
+    }
+
+    fn set_value(&mut self, setting: &'static Setting, value: &Spanned<DeValue<'_>>) {
+        let word = match (setting.values, value.get_ref()) {
+            (Values::Switch, DeValue::Boolean(is_on)) => {
+                if *is_on {
+                    "on"
+                } else {
+                    "off"
+                }
+            }
+            (Values::Number(..), DeValue::Integer(number)) => number.as_str(),
+            (Values::Words(_) | Values::Name, DeValue::String(word)) => word,
+            (Values::Switch, _) => {
+                return self.complain(value.span().start, "true or false is wanted here");
+            }
+            _ => "",
+        };
+        match setting.to(word) {
+            Ok(value) => self.settings.values.push(value),
+            Err(why) => self.complain(value.span().start, &why),
         }
     }
 
@@ -237,46 +196,6 @@ impl SettingsReader<'_> {
         sequences
     }
 
-    fn string(&mut self, value: &Spanned<DeValue<'_>>) -> Option<String> {
-        let string = value.get_ref().as_str().map(str::to_owned);
-        self.wanted(string, value, "a string is wanted here")
-    }
-
-    fn switch(&mut self, value: &Spanned<DeValue<'_>>) -> Option<bool> {
-        self.wanted(
-            value.get_ref().as_bool(),
-            value,
-            "true or false is wanted here",
-        )
-    }
-
-    fn level(&mut self, value: &Spanned<DeValue<'_>>) -> Option<u8> {
-        let level = value
-            .get_ref()
-            .as_integer()
-            .and_then(|number| number.as_str().parse().ok());
-        self.wanted(
-            level.filter(|level| (1..=5).contains(level)),
-            value,
-            "a level is 1 to 5",
-        )
-    }
-
-    fn images(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Choice> {
-        match value
-            .get_ref()
-            .as_str()
-            .unwrap_or_default()
-            .parse::<Choice>()
-        {
-            Ok(choice) => Some(choice),
-            Err(why) => {
-                self.complain(value.span().start, &why);
-                None
-            }
-        }
-    }
-
     fn finish(mut self) -> Settings {
         self.complaints.sort();
         let more = self.complaints.len().saturating_sub(COMPLAINTS);
@@ -293,18 +212,6 @@ impl SettingsReader<'_> {
         self.settings
     }
 
-    fn wanted<T>(
-        &mut self,
-        found: Option<T>,
-        value: &Spanned<DeValue<'_>>,
-        what: &str,
-    ) -> Option<T> {
-        if found.is_none() {
-            self.complain(value.span().start, what);
-        }
-        found
-    }
-
     fn complain(&mut self, at: usize, what: &str) {
         self.complaints.push((at, what.to_owned()));
     }
@@ -312,11 +219,10 @@ impl SettingsReader<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Settings, ViewSettings, parse};
-    use crate::app::alarms::NotifyMeans;
+    use super::parse;
     use crate::app::input::action::{Action, LandmarkKind, Way};
     use crate::app::input::keymap::Preset;
-    use crate::render::picture::canvas::{Choice, Means};
+    use crate::app::input::setting::{SETTINGS, Values};
 
     #[test]
     fn settings_are_read() {
@@ -325,12 +231,9 @@ mod tests {
              next-error = \"x\"\nhelp = [\"F1\", \"g h\"]\n",
         );
         assert_eq!(settings.complaints, Vec::<String>::new());
-        assert_eq!(settings.theme.as_deref(), Some("nord"));
-        assert_eq!(settings.images, Some(Choice::Only(Means::Sixel)));
-        assert_eq!(
-            (settings.view.level, settings.view.hints, settings.preset),
-            (Some(4), Some(false), Preset::Vim)
-        );
+        let values: Vec<String> = settings.values.iter().map(ToString::to_string).collect();
+        assert_eq!(values, ["theme=nord", "level=4", "nohints", "images=sixel"]);
+        assert_eq!(settings.preset, Preset::Vim);
         assert_eq!(
             settings.keys.first().map(|(action, _)| *action),
             Some(Action::Seek(LandmarkKind::Error, Way::Next))
@@ -348,10 +251,26 @@ mod tests {
             .unwrap();
         let settings = parse(example);
         assert_eq!(settings.complaints, Vec::<String>::new());
-        assert!(
-            settings.theme.is_some() && settings.keys.len() >= 2,
-            "{settings:?}"
-        );
+        assert!(settings.keys.len() >= 2, "{settings:?}");
+        for setting in SETTINGS {
+            let line = example
+                .lines()
+                .find(|line| line.starts_with(&format!("{} = ", setting.name)))
+                .unwrap_or_else(|| panic!("the manual does not have {}", setting.name));
+            let value = settings.word(setting.name);
+            assert!(
+                setting.default.is_empty() || setting.default == value,
+                "{line}: the default is {}",
+                setting.default
+            );
+            assert!(line.contains(setting.doc), "{line}: {}", setting.doc);
+            for word in setting.words() {
+                assert!(
+                    setting.values == Values::Switch || line.contains(word),
+                    "{line}: {word}"
+                );
+            }
+        }
     }
 
     #[test]
@@ -360,7 +279,7 @@ mod tests {
             parse("watch = [\"waiting\", \"err | true\", \"wating\", 3]\nnotify = \"bell\"\n");
         let watched: Vec<String> = settings.watch.iter().map(ToString::to_string).collect();
         assert_eq!(watched, ["waiting", "err | true"]);
-        assert_eq!(settings.notify, Some(NotifyMeans::Bell));
+        assert_eq!(settings.word("notify"), "bell");
         let complaints = settings.complaints;
         assert_eq!(complaints.len(), 2, "{complaints:?}");
         assert!(
@@ -373,7 +292,7 @@ mod tests {
             wrong.complaints,
             [
                 "1:9: watch is a list: [\"waiting\", \"err\"]",
-                "2:10: an alarm is told by bell, osc, both or off",
+                "2:10: notify is bell, osc, both or off",
             ]
         );
     }
@@ -411,18 +330,18 @@ mod tests {
     fn what_is_not_understood_is_a_complaint_with_its_place_and_the_rest_counts() {
         let settings =
             parse("level = 9\nwarp = 1\nascii = true\n[keys]\nfly = \"x\"\nnext = \"nokey!\"\n");
-        assert_eq!(settings.ascii, Some(true));
+        assert!(settings.is_on("ascii"));
         assert_eq!(
             settings.complaints,
             [
-                "1:9: a level is 1 to 5",
+                "1:9: level is 1 to 5",
                 "2:1: nothing is called warp",
                 "5:1: no action is called fly",
                 "6:8: keys are written like \"x\", \"ctrl-n\" or \"g g\"",
             ]
         );
         let broken = parse("level = 2\nascii = \n");
-        assert_eq!(broken.view.level, Some(2));
+        assert_eq!(broken.word("level"), "2");
         assert!(
             broken
                 .complaints
@@ -430,71 +349,6 @@ mod tests {
                 .is_some_and(|what| what.starts_with("2:")),
             "{broken:?}"
         );
-    }
-
-    #[test]
-    fn each_switch_is_one_of_its_own() {
-        let told = |settings: &Settings| {
-            let Settings {
-                ascii,
-                mouse,
-                clean,
-                redact,
-                state,
-                view,
-                ..
-            } = settings;
-            let ViewSettings {
-                thinking,
-                intents,
-                utc,
-                outline,
-                inspector,
-                hints,
-                ..
-            } = view;
-            let ViewSettings {
-                asof,
-                marks,
-                wrap,
-                lanes,
-                rulers,
-                ..
-            } = view;
-            let first = [
-                ascii, mouse, clean, redact, state, thinking, intents, utc, outline,
-            ];
-            let others = [inspector, hints, asof, marks, wrap, lanes, rulers];
-            first
-                .into_iter()
-                .chain(others)
-                .copied()
-                .collect::<Vec<Option<bool>>>()
-        };
-        let first = [
-            "ascii", "mouse", "clean", "redact", "state", "thinking", "intents", "utc", "outline",
-        ];
-        let others = [
-            "inspector",
-            "hints",
-            "asof",
-            "marks",
-            "wrap",
-            "lanes",
-            "rulers",
-        ];
-        let names: Vec<&str> = first.into_iter().chain(others).collect();
-        for (number, name) in names.iter().enumerate() {
-            for value in [true, false] {
-                let mut expected = vec![None; names.len()];
-                expected[number] = Some(value);
-                assert_eq!(
-                    told(&parse(&format!("{name} = {value}\n"))),
-                    expected,
-                    "{name}"
-                );
-            }
-        }
     }
 
     #[test]
@@ -527,12 +381,9 @@ mod tests {
 
     #[test]
     fn a_level_is_one_of_five() {
-        for (typed, level) in [("0", None), ("1", Some(1)), ("5", Some(5)), ("6", None)] {
-            assert_eq!(
-                parse(&format!("level = {typed}\n")).view.level,
-                level,
-                "{typed}"
-            );
+        for (typed, level) in [("0", "3"), ("1", "1"), ("5", "5"), ("6", "3")] {
+            let settings = parse(&format!("level = {typed}\n"));
+            assert_eq!(settings.word("level"), level, "{typed}");
         }
     }
 }

@@ -55,8 +55,6 @@ pub struct AlarmNotice {
     pub activity: &'static str,
     /// The user's shell command.
     pub command: Option<String>,
-    /// How the user is notified.
-    pub means: NotifyMeans,
 }
 
 /// An alarm that was set.
@@ -71,8 +69,6 @@ struct ActiveAlarm {
 /// All alarms of a session.
 #[derive(Clone, Debug, Default)]
 pub struct Alarms {
-    /// How the user is notified.
-    pub means: NotifyMeans,
     list: Vec<ActiveAlarm>,
     /// Entries added or changed since the last check.
     touched: Vec<EntryId>,
@@ -100,17 +96,12 @@ impl NotifyMeans {
             .find(|(_, means)| *means == self)
             .map_or("", |(word, _)| word)
     }
-}
 
-impl FromStr for NotifyMeans {
-    type Err = String;
-
-    fn from_str(typed: &str) -> Result<Self, String> {
-        let means = Self::ALL
-            .iter()
-            .find(|(word, _)| *word == typed)
-            .map(|(_, means)| *means);
-        means.ok_or_else(|| "an alarm is told by bell, osc, both or off".to_owned())
+    /// The means of this word.
+    pub(crate) fn named(word: &str) -> Option<Self> {
+        let mut all = Self::ALL.iter();
+        all.find(|(known, _)| *known == word)
+            .map(|(_, means)| *means)
     }
 }
 
@@ -157,13 +148,12 @@ impl std::fmt::Display for AlarmSpec {
 
 impl Alarms {
     /// The alarms of the settings.
-    pub fn of(wishes: &[AlarmSpec], means: NotifyMeans) -> Self {
+    pub fn of(wishes: &[AlarmSpec]) -> Self {
         let list = wishes
             .iter()
             .map(|wish| ActiveAlarm::new(wish.clone(), None))
             .collect();
         Self {
-            means,
             list,
             ..Self::default()
         }
@@ -173,7 +163,6 @@ impl Alarms {
     #[must_use]
     pub fn restarted(self) -> Self {
         Self {
-            means: self.means,
             list: self.list,
             ..Self::default()
         }

@@ -14,8 +14,9 @@ use super::alarms;
 use super::copying::piping;
 use super::effect::Effect;
 use super::input::action::Action;
-use super::input::command::{Setting, Switch, TypedCommand};
+use super::input::command::TypedCommand;
 use super::input::keys::Press;
+use super::input::setting::{Assignment, Setting};
 use super::ledger;
 use super::mode::{Mode, WallLine};
 use super::pop_ups::help;
@@ -26,9 +27,9 @@ use super::screens::AppScreen;
 use super::state::App;
 use super::text::find::{filter, search};
 use super::text::places::marks;
-use super::text::{as_of, goto, selecting, wrapping};
+use super::text::wrapping::actions::{anchored_line, restore_line};
+use super::text::{as_of, goto, selecting};
 use super::wall;
-use crate::model::timestamp::Zone;
 
 /// Carries out what a key means: its action, or nothing while a chord or a count is unfinished.
 pub(crate) fn press(app: &mut App, press: Press) -> Vec<Effect> {
@@ -141,7 +142,7 @@ fn run(app: &mut App, command: TypedCommand) -> Vec<Effect> {
         TypedCommand::Goto(place) => {
             reader.with_text(|text, scene| goto::go_to(text, scene, place));
         }
-        TypedCommand::Set(setting) => return set(app, setting),
+        TypedCommand::Set(assignment) => return set(app, &assignment),
         TypedCommand::Pipe(command) => {
             return reader.with_text(|text, scene| piping::run_on_focus(text, scene, &command));
         }
@@ -188,42 +189,22 @@ fn run(app: &mut App, command: TypedCommand) -> Vec<Effect> {
     Vec::new()
 }
 
-fn set(app: &mut App, setting: Setting) -> Vec<Effect> {
-    let reader = &mut app.reader;
-    match setting {
-        Setting::Theme(name) => return vec![Effect::Theme(name)],
-        Setting::Images(choice) => return vec![Effect::Images(choice)],
-        Setting::Notify(means) => reader.alarms.means = means,
-        Setting::Gutter(numbers) => {
-            reader.with_text(|text, scene| wrapping::actions::number(text, scene, numbers));
-        }
-        Setting::Switch(switch, is_on) => match switch {
-            Switch::Mouse => return app.switch_mouse(is_on),
-            Switch::Clean => app.copying.is_clean = is_on,
-            Switch::Redact => app.copying.is_redacted = is_on,
-            Switch::Hints => reader.screen.shows_hints = is_on,
-            Switch::Marks => reader.screen.theme.has_marks = is_on,
-            Switch::Outline => reader.panes.wants_outline = Some(is_on),
-            Switch::Inspector => reader.panes.show_inspector(&reader.screen, is_on),
-            Switch::Thinking => reader.text.shows.thinking = is_on,
-            Switch::Intents => reader.text.shows.intents = is_on,
-            Switch::Utc => Zone::show_utc(is_on),
-            Switch::AsOf => {
-                reader.with_text(|text, scene| as_of::make::switch(text, scene, is_on));
-            }
-            Switch::Wrap => {
-                reader.with_text(|text, scene| wrapping::actions::wrap(text, scene, is_on));
-            }
-            Switch::Lanes => {
-                reader.with_text(|text, scene| wrapping::actions::show_lanes(text, scene, is_on));
-            }
-            Switch::Rulers => {
-                reader.with_text(|text, scene| wrapping::actions::show_rulers(text, scene, is_on));
-            }
-        },
-    }
+/// Sets a setting; the line that is read stays where it is.
+fn set(app: &mut App, assignment: &Assignment) -> Vec<Effect> {
+    let place = app
+        .reader
+        .with_text(|text, scene| anchored_line(text, scene));
+    assignment.apply(app);
     app.reader.text.invalidate_rows();
-    Vec::new()
+    app.reader
+        .with_text(|text, scene| restore_line(text, scene, place));
+    assignment.follow(app)
+}
+
+/// Gives a setting its next value.
+fn set_next(app: &mut App, name: &str) -> Vec<Effect> {
+    let next = Setting::named(name).and_then(|setting| setting.next(app));
+    next.map_or_else(Vec::new, |next| set(app, &next))
 }
 
 /// Carries out an action `times` times, whichever pane has the keys.
@@ -264,7 +245,12 @@ pub fn act(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
             reader.with_text(|text, scene| marks::go_to(text, scene, letter));
         }
         Action::Pipe => reader.with_text(|text, scene| piping::begin(text, scene, times)),
-        Action::ToggleMouse => return app.switch_mouse(!app.mouse.is_on),
+        Action::ToggleThinking => return set_next(app, "thinking"),
+        Action::ToggleIntents => return set_next(app, "intents"),
+        Action::ToggleAsOf => return set_next(app, "asof"),
+        Action::ToggleWrap => return set_next(app, "wrap"),
+        Action::ToggleGutter => return set_next(app, "gutter"),
+        Action::ToggleMouse => return set_next(app, "mouse"),
         Action::Sessions => return app.open_list(AppScreen::Picker),
         Action::Wall => return app.open_list(AppScreen::Wall),
         Action::Usage => return app.open_list(AppScreen::Ledger),

@@ -9,3 +9,4 @@ pub mod key_state;
 pub mod keymap;
 pub mod keys;
 pub mod mouse;
+pub mod setting;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::alarms::NotifyMeans;
 use super::copying::clipboard::CopyOptions;
-use super::effect::Effect;
 use super::input::history::Histories;
 use super::input::key_state::KeyState;
 use super::input::mouse::Mouse;
@@ -30,6 +30,10 @@ pub struct App {
     pub mode: Mode,
     /// Lines that were typed before.
     pub history: Histories,
+    /// Whether times are shown in UTC.
+    pub is_utc: bool,
+    /// How the user is notified of alarms.
+    pub notify: NotifyMeans,
     /// How text is prepared for the clipboard.
     pub copying: CopyOptions,
     /// The sessions to choose from.
@@ -51,18 +55,14 @@ impl App {
             mouse: Mouse::default(),
             mode: Mode::Normal,
             history: Histories::default(),
+            is_utc: false,
+            notify: NotifyMeans::default(),
             copying: CopyOptions::default(),
             picker: Picker::default(),
             wall: Wall::default(),
             ledger: LedgerView::default(),
             below: Vec::new(),
         }
-    }
-
-    /// Turns the mouse on or off.
-    pub(crate) fn switch_mouse(&mut self, is_on: bool) -> Vec<Effect> {
-        self.reader.screen.say(self.mouse.switch(is_on));
-        vec![Effect::Mouse(is_on)]
     }
 
     /// Whether the screen changes every second without an event.

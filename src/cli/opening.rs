@@ -1,20 +1,16 @@
 //! Builds the configuration of the viewer from targets, settings and environment.
 
-use super::{DEFAULT_LEVEL, LookArgs, Surroundings, watch};
+use super::{LookArgs, Surroundings, watch};
 use crate::analysis::calls::lifecycle;
 use crate::analysis::money::prices;
-use crate::app::copying::clipboard::CopyOptions;
 use crate::app::input::keymap::Keymap;
-use crate::app::text::wrapping::Wrapping;
 use crate::ingest::Target;
 use crate::render::colour::Depth;
 use crate::render::row::Level;
-use crate::runtime::config::{
-    Start, TerminalConfig, ThemeChoice, ViewConfig, ViewDefaults, WallChoice,
-};
+use crate::runtime::config::{Start, TerminalConfig, ThemeChoice, ViewConfig, WallChoice};
 use crate::runtime::graphics::GraphicsSetup;
 use crate::runtime::theme_choice;
-use crate::settings::{self, Settings, ViewSettings};
+use crate::settings::{self, Settings};
 
 /// The viewer of a session. A folder or database with several sessions opens the picker; several sessions
 /// are joined. Picker, wall and ledger list what was named, unless that is a single file.
@@ -62,7 +58,7 @@ pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) ->
     let state = surroundings
         .state_folder
         .clone()
-        .filter(|_| settings.state != Some(false));
+        .filter(|_| settings.is_on("state"));
     let themes = surroundings
         .settings_folder
         .as_ref()
@@ -83,15 +79,12 @@ pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) ->
         themes,
         terminal,
         watch: watch(look.poll),
-        defaults: defaults(look, &settings.view),
-        mouse: settings.mouse.unwrap_or(false),
+        level: look
+            .level
+            .map_or_else(|| Level::of(settings.number("level")), Level::of),
+        settings: settings.values,
         entry: None,
-        copying: CopyOptions {
-            is_clean: settings.clean.unwrap_or(false),
-            is_redacted: settings.redact.unwrap_or(false),
-        },
         watched: settings.watch,
-        notify: settings.notify.unwrap_or_default(),
         keymap,
         state,
         complaint,
@@ -100,28 +93,8 @@ pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) ->
     }
 }
 
-fn defaults(look: &LookArgs, settings: &ViewSettings) -> ViewDefaults {
-    ViewDefaults {
-        level: Level::of(look.level.or(settings.level).unwrap_or(DEFAULT_LEVEL)),
-        thinking: settings.thinking.unwrap_or(true),
-        intents: settings.intents.unwrap_or(true),
-        utc: settings.utc.unwrap_or(false),
-        outline: settings.outline,
-        inspector: settings.inspector,
-        hints: settings.hints.unwrap_or(true),
-        asof: settings.asof.unwrap_or(false),
-        marks: settings.marks.unwrap_or(true),
-        wrapping: Wrapping {
-            sideways: (settings.wrap == Some(false)).then_some(0),
-            numbers: settings.gutter.unwrap_or_default(),
-            lanes: settings.lanes.unwrap_or(true),
-            rulers: settings.rulers.unwrap_or(true),
-        },
-    }
-}
-
 fn terminal(surroundings: &Surroundings, settings: &Settings) -> TerminalConfig {
-    let ascii = settings.ascii == Some(true) || surroundings.is_ascii();
+    let ascii = settings.is_on("ascii") || surroundings.is_ascii();
     let depth = surroundings.depth();
     TerminalConfig {
         term: surroundings.term.clone(),
@@ -131,7 +104,7 @@ fn terminal(surroundings: &Surroundings, settings: &Settings) -> TerminalConfig 
         links: surroundings.has_links(),
         colorfgbg: surroundings.colorfgbg.clone(),
         graphics: GraphicsSetup {
-            choice: settings.images.unwrap_or_default(),
+            choice: settings.word("images").parse().unwrap_or_default(),
             environment: surroundings.terminal.clone(),
             is_plain: surroundings.no_color || ascii,
             has_few_colours: depth == Depth::Sixteen,
@@ -142,12 +115,11 @@ fn terminal(surroundings: &Surroundings, settings: &Settings) -> TerminalConfig 
 
 /// A theme in the arguments goes before the one in the settings, and must exist.
 fn theme(look: &LookArgs, settings: &Settings) -> ThemeChoice {
-    let typed = look.theme.clone().map(ThemeChoice::Named);
-    let choice = typed.or_else(|| settings.theme.clone().map(ThemeChoice::Preferred));
-    let is_auto = |choice: &ThemeChoice| matches!(choice, ThemeChoice::Named(name) | ThemeChoice::Preferred(name) if name == "auto");
-    choice
-        .filter(|choice| !is_auto(choice))
-        .unwrap_or(ThemeChoice::Auto)
+    match (look.theme.as_deref(), settings.word("theme")) {
+        (Some("auto"), _) | (None, "auto") => ThemeChoice::Auto,
+        (Some(typed), _) => ThemeChoice::Named(typed.to_owned()),
+        (None, preferred) => ThemeChoice::Preferred(preferred.to_owned()),
+    }
 }
 
 /// Applies settings that hold for all commands (prices, late reports), and returns what is wrong
@@ -167,29 +139,27 @@ pub fn apply_settings(surroundings: &Surroundings) -> Vec<String> {
         return wrong;
     };
     let settings = settings::parse(text);
-    prices::install(settings.prices);
-    if let Some(minutes) = settings.late {
-        lifecycle::install_late(u64::from(minutes) * 60_000);
-    }
+    lifecycle::install_late(settings.number::<u64>("late") * 60_000);
     wrong.extend(
         settings
             .complaints
-            .into_iter()
+            .iter()
             .map(|what| format!("{}:{what}", path.display())),
     );
     let themes = surroundings
         .settings_folder
         .as_ref()
         .map(|folder| folder.join("themes"));
-    let theme = settings.theme.filter(|name| name != "auto");
+    let theme = Some(settings.word("theme")).filter(|name| *name != "auto");
     wrong.extend(theme.and_then(|name| {
-        match theme_choice::find(&name, themes.as_deref()) {
+        match theme_choice::find(name, themes.as_deref()) {
             Ok(found) => found
                 .is_none()
-                .then(|| format!("{}: {}", path.display(), theme_choice::unknown(&name))),
+                .then(|| format!("{}: {}", path.display(), theme_choice::unknown(name))),
             Err(why) => Some(why),
         }
     }));
+    prices::install(settings.prices);
     wrong
 }
 

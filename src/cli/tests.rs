@@ -7,11 +7,12 @@ use clap::CommandFactory;
 
 use super::{Args, Config, Surroundings, charset, completions, redacts};
 use crate::analysis::ledger::By;
+use crate::app::input::setting::{self, Assignment, Values};
 use crate::app::state::App;
 use crate::ingest::find::Environment;
 use crate::ingest::{Target, WatchMode};
 use crate::model::text::outlet::Charset;
-use crate::model::timestamp::Timestamp;
+use crate::model::timestamp::{Timestamp, Zone};
 use crate::render::code::Colours;
 use crate::render::manual::PAGES;
 use crate::render::row::Level;
@@ -44,10 +45,7 @@ fn a_session_is_viewed_on_a_terminal_and_written_elsewhere() {
     let Config::View(view) = on_terminal else {
         panic!("{on_terminal:?}")
     };
-    assert_eq!(
-        (view.defaults.level, view.watch),
-        (Level::Full, WatchMode::Poll)
-    );
+    assert_eq!((view.level, view.watch), (Level::Full, WatchMode::Poll));
     let target = Target {
         path: "a.jsonl".into(),
         session: None,
@@ -413,30 +411,30 @@ fn a_slip_in_a_command_is_named_and_a_session_never_taken_for_one() {
 }
 
 #[test]
-fn every_switch_of_the_settings_reaches_the_viewer() {
-    type IsOn = fn(&App) -> bool;
-    let switches: [(&str, IsOn); 13] = [
-        ("thinking", |app| app.reader.text.shows.thinking),
-        ("intents", |app| app.reader.text.shows.intents),
-        ("asof", |app| app.reader.text.as_of.is_on),
-        ("marks", |app| app.reader.screen.theme.has_marks),
-        ("hints", |app| app.reader.screen.shows_hints),
-        ("outline", |app| {
-            app.reader.panes.wants_outline == Some(true)
-        }),
-        ("inspector", |app| {
-            app.reader.panes.wants_inspector == Some(true)
-        }),
-        ("wrap", |app| app.reader.text.wrapping.sideways.is_none()),
-        ("lanes", |app| app.reader.text.wrapping.lanes),
-        ("rulers", |app| app.reader.text.wrapping.rulers),
-        ("mouse", |app| app.mouse.is_on),
-        ("redact", |app| app.copying.is_redacted),
-        ("clean", |app| app.copying.is_clean),
-    ];
-    for (name, of_viewer) in switches {
-        for is_on in [true, false] {
-            let settings = Some(("config.toml".into(), format!("{name} = {is_on}\n")));
+fn every_setting_reaches_the_viewer_and_has_its_default_there() {
+    let new_app = || {
+        let colours = Arc::new(Colours::never());
+        App::new(Theme::dark(), Level::Preview, colours, Timestamp(0))
+    };
+    let mut kept = setting::values(&mut new_app());
+    assert!(kept.len() > 10);
+    for value in &kept {
+        assert_eq!(value.word, value.setting.default, "{value}");
+    }
+    let panes = ["outline", "inspector"].map(|name| format!("no{name}").parse().unwrap());
+    kept.extend::<[Assignment; 2]>(panes);
+    for value in kept {
+        let mut words = value.setting.words().to_vec();
+        assert!(words.len() > 1, "{value}");
+        words.push(words[0]);
+        for word in words {
+            let name = value.setting.name;
+            let typed = match (value.setting.values, word) {
+                (Values::Switch, "on") => "true".to_owned(),
+                (Values::Switch, _) => "false".to_owned(),
+                _ => format!("\"{word}\""),
+            };
+            let settings = Some(("config.toml".into(), format!("{name} = {typed}\n")));
             let config = resolve(
                 "a.jsonl",
                 Surroundings {
@@ -448,16 +446,14 @@ fn every_switch_of_the_settings_reaches_the_viewer() {
             let Config::View(view) = config else {
                 panic!("{config:?}")
             };
-            let mut app = App::new(
-                Theme::dark(),
-                Level::Preview,
-                Arc::new(Colours::never()),
-                Timestamp(0),
-            );
+            let mut app = new_app();
             view.apply(&mut app);
-            assert_eq!(of_viewer(&app), is_on, "{name} = {is_on}");
+            let values = setting::values(&mut app);
+            let set = values.iter().find(|value| value.setting.name == name);
+            assert_eq!(set.map(|set| set.word.as_str()), Some(word), "{name}");
         }
     }
+    Zone::show_utc(false);
 }
 
 #[test]

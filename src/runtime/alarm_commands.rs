@@ -124,7 +124,7 @@ mod tests {
     use crossbeam_channel::unbounded;
 
     use super::{AlarmCommands, PAUSE};
-    use crate::app::alarms::{AlarmNotice, NotifyMeans};
+    use crate::app::alarms::AlarmNotice;
 
     fn notice(words: &str) -> AlarmNotice {
         AlarmNotice {
@@ -134,7 +134,6 @@ mod tests {
             address: None,
             activity: "model",
             command: Some("x".to_owned()),
-            means: NotifyMeans::Off,
         }
     }
 

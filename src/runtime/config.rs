@@ -6,12 +6,10 @@ use std::path::PathBuf;
 
 use super::clipboard::Clipboard;
 use super::graphics::GraphicsSetup;
-use crate::app::alarms::{AlarmSpec, Alarms, NotifyMeans};
-use crate::app::copying::clipboard::CopyOptions;
+use crate::app::alarms::{AlarmSpec, Alarms};
 use crate::app::input::keymap::Keymap;
-use crate::app::reader::Reader;
+use crate::app::input::setting::Assignment;
 use crate::app::state::App;
-use crate::app::text::wrapping::Wrapping;
 use crate::ingest::find::Environment;
 use crate::ingest::{Target, WatchMode};
 use crate::model::timestamp::Zone;
@@ -39,22 +37,18 @@ pub struct ViewConfig {
     pub(crate) terminal: TerminalConfig,
     /// How changes of files are noticed.
     pub watch: WatchMode,
-    /// Initial settings of a session's view.
-    pub(crate) defaults: ViewDefaults,
-    /// How copied text is changed.
-    pub copying: CopyOptions,
+    /// The level of detail at the start.
+    pub(crate) level: Level,
+    /// The settings of the settings file.
+    pub(crate) settings: Vec<Assignment>,
     /// Alarms of every session.
     pub watched: Vec<AlarmSpec>,
-    /// How alarms are announced.
-    pub notify: NotifyMeans,
     /// The key bindings.
     pub keymap: Keymap,
     /// The state folder; `None` if no state is saved.
     pub state: Option<PathBuf>,
     /// What was wrong with the settings.
     pub complaint: Option<String>,
-    /// Whether the mouse is on at the start.
-    pub mouse: bool,
     /// Key of the entry to start at.
     pub entry: Option<String>,
     /// `$VISUAL`, else `$EDITOR`.
@@ -102,63 +96,25 @@ pub(crate) struct TerminalConfig {
     pub(crate) clipboard: Clipboard,
 }
 
-/// Initial settings of a session's view.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct ViewDefaults {
-    /// The level of detail.
-    pub(crate) level: Level,
-    /// Whether thinking is shown.
-    pub(crate) thinking: bool,
-    /// Whether calls say what they are for.
-    pub(crate) intents: bool,
-    /// Whether times are shown in UTC.
-    pub(crate) utc: bool,
-    /// Whether the outline is shown; `None`: if it fits.
-    pub(crate) outline: Option<bool>,
-    /// Whether the inspector is shown; `None`: if it fits.
-    pub(crate) inspector: Option<bool>,
-    /// Whether the line of hints is shown.
-    pub(crate) hints: bool,
-    /// Whether what the model could not see at the cursor is dimmed.
-    pub(crate) asof: bool,
-    /// Whether invisible characters are marked.
-    pub(crate) marks: bool,
-    /// Wrapping, line numbers, lanes and rulers.
-    pub(crate) wrapping: Wrapping,
-}
-
-impl ViewDefaults {
-    fn apply_to(&self, reader: &mut Reader) {
-        reader.text.shows.thinking = self.thinking;
-        reader.text.shows.intents = self.intents;
-        reader.text.as_of.is_on = self.asof;
-        reader.text.wrapping = self.wrapping;
-        reader.panes.wants_outline = self.outline;
-        reader.panes.wants_inspector = self.inspector;
-        reader.screen.shows_hints = self.hints;
-        reader.screen.theme.has_marks = self.marks;
-    }
-}
-
 impl ViewConfig {
+    /// Whether the mouse is on at the start.
+    pub(crate) fn has_mouse(&self) -> bool {
+        let mut settings = self.settings.iter();
+        settings.any(|value| value.setting.name == "mouse" && value.is_on())
+    }
+
     /// Applies the configuration to a new app.
     pub fn apply(&self, app: &mut App) {
         app.keys.keymap = self.keymap.clone();
-        app.mouse.is_on |= self.mouse;
-        if self.defaults.utc {
+        for value in &self.settings {
+            value.apply(app);
+        }
+        if app.is_utc {
             Zone::show_utc(true);
         }
-        app.copying = self.copying;
         app.wall.wishes.clone_from(&self.watched);
-        app.wall.means = self.notify;
         app.wall.recent_ms = self.wall.recent_ms;
-        self.apply_to(&mut app.reader);
-    }
-
-    /// Applies the configuration to a new session.
-    pub(crate) fn apply_to(&self, reader: &mut Reader) {
-        self.defaults.apply_to(reader);
-        reader.alarms = Alarms::of(&self.watched, self.notify);
+        app.reader.alarms = Alarms::of(&self.watched);
     }
 }
 

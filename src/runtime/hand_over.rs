@@ -28,6 +28,7 @@ impl Viewer {
         let multiplexer = self.config.terminal.clipboard.multiplexer;
         self.screen.send(&notify::sequence(
             notice,
+            self.app.notify,
             multiplexer,
             &self.config.terminal.graphics.environment,
         ))?;

@@ -19,7 +19,7 @@ mod hand_over;
 mod images;
 mod input;
 mod notify;
-mod open_session;
+pub(crate) mod open_session;
 mod pipe;
 mod session_discovery;
 mod state_store;
@@ -90,7 +90,7 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
     let session = target
         .map(|target| first_of(target, &config.joined))
         .transpose()?;
-    terminal::set_mouse(config.mouse)?;
+    terminal::set_mouse(config.has_mouse())?;
     let _guard = Guard::new()?;
     // A long session is freed faster by the end of the process than piece by piece.
     let mut viewer = ManuallyDrop::new(Viewer::new(config)?);
@@ -169,7 +169,7 @@ impl Viewer {
         let (theme, unfit) = theme_choice::first_of_all(config).map_err(anyhow::Error::msg)?;
         let answers = TerminalAnswers::default();
         let theme = theme.with_canvas(config.terminal.graphics.canvas(&answers, Screen::cell()));
-        let mut app = App::new(theme, config.defaults.level, Arc::clone(&colours), now());
+        let mut app = App::new(theme, config.level, Arc::clone(&colours), now());
         let charset = if config.terminal.ascii {
             Charset::Ascii
         } else {
@@ -179,7 +179,7 @@ impl Viewer {
         app.reader.screen.size = screen.size();
         config.apply(&mut app);
         let mut state = StateStore::new(config.state.clone(), config.environment.home.as_deref());
-        state.restore_history(&mut app.history, &mut app.reader);
+        state.restore_history(&mut app);
         if let Some(complaint) = config.complaint.clone().or(unfit) {
             app.reader.screen.say(complaint);
         }
@@ -459,7 +459,7 @@ impl Viewer {
     }
 
     fn stop(&mut self) {
-        let errors = self.state.close(&self.app);
+        let errors = self.state.close(&mut self.app);
         (self.opened, self.parked) = (None, None);
         self.discovery = None;
         self.fleet = None;

@@ -48,11 +48,12 @@ fn kind(environment: &TerminalEnvironment) -> NotificationKind {
 /// The sequence to be written to the terminal.
 pub(crate) fn sequence(
     notice: &AlarmNotice,
+    means: NotifyMeans,
     multiplexer: Multiplexer,
     environment: &TerminalEnvironment,
 ) -> String {
-    let bell = matches!(notice.means, NotifyMeans::Bell | NotifyMeans::Both);
-    let osc = matches!(notice.means, NotifyMeans::Osc | NotifyMeans::Both);
+    let bell = matches!(means, NotifyMeans::Bell | NotifyMeans::Both);
+    let osc = matches!(means, NotifyMeans::Osc | NotifyMeans::Both);
     let (title, text) = (plain(&notice.session), plain(&notice.words));
     let title = if title.is_empty() {
         "tv".to_owned()
@@ -119,7 +120,7 @@ mod tests {
     use crate::runtime::clipboard::Multiplexer;
     use crate::runtime::graphics::TerminalEnvironment;
 
-    fn notice(means: NotifyMeans, session: &str, words: &str) -> AlarmNotice {
+    fn notice(session: &str, words: &str) -> AlarmNotice {
         AlarmNotice {
             session: session.to_owned(),
             words: words.to_owned(),
@@ -127,7 +128,6 @@ mod tests {
             address: None,
             activity: "waiting",
             command: None,
-            means,
         }
     }
 
@@ -143,7 +143,8 @@ mod tests {
     fn each_terminal_is_notified_in_its_way() {
         let written = |means, term: &str, program: &str, multiplexer| {
             sequence(
-                &notice(means, "fix; it", "waits"),
+                &notice("fix; it", "waits"),
+                means,
                 multiplexer,
                 &environment(term, program),
             )
@@ -175,7 +176,8 @@ mod tests {
     fn nothing_of_a_session_is_an_order() {
         let hostile = "a\u{1b}]52;c;eA==\u{7}\u{9c}b\u{202e}\n\u{90}c";
         let written = sequence(
-            &notice(NotifyMeans::Osc, hostile, hostile),
+            &notice(hostile, hostile),
+            NotifyMeans::Osc,
             Multiplexer::None,
             &environment("foot", ""),
         );
@@ -185,7 +187,8 @@ mod tests {
         );
         let long = "x".repeat(10_000);
         let written = sequence(
-            &notice(NotifyMeans::Osc, &long, &long),
+            &notice(&long, &long),
+            NotifyMeans::Osc,
             Multiplexer::None,
             &environment("foot", ""),
         );

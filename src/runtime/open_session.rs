@@ -14,6 +14,7 @@ use super::config::ViewConfig;
 use super::workers::Workers;
 use crate::analysis::activity::LastWrite;
 use crate::app::alarms::Alarms;
+use crate::app::input::setting;
 use crate::app::mode::Mode;
 use crate::app::panes::{Pane, Panes};
 use crate::app::reader::Reader;
@@ -186,7 +187,7 @@ impl ParkedSession {
             ..clear(app, config).screen
         };
         reader.text.invalidate_rows();
-        app.reader = reader;
+        keeping_settings(app, |app| app.reader = reader);
         app.below.truncate(height.saturating_sub(1));
         (opened, key)
     }
@@ -265,7 +266,7 @@ impl ReaderState {
 }
 
 /// Replaces the reader by an empty one, and returns the old one. What belongs to all sessions
-/// stays, and so does the layout of the panes.
+/// stays, and so do settings and the layout of the panes.
 pub fn clear(app: &mut App, config: &ViewConfig) -> Reader {
     let Screen {
         theme,
@@ -281,16 +282,25 @@ pub fn clear(app: &mut App, config: &ViewConfig) -> Reader {
         now(),
     );
     (fresh.screen.size, fresh.screen.message) = (*size, message.take());
-    config.apply_to(&mut fresh);
+    fresh.alarms = Alarms::of(&config.watched);
     fresh.panes = Panes {
         focus: Pane::default(),
         is_pushed: false,
         ..app.reader.panes
     };
-    fresh.text.wrapping = app.reader.text.wrapping;
     app.keys.forget_typed();
     app.mode = Mode::Normal;
-    std::mem::replace(&mut app.reader, fresh)
+    keeping_settings(app, |app| std::mem::replace(&mut app.reader, fresh))
+}
+
+/// Does what replaces the reader, and puts the settings into the new one.
+fn keeping_settings<T>(app: &mut App, replace: impl FnOnce(&mut App) -> T) -> T {
+    let values = setting::values(app);
+    let done = replace(app);
+    for value in values {
+        value.apply(app);
+    }
+    done
 }
 
 impl Drop for OpenSession {

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use self::folder::{HABITS, SESSIONS, StateFolder, StateRoot};
 use super::clock::now;
-use crate::app::input::history::{Histories, LineHistory};
+use crate::app::input::history::LineHistory;
 use crate::app::reader::Reader;
 use crate::app::screen::Screen;
 use crate::app::state::App;
@@ -51,22 +51,16 @@ impl StateStore {
         }
     }
 
-    /// Restores the lines typed in earlier runs, and the widths of the panes.
-    pub(crate) fn restore_history(&mut self, history: &mut Histories, reader: &mut Reader) {
+    /// Restores the lines typed in earlier runs, the widths of the panes, and settings that are remembered.
+    pub(crate) fn restore_history(&mut self, app: &mut App) {
         match self.habits() {
             Ok(habits) => {
-                history.searches = LineHistory::of(habits.searches);
-                history.filters = LineHistory::of(habits.filters);
-                reader.panes.outline_width = habits.widths.outline;
-                reader.panes.inspector_width = habits.widths.inspector;
-                let shows = &mut reader.text.shows;
-                shows.intents = habits.widths.intents.unwrap_or(shows.intents);
-                self.widths = PaneWidths {
-                    intents: Some(shows.intents),
-                    ..habits.widths
-                };
+                app.history.searches = LineHistory::of(habits.searches);
+                app.history.filters = LineHistory::of(habits.filters);
+                habits.widths.apply(app);
+                self.widths = PaneWidths::of(app);
             }
-            Err(why) => reader.screen.say(why),
+            Err(why) => app.reader.screen.say(why),
         }
     }
 
@@ -104,11 +98,9 @@ impl StateStore {
     }
 
     /// Saves everything when the program ends; the errors are for [`write_errors`].
-    pub fn close(&mut self, app: &App) -> Vec<String> {
-        let habits = self.save_habits(
-            (&app.history.searches, &app.history.filters),
-            PaneWidths::of(&app.reader.panes, app.reader.text.shows),
-        );
+    pub fn close(&mut self, app: &mut App) -> Vec<String> {
+        let widths = PaneWidths::of(app);
+        let habits = self.save_habits((&app.history.searches, &app.history.filters), widths);
         [self.finish(&app.reader), habits]
             .into_iter()
             .filter_map(|kept| kept.err().map(|why| unsaved(&why)))
@@ -190,7 +182,7 @@ impl StateStore {
             .unwrap_or_default();
         folder.replace(
             HABITS,
-            &state_files::habits_text(&habits.and(typed, self.widths, widths)),
+            &state_files::habits_text(&habits.and(typed, &self.widths, widths)),
         )
     }
 
@@ -289,6 +281,7 @@ fn trim(folder: &StateFolder) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
     use std::fs::{self, File};
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::path::Path;
@@ -373,7 +366,7 @@ mod tests {
                 PaneWidths {
                     outline: Some(7),
                     inspector: None,
-                    intents: None,
+                    switches: BTreeMap::new(),
                 },
             )
             .unwrap();
@@ -415,7 +408,7 @@ mod tests {
     const WIDTHS: PaneWidths = PaneWidths {
         outline: Some(7),
         inspector: None,
-        intents: None,
+        switches: BTreeMap::new(),
     };
 
     #[test]
@@ -657,10 +650,10 @@ mod tests {
         let widths = PaneWidths {
             outline: Some(40),
             inspector: None,
-            intents: None,
+            switches: BTreeMap::new(),
         };
         state
-            .save_habits((&one, &LineHistory::default()), widths)
+            .save_habits((&one, &LineHistory::default()), widths.clone())
             .unwrap();
         state
             .save_habits((&two, &one), PaneWidths::default())

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, HashMap};
 use serde::{Deserialize, Serialize};
 
 use crate::app::input::history::LineHistory;
-use crate::app::panes::Panes;
-use crate::app::text::ShownParts;
+use crate::app::input::setting;
+use crate::app::state::App;
 use crate::app::text::places::Marks;
 use crate::model::entry::Piece;
 use crate::model::text::Text;
@@ -86,9 +86,9 @@ pub(crate) struct Habits {
     pub(crate) widths: PaneWidths,
 }
 
-/// Widths of panes, and whether calls show their purpose. `None` leaves it to the size of the
-/// screen and to the settings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Widths of panes, and settings that are remembered. `None` leaves it to the size of the screen and
+/// to the settings file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PaneWidths {
     /// Columns of the outline.
     #[serde(default)]
@@ -96,19 +96,32 @@ pub(crate) struct PaneWidths {
     /// Columns of the inspector.
     #[serde(default)]
     pub(crate) inspector: Option<u16>,
-    /// Whether calls show their purpose before what they do.
-    #[serde(default)]
-    pub(crate) intents: Option<bool>,
+    /// Switches by their names.
+    #[serde(flatten)]
+    pub(crate) switches: BTreeMap<String, Option<bool>>,
 }
 
 impl PaneWidths {
-    /// The current widths.
-    pub(crate) fn of(panes: &Panes, shows: ShownParts) -> Self {
-        let intents = Some(shows.intents);
+    /// The current widths and settings.
+    pub(crate) fn of(app: &mut App) -> Self {
+        let switches = setting::remembered(app).into_iter();
+        let switches = switches.map(|value| (value.setting.name.to_owned(), Some(value.is_on())));
         Self {
-            outline: panes.outline_width,
-            inspector: panes.inspector_width,
-            intents,
+            outline: app.reader.panes.outline_width,
+            inspector: app.reader.panes.inspector_width,
+            switches: switches.collect(),
+        }
+    }
+
+    /// Applies them to a new viewer; other settings than those that are remembered stay as they are.
+    pub(crate) fn apply(&self, app: &mut App) {
+        app.reader.panes.outline_width = self.outline;
+        app.reader.panes.inspector_width = self.inspector;
+        for mut value in setting::remembered(app) {
+            if let Some(Some(is_on)) = self.switches.get(value.setting.name) {
+                value.switch(*is_on);
+                value.apply(app);
+            }
         }
     }
 }
@@ -119,7 +132,7 @@ impl Habits {
     pub(crate) fn and(
         self,
         (searches, filters): (&LineHistory, &LineHistory),
-        before: PaneWidths,
+        before: &PaneWidths,
         now: PaneWidths,
     ) -> Self {
         let joined = |before: Vec<String>, fresh: &[String]| {
@@ -135,7 +148,15 @@ impl Habits {
             widths: PaneWidths {
                 outline: later(self.widths.outline, before.outline, now.outline),
                 inspector: later(self.widths.inspector, before.inspector, now.inspector),
-                intents: later(self.widths.intents, before.intents, now.intents),
+                switches: now
+                    .switches
+                    .iter()
+                    .map(|(name, is_on)| {
+                        let [theirs, before] = [&self.widths, before]
+                            .map(|widths| widths.switches.get(name).copied().flatten());
+                        (name.clone(), later(theirs, before, *is_on))
+                    })
+                    .collect(),
             },
         }
     }
@@ -256,7 +277,7 @@ pub(crate) fn habits_text(habits: &Habits) -> String {
         schema: OF_READER.to_owned(),
         searches: open(&habits.searches),
         filters: open(&habits.filters),
-        widths: habits.widths,
+        widths: habits.widths.clone(),
     })
 }
 
@@ -281,6 +302,8 @@ fn text(file: &impl Serialize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::{
         Habits, PaneWidths, SessionKey, SessionState, habits_text, is_file_name, parse_habits,
         parse_session, session_text,
@@ -319,7 +342,7 @@ mod tests {
         let widths = PaneWidths {
             outline: Some(40),
             inspector: None,
-            intents: None,
+            switches: BTreeMap::from([("intents".to_owned(), Some(false))]),
         };
         let habits = Habits {
             searches: vec!["x".to_owned()],
@@ -428,7 +451,7 @@ mod tests {
         let widths = |outline, inspector| PaneWidths {
             outline,
             inspector,
-            intents: None,
+            switches: BTreeMap::new(),
         };
         let searches = vec!["other".to_owned(), "new".to_owned()];
         let theirs = Habits {
@@ -437,17 +460,20 @@ mod tests {
             widths: widths(Some(30), Some(50)),
         };
         let typed = (&history, &LineHistory::default());
-        let both = theirs.and(typed, widths(Some(20), None), widths(Some(20), Some(60)));
+        let both = theirs.and(typed, &widths(Some(20), None), widths(Some(20), Some(60)));
         let first = |intents| PaneWidths {
-            intents: Some(intents),
+            switches: BTreeMap::from([("intents".to_owned(), Some(intents))]),
             ..PaneWidths::default()
         };
         let nothing = LineHistory::default();
         let kept = |now| {
             Habits::default()
-                .and((&nothing, &nothing), first(true), first(now))
+                .and((&nothing, &nothing), &first(true), first(now))
                 .widths
-                .intents
+                .switches
+                .get("intents")
+                .copied()
+                .flatten()
         };
         assert_eq!(
             (kept(true), kept(false)),

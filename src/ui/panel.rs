@@ -160,7 +160,7 @@ fn choice_line(reader: &Reader, choice: &CommandChoice, is_selected: bool) -> Li
     } else {
         " "
     };
-    let name = match choice.argument {
+    let name = match choice.argument.as_str() {
         "" => choice.name.clone(),
         argument => format!("{} {argument}", choice.name),
     };

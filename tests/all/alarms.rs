@@ -3,7 +3,7 @@
 use std::fs;
 
 use tv::analysis::activity::{Activity, LastWrite, judge};
-use tv::app::alarms::{AlarmNotice, AlarmSpec, Alarms, NotifyMeans};
+use tv::app::alarms::{AlarmNotice, AlarmSpec, Alarms};
 use tv::app::effect::Effect;
 use tv::app::update::Event;
 use tv::formats::decoder::{Format, Place, feed};
@@ -83,10 +83,7 @@ fn an_alarm_rings_for_what_comes_and_marks_its_place() {
     let notices = rung(&mut stage);
     assert_eq!(notices.len(), 1);
     assert_eq!(notices[0].words, "err: bash make new");
-    assert_eq!(
-        (notices[0].expression.as_str(), notices[0].means),
-        ("err", NotifyMeans::Both)
-    );
+    assert_eq!(notices[0].expression, "err");
     assert!(
         stage.status().contains("! err: bash make new"),
         "{}",
@@ -192,7 +189,7 @@ fn a_slip_is_no_alarm() {
 fn alarms_of_the_settings_wait_until_the_session_is_read() {
     let mut stage = Stage::made((120, 40));
     let wish: AlarmSpec = "err or loop".parse().unwrap();
-    stage.app.reader.alarms = Alarms::of(&[wish], NotifyMeans::Bell);
+    stage.app.reader.alarms = Alarms::of(&[wish]);
     stage.add([prompt("p", "fix the boat")]);
     for key in ["a", "b", "c"] {
         stage.add(failing(key, "make"));
@@ -210,7 +207,6 @@ fn alarms_of_the_settings_wait_until_the_session_is_read() {
             .collect::<Vec<_>>(),
         ["err: bash make install"]
     );
-    assert_eq!(notices[0].means, NotifyMeans::Bell);
 }
 
 #[test]

@@ -294,12 +294,6 @@ fn the_manual_has_the_commands() {
     for form in COMMANDS {
         let name = match form.name {
             "goto" => continue,
-            "set" => form
-                .argument
-                .trim_start_matches("[no]")
-                .split('=')
-                .next()
-                .unwrap(),
             name => name,
         };
         assert!(

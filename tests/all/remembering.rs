@@ -414,7 +414,7 @@ fn numbers_stand_beside_items_and_move_nothing_else() {
     stage.press(":").type_in("set gutter=lines").press("enter");
     assert_eq!(stage.app.reader.text.wrapping.numbers, Numbers::Lines);
     stage.press(":").type_in("set nowrap").press("enter");
-    assert_eq!(stage.app.reader.text.wrapping.sideways, Some(0));
+    assert!(!stage.app.reader.text.wrapping.wraps);
 }
 
 #[test]

@@ -161,6 +161,5 @@ fn ring(
         address: session.file.address.clone(),
         activity: session.status.activity.word(),
         command: watch.wish.command.clone(),
-        means: alarms.means,
     }))
 }

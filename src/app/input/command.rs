@@ -6,20 +6,19 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::action::Action;
+use super::setting::Assignment;
 use crate::analysis::expression::parse::Mistake;
 use crate::analysis::expression::{Expr, parse};
-use crate::app::alarms::{AlarmSpec, NotifyMeans};
-use crate::app::text::wrapping::Numbers;
+use crate::app::alarms::AlarmSpec;
 use crate::model::timestamp::{Clock, Timestamp};
 use crate::render::manual::{self, Page};
-use crate::render::picture::canvas::Choice;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TypedCommand {
     Act(Action),
     /// Go to a position in the session.
     Goto(GotoTarget),
-    Set(Setting),
+    Set(Assignment),
     /// Show only what fits.
     Filter(Expr),
     /// Pipe the item's record to a shell command.
@@ -55,72 +54,6 @@ pub enum GotoTarget {
     Timestamp(Timestamp),
 }
 
-/// A setting with its new value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Setting {
-    /// The colours with this name.
-    Theme(String),
-    /// Numbers in the gutter.
-    Gutter(Numbers),
-    /// How images are shown.
-    Images(Choice),
-    /// How the user is notified of alarms.
-    Notify(NotifyMeans),
-    /// A setting that is on or off.
-    Switch(Switch, bool),
-}
-
-/// A setting that is on or off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Switch {
-    /// The line of hints.
-    Hints,
-    /// Thinking.
-    Thinking,
-    /// What calls are for, before what they do.
-    Intents,
-    /// Times in UTC.
-    Utc,
-    /// The outline.
-    Outline,
-    /// The mouse.
-    Mouse,
-    /// The inspector.
-    Inspector,
-    /// Lanes of calls in flight.
-    Lanes,
-    /// Long times between entries.
-    Rulers,
-    /// Long lines wrapped.
-    Wrap,
-    /// What the model did not see at the cursor dimmed.
-    AsOf,
-    /// Marks for characters that are not seen.
-    Marks,
-    /// Copies without control characters and such as are not seen.
-    Clean,
-    /// Copies with keys and tokens masked.
-    Redact,
-}
-
-/// The names of switches.
-const SWITCHES: [(&str, Switch); 14] = [
-    ("hints", Switch::Hints),
-    ("thinking", Switch::Thinking),
-    ("intents", Switch::Intents),
-    ("utc", Switch::Utc),
-    ("outline", Switch::Outline),
-    ("mouse", Switch::Mouse),
-    ("inspector", Switch::Inspector),
-    ("lanes", Switch::Lanes),
-    ("rulers", Switch::Rulers),
-    ("wrap", Switch::Wrap),
-    ("asof", Switch::AsOf),
-    ("marks", Switch::Marks),
-    ("clean", Switch::Clean),
-    ("redact", Switch::Redact),
-];
-
 /// How a command with an argument is written, for palette and manual.
 pub struct CommandUsage {
     /// The name.
@@ -130,7 +63,7 @@ pub struct CommandUsage {
     pub(crate) doc: &'static str,
 }
 
-/// All commands that are not actions.
+/// All commands that are not actions; those of `set` are the rows of [`SETTINGS`](super::setting::SETTINGS).
 pub const COMMANDS: &[CommandUsage] = &[
     CommandUsage {
         name: "goto",
@@ -196,96 +129,6 @@ pub const COMMANDS: &[CommandUsage] = &[
         name: "context",
         argument: "",
         doc: "list what the model saw at the cursor; y copies the list",
-    },
-    CommandUsage {
-        name: "set",
-        argument: "theme=dark|light|mono",
-        doc: "other colours",
-    },
-    CommandUsage {
-        name: "set",
-        argument: "[no]mouse",
-        doc: "wheel, clicks, dividers",
-    },
-    CommandUsage {
-        name: "set",
-        argument: "[no]wrap",
-        doc: "long lines wrapped, or cut",
-    },
-    CommandUsage {
-        name: "set",
-        argument: "gutter=none|lines|bytes",
-        doc: "numbers beside the text",
-    },
-    CommandUsage {
-        name: "set",
-        argument: "[no]hints",
-        doc: "the line of hints",
-    },
-    CommandUsage {
-        name: "set",
-        argument: "[no]thinking",
-        doc: "thinking",
-    },
-    CommandUsage {
-        name: "set",
-        argument: "[no]intents",
-        doc: "what calls are for, before their commands",
-    },
-    CommandUsage {
-        name: "set",
-        argument: "[no]utc",
-        doc: "times in UTC, or in your own time zone",
-    },
-    CommandUsage {
-        name: "set",
-        argument: "[no]outline",
-        doc: "the outline",
-    },
-    CommandUsage {
-        name: "set",
-        argument: "[no]inspector",
-        doc: "the inspector",
-    },
-    CommandUsage {
-        name: "set",
-        argument: "asof=on|off",
-        doc: "dim what the model did not see at the cursor",
-    },
-    CommandUsage {
-        name: "set",
-        argument: "lanes=on|off",
-        doc: "lanes of calls in flight beside the text",
-    },
-    CommandUsage {
-        name: "set",
-        argument: "rulers=on|off",
-        doc: "long times between entries",
-    },
-    CommandUsage {
-        name: "set",
-        argument: "images=HOW",
-        doc: "how images are shown: auto, kitty, iterm2, sixel, blocks or off",
-    },
-    CommandUsage {
-        name: "set",
-        argument: "notify=bell|osc|both|off",
-        doc: "how alarms are told",
-    },
-    CommandUsage {
-        name: "set",
-        argument: "marks=on|off",
-        doc: "marks in the text for characters that are not seen",
-    },
-    CommandUsage {
-        name: "set",
-        argument: "[no]clean",
-        doc: "copy without control characters and such as are not seen",
-    },
-    CommandUsage {
-        name: "set",
-        argument: "[no]redact",
-        doc: "copy with keys and tokens masked",
     },
 ];
 
@@ -398,76 +241,9 @@ impl fmt::Display for GotoTarget {
     }
 }
 
-impl FromStr for Setting {
-    type Err = String;
-
-    fn from_str(typed: &str) -> Result<Self, String> {
-        let typed = typed.trim();
-        if let Some(name) = typed.strip_prefix("theme=") {
-            return Ok(Self::Theme(name.to_owned()));
-        }
-        if let Some(name) = typed.strip_prefix("gutter=") {
-            let wrong = || "a gutter is none, lines or bytes".to_owned();
-            return Numbers::named(name).map(Self::Gutter).ok_or_else(wrong);
-        }
-        if let Some(choice) = typed.strip_prefix("images=") {
-            return choice.parse().map(Self::Images);
-        }
-        if let Some(means) = typed.strip_prefix("notify=") {
-            return means.parse().map(Self::Notify);
-        }
-        if let Some((name, word @ ("on" | "off"))) = typed.split_once([' ', '=']) {
-            let no = if word == "on" { "" } else { "no" };
-            return format!("{no}{}", name.trim()).parse();
-        }
-        let name = typed.strip_prefix("no").unwrap_or(typed);
-        SWITCHES
-            .iter()
-            .find(|(known, _)| *known == name)
-            .map(|(_, switch)| Self::Switch(*switch, name == typed))
-            .ok_or_else(|| unknown_setting(typed))
-    }
-}
-
-/// The error for a setting that cannot be parsed.
-fn unknown_setting(typed: &str) -> String {
-    let settings = || {
-        COMMANDS
-            .iter()
-            .filter(|form| form.name == "set")
-            .map(|form| form.argument)
-    };
-    let name_of = |argument: &'static str| {
-        let name = argument.trim_start_matches("[no]");
-        name.split_once('=').map_or(name, |(name, _)| name)
-    };
-    let name = typed.split([' ', '=']).next().unwrap_or_default();
-    if let Some(argument) = settings().find(|argument| name_of(argument) == name) {
-        return format!("{typed} cannot be set; {argument} can");
-    }
-    let names: Vec<&str> = settings().map(name_of).collect();
-    format!("nothing to set is called {typed}; {} are", names.join(", "))
-}
-
-impl fmt::Display for Setting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Theme(name) => write!(f, "theme={name}"),
-            Self::Gutter(numbers) => write!(f, "gutter={}", numbers.word()),
-            Self::Images(choice) => write!(f, "images={choice}"),
-            Self::Notify(means) => write!(f, "notify={}", means.word()),
-            Self::Switch(switch, is_on) => {
-                let named = SWITCHES.iter().find(|(_, known)| known == switch);
-                let name = named.map_or("?", |(name, _)| name);
-                write!(f, "{}{name}", if *is_on { "" } else { "no" })
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{GotoTarget, Setting, Switch, TypedCommand};
+    use super::{GotoTarget, TypedCommand};
 
     #[test]
     fn commands_print_as_they_are_parsed() {
@@ -516,14 +292,16 @@ mod tests {
     fn switches_are_set_by_word_too() {
         for typed in ["set lanes=off", "set lanes off", "set nolanes"] {
             assert_eq!(
-                typed.parse(),
-                Ok(TypedCommand::Set(Setting::Switch(Switch::Lanes, false))),
+                typed.parse::<TypedCommand>().map(|set| set.to_string()),
+                Ok("set nolanes".to_owned()),
                 "{typed}"
             );
         }
         assert_eq!(
-            "set rulers=on".parse(),
-            Ok(TypedCommand::Set(Setting::Switch(Switch::Rulers, true)))
+            "set rulers=on"
+                .parse::<TypedCommand>()
+                .map(|set| set.to_string()),
+            Ok("set rulers".to_owned())
         );
         assert!("set lanes=maybe".parse::<TypedCommand>().is_err());
     }

@@ -39,21 +39,6 @@ pub struct Mouse {
     pub(crate) dragged: Option<Dragged>,
 }
 
-impl Mouse {
-    /// Turns reporting on or off. Returns the message to show.
-    pub(crate) fn switch(&mut self, is_on: bool) -> &'static str {
-        *self = Self {
-            is_on,
-            dragged: None,
-        };
-        if is_on {
-            "mouse on; with shift the terminal selects text as usual"
-        } else {
-            "mouse off"
-        }
-    }
-}
-
 /// What is being dragged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dragged {

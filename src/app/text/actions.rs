@@ -5,7 +5,7 @@ use super::folds::toggle_branch;
 use super::goto::go_down;
 use super::jumps::{pair, same_id, scroll, seek_on, to_branch};
 use super::viewport::Motion;
-use super::{TextPane, as_of, wrapping};
+use super::{TextPane, wrapping};
 use crate::app::copying::clipboard;
 use crate::app::effect::Effect;
 use crate::app::input::action::Action;
@@ -55,26 +55,10 @@ pub(crate) fn act(
         Action::LevelUp => set_level(text, text.level.number() + 1),
         Action::LevelDown => set_level(text, text.level.number() - 1),
         Action::Level(number) => set_level(text, number),
-        Action::ToggleThinking => {
-            text.shows.thinking = !text.shows.thinking;
-            text.invalidate_rows();
-        }
-        Action::ToggleIntents => {
-            text.shows.intents = !text.shows.intents;
-            text.invalidate_rows();
-            scene.say(if text.shows.intents {
-                "what calls are for, then what they do"
-            } else {
-                "what calls do"
-            });
-        }
-        Action::ToggleAsOf => as_of::make::switch(text, scene, !text.as_of.is_on),
         Action::ToggleTools => set_level(text, if text.level == Level::Preview { 4 } else { 3 }),
         Action::SameId(way) => (0..times.min(1_000)).for_each(|_| same_id(text, scene, way)),
         Action::Copy(what) => return clipboard::actions::copy(text, scene, what, times),
-        Action::ToggleWrap | Action::Sideways(_) | Action::ToggleGutter => {
-            wrapping::actions::act(text, scene, action, times);
-        }
+        Action::Sideways(way) => wrapping::actions::sideways(text, scene, way, times),
         // Views handle these.
         Action::Shift(_) | Action::Reverse => scene.say("this is for the views; 2 to 7 open them"),
         // The selection or the viewer handles these.

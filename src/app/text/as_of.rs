@@ -32,7 +32,7 @@ pub struct AsOfCursor {
     /// Whether it is on.
     pub is_on: bool,
     /// Whether a message about the dimming is still to be shown.
-    is_asked: bool,
+    pub(crate) is_asked: bool,
     /// Entries in the window that the model did not see at the cursor.
     lost: HashSet<EntryId>,
     /// Cost, time and context up to the cursor.

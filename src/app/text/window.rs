@@ -70,7 +70,7 @@ pub fn with_layouts<T>(
             lines: scene.screen.size.1,
             theme: &scene.screen.theme,
             colours: &scene.screen.colours,
-            sideways: text.wrapping.sideways,
+            sideways: (!text.wrapping.wraps).then_some(text.wrapping.first_column),
             root: scene.session.transcript.meta().root.as_deref(),
             pictures: Some(&scene.screen.pictures),
         },

@@ -10,8 +10,10 @@ use crate::model::transcript::Transcript;
 /// Settings of long lines and of the margins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wrapping {
-    /// The first column of long lines that is shown; `None` if they are wrapped. Prose always is.
-    pub sideways: Option<u16>,
+    /// Whether long lines are wrapped. Prose always is.
+    pub wraps: bool,
+    /// The first column of long lines that is shown where they are cut.
+    pub first_column: u16,
     /// The numbers beside the text.
     pub numbers: Numbers,
     /// Whether the gutter with calls in flight is shown.
@@ -23,7 +25,8 @@ pub struct Wrapping {
 impl Default for Wrapping {
     fn default() -> Self {
         Self {
-            sideways: None,
+            wraps: true,
+            first_column: 0,
             numbers: Numbers::None,
             lanes: true,
             rulers: true,
@@ -67,14 +70,6 @@ impl Numbers {
         match self {
             Self::Bytes => origin.at,
             Self::None | Self::Lines => u64::from(origin.line),
-        }
-    }
-
-    fn next(self) -> Self {
-        match self {
-            Self::None => Self::Lines,
-            Self::Lines => Self::Bytes,
-            Self::Bytes => Self::None,
         }
     }
 

@@ -238,7 +238,6 @@ pub(crate) fn take(app: &mut App, news: News) -> Vec<Effect> {
         address: Some(address),
         activity: row.activity.word(),
         command: wish.command,
-        means: app.wall.means,
     })]
 }
 

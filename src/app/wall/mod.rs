@@ -16,7 +16,7 @@ use crate::analysis::activity::Activity;
 use crate::analysis::phrases;
 use crate::analysis::wall::filter::Filter;
 use crate::analysis::wall::{News, SessionRow};
-use crate::app::alarms::{AlarmSpec, NotifyMeans};
+use crate::app::alarms::AlarmSpec;
 use crate::app::views::list::List;
 use crate::app::views::page::Sheet;
 use crate::listing::sessions::{BY_NEED, SessionKey, SessionList};
@@ -34,8 +34,6 @@ pub struct Wall {
     pub filter: Option<Filter>,
     /// What is watched for in all of them.
     pub wishes: Vec<AlarmSpec>,
-    /// How the reader is notified.
-    pub means: NotifyMeans,
     /// Whether all that was there at the start is read.
     pub is_complete: bool,
     /// Why places that the reader named cannot be looked at.
@@ -63,7 +61,6 @@ impl Default for Wall {
             group: Group::None,
             filter: None,
             wishes: Vec::new(),
-            means: NotifyMeans::default(),
             is_complete: false,
             refused: Vec::new(),
             unreadable: Vec::new(),

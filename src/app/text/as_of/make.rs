@@ -20,15 +20,6 @@ use crate::render::wrap;
 /// Parts that the list shows; a longer one is cut at the beginning, and says so.
 const MOST_ROWS: usize = 20_000;
 
-/// Turns the dimming on or off.
-pub fn switch(text: &mut TextPane, scene: &mut Scene<'_>, is_on: bool) {
-    text.as_of.is_on = is_on;
-    text.as_of.is_asked = is_on;
-    if !is_on {
-        scene.say("nothing is dimmed for the cursor's sake");
-    }
-}
-
 /// Finds the entries of the window to dim, and the figures up to the cursor.
 pub fn arrange(text: &mut TextPane, scene: &mut Scene<'_>) {
     text.as_of.lost.clear();

@@ -1,7 +1,6 @@
-//! Actions on wrapping and margins.
+//! Scrolling sideways, and the line that stays where it is when a setting changes.
 
-use super::{Numbers, Wrapping};
-use crate::app::input::action::{Action, Way};
+use crate::app::input::action::Way;
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;
 use crate::app::text::viewport::{Anchor, Focus};
@@ -13,104 +12,32 @@ const STEP: usize = 16;
 
 const FARTHEST: u16 = 20_000;
 
-/// Carries out an action on wrapping or numbers.
-pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action, times: usize) {
-    match action {
-        Action::ToggleWrap => wrap(text, scene, text.wrapping.sideways.is_some()),
-        Action::Sideways(way) => sideways(text, scene, way, times),
-        _ => number(text, scene, text.wrapping.numbers.next()),
-    }
-}
-
-/// Wraps long lines, or cuts them.
-pub fn wrap(text: &mut TextPane, scene: &mut Scene<'_>, wraps: bool) {
-    if wraps != text.wrapping.sideways.is_none() {
-        keeping_place(text, scene, |wrapping| {
-            wrapping.sideways = (!wraps).then_some(0);
-        });
-    }
-    scene.say(if wraps {
-        "long lines are wrapped"
-    } else {
-        "long lines are cut; zl and zh scroll"
-    });
-}
-
 /// Scrolls long lines sideways.
-fn sideways(text: &mut TextPane, scene: &mut Scene<'_>, way: Way, times: usize) {
-    let Some(from) = text.wrapping.sideways else {
+pub(crate) fn sideways(text: &mut TextPane, scene: &mut Scene<'_>, way: Way, times: usize) {
+    if text.wrapping.wraps {
         return scene.say("long lines are wrapped; w cuts them");
-    };
+    }
+    let from = text.wrapping.first_column;
     let by = u16::try_from(times.saturating_mul(STEP)).unwrap_or(FARTHEST);
     let to = match way {
         Way::Next => from.saturating_add(by).min(FARTHEST),
         Way::Previous => from.saturating_sub(by),
     };
-    text.wrapping.sideways = Some(to);
+    text.wrapping.first_column = to;
     text.invalidate_rows();
     scene.say(format!("from column {} on", to + 1));
 }
 
-/// Shows this kind of numbers.
-pub fn number(text: &mut TextPane, scene: &mut Scene<'_>, numbers: Numbers) {
-    if numbers != text.wrapping.numbers {
-        keeping_place(text, scene, |wrapping| wrapping.numbers = numbers);
-    }
-    scene.say(match numbers {
-        Numbers::None => "no numbers",
-        Numbers::Lines => "lines of the file",
-        Numbers::Bytes => "bytes of the file",
-    });
+/// The anchored row by its unwrapped line: how many lines of its block begin up to it.
+pub(crate) fn anchored_line(text: &mut TextPane, scene: &Scene<'_>) -> Option<usize> {
+    let (rows, row) = anchored(text, scene)?;
+    let up_to = rows.iter().take(row + 1);
+    Some(up_to.filter(|row| !row.continues).count())
 }
 
-/// Shows lanes of calls in flight, or not.
-pub(crate) fn show_lanes(text: &mut TextPane, scene: &mut Scene<'_>, is_shown: bool) {
-    if is_shown != text.wrapping.lanes {
-        keeping_place(text, scene, |wrapping| wrapping.lanes = is_shown);
-    }
-    scene.say(if is_shown {
-        "lanes of calls in flight"
-    } else {
-        "no lanes"
-    });
-}
-
-/// Shows long times between entries, or not.
-pub(crate) fn show_rulers(text: &mut TextPane, scene: &mut Scene<'_>, is_shown: bool) {
-    if is_shown != text.wrapping.rulers {
-        keeping_place(text, scene, |wrapping| wrapping.rulers = is_shown);
-    }
-    scene.say(if is_shown {
-        "long times stand between entries"
-    } else {
-        "no times between entries"
-    });
-}
-
-/// Changes the settings and keeps the anchor: the anchored row is found again by its unwrapped line.
-fn keeping_place(text: &mut TextPane, scene: &Scene<'_>, change: impl FnOnce(&mut Wrapping)) {
-    let before = anchored(text, scene);
-    change(&mut text.wrapping);
-    text.invalidate_rows();
-    let (
-        Some((rows, row)),
-        Anchor::Row {
-            entry,
-            block,
-            node,
-            line,
-            ..
-        },
-    ) = (before, text.view.anchor)
-    else {
-        return;
-    };
-    let number = rows
-        .iter()
-        .take(row + 1)
-        .filter(|row| !row.continues)
-        .count();
-    let Some((rows, _)) = anchored(text, scene) else {
+/// Anchors the row at which that line begins now.
+pub(crate) fn restore_line(text: &mut TextPane, scene: &Scene<'_>, number: Option<usize>) {
+    let (Some(number), Some((rows, _))) = (number, anchored(text, scene)) else {
         return;
     };
     let starts = rows
@@ -118,14 +45,10 @@ fn keeping_place(text: &mut TextPane, scene: &Scene<'_>, change: impl FnOnce(&mu
         .enumerate()
         .filter(|(_, row)| !row.continues)
         .map(|(place, _)| place);
-    let row = starts.take(number).last().unwrap_or(0);
-    text.view.anchor = Anchor::Row {
-        entry,
-        block,
-        row,
-        node,
-        line,
-    };
+    let to = starts.take(number).last().unwrap_or(0);
+    if let Anchor::Row { row, .. } = &mut text.view.anchor {
+        *row = to;
+    }
 }
 
 /// The rows of the anchored block, and the index of the anchored one.

@@ -1,0 +1,483 @@
+//! The settings that have one value: each is a row of [`SETTINGS`], which `config.toml`, `:set`, the palette, the keys
+//! that change a setting, the manual and the state folder read.
+//!
+//! Invariant: a value is the word that is typed for it, so all of them compare, print and parse alike.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::app::alarms::NotifyMeans;
+use crate::app::effect::Effect;
+use crate::app::state::App;
+use crate::app::text::wrapping::Numbers;
+use crate::model::timestamp::Zone;
+
+/// A setting.
+pub struct Setting {
+    /// The key in `config.toml`, and the name for `:set`.
+    pub name: &'static str,
+    pub(crate) values: Values,
+    /// The value without a settings file; empty where it depends on the size of the screen.
+    pub default: &'static str,
+    /// What it is for.
+    pub doc: &'static str,
+    /// Where the viewer has its value; `None` if it is applied by `change` alone, or read at the start only.
+    field: Option<fn(&mut App) -> &mut dyn Slot>,
+    /// What else `:set` does; `None` if the setting is read at the start only.
+    change: Option<fn(&mut App, &str) -> Vec<Effect>>,
+    /// The message for each value.
+    messages: &'static [&'static str],
+    /// Whether the state folder keeps its value.
+    is_remembered: bool,
+}
+
+/// The values of a setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Values {
+    Switch,
+    Words(&'static [&'static str]),
+    /// A number of this range.
+    Number(u32, u32),
+    Name,
+}
+
+const SWITCH: &[&str] = &["on", "off"];
+
+/// All settings, in the order of the manual.
+pub const SETTINGS: &[Setting] = &[
+    Setting::new("theme", Values::Name, "auto", "colours, as with --theme")
+        .changing(|_, word| vec![Effect::Theme(word.to_owned())]),
+    Setting::new(
+        "level",
+        Values::Number(1, 5),
+        "3",
+        "level of detail at the start",
+    ),
+    switch("thinking", "on", "thinking", |app| {
+        &mut app.reader.text.shows.thinking
+    }),
+    switch(
+        "intents",
+        "on",
+        "what calls are for, before their commands",
+        |app| &mut app.reader.text.shows.intents,
+    )
+    .saying(&["what calls are for, then what they do", "what calls do"])
+    .remembered(),
+    switch(
+        "utc",
+        "off",
+        "times in UTC, or in your own time zone",
+        |app| &mut app.is_utc,
+    )
+    .changing(|app, _| {
+        Zone::show_utc(app.is_utc);
+        Vec::new()
+    }),
+    switch(
+        "outline",
+        "",
+        "the outline; without: if there is room",
+        |app| &mut app.reader.panes.wants_outline,
+    ),
+    switch("inspector", "", "the inspector, likewise", |app| {
+        &mut app.reader.panes.wants_inspector
+    })
+    .changing(|app, word| {
+        app.reader
+            .panes
+            .show_inspector(&app.reader.screen, word == "on");
+        Vec::new()
+    }),
+    switch("hints", "on", "the line of hints", |app| {
+        &mut app.reader.screen.shows_hints
+    }),
+    switch(
+        "asof",
+        "off",
+        "dim what the model did not see at the cursor",
+        |app| &mut app.reader.text.as_of.is_on,
+    )
+    .saying(&["", "nothing is dimmed for the cursor's sake"])
+    .changing(|app, word| {
+        app.reader.text.as_of.is_asked = word == "on";
+        Vec::new()
+    }),
+    switch(
+        "marks",
+        "on",
+        "marks in the text for characters that are not seen",
+        |app| &mut app.reader.screen.theme.has_marks,
+    ),
+    switch(
+        "clean",
+        "off",
+        "copy without control and unseen characters",
+        |app| &mut app.copying.is_clean,
+    ),
+    switch("redact", "off", "copy with keys and tokens masked", |app| {
+        &mut app.copying.is_redacted
+    }),
+    switch("mouse", "off", "wheel, clicks, dividers", |app| {
+        &mut app.mouse.is_on
+    })
+    .saying(&[
+        "mouse on; with shift the terminal selects text as usual",
+        "mouse off",
+    ])
+    .changing(|app, word| {
+        app.mouse.dragged = None;
+        vec![Effect::Mouse(word == "on")]
+    }),
+    Setting::new("ascii", Values::Switch, "off", "glyphs of ASCII only"),
+    switch(
+        "wrap",
+        "on",
+        "long lines of code and output wrapped, or cut",
+        |app| &mut app.reader.text.wrapping.wraps,
+    )
+    .saying(&[
+        "long lines are wrapped",
+        "long lines are cut; zl and zh scroll",
+    ])
+    .changing(|app, _| {
+        app.reader.text.wrapping.first_column = 0;
+        Vec::new()
+    }),
+    Setting::new(
+        "gutter",
+        Values::Words(&["none", "lines", "bytes"]),
+        "none",
+        "place of the record in the file",
+    )
+    .at(|app| &mut app.reader.text.wrapping.numbers)
+    .saying(&["no numbers", "lines of the file", "bytes of the file"]),
+    switch(
+        "lanes",
+        "on",
+        "lanes of calls in flight beside the text",
+        |app| &mut app.reader.text.wrapping.lanes,
+    )
+    .saying(&["lanes of calls in flight", "no lanes"]),
+    switch(
+        "rulers",
+        "on",
+        "times from 30 s on between entries",
+        |app| &mut app.reader.text.wrapping.rulers,
+    )
+    .saying(&[
+        "long times stand between entries",
+        "no times between entries",
+    ]),
+    Setting::new(
+        "state",
+        Values::Switch,
+        "on",
+        "remember marks and typed lines for the next time",
+    ),
+    Setting::new(
+        "images",
+        Values::Words(&["auto", "kitty", "iterm2", "sixel", "blocks", "off"]),
+        "auto",
+        "how images are shown",
+    )
+    .changing(|_, word| word.parse().map(Effect::Images).into_iter().collect()),
+    Setting::new(
+        "notify",
+        Values::Words(&["bell", "osc", "both", "off"]),
+        "both",
+        "how alarms are told",
+    )
+    .at(|app| &mut app.notify),
+    Setting::new(
+        "late",
+        Values::Number(0, u32::MAX),
+        "5",
+        "minutes after which an end is told late",
+    ),
+];
+
+const fn switch(
+    name: &'static str,
+    default: &'static str,
+    doc: &'static str,
+    field: fn(&mut App) -> &mut dyn Slot,
+) -> Setting {
+    Setting::new(name, Values::Switch, default, doc).at(field)
+}
+
+impl Setting {
+    const fn new(
+        name: &'static str,
+        values: Values,
+        default: &'static str,
+        doc: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            values,
+            default,
+            doc,
+            field: None,
+            change: None,
+            messages: &[],
+            is_remembered: false,
+        }
+    }
+
+    const fn at(self, field: fn(&mut App) -> &mut dyn Slot) -> Self {
+        Self {
+            field: Some(field),
+            change: Some(|_, _| Vec::new()),
+            ..self
+        }
+    }
+
+    const fn changing(self, change: fn(&mut App, &str) -> Vec<Effect>) -> Self {
+        Self {
+            change: Some(change),
+            ..self
+        }
+    }
+
+    const fn saying(self, messages: &'static [&'static str]) -> Self {
+        Self { messages, ..self }
+    }
+
+    const fn remembered(self) -> Self {
+        Self {
+            is_remembered: true,
+            ..self
+        }
+    }
+
+    /// The setting with a name.
+    pub(crate) fn named(name: &str) -> Option<&'static Self> {
+        SETTINGS.iter().find(|setting| setting.name == name)
+    }
+
+    /// Its words; none for numbers and names.
+    pub(crate) fn words(&self) -> &'static [&'static str] {
+        match self.values {
+            Values::Switch => SWITCH,
+            Values::Words(words) => words,
+            Values::Number(..) | Values::Name => &[],
+        }
+    }
+
+    /// The assignment of a value, or what would be one.
+    pub(crate) fn to(&'static self, word: &str) -> Result<Assignment, String> {
+        let is_one = match self.values {
+            Values::Switch | Values::Words(_) => self.words().contains(&word),
+            Values::Number(least, most) => word
+                .parse()
+                .is_ok_and(|number| (least..=most).contains(&number)),
+            Values::Name => !word.is_empty(),
+        };
+        let assignment = Assignment {
+            setting: self,
+            word: word.to_owned(),
+        };
+        is_one.then_some(assignment).ok_or_else(|| self.wanted())
+    }
+
+    /// What is wanted where its value is wrong.
+    fn wanted(&self) -> String {
+        match self.values {
+            Values::Number(_, u32::MAX) => format!("{} is a number", self.name),
+            Values::Number(least, most) => format!("{} is {least} to {most}", self.name),
+            Values::Name => format!("{} is a name", self.name),
+            Values::Switch | Values::Words(_) => match self.words() {
+                [others @ .., last] => {
+                    format!("{} is {} or {last}", self.name, others.join(", "))
+                }
+                [] => String::new(),
+            },
+        }
+    }
+
+    /// How it is typed after `:set`; `None` if it is read at the start only.
+    pub(crate) fn usage(&self) -> Option<String> {
+        self.change?;
+        Some(match self.values {
+            Values::Switch => format!("[no]{}", self.name),
+            Values::Words(words) => format!("{}={}", self.name, words.join("|")),
+            Values::Number(..) | Values::Name => format!("{}=NAME", self.name),
+        })
+    }
+
+    /// Its value, if the viewer has one.
+    fn value(&'static self, app: &mut App) -> Option<Assignment> {
+        self.to(&self.field?(app).word()).ok()
+    }
+
+    /// Its next value: the other one of a switch.
+    pub(crate) fn next(&'static self, app: &mut App) -> Option<Assignment> {
+        let (words, now) = (self.words(), self.value(app));
+        let at = words
+            .iter()
+            .position(|word| now.as_ref().is_some_and(|now| now.word == *word));
+        let next = words.get((at? + 1) % words.len())?;
+        self.to(next).ok()
+    }
+}
+
+impl PartialEq for Setting {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl fmt::Debug for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// A setting with a value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assignment {
+    pub(crate) setting: &'static Setting,
+    pub(crate) word: String,
+}
+
+impl Assignment {
+    pub(crate) fn is_on(&self) -> bool {
+        self.word == "on"
+    }
+
+    /// Turns a switch on or off.
+    pub(crate) fn switch(&mut self, is_on: bool) {
+        self.word = is_on.word();
+    }
+
+    /// Puts the value where the viewer has it, without a message.
+    pub(crate) fn apply(&self, app: &mut App) {
+        if let Some(field) = self.setting.field {
+            field(app).put(&self.word);
+        }
+    }
+
+    /// What else follows when it is set in the running viewer: effects, and the message.
+    pub(crate) fn follow(&self, app: &mut App) -> Vec<Effect> {
+        let at = self
+            .setting
+            .words()
+            .iter()
+            .position(|word| *word == self.word);
+        let message = at.and_then(|at| self.setting.messages.get(at));
+        if let Some(message) = message.filter(|message| !message.is_empty()) {
+            app.reader.screen.say(*message);
+        }
+        self.setting
+            .change
+            .map_or_else(Vec::new, |change| change(app, &self.word))
+    }
+}
+
+impl FromStr for Assignment {
+    type Err = String;
+
+    /// Parses `name`, `noname`, `name=value` and `name value`.
+    fn from_str(typed: &str) -> Result<Self, String> {
+        let typed = typed.trim();
+        let (name, word) = match typed.split_once(['=', ' ']) {
+            Some((name, word)) => (name, Some(word.trim())),
+            None => (typed, None),
+        };
+        let off = typed.strip_prefix("no").and_then(Setting::named);
+        let (setting, word) = match (Setting::named(name), off, word) {
+            (Some(setting), _, Some(word)) => (setting, word),
+            (Some(setting), _, None) => (setting, "on"),
+            (None, Some(setting), None) => (setting, "off"),
+            _ => {
+                let can_be_set = SETTINGS.iter().filter(|setting| setting.change.is_some());
+                let names: Vec<&str> = can_be_set.map(|setting| setting.name).collect();
+                return Err(format!(
+                    "nothing to set is called {typed}; {} are",
+                    names.join(", ")
+                ));
+            }
+        };
+        let Some(usage) = setting.usage() else {
+            return Err(format!("{} is for the settings file", setting.name));
+        };
+        setting
+            .to(word)
+            .map_err(|_wrong| format!("{typed} cannot be set; {usage} can"))
+    }
+}
+
+impl fmt::Display for Assignment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, word) = (self.setting.name, &self.word);
+        match self.setting.values {
+            Values::Switch if word == "on" => f.write_str(name),
+            Values::Switch => write!(f, "no{name}"),
+            Values::Words(_) | Values::Number(..) | Values::Name => write!(f, "{name}={word}"),
+        }
+    }
+}
+
+/// The values of all settings that the viewer has.
+pub(crate) fn values(app: &mut App) -> Vec<Assignment> {
+    SETTINGS
+        .iter()
+        .filter_map(|setting| setting.value(app))
+        .collect()
+}
+
+/// The values that the state folder keeps.
+pub(crate) fn remembered(app: &mut App) -> Vec<Assignment> {
+    let mut all = values(app);
+    all.retain(|value| value.setting.is_remembered);
+    all
+}
+
+/// A field that holds the value of a setting.
+trait Slot {
+    /// The word for the value; empty if there is none.
+    fn word(&self) -> String;
+    /// Sets the value; another word changes nothing.
+    fn put(&mut self, word: &str);
+}
+
+impl Slot for bool {
+    fn word(&self) -> String {
+        if *self { "on" } else { "off" }.to_owned()
+    }
+
+    fn put(&mut self, word: &str) {
+        *self = word == "on";
+    }
+}
+
+impl Slot for Option<bool> {
+    fn word(&self) -> String {
+        self.map(|is_on| is_on.word()).unwrap_or_default()
+    }
+
+    fn put(&mut self, word: &str) {
+        *self = Some(word == "on");
+    }
+}
+
+impl Slot for Numbers {
+    fn word(&self) -> String {
+        Self::word(*self).to_owned()
+    }
+
+    fn put(&mut self, word: &str) {
+        *self = Self::named(word).unwrap_or(*self);
+    }
+}
+
+impl Slot for NotifyMeans {
+    fn word(&self) -> String {
+        Self::word(*self).to_owned()
+    }
+
+    fn put(&mut self, word: &str) {
+        *self = Self::named(word).unwrap_or(*self);
+    }
+}
