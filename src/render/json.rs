@@ -6,6 +6,7 @@
 mod parts;
 
 pub(crate) use parts::JsonChildren;
+use serde_json::value::RawValue;
 
 use crate::model::body::Tree;
 use crate::model::text::Text;
@@ -26,10 +27,39 @@ pub fn parse(text: &str) -> Option<Tree> {
 
 /// Parses any JSON value.
 pub(crate) fn value(text: &str) -> Option<Tree> {
-    let mut reader = JsonReader { rest: text };
-    let tree = reader.value(0)?;
-    reader.skip_blanks();
-    reader.rest.is_empty().then_some(tree)
+    serde_json::from_str::<&RawValue>(text).ok()?;
+    tree(text.trim(), 0)
+}
+
+/// The value of a text that is JSON.
+fn tree(text: &str, depth: usize) -> Option<Tree> {
+    if depth > MAX_DEPTH {
+        return None;
+    }
+    Some(match text.chars().next()? {
+        '{' => {
+            let members = JsonChildren::of(text)
+                .map(|(key, value)| Some((key.unwrap_or_default(), tree(value, depth + 1)?)));
+            Tree::Map(members.collect::<Option<_>>()?)
+        }
+        '[' => {
+            let items = JsonChildren::of(text).map(|(_, value)| tree(value, depth + 1));
+            Tree::List(items.collect::<Option<_>>()?)
+        }
+        '"' => Tree::Text(string(text)),
+        'n' => Tree::Null,
+        't' => Tree::Bool(true),
+        'f' => Tree::Bool(false),
+        _ => Tree::Number(Text::clean(text)),
+    })
+}
+
+/// A string; as it is written where it holds half of a character.
+fn string(literal: &str) -> Text {
+    match serde_json::from_str::<String>(literal) {
+        Ok(text) => Text::output(&text),
+        Err(_) => Text::output(literal.trim_matches('"')),
+    }
 }
 
 /// A text too large to parse that looks like an object or array by its start and end.
@@ -46,140 +76,6 @@ pub(crate) fn is_small(text: &str) -> bool {
 
 fn is_enclosed(text: &str) -> bool {
     (text.starts_with('{') && text.ends_with('}')) || (text.starts_with('[') && text.ends_with(']'))
-}
-
-struct JsonReader<'a> {
-    rest: &'a str,
-}
-
-impl JsonReader<'_> {
-    fn skip_blanks(&mut self) {
-        self.rest = self.rest.trim_start();
-    }
-
-    fn eat(&mut self, sign: char) -> bool {
-        self.skip_blanks();
-        let found = self.rest.strip_prefix(sign);
-        self.rest = found.unwrap_or(self.rest);
-        found.is_some()
-    }
-
-    fn value(&mut self, depth: usize) -> Option<Tree> {
-        self.skip_blanks();
-        match self.rest.chars().next()? {
-            _ if depth > MAX_DEPTH => None,
-            '{' => self.map(depth),
-            '[' => self.list(depth),
-            '"' => self.string().map(Tree::Text),
-            _ => self.word(),
-        }
-    }
-
-    fn map(&mut self, depth: usize) -> Option<Tree> {
-        let mut members = Vec::new();
-        self.eat('{');
-        if self.eat('}') {
-            return Some(Tree::Map(members));
-        }
-        loop {
-            self.skip_blanks();
-            let key = self.string()?;
-            if !self.eat(':') {
-                return None;
-            }
-            members.push((key, self.value(depth + 1)?));
-            if self.eat('}') {
-                return Some(Tree::Map(members));
-            }
-            if !self.eat(',') {
-                return None;
-            }
-        }
-    }
-
-    fn list(&mut self, depth: usize) -> Option<Tree> {
-        let mut items = Vec::new();
-        self.eat('[');
-        if self.eat(']') {
-            return Some(Tree::List(items));
-        }
-        loop {
-            items.push(self.value(depth + 1)?);
-            if self.eat(']') {
-                return Some(Tree::List(items));
-            }
-            if !self.eat(',') {
-                return None;
-            }
-        }
-    }
-
-    fn word(&mut self) -> Option<Tree> {
-        let end = self
-            .rest
-            .find([',', ']', '}', ' ', '\n', '\t', ':'])
-            .unwrap_or(self.rest.len());
-        let (word, rest) = self.rest.split_at_checked(end)?;
-        self.rest = rest;
-        match word {
-            "null" => Some(Tree::Null),
-            "true" => Some(Tree::Bool(true)),
-            "false" => Some(Tree::Bool(false)),
-            _ if word.starts_with(|c: char| c == '-' || c.is_ascii_digit())
-                && word.parse::<f64>().is_ok() =>
-            {
-                Some(Tree::Number(Text::clean(word)))
-            }
-            _ => None,
-        }
-    }
-
-    fn string(&mut self) -> Option<Text> {
-        let mut rest = self.rest.strip_prefix('"')?;
-        let mut out = String::new();
-        loop {
-            let stop = rest.find(['"', '\\'])?;
-            out.push_str(rest.get(..stop)?);
-            rest = rest.get(stop..)?;
-            if let Some(after) = rest.strip_prefix('"') {
-                self.rest = after;
-                return Some(Text::output(&out));
-            }
-            rest = escape(rest.strip_prefix('\\')?, &mut out)?;
-        }
-    }
-}
-
-/// Decodes an escape after its backslash; returns the rest.
-fn escape<'a>(rest: &'a str, out: &mut String) -> Option<&'a str> {
-    let mut chars = rest.chars();
-    let sign = chars.next()?;
-    let plain = match sign {
-        'n' => '\n',
-        't' => '\t',
-        'r' => '\r',
-        'b' => '\u{8}',
-        'f' => '\u{c}',
-        'u' => {
-            let code = u32::from_str_radix(rest.get(1..5)?, 16).ok()?;
-            let after = rest.get(5..)?;
-            let low = after
-                .strip_prefix("\\u")
-                .and_then(|low| u32::from_str_radix(low.get(..4)?, 16).ok());
-            let (code, after) = match (code, low) {
-                (0xd800..0xdc00, Some(low @ 0xdc00..0xe000)) => (
-                    0x1_0000 + ((code - 0xd800) << 10) + (low - 0xdc00),
-                    after.get(6..)?,
-                ),
-                (code, _) => (code, after),
-            };
-            out.push(char::from_u32(code).unwrap_or('\u{fffd}'));
-            return Some(after);
-        }
-        other => other,
-    };
-    out.push(plain);
-    Some(chars.as_str())
 }
 
 #[cfg(test)]

@@ -72,9 +72,9 @@ const LAYERS: &[Layer] = &[
     Layer {
         name: "render",
         imports: &["model"],
+        // serde_json is for JSON in what tools wrote; records are the formats'.
         never: &[
             "serde",
-            "serde_json",
             "std::fs",
             "crossterm",
             "ratatui::Frame",

@@ -3,7 +3,7 @@
 //!
 //! Invariant: reads only up to the requested child, and stores only its position.
 
-use super::JsonReader;
+use super::string;
 use crate::model::text::Text;
 
 /// A child: its key if it is a member of an object, and the text of its value.
@@ -39,9 +39,9 @@ impl<'a> Iterator for JsonChildren<'a> {
         rest = rest.strip_prefix(',').map_or(rest, str::trim_start);
         let mut key = None;
         if self.is_map {
-            let mut reader = JsonReader { rest };
-            key = Some(reader.string()?);
-            rest = reader.rest.trim_start().strip_prefix(':')?.trim_start();
+            let (name, after) = rest.split_at_checked(length_of_string(rest)?)?;
+            key = Some(string(name));
+            rest = after.trim_start().strip_prefix(':')?.trim_start();
         }
         let (value, after) = rest.split_at_checked(length(rest)?)?;
         self.rest = after;
@@ -71,6 +71,12 @@ fn length(text: &str) -> Option<usize> {
         }
     }
     None
+}
+
+fn length_of_string(text: &str) -> Option<usize> {
+    let mut bytes = text.bytes().enumerate();
+    let begins = bytes.next().is_some_and(|(_, byte)| byte == b'"');
+    begins.then(|| end_of_string(&mut bytes))?.map(|at| at + 1)
 }
 
 fn end_of_string(bytes: &mut impl Iterator<Item = (usize, u8)>) -> Option<usize> {
