@@ -21,6 +21,7 @@ mod usage;
 mod wait;
 
 use std::ffi::OsString;
+use std::io::Write;
 
 use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
@@ -43,13 +44,17 @@ use self::top::TopArgs;
 use self::usage::UsageArgs;
 use self::wait::WaitArgs;
 
+use crate::analysis::expression::When;
 use crate::app::input::keymap::Keymap;
 use crate::ingest::find::Search;
 use crate::ingest::{OpenError, Target, WatchMode};
+use crate::model::text::{outlet, secrets};
+use crate::model::timestamp::Timestamp;
 use crate::render::row::Level;
 use crate::report::listing::ListKind;
+use crate::report::outcome::{Outcome, ReportError};
 use crate::report::rows::Paper;
-use crate::report::{self, brief, doctor, list, manual, printer, stats, themes};
+use crate::report::{self, brief, doctor, list, manual, printer, reading, stats, themes};
 use crate::runtime::config::{DemoSpeed, Start, ViewConfig};
 use crate::runtime::theme_choice;
 
@@ -258,8 +263,9 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 struct ShowArgs {
-    /// The session
-    session: OsString,
+    /// The sessions
+    #[arg(required = true, value_name = "SESSION")]
+    sessions: Vec<OsString>,
     #[command(flatten)]
     paper: PaperArgs,
     /// Detail: 1 prompts, 2 outline, 3 previews, 4 everything, 5 records as JSON trees
@@ -303,6 +309,12 @@ struct ListArgs {
     /// Only sessions of one agent
     #[arg(long, value_name = "FORMAT", value_parser = FormatName)]
     agent: Option<String>,
+    /// Only sessions that were written to from then on: 2h, 7d, today, monday, 2026-01, 2026-01-31
+    #[arg(long, value_name = "TIME", value_parser = grep::time)]
+    since: Option<When>,
+    /// Only sessions that were last written to before
+    #[arg(long, value_name = "TIME", value_parser = grep::time)]
+    until: Option<When>,
     /// At most so many
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
@@ -406,19 +418,16 @@ impl Config {
         if is_choice {
             return Ok(Self::List(choices(target, surroundings)));
         }
-        Ok(Self::Print(printer::Options {
-            joined,
-            entry,
-            ..show_instead(target, look, &surroundings)
-        }))
+        if let Some(entry) = entry {
+            reading::read(&target, true)?.find(&entry)?;
+        }
+        let targets: Vec<_> = [target].into_iter().chain(joined).map(Ok).collect();
+        Ok(Self::Print(show_instead(targets, look, &surroundings)))
     }
 
     fn of_command(command: Command, surroundings: Surroundings) -> Result<Self, clap::Error> {
         Ok(match command {
-            Command::Show(args) => match with_entry(&args.session, &surroundings) {
-                Ok(named) => Self::Show(show_options(named, &args, &surroundings)),
-                Err(refusal) => Self::Refuse(refusal),
-            },
+            Command::Show(args) => Self::Show(show_options(&args, &surroundings)),
             Command::Brief {
                 sessions,
                 json,
@@ -528,29 +537,103 @@ impl Config {
             },
             environment,
         ) = (args, &surroundings.environment);
-        match name.map(|name| session(&name, surroundings)) {
-            Some(Ok(target)) => {
-                let folders = strict.folders(surroundings);
-                Self::Doctor(doctor::Options {
-                    target,
-                    folders,
-                    json,
-                })
+        if let Some(name) = name {
+            let (targets, folders) = strict.named(&[name], surroundings);
+            return Self::Doctor(doctor::Options {
+                targets,
+                folders,
+                json,
+            });
+        }
+        let search = Search {
+            environment: environment.clone(),
+            ..Search::default()
+        };
+        Self::Health(Box::new(doctor::health::Options {
+            search,
+            json,
+            strict: strict.strict,
+        }))
+    }
+}
+
+impl Config {
+    /// Whether the report is text or JSON.
+    pub fn form(&self) -> outlet::Form {
+        let is_json = match self {
+            Self::Show(options) | Self::Print(options) => options.json,
+            Self::Brief(options) => options.form == brief::Form::Json,
+            Self::Stats(options) => options.json,
+            Self::Listing(options) => options.form == report::listing::Form::Json,
+            Self::Doctor(options) => options.json,
+            Self::Health(options) => options.json,
+            Self::List(options) => options.json,
+            Self::Top(options) => options.form != report::top::Form::Table,
+            Self::Grep(options) => options.form == report::sessions::grep::Form::Json,
+            Self::Usage(options) => options.form == report::listing::Form::Json,
+            Self::Export(options) => !options.form.is_for_people(),
+            Self::Check(report::check::Options { form, .. }) | Self::Rules(form) => {
+                *form != report::check::Form::Text
             }
-            Some(Err(refusal)) => Self::Refuse(refusal),
-            None => {
-                let search = Search {
-                    environment: environment.clone(),
-                    ..Search::default()
-                };
-                Self::Health(Box::new(doctor::health::Options {
-                    search,
-                    json,
-                    strict: strict.strict,
-                }))
-            }
+            Self::View(_)
+            | Self::Wait(_)
+            | Self::Refuse(_)
+            | Self::Formats(_)
+            | Self::Completions(_)
+            | Self::Man(_)
+            | Self::Keys(_)
+            | Self::Help(_)
+            | Self::Themes(_) => false,
+        };
+        if is_json {
+            outlet::Form::Json
+        } else {
+            outlet::Form::Text
         }
     }
+
+    /// Writes the report; the viewer writes nothing here. `progress` is told how much is done, of how much.
+    pub fn write(
+        &self,
+        now: fn() -> Timestamp,
+        progress: &mut dyn FnMut(usize, usize),
+        out: &mut dyn Write,
+    ) -> Result<Outcome, ReportError> {
+        match self {
+            Self::Show(options) | Self::Print(options) => report::show::write(options, now, out),
+            Self::Brief(options) => brief::write(options, now(), out),
+            Self::Stats(options) => stats::write(options, now(), out),
+            Self::Listing(options) => report::listing::write(options, now(), out),
+            Self::Check(options) => report::check::write(options, out),
+            Self::Rules(form) => report::check::write_rules(*form, out),
+            Self::Wait(options) => report::wait::write(options, now, out),
+            Self::Doctor(options) => doctor::write(options, now(), out),
+            Self::Health(options) => doctor::health::write(options, now(), progress, out),
+            Self::Export(options) => {
+                if options.is_redacted {
+                    secrets::redact();
+                }
+                report::export::write(options, now(), progress, out)
+            }
+            Self::Formats(options) => report::formats::write(options, out),
+            Self::List(options) => list::write(options, now(), out),
+            Self::Top(options) => report::top::write(options, now, out),
+            Self::Grep(options) => report::sessions::grep::write(options, now(), out),
+            Self::Usage(options) => report::sessions::usage::write(options, now(), out),
+            Self::Refuse(refusal) => Ok(Outcome::Failed(vec![refusal.clone()])),
+            Self::Help(options) => manual::write(options, out),
+            Self::Themes(options) => themes::write(options, out),
+            Self::Completions(shell) => plain(&completions(*shell), out),
+            Self::Man(page) => plain(page, out),
+            Self::Keys(keymap) => plain(keymap.listing().as_bytes(), out),
+            Self::View(_) => Ok(Outcome::Complete),
+        }
+    }
+}
+
+fn plain(bytes: &[u8], out: &mut dyn Write) -> Result<Outcome, ReportError> {
+    out.write_all(bytes)?;
+    Ok(Outcome::Complete)
 }
 
 /// The clap command, with the topics of the manual and the names of the commands as values of
@@ -579,6 +662,8 @@ fn choices(target: Target, surroundings: Surroundings) -> list::Options {
         paper: paper(None, ColorChoice::Auto, &surroundings),
         search: Search::among(surroundings.environment, [Ok(target)], None),
         hint: true,
+        since: None,
+        until: None,
         limit: None,
         json: false,
         strict: false,
@@ -586,17 +671,20 @@ fn choices(target: Target, surroundings: Surroundings) -> list::Options {
 }
 
 /// Writes a transcript instead of showing it on the screen.
-fn show_instead(target: Target, look: &LookArgs, surroundings: &Surroundings) -> printer::Options {
+fn show_instead(
+    targets: Vec<Result<Target, OpenError>>,
+    look: &LookArgs,
+    surroundings: &Surroundings,
+) -> printer::Options {
     let color = if look.theme.as_deref() == Some("mono") {
         ColorChoice::Never
     } else {
         ColorChoice::Auto
     };
     printer::Options {
-        target,
-        joined: Vec::new(),
+        is_joined: targets.len() > 1,
+        targets,
         folders: StrictArgs::default().folders(surroundings),
-        entry: None,
         paper: paper(None, color, surroundings),
         level: look.level.map_or(Level::Preview, Level::of),
         json: false,
@@ -605,16 +693,12 @@ fn show_instead(target: Target, look: &LookArgs, surroundings: &Surroundings) ->
     }
 }
 
-fn show_options(
-    (target, entry): (Target, Option<String>),
-    args: &ShowArgs,
-    surroundings: &Surroundings,
-) -> printer::Options {
+fn show_options(args: &ShowArgs, surroundings: &Surroundings) -> printer::Options {
+    let (targets, folders) = args.strict.named(&args.sessions, surroundings);
     printer::Options {
-        target,
-        joined: Vec::new(),
-        folders: args.strict.folders(surroundings),
-        entry,
+        targets,
+        is_joined: false,
+        folders,
         paper: args.paper.paper(surroundings),
         level: Level::of(args.level),
         json: args.json,
@@ -628,6 +712,8 @@ fn list_options(args: ListArgs, surroundings: Surroundings) -> list::Options {
         paper: args.paper.paper(&surroundings),
         search: grep::search(&args.sessions, args.agent, &surroundings),
         hint: false,
+        since: args.since,
+        until: args.until,
         limit: args.limit,
         json: args.json,
         strict: args.strict.strict,

@@ -12,17 +12,13 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use tv::cli::{Config, Surroundings, apply_settings, charset, completions, define, redacts};
+use tv::cli::{Config, Surroundings, apply_settings, charset, define, redacts};
 use tv::model::text::Text;
 use tv::model::text::outlet::{Charset, Outlet};
 use tv::model::text::secrets;
 use tv::model::timestamp::Timestamp;
 use tv::report::outcome::{Outcome, ReportError};
 use tv::report::reading::on_one_line;
-use tv::report::sessions::{grep, usage};
-use tv::report::{
-    brief, check, doctor, export, formats, list, listing, manual, show, stats, themes, top, wait,
-};
 use tv::runtime;
 
 /// The answer is no: something is wrong, was not found, or did not come about.
@@ -74,50 +70,11 @@ fn main() -> ExitCode {
 }
 
 fn run(config: &Config, charset: Charset) -> anyhow::Result<ExitCode> {
+    if let Config::View(view) = config {
+        return runtime::view(view);
+    }
     let mut out = Outlet::new(BufWriter::new(io::stdout().lock()), charset, config.form());
-    let outcome = match config {
-        Config::View(view) => {
-            drop(out);
-            return runtime::view(view);
-        }
-        Config::Show(options) | Config::Print(options) => show::write(options, now, &mut out)?,
-        Config::Brief(options) => brief::write(options, now(), &mut out)?,
-        Config::Stats(options) => stats::write(options, now(), &mut out)?,
-        Config::Listing(options) => listing::write(options, now(), &mut out)?,
-        Config::Check(options) => check::write(options, &mut out)?,
-        Config::Rules(form) => check::write_rules(*form, &mut out)?,
-        Config::Wait(options) => wait::write(options, now, &mut out)?,
-        Config::Doctor(options) => doctor::write(options, now(), &mut out)?,
-        Config::Health(options) => {
-            doctor::health::write(options, now(), &mut progress(), &mut out)?
-        }
-        Config::Export(options) => {
-            if options.is_redacted {
-                secrets::redact();
-            }
-            export::write(options, now(), &mut progress(), &mut out)?
-        }
-        Config::Formats(options) => formats::write(options, &mut out)?,
-        Config::List(options) => list::write(options, now(), &mut out)?,
-        Config::Top(options) => top::write(options, now, &mut out)?,
-        Config::Grep(options) => grep::write(options, now(), &mut out)?,
-        Config::Usage(options) => usage::write(options, now(), &mut out)?,
-        Config::Refuse(refusal) => Outcome::Failed(vec![refusal.clone()]),
-        Config::Completions(shell) => {
-            out.write_all(&completions(*shell))?;
-            Outcome::Complete
-        }
-        Config::Man(page) => {
-            out.write_all(page)?;
-            Outcome::Complete
-        }
-        Config::Help(options) => manual::write(options, &mut out)?,
-        Config::Themes(options) => themes::write(options, &mut out)?,
-        Config::Keys(keymap) => {
-            out.write_all(keymap.listing().as_bytes())?;
-            Outcome::Complete
-        }
-    };
+    let outcome = config.write(now, &mut progress(), &mut out)?;
     out.flush()?;
     if let Some(words) = secrets::redacted() {
         say(&words, charset);

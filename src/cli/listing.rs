@@ -33,11 +33,7 @@ impl ListingArgs {
             targets,
             folders,
             kind,
-            form: match (self.json, self.csv) {
-                (true, _) => Form::Json,
-                (_, true) => Form::Csv,
-                _ => Form::Text,
-            },
+            form: Form::of(self.json, self.csv),
             paper: self.paper.paper(surroundings),
         })
     }

@@ -18,6 +18,7 @@ use crate::render::manual::PAGES;
 use crate::render::row::Level;
 use crate::render::theme::Theme;
 use crate::runtime::config::{DemoSpeed, Start, ThemeChoice};
+use crate::runtime::open_session;
 
 fn on_a_terminal() -> Surroundings {
     Surroundings {
@@ -132,7 +133,7 @@ fn what_is_listed_comes_from_the_arguments_and_the_environment() {
         (vec!["src".into(), "tests".into()], Some("pi".to_owned()))
     );
     assert_eq!(list.search.environment, environment);
-    let nameless = resolve("show no-such-session", surroundings()).unwrap();
+    let nameless = resolve("wait no-such-session --until err", surroundings()).unwrap();
     assert!(
         matches!(&nameless, Config::Refuse(refusal) if refusal.0.contains("/.claude/projects")),
         "{nameless:?}"
@@ -181,20 +182,15 @@ fn several_sessions_are_read_as_one_and_the_picker_lists_them() {
     let Config::Print(print) = written else {
         panic!("{written:?}")
     };
+    let target = |path: &str| Target {
+        path: path.into(),
+        session: None,
+    };
     assert_eq!(
-        print.target,
-        Target {
-            path: "a.jsonl".into(),
-            session: None
-        }
+        print.targets,
+        [Ok(target("a.jsonl")), Ok(target("b.jsonl"))]
     );
-    assert_eq!(
-        print.joined,
-        [Target {
-            path: "b.jsonl".into(),
-            session: None
-        }]
-    );
+    assert!(print.is_joined);
 }
 
 #[test]
@@ -451,6 +447,8 @@ fn every_setting_reaches_the_viewer_and_has_its_default_there() {
             let values = setting::values(&mut app);
             let set = values.iter().find(|value| value.setting.name == name);
             assert_eq!(set.map(|set| set.word.as_str()), Some(word), "{name}");
+            drop(open_session::clear(&mut app, &view));
+            assert_eq!(setting::values(&mut app), values, "in the next session");
         }
     }
     Zone::show_utc(false);

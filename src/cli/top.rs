@@ -3,12 +3,13 @@
 use std::ffi::OsString;
 
 use super::format_name::FormatName;
-use super::grep::search;
+use super::grep::{self, search};
 use super::opening::view;
 use super::strict::StrictArgs;
 use super::{Config, LookArgs, PaperArgs, Surroundings, watch};
 use crate::analysis::expression::parse::duration;
 use crate::report::top::{Form, Options};
+use crate::runtime::clock::now;
 use crate::runtime::config::{Start, ViewConfig, WallChoice};
 
 /// The arguments.
@@ -32,7 +33,7 @@ pub(super) struct TopArgs {
     /// JSON objects, a line for every change until the reader has enough (schema tv.top/1)
     #[arg(long)]
     json: bool,
-    /// Sessions that were written to in this time: 90m, 3h, 2d
+    /// Sessions that were written to in this time, or since then: 90m, 3h, 2d, today, monday, 10:42
     #[arg(long, value_name = "TIME", default_value = "3h", value_parser = time)]
     since: u64,
     /// Only sessions of one agent
@@ -46,8 +47,14 @@ pub(super) struct TopArgs {
     look: LookArgs,
 }
 
+/// Reads how long ago that was, in ms.
 fn time(typed: &str) -> Result<u64, String> {
-    duration(typed).ok_or_else(|| "a time is written like 90m, 3h or 2d".to_owned())
+    if let Some(ms) = duration(typed) {
+        return Ok(ms);
+    }
+    let now = now();
+    let then = grep::time(typed)?.resolve(Some(now));
+    Ok(then.map_or(0, |then| now.since(then)))
 }
 
 impl Config {

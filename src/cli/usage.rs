@@ -8,10 +8,11 @@ use super::format_name::FormatName;
 use super::grep::{search, time};
 use super::strict::StrictArgs;
 use super::surroundings::Surroundings;
-use super::{MIN_WIDTH, PAPER_WIDTH};
+use super::{ColorChoice, MIN_WIDTH, paper};
 use crate::analysis::expression::When;
 use crate::analysis::ledger::By;
-use crate::report::sessions::usage::{Form, Options};
+use crate::report::listing::Form;
+use crate::report::sessions::usage::Options;
 
 /// The arguments.
 #[derive(Debug, clap::Args)]
@@ -73,19 +74,10 @@ impl UsageArgs {
             by,
             since: self.since,
             until: self.until,
-            form: match (self.json, self.csv) {
-                (true, _) => Form::Json,
-                (_, true) => Form::Csv,
-                _ => Form::Table,
-            },
+            form: Form::of(self.json, self.csv),
             limits: self.limits,
             strict: self.strict.strict,
-            width: self
-                .width
-                .or(surroundings.columns)
-                .unwrap_or(PAPER_WIDTH)
-                .max(MIN_WIDTH),
-            ascii: surroundings.is_ascii(),
+            paper: paper(self.width, ColorChoice::Never, surroundings),
         }
     }
 }

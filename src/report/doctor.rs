@@ -18,7 +18,7 @@ use super::outcome::{Outcome, ReportError};
 use super::reading::{self, Folders, Reading};
 use crate::analysis::anomalies::{self, Anomaly};
 use crate::analysis::calls::pairing;
-use crate::ingest::{self, Target, defined};
+use crate::ingest::{self, OpenError, Target, defined};
 use crate::model::coverage::{Coverage, Share};
 use crate::model::edit::{Notice, Severity};
 use crate::model::record::{FileId, Origin};
@@ -30,8 +30,8 @@ use crate::model::timestamp::Timestamp;
 /// What to examine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// The session.
-    pub target: Target,
+    /// Files, folders, or sessions in folders; or why what was named is none of them.
+    pub targets: Vec<Result<Target, OpenError>>,
     /// What becomes of what else lies in a folder that is named.
     pub folders: Folders,
     /// JSON instead of text.
@@ -211,25 +211,23 @@ pub fn write(
     out: &mut dyn Write,
 ) -> Result<Outcome, ReportError> {
     let Options {
-        target, folders, ..
+        targets,
+        folders,
+        json,
     } = options;
-    let outcome = |failures, has_some| {
-        folders.outcome(
-            folders.missed(target, failures, has_some),
-            Outcome::Complete,
-        )
-    };
-    let (reading, coverage) = match reading::survey(target) {
-        Ok(read) => read,
-        Err(failure) => return Ok(outcome(vec![failure], false)),
-    };
-    let report = examine(&reading, &coverage, now);
-    if options.json {
-        json::write_line(out, &report)?;
-    } else {
-        text::write(&report, out)?;
-    }
-    Ok(outcome(reading.failure().into_iter().collect(), true))
+    let mut written = 0;
+    let missed = reading::each_read(targets, folders, reading::survey, |reading, coverage| {
+        let report = examine(&reading, &coverage, now);
+        if *json {
+            return Ok(json::write_line(out, &report)?);
+        }
+        if written > 0 {
+            writeln!(out)?;
+        }
+        written += 1;
+        Ok(text::write(&report, out)?)
+    })?;
+    Ok(folders.outcome(missed, Outcome::Complete))
 }
 
 fn examine(reading: &Reading, coverage: &Coverage, now: Timestamp) -> Report {

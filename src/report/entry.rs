@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::cell::RefCell;
 
-use super::reading::{self, Contents, Reading};
+use super::reading::{self, Contents, Reading, SessionFields};
 use super::spent::CostFigures;
 use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::calls::lifecycle::Lifecycle;
@@ -25,6 +25,8 @@ use crate::model::usage::Usage;
 #[derive(Serialize)]
 pub struct EntryLine<'a> {
     schema: &'static str,
+    #[serde(flatten)]
+    of: SessionFields,
     id: u32,
     key: &'a str,
     parent: Option<&'a str>,
@@ -291,6 +293,7 @@ pub(crate) fn of<'a>(
     let origin = entry.origin;
     EntryLine {
         schema: "tv.entry/2",
+        of: reading.fields(),
         id: id.0,
         key: &entry.key,
         parent: entry.parent.as_deref(),

@@ -50,6 +50,7 @@ pub(super) fn followed<T>(
 /// Writes what is there and goes on with what is appended.
 pub fn write(
     options: &Options,
+    target: &Target,
     mode: WatchMode,
     now: fn() -> Timestamp,
     out: &mut dyn Write,
@@ -57,11 +58,11 @@ pub fn write(
     let work = |feed: &Receiver<Feed>, stop: &AtomicBool, reading: &mut Reading| {
         write_feed(Printer::new(options, now), feed, stop, reading, out)
     };
-    let (printer, was_interrupted, reading) = followed(&options.target, mode, work)?;
+    let (printer, was_interrupted, reading) = followed(target, mode, work)?;
     let outcome = if was_interrupted {
         Outcome::Interrupted
     } else {
-        options.outcome(reading.failure(), true)
+        Outcome::of(reading.failure().into_iter().collect())
     };
     printer?;
     Ok(outcome)

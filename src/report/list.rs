@@ -13,6 +13,7 @@ use super::json;
 use super::outcome::{Outcome, ReportError};
 use super::reading::shown;
 use super::rows::Paper;
+use crate::analysis::expression::When;
 use crate::ingest;
 use crate::ingest::find::{self, Environment, Search};
 use crate::listing::sort::Value;
@@ -35,6 +36,10 @@ pub struct Options {
     pub search: Search,
     /// Whether to say how one of them is opened.
     pub hint: bool,
+    /// Only those that were written to from this time on.
+    pub since: Option<When>,
+    /// Only those that were last written to before this time.
+    pub until: Option<When>,
     /// At most so many.
     pub limit: Option<usize>,
     /// One JSON object a line instead of a table.
@@ -76,11 +81,16 @@ pub fn write(
     let mut has_unread = false;
     let table = FoundTable::new(options, now);
     let mut listed = 0;
+    let moment = |when: Option<When>| when.and_then(|when| when.resolve(Some(now)));
+    let (since, until) = (moment(options.since), moment(options.until));
     let mut sessions = find::sessions(&options.search, now);
     while options.limit.is_none_or(|limit| listed < limit) {
         match sessions.next() {
             None => break,
             Some(Err(failure)) => failures.push(failure),
+            // They come newest first.
+            Some(Ok(found)) if is_before(&found, since) => break,
+            Some(Ok(found)) if until.is_some() && !is_before(&found, until) => {}
             Some(Ok(found)) => {
                 has_unread |= found.unreadable.is_some();
                 if options.json {
@@ -116,6 +126,11 @@ pub fn write(
         return Ok(Outcome::Failed(Vec::new()));
     }
     Ok(Outcome::of(failures))
+}
+
+/// Whether it was last written to before then; when it was is not always known.
+fn is_before(found: &Found, then: Option<Timestamp>) -> bool {
+    found.modified.zip(then).is_some_and(|(at, then)| at < then)
 }
 
 fn write_json(found: &Found, out: &mut dyn Write) -> Result<(), ReportError> {

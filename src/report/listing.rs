@@ -9,7 +9,7 @@ use ratatui::text::Line;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::outcome::{Outcome, ReportError};
-use super::reading::{self, Folders, Reading};
+use super::reading::{self, Folders, Reading, SessionFields};
 use super::rows::Paper;
 use super::{json, show};
 use crate::analysis::calls::Calls;
@@ -46,6 +46,17 @@ pub enum Form {
     Csv,
     /// One JSON object a line.
     Json,
+}
+
+impl Form {
+    /// By the options of that name.
+    pub(crate) fn of(json: bool, csv: bool) -> Self {
+        match (json, csv) {
+            (true, _) => Self::Json,
+            (false, true) => Self::Csv,
+            (false, false) => Self::Text,
+        }
+    }
 }
 
 /// What to list, and how.
@@ -149,12 +160,7 @@ impl ListWriter<'_> {
         sort: Sort,
     ) -> Result<(), ReportError> {
         let keys = sort.sort(listing, keys);
-        let meta = reading.transcript.meta();
-        let named = reading.target.session.as_deref();
-        let session = SessionFields {
-            path: reading::shown(&reading.target.path).to_string(),
-            session: meta.id.as_deref().or(named).map(str::to_owned),
-        };
+        let session = reading.fields();
         self.begun += 1;
         match self.options.form {
             Form::Text => self.write_text(listing, &keys, sort, &session),
@@ -214,12 +220,6 @@ impl ListWriter<'_> {
         }
         csv.flush()
     }
-}
-
-/// The fields of a row that name its session.
-struct SessionFields {
-    path: String,
-    session: Option<String>,
 }
 
 impl SessionFields {

@@ -10,7 +10,6 @@ use ratatui::text::Span;
 
 use super::entry;
 use super::json;
-use super::outcome::Outcome;
 use super::reading::{Contents, Folders, Reading};
 use super::rows::{GUTTER, Paper};
 use crate::analysis::account::Account;
@@ -38,14 +37,12 @@ use crate::render::wrap;
 /// What to show, and how.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// The session.
-    pub target: Target,
-    /// Sessions that are read as one with it.
-    pub joined: Vec<Target>,
+    /// Files, folders, or sessions in folders; or why what was named is none of them.
+    pub targets: Vec<Result<Target, OpenError>>,
+    /// Whether they are read as one.
+    pub is_joined: bool,
     /// What becomes of what else lies in a folder that is named.
     pub folders: Folders,
-    /// An entry that it must have.
-    pub entry: Option<String>,
     /// Columns and colours.
     pub paper: Paper,
     /// How much is shown.
@@ -56,19 +53,6 @@ pub struct Options {
     pub follow: Option<WatchMode>,
     /// Which branches.
     pub branch: Choice,
-}
-
-impl Options {
-    /// How it ended, with what else in the folders that were named cannot be read.
-    pub(super) fn outcome(&self, failure: Option<OpenError>, has_some: bool) -> Outcome {
-        let mut missed = self
-            .folders
-            .missed(&self.target, failure.into_iter().collect(), has_some);
-        for other in &self.joined {
-            missed.add(self.folders.missed(other, Vec::new(), true));
-        }
-        self.folders.outcome(missed, Outcome::Complete)
-    }
 }
 
 /// Which branches of a session are shown.

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::UNIX_EPOCH;
 
 use crossbeam_channel::bounded;
+use serde::Serialize;
 
 use super::outcome::{Missed, Outcome, ReportError};
 use crate::analysis::account::Account;
@@ -278,6 +279,21 @@ pub(super) fn each(
     read: impl Fn(&Target) -> Result<Reading, OpenError>,
     mut report: impl FnMut(Reading) -> Result<(), ReportError>,
 ) -> Result<Missed, ReportError> {
+    each_read(
+        targets,
+        folders,
+        |session| read(session).map(|reading| (reading, ())),
+        |reading, ()| report(reading),
+    )
+}
+
+/// As [`each`], read in another way.
+pub(super) fn each_read<T>(
+    targets: &[Result<Target, OpenError>],
+    folders: &Folders,
+    read: impl Fn(&Target) -> Result<(Reading, T), OpenError>,
+    mut report: impl FnMut(Reading, T) -> Result<(), ReportError>,
+) -> Result<Missed, ReportError> {
     let mut missed = Missed::default();
     for target in targets {
         let target = match target {
@@ -293,10 +309,10 @@ pub(super) fn each(
             Vec::new()
         }) {
             match read(&session) {
-                Ok(reading) => {
+                Ok((reading, more)) => {
                     has_some = true;
                     failures.extend(reading.failure());
-                    report(reading)?;
+                    report(reading, more)?;
                 }
                 Err(error) => failures.push(error),
             }
@@ -325,7 +341,33 @@ pub fn sessions(target: &Target) -> Result<Vec<Target>, OpenError> {
     Ok(heads.into_iter().map(named).collect())
 }
 
+/// What names a session in each row of it.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct SessionFields {
+    pub(crate) path: String,
+    pub(crate) session: Option<String>,
+}
+
 impl Reading {
+    /// What names it.
+    pub(crate) fn fields(&self) -> SessionFields {
+        let named = self.target.session.as_deref();
+        let id = self.transcript.meta().id.as_deref();
+        SessionFields {
+            path: shown(&self.target.path).to_string(),
+            session: id.or(named).map(str::to_owned),
+        }
+    }
+
+    /// What opens it.
+    pub(crate) fn address(&self) -> String {
+        let path = shown(&self.target.path);
+        match &self.target.session {
+            Some(session) => format!("{path}#{session}"),
+            None => path.to_string(),
+        }
+    }
+
     /// A session of which nothing has been read yet.
     pub(crate) fn of(target: &Target, session: &Session) -> Self {
         Self {

@@ -37,15 +37,18 @@ impl Paper {
         }
     }
 
-    /// The row as a line without its end.
-    pub(crate) fn line(self, row: &Row) -> String {
-        let mut line = Line::new(self.colour);
-        let glyphs = if self.ascii {
+    pub(crate) fn glyphs(self) -> &'static Glyphs {
+        if self.ascii {
             &Glyphs::ASCII
         } else {
             &Glyphs::UNICODE
-        };
-        line.push(gutter(row.gutter, glyphs), Style::new());
+        }
+    }
+
+    /// The row as a line without its end.
+    pub(crate) fn line(self, row: &Row) -> String {
+        let mut line = Line::new(self.colour);
+        line.push(gutter(row.gutter, self.glyphs()), Style::new());
         line.push(" ", Style::new());
         for span in &row.line.spans {
             line.push(&span.content, row.line.style.patch(span.style));

@@ -19,38 +19,86 @@ use crate::model::timestamp::Timestamp;
 /// Larger files are paged in as they are written instead of being held.
 const HELD_BELOW: u64 = 32 << 20;
 
-/// Writes a transcript.
+/// Writes transcripts, one after the other.
 pub fn write(
     options: &Options,
     now: fn() -> Timestamp,
     out: &mut dyn Write,
 ) -> Result<Outcome, ReportError> {
-    if is_output(&options.target.path) {
-        let path = options.target.path.display();
+    let Options {
+        targets, folders, ..
+    } = options;
+    if let Some(target) = targets.iter().flatten().find(|it| is_output(&it.path)) {
+        let path = target.path.display();
         return Err(OpenError(format!("{path}: the output goes into the session itself")).into());
     }
     if let Some(mode) = options.follow {
-        return follow::write(options, mode, now, out);
+        return match targets.as_slice() {
+            [target] => follow::write(options, &target.clone()?, mode, now, out),
+            _ => Err(OpenError("one session at a time can be followed".to_owned()).into()),
+        };
     }
-    let read = match options.joined.as_slice() {
-        [] => reading::read(&options.target, is_large(&options.target)),
-        others => reading::read_as_one(&options.target, others),
-    };
-    let mut reading = match read {
-        Ok(reading) => reading,
-        Err(failure) => return Ok(options.outcome(Some(failure), false)),
-    };
-    if let Some(name) = &options.entry {
-        reading.find(name)?;
+    if options.is_joined {
+        return write_joined(options, now, out);
     }
+    let is_one = matches!(targets.as_slice(), [Ok(target)]
+        if folders.sessions(target).is_ok_and(|sessions| sessions.len() == 1));
+    let mut written = 0;
+    let read = |target: &Target| reading::read(target, is_large(target));
+    let missed = reading::each(targets, folders, read, |mut reading| {
+        if !options.json && !is_one {
+            if written > 0 {
+                writeln!(out)?;
+            }
+            writeln!(out, "{}", reading::on_one_line(&reading.address()))?;
+        }
+        written += 1;
+        write_session(options, now, &mut reading, out)
+    })?;
+    Ok(folders.outcome(missed, Outcome::Complete))
+}
+
+fn write_joined(
+    options: &Options,
+    now: fn() -> Timestamp,
+    out: &mut dyn Write,
+) -> Result<Outcome, ReportError> {
+    let targets = options.targets.iter().cloned();
+    let targets = targets.collect::<Result<Vec<Target>, _>>()?;
+    let Some((first, others)) = targets.split_first() else {
+        return Ok(Outcome::Complete);
+    };
+    let read = reading::read_as_one(first, others);
+    let has_some = read.is_ok();
+    let failure = match read {
+        Ok(mut reading) => {
+            write_session(options, now, &mut reading, out)?;
+            reading.failure()
+        }
+        Err(failure) => Some(failure),
+    };
+    let mut missed = options
+        .folders
+        .missed(first, failure.into_iter().collect(), has_some);
+    for other in others {
+        missed.add(options.folders.missed(other, Vec::new(), true));
+    }
+    Ok(options.folders.outcome(missed, Outcome::Complete))
+}
+
+fn write_session(
+    options: &Options,
+    now: fn() -> Timestamp,
+    reading: &mut Reading,
+    out: &mut dyn Write,
+) -> Result<(), ReportError> {
     let order = order(&reading.transcript);
-    let printer = Printer::new(options, now).with_chosen(chosen(options, &reading)?);
+    let printer = Printer::new(options, now).with_chosen(chosen(options, reading)?);
     let mut printer = printer.with_runs(&order, &reading.transcript);
     for id in order {
-        printer.print(id, &mut reading, out)?;
+        printer.print(id, reading, out)?;
     }
-    printer.print_left_over(&mut reading, out)?;
-    Ok(options.outcome(reading.failure(), true))
+    Ok(printer.print_left_over(reading, out)?)
 }
 
 /// Whether a file is what is written to: it would never end, and nothing is written to sessions.

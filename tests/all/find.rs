@@ -291,6 +291,20 @@ fn lists_are_narrowed_by_agent_path_and_number() {
         ids(&home.listed(&["--limit", "2"])),
         ["5d0c1c52-0001", "77aa"]
     );
+    assert_eq!(
+        ids(&home.listed(&["--agent", "pi", "--since", "350s"])),
+        ["a5cd40eb"]
+    );
+    let nothing: [&str; 0] = [];
+    assert_eq!(
+        ids(&home.listed(&["--agent", "pi", "--since", "250s"])),
+        nothing
+    );
+    assert_eq!(
+        ids(&home.listed(&["--since", "350s", "--until", "150s"])),
+        ["77aa", "a5cd40eb"]
+    );
+    assert_eq!(ids(&home.listed(&["--until", "2020-01"])), nothing);
     let path = |path: &str| home.path().join(path).display().to_string();
     assert_eq!(ids(&home.listed(&[&path(".claude")])), ["5d0c1c52-0001"]);
     assert_eq!(

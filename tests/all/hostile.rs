@@ -378,10 +378,9 @@ fn no_report_lets_anything_of_a_session_through() {
                     };
                     let (level, follow, branch) = (Level::of(level), None, printer::Choice::All);
                     let options = printer::Options {
-                        target: target.clone(),
-                        joined: Vec::new(),
+                        targets: vec![Ok(target.clone())],
+                        is_joined: false,
                         folders: Folders::default(),
-                        entry: None,
                         paper,
                         level,
                         json,
@@ -403,7 +402,7 @@ fn no_report_lets_anything_of_a_session_through() {
                     );
                     let folders = Folders::default();
                     let options = doctor::Options {
-                        target: target.clone(),
+                        targets: vec![Ok(target.clone())],
                         folders,
                         json,
                     };
@@ -439,6 +438,8 @@ fn no_report_lets_anything_of_a_session_through() {
             let options = list::Options {
                 search,
                 hint: true,
+                since: None,
+                until: None,
                 limit: None,
                 json,
                 strict: false,

@@ -148,6 +148,51 @@ fn a_branch_is_shown_as_the_model_saw_it() {
 }
 
 #[test]
+fn several_sessions_are_shown_one_after_the_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["old.jsonl", "new.jsonl"].map(|name| folder.path().join(name));
+    for (path, session) in paths
+        .iter()
+        .zip(["pi/branches.jsonl", "claude-code/busy.jsonl"])
+    {
+        std::fs::copy(fixture(session), path).unwrap();
+    }
+    let run = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_tv"))
+            .env("HOME", folder.path())
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let [old, new] = [0, 1].map(|at| paths[at].to_str().unwrap());
+    let alone = [old, new].map(|path| run(&["show", path]));
+    let both = format!("{old}\n{}\n{new}\n{}", alone[0], alone[1]);
+    assert_eq!(run(&["show", old, new]), both);
+    let rows = |arguments: &[&str]| {
+        let lines = run(arguments);
+        let rows = lines
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap());
+        rows.map(|row: Value| (row["path"].clone(), row["session"].clone()))
+            .collect::<std::collections::HashSet<_>>()
+    };
+    let ids = [old, new].map(|path| {
+        let stats: Value = serde_json::from_str(&run(&["stats", "--json", path])).unwrap();
+        (Value::from(path), stats["session"]["id"].clone())
+    });
+    assert!(ids.iter().all(|(_, id)| id.is_string()), "{ids:?}");
+    assert_eq!(rows(&["show", "--json", old, new]), ids.into());
+    assert_eq!(
+        run(&["doctor", "--json", folder.path().to_str().unwrap()])
+            .lines()
+            .count(),
+        2
+    );
+}
+
+#[test]
 fn a_brief_says_what_a_session_came_to() {
     for (name, session) in SESSIONS {
         insta::assert_snapshot!(format!("brief-{name}"), written(&["brief"], session));

@@ -81,10 +81,9 @@ fn what_was_written_is_not_written_again_when_its_file_is_written_anew() {
         session: None,
     };
     let options = Options {
-        target: target.clone(),
-        joined: Vec::new(),
+        targets: vec![Ok(target.clone())],
+        is_joined: false,
         folders: crate::report::reading::Folders::default(),
-        entry: None,
         paper: Paper {
             width: 60,
             colour: false,

@@ -21,6 +21,8 @@ fn options(folder: &Path, width: u16) -> Options {
             ..Search::default()
         },
         hint: false,
+        since: None,
+        until: None,
         limit: None,
         json: false,
         strict: false,

@@ -26,13 +26,12 @@ fn options(level: Level, json: bool) -> Options {
         colour: false,
         ascii: false,
     };
-    let (joined, branch) = (Vec::new(), Choice::All);
+    let branch = Choice::All;
     let folders = Folders::default();
     Options {
-        target,
-        joined,
+        targets: vec![Ok(target)],
+        is_joined: false,
         folders,
-        entry: None,
         paper,
         level,
         json,
@@ -63,7 +62,7 @@ fn session_with_a_lane(options: &Options) -> Reading {
         label: None,
         call,
     });
-    Reading::from_batch(options.target.clone(), out)
+    Reading::from_batch(options.targets[0].clone().unwrap(), out)
 }
 
 fn printed(options: &Options) -> (String, Vec<bool>) {
@@ -137,7 +136,7 @@ fn large_answer(options: &Options, blocks: usize) -> Reading {
         entry.push_piece(piece, kind);
     }
     out.entry(entry);
-    Reading::from_batch(options.target.clone(), out)
+    Reading::from_batch(options.targets[0].clone().unwrap(), out)
 }
 
 #[test]

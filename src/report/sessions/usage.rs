@@ -13,7 +13,7 @@ mod read;
 
 use std::io::Write;
 
-pub use self::options::{Form, Options};
+pub use self::options::Options;
 use self::read::read;
 pub use self::read::spender;
 use super::each::{self, WhichFiles, each};

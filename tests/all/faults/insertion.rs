@@ -110,10 +110,9 @@ fn lines(text: &str) -> Vec<String> {
 
 fn shown(target: &Target, level: Level, json: bool) -> String {
     let options = printer::Options {
-        target: target.clone(),
-        joined: Vec::new(),
+        targets: vec![Ok(target.clone())],
+        is_joined: false,
         folders: Folders::default(),
-        entry: None,
         paper: Paper {
             width: 200,
             colour: false,

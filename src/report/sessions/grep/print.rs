@@ -132,7 +132,7 @@ impl<'a> Printer<'a> {
             .into_iter()
             .flatten()
             .collect::<Vec<_>>()
-            .join(self.dot());
+            .join(&self.dot());
         let width = usize::from(self.paper.width);
         let room = width.saturating_sub(wrap::width(&facts) + 3).max(20);
         let mut spans = wrap::fit(
@@ -204,11 +204,11 @@ impl<'a> Printer<'a> {
     }
 
     fn cut(&self) -> &'static str {
-        if self.paper.ascii { "~" } else { "…" }
+        self.paper.glyphs().cut
     }
 
-    fn dot(&self) -> &'static str {
-        if self.paper.ascii { " - " } else { " · " }
+    fn dot(&self) -> String {
+        format!(" {} ", self.paper.glyphs().dot)
     }
 }
 

@@ -3,6 +3,8 @@
 use crate::analysis::expression::When;
 use crate::analysis::ledger::By;
 use crate::ingest::find::Search;
+use crate::report::listing::Form;
+use crate::report::rows::Paper;
 
 /// What to sum up, and how.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,19 +23,6 @@ pub struct Options {
     pub limits: bool,
     /// Whether it is a failure that something cannot be read.
     pub strict: bool,
-    /// Columns of a table.
-    pub width: u16,
-    /// Whether only ASCII is written.
-    pub ascii: bool,
-}
-
-/// How rows are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// A table to read.
-    Table,
-    /// Comma-separated values.
-    Csv,
-    /// One JSON object a line.
-    Json,
+    /// Columns and signs of a table.
+    pub paper: Paper,
 }

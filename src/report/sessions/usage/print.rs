@@ -7,15 +7,15 @@ use std::io::{self, Write};
 use ratatui::text::Line;
 use serde::Serialize;
 
-use super::options::{Form, Options};
+use super::options::Options;
 use crate::analysis::ledger::{Group, Ledger, Row, cells};
 use crate::listing::table::{Listing, Table};
 use crate::listing::usage::{UsageList, UsageRows, ends};
 use crate::model::figures::exact;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::render::theme::Theme;
 use crate::report::json;
+use crate::report::listing::Form;
 use crate::report::outcome::Missed;
 use crate::report::spent::{CostFigures, UsageFigures};
 
@@ -52,7 +52,7 @@ pub(super) fn write(
             .iter()
             .try_for_each(|row| json::write_line(out, &line(row))),
         Form::Csv => write_csv(&rows, out),
-        Form::Table => {
+        Form::Text => {
             if rows.is_empty() && !missed.is_empty() {
                 return writeln!(out, "{}", missed.words());
             }
@@ -95,7 +95,7 @@ fn write_limits(
     let mut is_recorded = false;
     for (agent, limit) in ledger.limits() {
         is_recorded = true;
-        if options.form == Form::Table {
+        if options.form == Form::Text {
             writeln!(out, "{}", cells::limit(agent, limit, now))?;
             continue;
         }
@@ -109,7 +109,7 @@ fn write_limits(
         };
         json::write_line(out, &line)?;
     }
-    if !is_recorded && options.form == Form::Table {
+    if !is_recorded && options.form == Form::Text {
         let words = if missed.is_empty() {
             "no session tells of limits".to_owned()
         } else {
@@ -234,13 +234,10 @@ fn write_table(
         total,
         ends: &ends,
     };
-    let theme = Theme {
-        ascii: options.ascii,
-        ..Theme::mono()
-    };
+    let theme = options.paper.theme();
     let sum = list.total();
     let shown: Vec<_> = keys.iter().filter_map(|key| list.row(key)).collect();
-    let width = usize::from(options.width);
+    let width = usize::from(options.paper.width);
     let table = Table::around(&list, shown.iter().chain(&sum), width, &theme);
     let heads = table.heads(None, &theme);
     let rule = theme.glyphs().line.rule.repeat(heads.width());
