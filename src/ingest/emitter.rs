@@ -152,7 +152,6 @@ impl<'o> Emitter<'o> {
     /// An empty batch that is sent like the last one.
     fn next_batch(&self) -> Batch {
         let mut batch = Batch::default();
-        batch.edits.reserve(self.batch.edits.len());
         batch.stubs_only = self.batch.stubs_only;
         batch.is_counted = self.batch.is_counted;
         batch.is_piped = self.batch.is_piped;
@@ -351,7 +350,9 @@ impl<'o> Emitter<'o> {
     fn flush_if_full(&mut self) {
         let part = usize::try_from(self.records_sent / PART).unwrap_or(MOST_EDITS);
         if self.batch.edits.len() >= part.clamp(EDITS, MOST_EDITS) {
+            let edits = self.batch.edits.len();
             self.flush(false);
+            self.batch.edits.reserve(edits);
         }
     }
 }
