@@ -84,6 +84,7 @@ impl Follow<'_> {
             while self.course.read(PROGRESS).unwrap_or(false) && !self.is_stopped() {
                 self.course.report();
             }
+            self.course.let_go();
             if self.course.is_over() {
                 (self.outlet)(Feed::Link(LinkState::Closed));
                 return;

@@ -27,7 +27,7 @@ use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
 use crate::source::budget;
 use crate::source::folder::Folder;
-use crate::source::follow::Change;
+use crate::source::follow::{Change, Follower};
 use crate::source::lines::LineBuffer;
 use crate::source::regular::Fence;
 use crate::source::rewritten::{Look, Rewritten};
@@ -530,7 +530,7 @@ impl<'o> Reader<'o> {
                 line_file,
                 has_more: has_more @ true,
             } => {
-                let room = room_for(line_file.follower.len(), &mut self.room);
+                let room = room_for(&line_file.follower, &mut self.room);
                 match line_file.read(&mut self.emitter, room, self.bodies, now) {
                     Ok(read) => *has_more = read > 0,
                     Err(error) => {
@@ -566,7 +566,7 @@ impl<'o> Reader<'o> {
         let Some(line_file) = self.line_files.get_mut(index) else {
             return;
         };
-        let room = room_for(line_file.follower.len(), &mut self.room);
+        let room = room_for(&line_file.follower, &mut self.room);
         match line_file.read(&mut self.emitter, room, self.bodies, now) {
             Ok(0) => line_file.follower.rest(),
             Ok(_) => self.queue.push_front(Todo::LineFile(index)),
@@ -655,9 +655,12 @@ fn note_unreadable(emitter: &mut Emitter<'_>, line_file: &LineFile, why: &str) {
     );
 }
 
-/// Room for a file of this length, or for much of it.
-fn room_for(len: u64, room: &mut Vec<u8>) -> &mut [u8] {
-    let wanted = usize::try_from(len).unwrap_or(ROOM).clamp(LEAST_ROOM, ROOM);
+/// Room for what is left of a file, or for much of it.
+fn room_for<'r>(file: &Follower, room: &'r mut Vec<u8>) -> &'r mut [u8] {
+    let left = file.len().saturating_sub(file.offset);
+    let wanted = usize::try_from(left)
+        .unwrap_or(ROOM)
+        .clamp(LEAST_ROOM, ROOM);
     room.resize(room.len().max(wanted), 0);
     room
 }

@@ -30,6 +30,9 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolState};
 use crate::model::transcript::{Differences, Replaced, Touched, Transcript};
 
+/// So many entries take some 50 MB; to pack fewer costs more time than their memory is worth.
+const LARGE: usize = 1 << 15;
+
 /// Batches that may wait between reading and taking them in.
 const QUEUE: usize = 16;
 
@@ -73,10 +76,17 @@ pub fn read(target: &Target, stubs_only: bool) -> Result<Reading, OpenError> {
     })
 }
 
-/// As [`read`], with bodies on disk, for who goes over the entries one after the other: they are packed as they come.
+/// As [`read`], with bodies on disk, for who goes over the entries one after the other: those of a large session are packed
+/// as they come.
 pub fn read_packed(target: &Target) -> Result<Reading, OpenError> {
     read_as(target, |session, reading| {
-        session.read_whole(true, &mut |feed| drop(reading.keep_up(feed)));
+        session.read_whole(true, &mut |feed| {
+            if reading.transcript.ids() < LARGE {
+                reading.take(feed);
+            } else {
+                reading.keep_up(feed);
+            }
+        });
         reading.settle();
     })
 }

@@ -6,6 +6,9 @@ use crate::model::entry::glance::Glance;
 use crate::model::fingerprint::Print;
 use crate::model::text::Name;
 
+/// More than most pages take before they are packed.
+const ROOM: usize = 64 << 10;
+
 /// A page that was packed.
 #[derive(Clone, Debug)]
 pub(crate) struct Packed {
@@ -22,7 +25,7 @@ pub(crate) struct Packed {
 
 /// Packs entries, fast enough to be done between two frames. `None` if they cannot be packed: a body is in memory.
 pub(super) fn pack(entries: &[Entry], print: Printing<'_>) -> Option<Packed> {
-    let plain = postcard::to_stdvec(entries).ok()?;
+    let plain = postcard::to_extend(entries, Vec::with_capacity(ROOM)).ok()?;
     let has_lanes = entries.iter().any(|entry| entry.lane.is_some());
     let has_parents = entries.iter().any(|entry| entry.parent.is_some());
     let lanes = entries
