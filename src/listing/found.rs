@@ -6,6 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::sort::Value;
 use super::table::{Cell, Column, Look, cell};
+use crate::analysis::activity::Activity;
 use crate::analysis::phrases;
 use crate::analysis::wall::Glance;
 use crate::model::figures;
@@ -109,7 +110,9 @@ impl FoundRow<'_> {
             self.found.model.as_deref().map(phrases::model),
             counts.map(|(prompts, ..)| count(prompts, "prompt")),
             counts.map(|(_, calls, _)| count(calls, "call")),
-            counts.map(|(.., ms)| figures::duration(ms)),
+            counts
+                .filter(|(.., ms)| *ms > 0)
+                .map(|(.., ms)| figures::duration(ms)),
             self.cost(),
             last.map(str::to_owned),
         ];
@@ -141,7 +144,14 @@ fn state(row: &FoundRow<'_>, look: &Look<'_>) -> Cell {
     let style = if is_live { theme.good } else { theme.dim };
     let words = match row.glance {
         Some(glance) => {
-            let words = glance.row.state(row.now, theme.ascii);
+            let (activity, ascii) = (&glance.row.activity, theme.ascii);
+            // The age of what is over has a column of its own.
+            let short = |activity| phrases::activity_in_short(activity, 0, row.now, ascii);
+            let words = match activity {
+                Activity::Idle { .. } => short(&Activity::Idle { since: None }),
+                Activity::Ended | Activity::Unclean => short(activity),
+                _ => glance.row.state(row.now, ascii),
+            };
             let style = super::sessions::state_style(&glance.row, theme);
             return cell(words, style);
         }

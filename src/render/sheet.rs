@@ -219,10 +219,8 @@ impl<'a> Sheet<'a> {
             return Vec::new();
         };
         let name = lane.split('/').next().unwrap_or(lane);
-        let number = name
-            .split(':')
-            .next()
-            .and_then(|number| number.parse().ok());
+        let short = name.split(':').next().unwrap_or(name);
+        let number: usize = short.parse().unwrap_or(0);
         let theme = &self.look.theme;
         let voices = &theme.voice;
         let styles = [
@@ -233,8 +231,12 @@ impl<'a> Sheet<'a> {
             voices.user,
             theme.tool,
         ];
-        let style = styles.get(number.unwrap_or(0) % styles.len());
-        let columns = if self.is_wide() { SESSION } else { 3 };
+        let style = styles.get(number % styles.len());
+        let (name, columns) = if self.is_wide() {
+            (name, SESSION)
+        } else {
+            (short, short.len() + 1)
+        };
         let name = Span::styled(name.to_owned(), style.copied().unwrap_or(theme.dim));
         let mut pieces = wrap::fit(&[name], columns - 1, self.glyphs().cut);
         let rest = columns - wrap::width_of(&pieces);
