@@ -97,6 +97,20 @@
 //! * **companion**: a file beside a session that belongs to it.
 //! * **mark**, **landmark**: a place that the reader named, and one that the session has by itself.
 //! * **wall**, **ledger**, **picker**: all live sessions, what all sessions cost, and all sessions to choose from.
+//!
+//! # Words on the screen
+//!
+//! An idea has one word on screens, in the help and in the manual. Ids of rules and fields of JSON stay as they are.
+//!
+//! | Word | Not |
+//! | --- | --- |
+//! | cost | money, bill, spending |
+//! | usage | ledger |
+//! | sub-agent | subagent, sub agent |
+//! | failed | errored |
+//! | failure | next error, previous error |
+//! | refused | denied, rejected |
+//! | inspector | detail pane |
 
 pub mod analysis;
 pub mod app;

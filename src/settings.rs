@@ -228,7 +228,7 @@ mod tests {
     fn settings_are_read() {
         let settings = parse(
             "theme = \"nord\"\nlevel = 4\nhints = false\nimages = \"sixel\"\n[keys]\npreset = \"vim\"\n\
-             next-error = \"x\"\nhelp = [\"F1\", \"g h\"]\n",
+             next-failure = \"x\"\nhelp = [\"F1\", \"g h\"]\n",
         );
         assert_eq!(settings.complaints, Vec::<String>::new());
         let values: Vec<String> = settings.values.iter().map(ToString::to_string).collect();

@@ -13,14 +13,16 @@ use self::typing::kind_of;
 use super::alarms;
 use super::copying::piping;
 use super::effect::Effect;
+use super::hints;
 use super::input::action::Action;
 use super::input::command::TypedCommand;
 use super::input::keys::Press;
 use super::input::setting::{Assignment, Setting};
 use super::ledger;
-use super::mode::{Mode, WallLine};
-use super::pop_ups::help;
-use super::pop_ups::palette::Palette;
+use super::mode::Mode;
+use super::picker;
+use super::pop_ups::help::{self, HelpScene};
+use super::pop_ups::palette::{Commands, Palette};
 use super::pop_ups::resume::ResumeDialog;
 use super::scene::Ask;
 use super::screens::AppScreen;
@@ -31,13 +33,9 @@ use super::text::wrapping::actions::{anchored_line, restore_line};
 use super::text::{as_of, goto, selecting};
 use super::wall;
 
-/// Carries out what a key means: its action, or nothing while a chord or a count is unfinished.
+/// Carries out what a key means: its action, or nothing while a chord is unfinished.
 pub(crate) fn press(app: &mut App, press: Press) -> Vec<Effect> {
-    if app.keys.was_count(app.reader.screen.now) {
-        app.reader.restore_view();
-    }
-    let meaning = route(app, press);
-    let action = meaning.map(|(action, _)| action);
+    let action = route(app, press);
     if !matches!(action, None | Some(Action::NextHit | Action::PreviousHit)) {
         app.reader.text.find.sought = None;
     }
@@ -50,19 +48,15 @@ pub(crate) fn press(app: &mut App, press: Press) -> Vec<Effect> {
         Some(Action::Type(_)) => Vec::new(),
         _ => app.reader.with_text(search::run_typed),
     };
-    if let Some((action, times)) = meaning {
-        effects.extend(dispatch(app, action, times));
+    if let Some(action) = action {
+        effects.extend(dispatch(app, action));
     }
     effects
 }
 
 /// Carries out an action: by the pane that has the keys if it is its own, else by the transcript or the viewer.
-fn dispatch(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
+fn dispatch(app: &mut App, action: Action) -> Vec<Effect> {
     match action {
-        Action::TryView(view) => {
-            app.reader.save_view();
-            return dispatch(app, Action::View(view), 1);
-        }
         Action::Type(request) => typing::type_on(app, request),
         Action::Complete => typing::complete(app),
         Action::Pick => app.picker.mark(),
@@ -72,12 +66,24 @@ fn dispatch(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
         Action::Scroll(by) => scroll_pop_up(app, by),
         action => {
             let own = match app.mode {
-                Mode::Normal => app.reader.act_in_pane(action, times),
-                Mode::Wall => wall::actions::act(app, action, times),
-                Mode::Ledger => ledger::actions::act(app, action, times),
+                Mode::Normal => app.reader.act_in_pane(action),
+                Mode::Picker => picker::actions::act(app, action),
+                Mode::Wall => wall::actions::act(app, action),
+                Mode::Ledger => ledger::actions::act(app, action),
                 _ => None,
             };
-            return own.unwrap_or_else(|| act(app, action, times));
+            let closes = action == Action::Quit && matches!(app.mode, Mode::Normal);
+            let is_closed = closes && (own.is_some() || ends_search(app));
+            if is_closed && !std::mem::replace(&mut app.keys.knows_quit, true) {
+                app.reader.screen.say("closed; q in the text leaves");
+            }
+            return own.unwrap_or_else(|| {
+                if is_closed {
+                    typing::cancel(app)
+                } else {
+                    act(app, action)
+                }
+            });
         }
     }
     Vec::new()
@@ -88,9 +94,19 @@ pub(crate) fn scroll_pop_up(app: &mut App, by: isize) {
     let height = usize::from(app.reader.screen.size.1).saturating_sub(2);
     match &mut app.mode {
         Mode::Help {
-            top, wanted, below, ..
+            top,
+            wanted,
+            below,
+            here,
+            ..
         } => {
-            let lines = help::lines(&app.keys.keymap, wanted.value(), *below).len();
+            let scene = HelpScene {
+                keymap: &app.keys.keymap,
+                here: here.as_slice(),
+                below: *below,
+                screen: &app.reader.screen,
+            };
+            let lines = help::lines(scene, wanted.value()).len();
             *top = top
                 .saturating_add_signed(by)
                 .min(lines.saturating_sub(height));
@@ -113,32 +129,59 @@ pub(crate) fn scroll_pop_up(app: &mut App, by: isize) {
 fn accept(app: &mut App) -> Vec<Effect> {
     let command = match &mut app.mode {
         Mode::Palette(palette) => {
-            let Some(parsed) = palette.accept(&app.keys.keymap) else {
+            let below = palette.below();
+            let commands = Commands {
+                keymap: &app.keys.keymap,
+                ran: app.history.ran.lines(),
+                below,
+            };
+            let Some(parsed) = palette.accept(commands) else {
                 return Vec::new();
             };
-            app.mode = Mode::Normal;
-            parsed.map_err(|why| {
-                app.reader.screen.say(why);
-                Vec::new()
-            })
-        }
-        Mode::OnWall {
-            line: WallLine::Command,
-            input,
-        } => {
-            let typed = input.value().trim().to_owned();
-            wall::actions::command(app, &typed)
+            app.mode = below.mode();
+            match parsed {
+                Ok(command) => {
+                    if let TypedCommand::Act(action) = command {
+                        app.history.ran.add(&action.to_string());
+                    }
+                    command_on(app, below, command)
+                }
+                Err(why) => {
+                    app.reader.screen.say(why);
+                    Err(Vec::new())
+                }
+            }
         }
         _ => Err(typing::accept(app)),
     };
     command.map_or_else(|effects| effects, |command| run(app, command))
 }
 
+/// What filters or watches is of all sessions on the wall; actions are what their keys do, and settings and the manual are
+/// the same everywhere. Answers a command that is left to be run, else the effects.
+fn command_on(
+    app: &mut App,
+    screen: AppScreen,
+    command: TypedCommand,
+) -> Result<TypedCommand, Vec<Effect>> {
+    match (screen, command) {
+        (AppScreen::Session, command)
+        | (_, command @ (TypedCommand::Act(_) | TypedCommand::Set(_) | TypedCommand::Help(_))) => {
+            Ok(command)
+        }
+        (AppScreen::Wall, command) => Err(wall::actions::command(app, &command)),
+        (AppScreen::Picker | AppScreen::Ledger, command) => {
+            app.reader.screen.say_of_session(&command);
+            Err(Vec::new())
+        }
+    }
+}
+
 /// Runs a typed command.
 fn run(app: &mut App, command: TypedCommand) -> Vec<Effect> {
     let reader = &mut app.reader;
     match command {
-        TypedCommand::Act(action) => return dispatch(app, action, 1),
+        TypedCommand::Act(action) => return dispatch(app, action),
         TypedCommand::Goto(place) => {
             reader.with_text(|text, scene| goto::go_to(text, scene, place));
         }
@@ -207,8 +250,8 @@ fn set_next(app: &mut App, name: &str) -> Vec<Effect> {
     next.map_or_else(Vec::new, |next| set(app, &next))
 }
 
-/// Carries out an action `times` times, whichever pane has the keys.
-pub fn act(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
+/// Carries out an action, whichever pane has the keys.
+pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     let reader = &mut app.reader;
     if matches!(app.mode, Mode::Normal)
         && let Some(effects) = reader.with_text(|text, scene| selecting::act(text, scene, action))
@@ -231,7 +274,13 @@ pub fn act(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
     }
     match action {
         Action::Search | Action::NextHit | Action::PreviousHit | Action::Mention(_) => {
-            return reader.with_text(|text, scene| search::act(text, scene, action, times));
+            return reader.with_text(|text, scene| search::act(text, scene, action));
+        }
+        // Sessions are filtered on the wall.
+        Action::Filter if app.mode.is_of_all() => {
+            let effects = app.open_list(AppScreen::Wall);
+            app.mode = wall::actions::filter_line(&app.wall);
+            return effects;
         }
         Action::Filter | Action::Quick(_) => {
             return reader.with_text(|text, scene| filter::act(text, scene, action));
@@ -244,7 +293,7 @@ pub fn act(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
             let letter = app.keys.letter;
             reader.with_text(|text, scene| marks::go_to(text, scene, letter));
         }
-        Action::Pipe => reader.with_text(|text, scene| piping::begin(text, scene, times)),
+        Action::Pipe => reader.with_text(|text, scene| piping::begin(text, scene)),
         Action::ToggleThinking => return set_next(app, "thinking"),
         Action::ToggleIntents => return set_next(app, "intents"),
         Action::ToggleAsOf => return set_next(app, "asof"),
@@ -254,14 +303,22 @@ pub fn act(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
         Action::Sessions => return app.open_list(AppScreen::Picker),
         Action::Wall => return app.open_list(AppScreen::Wall),
         Action::Usage => return app.open_list(AppScreen::Ledger),
-        Action::Palette => app.mode = Mode::Palette(Palette::empty(&app.keys.keymap)),
+        Action::Palette => {
+            app.mode = Mode::Palette(Palette::empty(Commands {
+                keymap: &app.keys.keymap,
+                ran: app.history.ran.lines(),
+                below: app.mode.screen(),
+            }));
+        }
         Action::Help => {
             let below = app.mode.screen();
+            let here = hints::of(app);
             app.mode = Mode::Help {
                 top: 0,
                 wanted: Input::default(),
                 is_typing: false,
                 below,
+                here,
             };
         }
         Action::Resume => match ResumeDialog::of(&reader.session) {
@@ -280,9 +337,15 @@ pub fn act(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
         Action::Cancel => return typing::cancel(app),
         Action::Quit if !app.below.is_empty() => return vec![Effect::Back],
         Action::Quit | Action::QuitNow => return vec![Effect::Quit],
-        action => return reader.act(action, times),
+        action => return reader.act(action),
     }
     Vec::new()
+}
+
+/// Whether there is a search, which is closed before the session is left.
+fn ends_search(app: &App) -> bool {
+    let find = &app.reader.text.find;
+    find.search.is_some() || find.next_filter.is_some()
 }
 
 /// Carries out the requests of panes that concern the whole viewer.
@@ -297,7 +360,7 @@ pub fn answer(app: &mut App) -> Vec<Effect> {
                 app.mode = *mode;
             }
             Ask::Keep(kind, line) => app.history.of(kind).add(&line),
-            Ask::Act(action) => effects.extend(act(app, action, 1)),
+            Ask::Act(action) => effects.extend(act(app, action)),
             Ask::Order(effect) => effects.push(effect),
             // [`Reader::with_panes`] has carried these out.
             Ask::Say(_)

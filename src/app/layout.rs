@@ -33,6 +33,8 @@ pub(crate) const INSPECTOR_FROM: u16 = 160;
 const INSPECTOR: u16 = 44;
 /// Columns from which its tabs show their names.
 const INSPECTOR_NAMED: u16 = 59;
+/// Lines of the screen from which the bar of views is shown: on smaller ones each line of text counts.
+const BAR_FROM: u16 = 20;
 /// Least columns of any pane.
 const NARROWEST: u16 = 16;
 
@@ -41,6 +43,8 @@ const NARROWEST: u16 = 16;
 pub struct Frame {
     /// The first line.
     pub header: Rect,
+    /// The line of views below it.
+    pub bar: Rect,
     /// The outline.
     pub outline: Rect,
     /// The line between outline and transcript.
@@ -256,7 +260,7 @@ pub(crate) struct Margin {
 }
 
 impl LayoutInput<'_> {
-    /// Divides the screen. Small screens drop hints, status and header in this order.
+    /// Divides the screen. Small screens drop the bar of views, hints, status and header in this order.
     pub(crate) fn divide(&self) -> Frame {
         let view = self.view;
         let (columns, lines) = self.screen.size;
@@ -268,6 +272,7 @@ impl LayoutInput<'_> {
             height: lines,
         };
         let header = from_top(&mut rest, lines >= 3);
+        let bar = from_top(&mut rest, self.screen.shows_bar && lines >= BAR_FROM);
         let hints = from_bottom(&mut rest, self.screen.shows_hints && lines >= 10);
         let status = from_bottom(&mut rest, lines >= 2);
         let below = lines_from_bottom(&mut rest, view.map_or(0, |view| view.lines_below(lines)));
@@ -305,6 +310,7 @@ impl LayoutInput<'_> {
         };
         Frame {
             header,
+            bar,
             numbers,
             lanes: width_of_lanes(self, rest.width.saturating_sub(numbers)),
             outline,

@@ -22,6 +22,7 @@ pub mod checks;
 pub mod copying;
 pub mod dispatch;
 pub mod effect;
+pub mod hints;
 pub mod input;
 pub mod inspector;
 pub mod layout;

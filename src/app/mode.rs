@@ -56,6 +56,8 @@ pub enum Mode {
         is_typing: bool,
         /// The screen below it.
         below: AppScreen,
+        /// The keys of what was focused there.
+        here: Vec<(String, &'static str)>,
     },
     /// Records, a list or a page of the manual in a pop-up.
     Raw(RawView),
@@ -70,8 +72,6 @@ pub enum WallLine {
     Filter,
     /// Set an alarm for all sessions.
     Watch,
-    /// Run a command.
-    Command,
     /// In the ledger: count what was spent since then.
     Since,
 }
@@ -85,9 +85,6 @@ impl Mode {
 
     /// Whether the screen lists sessions instead of showing one.
     pub fn is_of_all(&self) -> bool {
-        matches!(
-            self,
-            Self::Picker | Self::Wall | Self::Ledger | Self::OnWall { .. }
-        )
+        self.screen() != AppScreen::Session
     }
 }

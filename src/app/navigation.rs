@@ -19,10 +19,10 @@ impl Mode {
             Self::Wall | Self::OnWall { .. } => AppScreen::Wall,
             Self::Help { below, .. } => *below,
             Self::Raw(view) => view.below,
+            Self::Palette(palette) => palette.below(),
             Self::Normal
             | Self::Search { .. }
             | Self::Filter { .. }
-            | Self::Palette(_)
             | Self::Pipe { .. }
             | Self::Resume(_) => AppScreen::Session,
         }

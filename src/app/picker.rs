@@ -36,6 +36,8 @@ const GLANCES: usize = 300;
 pub struct Picker {
     /// What is typed.
     pub input: Input,
+    /// Whether all keys are letters of it, although none was typed yet.
+    pub(crate) wants_letters: bool,
     /// Where is looked, for people.
     pub places: Vec<String>,
     /// Whether all places were looked at once.
@@ -72,6 +74,7 @@ impl Default for Picker {
     fn default() -> Self {
         Self {
             input: Input::default(),
+            wants_letters: false,
             places: Vec::new(),
             is_complete: false,
             refused: Vec::new(),

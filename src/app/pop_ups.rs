@@ -1,5 +1,8 @@
 //! Pop-ups: help, palette, records, resume commands.
 pub mod help;
+pub mod list_keys;
 pub mod palette;
 pub mod raw;
 pub mod resume;
+mod signs;
+mod sought;

@@ -17,8 +17,8 @@ use super::scene::{Ask, Scene};
 use super::screen::Screen;
 use super::side_pane::SidePane;
 use super::text::jumps::{go_to_wanted, jump, restore_position, scroll};
-use super::text::places::{JumpList, marks};
-use super::text::viewport::{Motion, Viewport};
+use super::text::places::marks;
+use super::text::viewport::Motion;
 use super::text::{self, TextPane, runs};
 use super::views::{self, Views};
 use crate::analysis::calls::Place;
@@ -48,18 +48,8 @@ pub struct Reader {
     pub panes: Panes,
     /// Size, theme and time.
     pub screen: Screen,
-    /// The state to restore if the digit that opened a view turns out to be a count.
-    saved_view: Option<ViewSnapshot>,
     /// Requests of panes that concern the whole viewer; [`dispatch::answer`](super::dispatch::answer) takes them.
     pub(crate) asks: Vec<Ask>,
-}
-
-/// The state before a digit opened a view.
-struct ViewSnapshot {
-    views: views::Standing,
-    panes: Panes,
-    /// The jump list and the window; `None` if the session has changed since.
-    place: Option<(JumpList, Viewport)>,
 }
 
 /// The panes, borrowed one by one, so that one can change while the [`Scene`] reads the session.
@@ -84,7 +74,6 @@ impl Reader {
             alarms: Alarms::default(),
             panes: Panes::default(),
             screen: Screen::new(theme, colours, now),
-            saved_view: None,
             asks: Vec::new(),
         }
     }
@@ -204,7 +193,7 @@ impl Reader {
     }
 
     /// Offers an action to the pane that has the keys; `None` if it does not handle it.
-    pub(crate) fn act_in_pane(&mut self, action: Action, times: usize) -> Option<Vec<Effect>> {
+    pub(crate) fn act_in_pane(&mut self, action: Action) -> Option<Vec<Effect>> {
         let pane = match self.focused() {
             // From the transcript beside a view `q` closes the view, which was opened last.
             Pane::Transcript if action == Action::Quit => Pane::View,
@@ -215,7 +204,7 @@ impl Reader {
             (Pane::Outline | Pane::View | Pane::Inspector, Action::Unfold) => Action::Expand,
             (_, action) => action,
         };
-        self.act_in(pane, action, times)
+        self.act_in(pane, action, 1)
             .or_else(|| self.leave(pane, action))
     }
 
@@ -252,8 +241,8 @@ impl Reader {
         Some(Vec::new())
     }
 
-    /// Carries out an action on the session `times` times.
-    pub fn act(&mut self, action: Action, times: usize) -> Vec<Effect> {
+    /// Carries out an action on the session.
+    pub fn act(&mut self, action: Action) -> Vec<Effect> {
         match action {
             Action::Top => {
                 self.text.remember_place(&self.session);
@@ -276,7 +265,7 @@ impl Reader {
                 let travel = |text: &mut TextPane, scene: &mut Scene<'_>| {
                     marks::travel(text, scene, is_back);
                 };
-                (0..times.min(1_000)).for_each(|_| self.with_text(travel));
+                self.with_text(travel);
                 Vec::new()
             }
             Action::Edit => self
@@ -301,9 +290,7 @@ impl Reader {
             }
             Action::Panes(change) => {
                 let (frame, here) = (self.frame(), self.focused());
-                let moved = self
-                    .panes
-                    .change(&frame, here, &mut self.screen, change, times);
+                let moved = self.panes.change(&frame, here, &mut self.screen, change);
                 self.fit_divider(moved);
                 Vec::new()
             }
@@ -311,7 +298,7 @@ impl Reader {
                 self.open(view);
                 Vec::new()
             }
-            action => self.with_text(|pane, scene| text::actions::act(pane, scene, action, times)),
+            action => self.with_text(|pane, scene| text::actions::act(pane, scene, action)),
         }
     }
 
@@ -333,34 +320,6 @@ impl Reader {
     /// Opens a view, or leaves it if it is open.
     fn open(&mut self, view: View) {
         self.with_panes(|panes, scene| views::actions::open(panes.views, panes.text, scene, view));
-    }
-
-    /// Saves the state before a digit opens a view, for the case that it begins a count.
-    pub(crate) fn save_view(&mut self) {
-        self.saved_view = Some(ViewSnapshot {
-            views: self.views.standing(),
-            panes: self.panes,
-            place: Some((self.text.places.jumps.clone(), self.text.view.clone())),
-        });
-    }
-
-    /// Restores the saved state: the digit that opened a view began a count.
-    pub(crate) fn restore_view(&mut self) {
-        if let Some(ViewSnapshot {
-            views,
-            panes,
-            place,
-        }) = self.saved_view.take()
-        {
-            self.panes = panes;
-            if let Some((jumps, view)) = place {
-                self.text.places.jumps = jumps;
-                self.text.view = view;
-            }
-            self.with_panes(|panes, scene| {
-                views::actions::stand(panes.views, panes.text, scene, views);
-            });
-        }
     }
 
     /// Goes to the end and follows it.

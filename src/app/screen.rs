@@ -1,5 +1,6 @@
 //! The screen: size, theme, time, and the message in the status line.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::model::timestamp::Timestamp;
@@ -27,6 +28,8 @@ pub struct Screen {
     pub now: Timestamp,
     /// Whether the line of hints is shown.
     pub(crate) shows_hints: bool,
+    /// Whether the bar of views is.
+    pub shows_bar: bool,
     /// A message in the status line.
     pub message: Option<StatusMessage>,
 }
@@ -51,6 +54,7 @@ impl Screen {
             pictures: Arc::default(),
             now,
             shows_hints: true,
+            shows_bar: true,
             message: None,
         }
     }
@@ -61,6 +65,15 @@ impl Screen {
             text: text.into(),
             until: Timestamp(self.now.0 + MESSAGE_MS),
         });
+    }
+
+    /// Says that an action or a command does nothing on a list.
+    pub(crate) fn say_of_session(&mut self, what: &impl fmt::Display) {
+        let name = what.to_string();
+        let name = name.split(' ').next().unwrap_or_default();
+        self.say(format!(
+            "{name} is of one session; enter opens the chosen one"
+        ));
     }
 
     /// Sets the time, and drops a message that has expired.

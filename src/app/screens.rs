@@ -13,3 +13,15 @@ pub enum AppScreen {
     /// The ledger.
     Ledger,
 }
+
+impl AppScreen {
+    /// The heading of its keys.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Session => "Session",
+            Self::Picker => "Sessions",
+            Self::Wall => "All sessions",
+            Self::Ledger => "Usage of all sessions",
+        }
+    }
+}

@@ -3,8 +3,10 @@
 use super::copying::clipboard;
 use super::dispatch::{self, answer, mouse, typing};
 use super::effect::Effect;
+use super::hints;
+use super::input::action::Action;
 use super::input::keys::Press;
-use super::input::mouse::Pointer;
+use super::input::mouse::{Gesture, Pointer};
 use super::inspector::InspectedRecords;
 use super::mode::Mode;
 use super::pop_ups::help;
@@ -217,6 +219,18 @@ fn happen(app: &mut App, event: Event) -> Vec<Effect> {
     Vec::new()
 }
 
+/// The view, or the list, that is pressed in the bar of views.
+fn on_bar(app: &App, pointer: Pointer) -> Option<Action> {
+    let bar = app.reader.frame().bar;
+    let is_on = bar.contains((pointer.column, pointer.line).into());
+    let column = pointer.column.checked_sub(bar.x)?;
+    let mut cells = hints::bar(&app.keys.keymap, bar.width).into_iter();
+    let is_pressed = is_on && pointer.gesture == Gesture::Press;
+    cells
+        .find(|cell| is_pressed && (cell.column..cell.end()).contains(&column))
+        .map(|cell| cell.action)
+}
+
 /// Applies a gesture of the mouse.
 fn point(app: &mut App, pointer: Pointer) -> Vec<Effect> {
     app.reader.text.places.wants_beginning = false;
@@ -226,7 +240,10 @@ fn point(app: &mut App, pointer: Pointer) -> Vec<Effect> {
             dispatch::scroll_pop_up(app, by.signum());
         }
         (_, Some(by)) => return mouse::turn_wheel(&mut app.reader, pointer, by),
-        (Mode::Normal, None) => mouse::touch(&mut app.mouse, &mut app.reader, pointer),
+        (Mode::Normal, None) => match on_bar(app, pointer) {
+            Some(action) => return dispatch::act(app, action),
+            None => mouse::touch(&mut app.mouse, &mut app.reader, pointer),
+        },
         (_, None) => {}
     }
     Vec::new()

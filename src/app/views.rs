@@ -44,13 +44,6 @@ pub struct Views {
     hints: &'static [Hint],
 }
 
-/// Which pages are open.
-#[derive(Clone, Debug)]
-pub(crate) struct Standing {
-    stack: Vec<View>,
-    lanes: Option<HashSet<Name>>,
-}
-
 impl Default for Views {
     fn default() -> Self {
         let pages: [(View, Box<dyn Page>); 9] = [
@@ -80,14 +73,6 @@ impl Views {
     /// The page that is seen.
     pub fn open(&self) -> Option<View> {
         self.stack.last().copied()
-    }
-
-    /// Which pages are open.
-    pub(crate) fn standing(&self) -> Standing {
-        Standing {
-            stack: self.stack.clone(),
-            lanes: self.lanes.clone(),
-        }
     }
 
     /// Forgets the session, but not which pages are open and how the reader wants them.

@@ -122,7 +122,11 @@ pub(super) fn options(
                 .iter()
                 .map(|sample| named(sample, &surroundings))
                 .collect();
+            let folder = surroundings
+                .settings_folder
+                .map(|folder| folder.join("formats"));
             Options::Check {
+                folder: folder.filter(|folder| !definition.starts_with(folder)),
                 definition: defined::judge(&definition, &text),
                 samples: samples?,
             }

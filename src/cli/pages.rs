@@ -2,14 +2,36 @@
 
 use clap::Command;
 use clap::builder::PossibleValue;
+use clap_complete::Shell;
 
 use super::roff;
 use crate::render::manual::{self, PAGES, Page};
 
 /// The completion script for a shell.
-pub fn completions(mut command: Command, shell: clap_complete::Shell) -> Vec<u8> {
+pub fn completions(mut command: Command, shell: Shell) -> Vec<u8> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, "tv", &mut script);
+    let sessions = match shell {
+        Shell::Bash => include_str!("../../assets/completions/sessions.bash"),
+        Shell::Fish => include_str!("../../assets/completions/sessions.fish"),
+        Shell::Zsh => {
+            let text = String::from_utf8_lossy(&script);
+            let is_session =
+                |line: &str| line.contains(":session -- ") || line.contains(":sessions -- ");
+            let lines = text.lines().map(|line| {
+                let end = if is_session(line) {
+                    ":_tv_sessions'"
+                } else {
+                    ":_default'"
+                };
+                format!("{}\n", line.replace(":_default'", end))
+            });
+            script = lines.collect::<String>().into_bytes();
+            include_str!("../../assets/completions/sessions.zsh")
+        }
+        _ => "",
+    };
+    script.extend_from_slice(sessions.as_bytes());
     script
 }
 

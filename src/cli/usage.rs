@@ -19,7 +19,7 @@ use crate::report::sessions::usage::Options;
 #[command(after_help = "\
 Every request counts once over all sessions, also if it stands in several: in forks, in sessions that were gone on \
 with, in archives. Cost is what the agent recorded, else ~ an estimate from list prices; $? where no price is known \
-(`tv help money`).
+(`tv help cost`).
 
     tv usage --since 30d
     tv usage --by month,model

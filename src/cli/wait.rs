@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use crate::analysis::expression::Expr;
-use crate::analysis::expression::parse::{duration, parse_alarm};
+use crate::analysis::expression::parse::{About, duration, parse_alarm, words};
 use crate::ingest::{Target, WatchMode};
 use crate::report::wait::Options;
 
@@ -47,7 +47,10 @@ impl WaitArgs {
 }
 
 fn expression(typed: &str) -> Result<Expr, String> {
-    parse_alarm(typed).map_err(|wrong| format!("at {}: {}", wrong.at + 1, wrong.what))
+    parse_alarm(typed).map_err(|wrong| {
+        let facts = words(About::Alarm).join(" ");
+        format!("at {}: {}; there are {facts}", wrong.at + 1, wrong.what)
+    })
 }
 
 fn time(typed: &str) -> Result<Duration, String> {

@@ -52,14 +52,14 @@ pub(crate) fn duration(ms: u64) -> String {
     }
 }
 
-/// Durations in ms with blanks, for where they stand by themselves: `41 s`, `4 m 12 s`, `2 h 05 m`, `3 d 4 h`.
-pub(crate) fn spoken(ms: u64) -> String {
-    let seconds = ms.saturating_add(500) / 1_000;
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3_600 => format!("{} m {:02} s", seconds / 60, seconds % 60),
-        3_600..86_400 => format!("{} h {:02} m", seconds / 3_600, seconds / 60 % 60),
-        _ => format!("{} d {} h", seconds / 86_400, seconds / 3_600 % 24),
+/// Spans that somebody chose, in ms: `90m`, `3h`, `2d`.
+pub(crate) fn span(ms: u64) -> String {
+    let minutes = ms / 60_000;
+    match minutes {
+        0..=119 => format!("{minutes}m"),
+        120..=2_879 if minutes.is_multiple_of(60) => format!("{}h", minutes / 60),
+        _ if minutes.is_multiple_of(24 * 60) => format!("{}d", minutes / (24 * 60)),
+        _ => duration(ms),
     }
 }
 
@@ -134,11 +134,8 @@ mod tests {
             shown,
             ["8ms", "41.2s", "1m00s", "1m00s", "1m52s", "2h05m", "3d04h"]
         );
-        let spoken = [41_200, 59_700, 252_000, 7_500_000, 273_600_000].map(super::spoken);
-        assert_eq!(
-            spoken,
-            ["41 s", "1 m 00 s", "4 m 12 s", "2 h 05 m", "3 d 4 h"]
-        );
+        let spans = [5_400_000, 10_800_000, 172_800_000, 180_060_000].map(super::span);
+        assert_eq!(spans, ["90m", "3h", "2d", "2d02h"]);
         assert_eq!(
             [45, 1_250, 45_300, 24_000_000].map(bytes),
             ["45 B", "1.2 KB", "45 KB", "24 MB"]

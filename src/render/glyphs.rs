@@ -42,6 +42,8 @@ pub struct Glyphs {
     pub(crate) chart: ChartGlyphs,
     /// Bars of time.
     pub(crate) time: TimeGlyphs,
+    /// Marks of the whole session, right of the text.
+    pub(crate) spine: SpineGlyphs,
 }
 
 /// What came of a call, a sub-agent or a branch.
@@ -159,6 +161,17 @@ pub(crate) struct TimeGlyphs {
     pub(crate) gap: &'static str,
 }
 
+/// Marks of the whole session, right of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SpineGlyphs {
+    /// What is in the window.
+    pub(crate) window: &'static str,
+    pub(crate) prompt: &'static str,
+    pub(crate) failure: &'static str,
+    /// What the reader has marked.
+    pub(crate) mark: &'static str,
+}
+
 impl Glyphs {
     /// For UTF-8 terminals.
     pub(crate) const UNICODE: Self = Self {
@@ -230,6 +243,12 @@ impl Glyphs {
             short_path: "╸",
             joint: "▕",
             gap: "┊",
+        },
+        spine: SpineGlyphs {
+            window: "▐",
+            prompt: "╴",
+            failure: "E",
+            mark: "◆",
         },
     };
 
@@ -303,6 +322,12 @@ impl Glyphs {
             short_path: "+",
             joint: "|",
             gap: ":",
+        },
+        spine: SpineGlyphs {
+            window: "#",
+            prompt: "+",
+            failure: "E",
+            mark: "'",
         },
     };
 }

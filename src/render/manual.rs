@@ -36,8 +36,8 @@ pub const PAGES: &[Page] = &[
         markdown: include_str!("../../assets/manual/checks.md"),
     },
     Page {
-        topic: "money",
-        markdown: include_str!("../../assets/manual/money.md"),
+        topic: "cost",
+        markdown: include_str!("../../assets/manual/cost.md"),
     },
     Page {
         topic: "formats",

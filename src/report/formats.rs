@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use super::outcome::{Outcome, ReportError};
 use super::reading::{self, Reading};
@@ -17,6 +18,8 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::work::Work;
 use crate::model::transcript::Transcript;
 
+/// From so many failed results on, a majority of them is suspicious.
+const LEAST_FAILED: u64 = 3;
 /// So many fields that nothing reads are listed.
 const FIELDS: usize = 30;
 
@@ -31,6 +34,8 @@ pub enum Options {
         definition: Result<(&'static str, Vec<String>), Vec<String>>,
         /// Files to read by it.
         samples: Vec<Target>,
+        /// Where definitions are read from; `None` if this one lies there.
+        folder: Option<PathBuf>,
     },
     /// The text of one that comes with tv.
     Show(&'static str),
@@ -52,8 +57,17 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
         Options::Check {
             definition: Ok((name, remarks)),
             samples,
+            folder,
         } => {
-            return check((name, remarks.as_slice()), samples, out);
+            let outcome = check((name, remarks.as_slice()), samples, out)?;
+            if let Some(folder) = folder {
+                writeln!(
+                    out,
+                    "\nit is used for all sessions once it lies in {}",
+                    reading::shown(folder)
+                )?;
+            }
+            return Ok(outcome);
         }
         Options::Show(text) => write!(out, "{text}")?,
     }
@@ -232,6 +246,13 @@ fn sample(
         writeln!(
             out,
             "  no result names a call that is there: `call` and `result` of the definition give other ids"
+        )?;
+    }
+    if counts.failed >= LEAST_FAILED && counts.failed * 2 > counts.results {
+        writeln!(
+            out,
+            "  {} of {} results failed: if they succeeded, `failed` of the definition holds for success",
+            counts.failed, counts.results
         )?;
     }
     background(transcript, out)?;

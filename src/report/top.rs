@@ -207,7 +207,7 @@ fn end(
         match rows.is_empty() {
             true if !missed.is_empty() => writeln!(out, "{}", missed.words())?,
             true => {
-                let span = figures::spoken(options.recent_ms);
+                let span = figures::span(options.recent_ms);
                 writeln!(out, "no session was written to in the last {span}")?;
             }
             false => {

@@ -452,7 +452,7 @@ impl Viewer {
 
     /// Runs the action that opens the picker, the wall or the ledger.
     fn run_action(&mut self, how: Action) -> anyhow::Result<()> {
-        for effect in act(&mut self.app, how, 1) {
+        for effect in act(&mut self.app, how) {
             self.run_effect(effect)?;
         }
         Ok(())

@@ -7,14 +7,11 @@ use tui_input::Input;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::analysis::expression::parse::{MOMENTS, Mistake, moment, parse, parse_for_sessions};
-use crate::analysis::ledger::By;
 use crate::app::alarms::AlarmSpec;
-use crate::app::input::action::View;
-use crate::app::input::action::{Action, LandmarkKind, PaneChange, Way};
+use crate::app::hints;
+use crate::app::input::action::{Action, View};
 use crate::app::mode::{Mode, WallLine};
-use crate::app::panes::Pane;
 use crate::app::picker::texts::Progress;
-use crate::app::pop_ups::help::ON_WALL;
 use crate::app::reader::Reader;
 use crate::app::state::App;
 use crate::app::text::window::percent;
@@ -145,7 +142,6 @@ fn line(app: &App) -> Option<(&'static str, &Input, String)> {
             let sign = match line {
                 WallLine::Filter => "&",
                 WallLine::Watch => "!",
-                WallLine::Command => ":",
                 WallLine::Since => "since ",
             };
             Some((
@@ -185,7 +181,7 @@ fn mistake_on_wall(line: WallLine, typed: &str) -> Option<Mistake> {
             at: 0,
             what: format!("a time is written like {MOMENTS}"),
         }),
-        WallLine::Command | WallLine::Since => None,
+        WallLine::Since => None,
     }
 }
 
@@ -434,9 +430,32 @@ fn right_words(reader: &Reader) -> Vec<String> {
     ]
 }
 
+/// The bar of views; the one that is open stands out.
+pub(crate) fn paint_bar(app: &App, area: Rect, buffer: &mut Buffer) {
+    let theme = &app.reader.screen.theme;
+    let open = app.reader.views.open().unwrap_or(View::Transcript);
+    for cell in hints::bar(&app.keys.keymap, area.width) {
+        let (keys, name) = if cell.action == Action::View(open) {
+            (theme.focus, theme.focus)
+        } else {
+            (theme.accent, theme.dim)
+        };
+        let spans = vec![
+            Span::styled(format!("{} ", cell.keys), keys),
+            Span::styled(cell.name, name),
+        ];
+        buffer.set_line(
+            area.x + cell.column,
+            area.y,
+            &Line::from(spans),
+            area.width - cell.column,
+        );
+    }
+}
+
 /// The hints that fit. The last one, for the help, is always shown.
 pub(crate) fn paint_hints(app: &App, area: Rect, buffer: &mut Buffer) {
-    let mut hints = general(app);
+    let mut hints = hints::of(app);
     let width = |hints: &[(String, &str)]| {
         hints
             .iter()
@@ -462,350 +481,3 @@ pub fn hint(reader: &Reader, key: &str, doc: &str) -> [Span<'static>; 2] {
         Span::styled(format!(" {doc}  "), reader.screen.theme.dim),
     ]
 }
-
-/// Hints of the current mode, with the user's keys.
-fn general(app: &App) -> Vec<(String, &'static str)> {
-    let fixed = |keys: &[(&str, &'static str)]| {
-        keys.iter()
-            .map(|(keys, doc)| ((*keys).to_owned(), *doc))
-            .collect::<Vec<_>>()
-    };
-    match &app.mode {
-        Mode::Search { .. } => fixed(TYPING_SEARCH),
-        Mode::Filter { .. } => fixed(TYPING_FILTER),
-        Mode::Pipe { .. } => fixed(TYPING_COMMAND),
-        Mode::Palette(_) => fixed(CHOOSING),
-        Mode::Picker => {
-            let escape = match (app.picker.input.value().is_empty(), has_session_below(app)) {
-                (false, _) => "clear",
-                (true, true) => "back",
-                (true, false) => "quit",
-            };
-            fixed(&[
-                ("type", "title or text"),
-                ("enter", "open"),
-                ("F3", "wall"),
-                ("F4", "usage"),
-                ("space", "mark several"),
-                ("up/down", "choose"),
-                ("tab", "preview"),
-                ("F1", "keys"),
-                ("esc", escape),
-            ])
-        }
-        Mode::Wall => on_wall(app),
-        Mode::Ledger => in_ledger(app),
-        Mode::OnWall {
-            line: WallLine::Filter,
-            ..
-        } => fixed(TYPING_WHICH),
-        Mode::OnWall {
-            line: WallLine::Watch,
-            ..
-        } => fixed(TYPING_ALARM),
-        Mode::OnWall {
-            line: WallLine::Command,
-            ..
-        } => fixed(TYPING_FOR_ALL),
-        Mode::OnWall {
-            line: WallLine::Since,
-            ..
-        } => fixed(TYPING_SINCE),
-        Mode::Help {
-            is_typing: true, ..
-        } => fixed(&[("enter", "keep"), ("esc", "clear")]),
-        Mode::Help { .. } => fixed(&[
-            ("j/k", "scroll"),
-            ("space/b", "page"),
-            ("/", "find a key"),
-            ("q", "close"),
-        ]),
-        Mode::Raw(view) if view.is_list => {
-            let copies = if view.page.is_some() {
-                "copy the page"
-            } else {
-                "copy the list"
-            };
-            fixed(&[
-                ("j/k", "move"),
-                ("space/b", "page"),
-                ("y", copies),
-                ("q", "close"),
-            ])
-        }
-        Mode::Raw(_) => fixed(RECORD),
-        Mode::Resume(_) => fixed(&[
-            ("enter", "run it"),
-            ("y", "copy"),
-            ("j/k", "choose"),
-            ("q", "close"),
-        ]),
-        Mode::Normal if app.reader.focused() == Pane::Inspector => fixed(INSPECTOR),
-        Mode::Normal if app.reader.text.view.selection.is_some() => fixed(SELECTING),
-        Mode::Normal => of_pane(app),
-    }
-}
-
-/// Hints of the pane that has the keys.
-fn of_pane(app: &App) -> Vec<(String, &'static str)> {
-    let actions = match app.reader.focused() {
-        Pane::Outline => OUTLINE,
-        Pane::View => &[PAGE, app.reader.views.hints(), AFTER_PAGE].concat(),
-        Pane::Transcript | Pane::Inspector if app.reader.text.find.search.is_some() => SEARCHING,
-        Pane::Transcript | Pane::Inspector => READING,
-    };
-    bound(app, actions)
-}
-
-/// Whether leaving a list leads to a session.
-fn has_session_below(app: &App) -> bool {
-    !app.below.is_empty()
-}
-
-/// Hints of the wall that are shown.
-const HINTS_ON_WALL: usize = 8;
-
-/// Hints on the wall. Where `q` leads depends on whether a session is open.
-fn on_wall(app: &App) -> Vec<(String, &'static str)> {
-    let back = if has_session_below(app) {
-        "back"
-    } else {
-        "quit"
-    };
-    let first = ON_WALL.get(..HINTS_ON_WALL).unwrap_or(ON_WALL);
-    bound(
-        app,
-        &[
-            first,
-            &[(&[Action::Quit], back), (&[Action::Help], "all keys")],
-        ]
-        .concat(),
-    )
-}
-
-fn in_ledger(app: &App) -> Vec<(String, &'static str)> {
-    let enter = if app.ledger.question.by == By::Session {
-        "open"
-    } else {
-        "its sessions"
-    };
-    let mut hints = bound(
-        app,
-        &[
-            (&[Action::Next, Action::Previous], "choose"),
-            (&[Action::Unfold], enter),
-        ],
-    );
-    hints.push(("1-7".to_owned(), "by what"));
-    hints.extend(bound(
-        app,
-        &[
-            (
-                &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
-                "time",
-            ),
-            (&[Action::Filter], "since"),
-            (&[Action::SameId(Way::Next)], "sort"),
-            (&[Action::Quit], "back"),
-            (&[Action::Help], "all keys"),
-        ],
-    ));
-    hints
-}
-
-/// The user's keys of actions.
-fn bound(app: &App, actions: &[(&'static [Action], &'static str)]) -> Vec<(String, &'static str)> {
-    let keys = |actions: &[Action]| {
-        let keys = actions
-            .iter()
-            .filter_map(|action| app.keys.keymap.keys_of(*action).next());
-        keys.map(|keys| keys.replace(' ', ""))
-            .collect::<Vec<_>>()
-            .join("/")
-    };
-    let all = actions.iter().map(|(actions, doc)| (keys(actions), *doc));
-    all.filter(|(keys, _)| !keys.is_empty()).collect()
-}
-
-/// Keys that cannot be bound, and what they do.
-type Hints = &'static [(&'static str, &'static str)];
-
-/// While a search is typed.
-const TYPING_SEARCH: Hints = &[
-    ("enter", "keep"),
-    ("esc", "give up"),
-    ("ctrl-r", "literal"),
-    ("up/down", "earlier ones"),
-    (
-        "u: t: e: b: k: s:",
-        "prompts, tools, errors, answers, thinking, notes",
-    ),
-    ("ctrl-u", "clear"),
-];
-
-/// While a time is typed in the ledger.
-const TYPING_SINCE: Hints = &[
-    ("enter", "count from then on; nothing counts all"),
-    ("esc", "give up"),
-    ("today monday 7d 1w 2026-11", ""),
-];
-
-/// While a filter is typed.
-const TYPING_FILTER: Hints = &[
-    ("enter", "filter; nothing shows all"),
-    ("esc", "give up"),
-    ("up/down", "earlier ones"),
-    (
-        "err tool:X dur>10s cost>.1 since:10m role:user \"text\" /re/ -x or",
-        "",
-    ),
-    ("ctrl-u", "clear"),
-];
-
-/// While a filter of the wall is typed.
-const TYPING_WHICH: Hints = &[
-    ("enter", "filter; nothing shows all"),
-    ("esc", "give up"),
-    (
-        "waiting tool err loop agent:X project:X model:X cost>1 ctx>80% since:10m \"text\" /re/ -x or",
-        "",
-    ),
-    ("ctrl-u", "clear"),
-];
-
-/// While an alarm for all sessions is typed.
-const TYPING_ALARM: Hints = &[
-    ("enter", "watch; nothing ends it"),
-    ("esc", "give up"),
-    (
-        "waiting or err or silent>5m or loop or cost>5 | command",
-        "",
-    ),
-    ("ctrl-u", "clear"),
-];
-
-/// While a command is typed on the wall.
-const TYPING_FOR_ALL: Hints = &[
-    ("enter", "do it"),
-    ("esc", "give up"),
-    (
-        "usage, sessions, filter EXPR, watch EXPR, set NAME=VALUE, quit",
-        "",
-    ),
-    ("ctrl-u", "clear"),
-];
-
-/// While a shell command for records is typed.
-const TYPING_COMMAND: Hints = &[
-    ("enter", "run"),
-    ("esc", "give up"),
-    ("up/down", "earlier ones"),
-    ("ctrl-u", "clear"),
-];
-
-/// In the palette of commands.
-const CHOOSING: Hints = &[
-    ("enter", "do it"),
-    ("tab", "complete"),
-    ("up/down", "choose"),
-    ("esc", "give up"),
-];
-
-/// In the raw pop-up.
-const RECORD: Hints = &[
-    ("j/k", "move"),
-    ("space/b", "page"),
-    ("yy", "copy the record"),
-    ("yq", "copy the jq path"),
-    ("q", "close"),
-];
-
-/// In the inspector.
-const INSPECTOR: Hints = &[
-    ("j/k", "row"),
-    ("1-6", "tab"),
-    ("enter", "go to what the row names"),
-    ("yy", "copy"),
-    ("tab", "next pane"),
-    ("esc", "back to the text"),
-    ("?", "all keys"),
-];
-
-/// While rows are selected.
-const SELECTING: Hints = &[
-    ("j/k { } G", "extend"),
-    ("y", "copy"),
-    ("|", "pipe"),
-    ("o", "other end"),
-    ("esc", "leave"),
-];
-
-/// Hints in the transcript.
-const READING: &[(&[Action], &str)] = &[
-    (&[Action::Next, Action::Previous], "move"),
-    (
-        &[
-            Action::Seek(LandmarkKind::Prompt, Way::Previous),
-            Action::Seek(LandmarkKind::Prompt, Way::Next),
-        ],
-        "prompt",
-    ),
-    (&[Action::Seek(LandmarkKind::Error, Way::Next)], "error"),
-    (&[Action::Unfold], "open"),
-    (&[Action::LevelUp, Action::LevelDown], "detail"),
-    (&[Action::Search], "search"),
-    (&[Action::Raw], "raw"),
-    (&[Action::Panes(PaneChange::Inspector)], "inspect"),
-    (&[Action::Panes(PaneChange::Focus(Way::Next))], "panes"),
-    (&[Action::ToggleFollow], "follow"),
-    (&[Action::Palette], "commands"),
-    (&[Action::Help], "all keys"),
-];
-
-/// Hints in the outline.
-const OUTLINE: &[(&[Action], &str)] = &[
-    (&[Action::Next, Action::Previous], "move"),
-    (
-        &[
-            Action::Seek(LandmarkKind::Prompt, Way::Previous),
-            Action::Seek(LandmarkKind::Prompt, Way::Next),
-        ],
-        "section",
-    ),
-    (&[Action::Unfold], "go there"),
-    (&[Action::Cancel], "back"),
-    (&[Action::Panes(PaneChange::Focus(Way::Next))], "next pane"),
-    (
-        &[
-            Action::Panes(PaneChange::DividerLeft),
-            Action::Panes(PaneChange::DividerRight),
-        ],
-        "width",
-    ),
-    (&[Action::Panes(PaneChange::Outline)], "hide"),
-    (&[Action::Help], "all keys"),
-];
-
-/// Hints in views.
-const PAGE: &[(&[Action], &str)] = &[
-    (&[Action::Next, Action::Previous], "choose"),
-    (&[Action::Unfold], "go there"),
-];
-
-/// Hints in all views.
-const AFTER_PAGE: &[(&[Action], &str)] = &[
-    (&[Action::Panes(PaneChange::Inspector)], "inspect"),
-    (&[Action::View(View::Transcript)], "text"),
-    (&[Action::Quit], "back"),
-    (&[Action::Help], "all keys"),
-];
-
-/// Hints while a search is set.
-const SEARCHING: &[(&[Action], &str)] = &[
-    (&[Action::NextHit, Action::PreviousHit], "hit"),
-    (&[Action::Cancel], "end search"),
-    (&[Action::Next, Action::Previous], "move"),
-    (&[Action::Unfold], "open"),
-    (&[Action::Bottom], "follow"),
-    (&[Action::Help], "all keys"),
-];

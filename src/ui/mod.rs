@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! header      session › turn            state · context · cost
+//! views       1 text  2 time  3 tools
 //! outline │ transcript                     │ spine │ inspector
 //!         │ pill ── 7 new below · G to follow ──── │
 //! status      FOLLOW  /word 2/5  level 3/5      line 12 · 96%
@@ -29,6 +30,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::app::mode::Mode;
 use crate::app::panes::Pane;
+use crate::app::pop_ups::palette::Palette;
 use crate::app::reader::Reader;
 use crate::app::screens::AppScreen;
 use crate::app::state::App;
@@ -47,9 +49,16 @@ pub fn view(app: &App, frame: &mut Frame<'_>) {
         AppScreen::Ledger => Some(&app.ledger.sheet),
         AppScreen::Session => None,
     };
-    match list.filter(|_| app.mode.is_of_all()) {
+    // Pop-ups cover the whole screen.
+    let covers = matches!(app.mode, Mode::Help { .. } | Mode::Raw(_));
+    match list.filter(|_| !covers) {
         Some(sheet) => views::paint_list(app, sheet, frame),
         None => paint(app, frame),
+    }
+    if let Mode::Palette(palette) = &app.mode
+        && list.is_some()
+    {
+        paint_palette(app, palette, frame);
     }
     thin_out(frame.buffer_mut());
     if app.reader.screen.theme.ascii {
@@ -120,6 +129,9 @@ fn paint(app: &App, frame: &mut Frame<'_>) {
     let parts = app.reader.frame();
     let buffer = frame.buffer_mut();
     paint_reader(&app.reader, buffer);
+    if !parts.bar.is_empty() {
+        chrome::paint_bar(app, parts.bar, buffer);
+    }
     if !parts.status.is_empty() {
         chrome::paint_status(app, parts.status, buffer);
     }
@@ -129,11 +141,7 @@ fn paint(app: &App, frame: &mut Frame<'_>) {
     match app.mode {
         Mode::Normal => panel::paint_chord(app, screen, buffer),
         Mode::Palette(ref palette) => {
-            let above = Rect {
-                height: parts.status.y.max(1).min(screen.height),
-                ..screen
-            };
-            panel::paint_choices(&app.reader, palette, above, buffer);
+            panel::paint_choices(&app.reader, palette, above(parts.status, screen), buffer);
         }
         Mode::Search { .. }
         | Mode::Filter { .. }
@@ -149,6 +157,31 @@ fn paint(app: &App, frame: &mut Frame<'_>) {
     {
         frame.set_cursor_position((x, y));
     }
+}
+
+/// What is above the status line.
+fn above(status: Rect, screen: Rect) -> Rect {
+    Rect {
+        height: status.y.max(1).min(screen.height),
+        ..screen
+    }
+}
+
+/// The commands that match, over a list; its status line is what is typed.
+fn paint_palette(app: &App, palette: &Palette, frame: &mut Frame<'_>) {
+    let screen = frame.area();
+    let foot = 1 + u16::from(app.reader.screen.shows_hints && screen.height >= 10);
+    let status = Rect {
+        y: screen.bottom().saturating_sub(foot),
+        height: 1,
+        ..screen
+    };
+    panel::paint_choices(
+        &app.reader,
+        palette,
+        above(status, screen),
+        frame.buffer_mut(),
+    );
 }
 
 type Painter = fn(&Reader, Rect, &mut Buffer);

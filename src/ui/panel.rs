@@ -18,15 +18,10 @@ const MARK_COLUMNS: usize = 60;
 /// Choices shown at once.
 const CHOICES: usize = 12;
 
-/// The completions of an unfinished chord or count, until the next key.
+/// The completions of an unfinished chord, until the next key.
 pub(crate) fn paint_chord(app: &App, screen: Rect, buffer: &mut Buffer) {
-    let count = app
-        .keys
-        .shown_count()
-        .map(|count| count.to_string())
-        .unwrap_or_default();
     let pressed: String = app.keys.pressed.iter().map(ToString::to_string).collect();
-    if count.is_empty() && pressed.is_empty() {
+    if pressed.is_empty() {
         return;
     }
     let next = continuations(app);
@@ -49,7 +44,7 @@ pub(crate) fn paint_chord(app: &App, screen: Rect, buffer: &mut Buffer) {
         ..screen
     };
     Clear.render(panel, buffer);
-    let title = format!(" {count}{pressed}{} ", app.reader.screen.theme.glyphs().cut);
+    let title = format!(" {pressed}{} ", app.reader.screen.theme.glyphs().cut);
     let rule = app
         .reader
         .screen

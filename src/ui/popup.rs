@@ -6,12 +6,12 @@ use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
 use crate::app::mode::Mode;
-use crate::app::pop_ups::help::{self, HelpLine};
+use crate::app::pop_ups::help::{self, HelpCell, HelpLine, HelpScene};
 use crate::app::pop_ups::resume::{ResumeCommand, ResumeDialog};
 use crate::app::reader::Reader;
-use crate::app::screens::AppScreen;
 use crate::app::state::App;
 use crate::model::text::Text;
+use crate::render::wrap;
 
 /// Paints the pop-up of the mode over the whole screen but for the last line, which keeps the hints.
 pub fn paint(app: &App, screen: Rect, buffer: &mut Buffer) {
@@ -25,14 +25,21 @@ pub fn paint(app: &App, screen: Rect, buffer: &mut Buffer) {
             wanted,
             is_typing,
             below,
+            here,
         } => {
             let typed = wanted.value();
             let title = match (is_typing, typed.is_empty()) {
-                (false, true) => " All keys".to_owned(),
-                (true, _) => format!(" All keys with /{typed}_"),
-                (false, false) => format!(" All keys with /{typed}"),
+                (false, true) => " Keys and signs".to_owned(),
+                (true, _) => format!(" Keys and signs with /{typed}_"),
+                (false, false) => format!(" Keys and signs with /{typed}"),
             };
-            (title, help(app, typed, *below), *top)
+            let scene = HelpScene {
+                keymap: &app.keys.keymap,
+                here: here.as_slice(),
+                below: *below,
+                screen: &app.reader.screen,
+            };
+            (title, help(app, typed, scene), *top)
         }
         Mode::Raw(view) => (
             format!(" {}", view.title),
@@ -160,25 +167,49 @@ fn resuming(app: &App, view: &ResumeDialog) -> Vec<Line<'static>> {
     lines
 }
 
-/// The bindings by group that match the typed words.
-fn help(app: &App, wanted: &str, below: AppScreen) -> Vec<Line<'static>> {
-    let lines = help::lines(&app.keys.keymap, wanted, below);
+/// The page of keys and signs, or what was looked for.
+fn help(app: &App, wanted: &str, scene: HelpScene<'_>) -> Vec<Line<'static>> {
+    let theme = &app.reader.screen.theme;
+    let lines = help::lines(scene, wanted);
     let keys_of = |line: &HelpLine| match line {
-        HelpLine::Binding { keys, .. } => keys.width(),
-        HelpLine::Heading(_) | HelpLine::Gap => 0,
+        HelpLine::Found { keys, .. } => keys.width(),
+        HelpLine::Heading(_) | HelpLine::Cells(_) => 0,
     };
-    let width = lines.iter().map(keys_of).max().unwrap_or(0) + 2;
-    let line = |line| match line {
-        HelpLine::Heading(title) => {
-            Line::from(Span::styled(title, app.reader.screen.theme.heading))
+    let width = lines
+        .iter()
+        .flatten()
+        .map(keys_of)
+        .max()
+        .unwrap_or(0)
+        .min(24)
+        + 2;
+    let half = usize::from(app.reader.screen.size.0).saturating_sub(2) / 2;
+    let spans = |line: HelpLine| match line {
+        HelpLine::Heading(title) => vec![Span::styled(title, theme.heading)],
+        HelpLine::Cells(cells) => {
+            let cell = |cell: HelpCell| {
+                let room = cell.columns.saturating_sub(cell.keys.width() + 1);
+                [
+                    Span::styled(format!("{} ", cell.keys), theme.accent),
+                    Span::raw(format!("{:<room$}", cell.words)),
+                ]
+            };
+            cells.into_iter().flat_map(cell).collect()
         }
-        HelpLine::Binding { keys, doc, action } => Line::from(vec![
-            Span::raw("  "),
-            Span::styled(format!("{keys:<width$}"), app.reader.screen.theme.accent),
+        HelpLine::Found { keys, doc, action } => vec![
+            Span::styled(format!("{keys:<width$}"), theme.accent),
             Span::raw(doc),
-            Span::styled(format!("  {action}"), app.reader.screen.theme.dim),
-        ]),
-        HelpLine::Gap => Line::default(),
+            Span::styled(format!("  {action}"), theme.dim),
+        ],
+    };
+    let line = |beside: Vec<HelpLine>| {
+        let mut line: Vec<Span<'static>> = Vec::new();
+        for (place, part) in beside.into_iter().enumerate() {
+            let blank = (place * half).saturating_sub(wrap::width_of(&line));
+            line.push(Span::raw(" ".repeat(blank)));
+            line.extend(spans(part));
+        }
+        Line::from(line)
     };
     lines.into_iter().map(line).collect()
 }

@@ -16,6 +16,7 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
         return;
     }
     let theme = &reader.screen.theme;
+    let spine = &theme.glyphs().spine;
     let cells = &reader.text.spine.cells;
     let view = &reader.text.view;
     // The whole session is in sight.
@@ -40,15 +41,15 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
         };
         let is_in_window = window.is_some_and(|(first, last)| (first..=last).contains(&cell));
         let (glyph, style) = match (mark, is_in_window) {
-            (SpineMark::Error, _) => ("E", theme.bad),
+            (SpineMark::Error, _) => (spine.failure, theme.bad),
             (SpineMark::Alarm, _) => ("!", theme.bad),
             (SpineMark::Loop, _) => ("!", theme.warn),
             (SpineMark::Hit, _) => (theme.glyphs().hit, theme.warn),
-            (SpineMark::Marked, _) => (if theme.ascii { "'" } else { "◆" }, theme.focus),
+            (SpineMark::Marked, _) => (spine.mark, theme.focus),
             (SpineMark::Compaction, _) => (theme.glyphs().compacted, theme.accent),
-            (SpineMark::Prompt, false) => (if theme.ascii { "+" } else { "╴" }, theme.voice.user),
-            (SpineMark::Prompt, true) => (if theme.ascii { "#" } else { "▐" }, theme.voice.user),
-            (SpineMark::None, true) => (if theme.ascii { "#" } else { "▐" }, theme.dim),
+            (SpineMark::Prompt, false) => (spine.prompt, theme.voice.user),
+            (SpineMark::Prompt, true) => (spine.window, theme.voice.user),
+            (SpineMark::None, true) => (spine.window, theme.dim),
             (SpineMark::None, false) => continue,
         };
         buffer.set_stringn(area.x, y, glyph, 1, style);

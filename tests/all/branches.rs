@@ -31,18 +31,18 @@ fn jumps_go_from_branch_to_branch() {
     assert_eq!(stage.focused_key(), "c000000d");
     stage.press("[ b");
     assert_eq!(stage.focused_key(), "c0000009");
-    stage.press("3 ] B");
+    stage.press(":").type_in("goto branch 3").press("enter");
     assert_eq!(stage.focused_key(), "c000000d");
-    stage.press("] B");
+    stage.press(":").type_in("goto branch 1").press("enter");
     assert_eq!(stage.focused_key(), "c0000009");
-    stage.press("9 ] B");
+    stage.press(":").type_in("goto branch 9").press("enter");
     assert!(stage.picture().contains("no branch 9"));
 }
 
 #[test]
 fn a_branch_folds_into_one_row_and_opens_again() {
     let mut stage = stage((80, 24));
-    stage.press("g ] B j");
+    stage.press("g ] b j");
     assert_eq!(stage.focused_key(), "c000000a");
     let before = stage.app.reader.text.sequence.len();
     stage.press("z c");
@@ -76,7 +76,7 @@ fn a_branch_folds_into_one_row_and_opens_again() {
 #[test]
 fn what_leads_into_a_folded_branch_opens_it() {
     let mut stage = stage((80, 24));
-    stage.press("g ] B z c / r a t h e r enter");
+    stage.press("g ] b z c / r a t h e r enter");
     assert_eq!(stage.focused_key(), "c000000a");
     assert!(
         stage.picture().contains("I would rather not"),
@@ -84,7 +84,7 @@ fn what_leads_into_a_folded_branch_opens_it() {
         stage.picture()
     );
     stage.press("esc z c g z R");
-    stage.press("] B j");
+    stage.press("] b j");
     assert_eq!(stage.focused_key(), "c000000a", "all folds are open");
     stage.press("g z c");
     assert!(

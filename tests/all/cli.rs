@@ -111,6 +111,41 @@ fn completions_are_written_for_every_shell() {
     }
 }
 
+/// Ids of sessions come with their beginnings, and with words of their titles.
+#[test]
+fn a_shell_completes_sessions() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".claude/projects/-work");
+    fs::create_dir_all(&folder).unwrap();
+    let id = "11111111-2222-4333-8444-555555555555";
+    let record = SESSION
+        .replace("run the tests", "mend the watcher")
+        .replace("\"sessionId\":\"s1\"", &format!("\"sessionId\":\"{id}\""));
+    fs::write(folder.join(format!("{id}.jsonl")), record).unwrap();
+    let script = "source <(\"$TV\" completions bash); tv() { \"$TV\" \"$@\"; }; COMP_WORDS=(tv show \"$1\"); \
+                  COMP_CWORD=2; _tv_sessions tv \"$1\" show; printf '%s\\n' \"${COMPREPLY[@]}\"";
+    for (word, is_there) in [("111", true), ("watch", true), ("zebra", false)] {
+        let mut bash = Command::new("bash");
+        bash.args(["-c", script, "bash", word])
+            .env("TV", env!("CARGO_BIN_EXE_tv"))
+            .env("HOME", home.path());
+        let written = stdout_of(&mut bash);
+        assert_eq!(
+            written.lines().any(|line| line == id),
+            is_there,
+            "{word}: {written}"
+        );
+    }
+    // A word that names nothing leads to what is near it.
+    let wrong = run(tv().args(["show", "watch"]).env("HOME", home.path())).code(2);
+    let said = text(&wrong.get_output().stderr);
+    assert!(
+        said.contains("(near: 11111111-222 mend the watcher); `tv list`"),
+        "{said}"
+    );
+    assert!(said.lines().count() == 1 && said.len() < 160, "{said}");
+}
+
 #[test]
 fn what_is_not_there_is_reported_in_one_sentence() {
     let folder = tempfile::tempdir().unwrap();

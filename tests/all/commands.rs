@@ -9,8 +9,6 @@ use tv::app::input::keymap::{Keymap, Preset};
 use tv::app::input::keys::parse_keys;
 use tv::app::mode::Mode;
 use tv::app::panes::Pane;
-use tv::app::pop_ups::help;
-use tv::app::screens::AppScreen;
 use tv::app::text::viewport::Focus;
 use tv::model::entry::EntryId;
 use tv::model::record::FileId;
@@ -55,6 +53,11 @@ fn letters_are_enough_to_find_a_command() {
     stage.type_in("lev2");
     assert!(stage.picture().contains("level-2"), "{}", stage.picture());
     stage.press("enter");
+    assert!(
+        matches!(&stage.app.mode, Mode::Palette(palette) if palette.input.value() == "level-2"),
+        "what has only the letters is offered, not run"
+    );
+    stage.press("enter");
     assert_eq!(stage.app.reader.text.level, Level::of(2));
     stage.press(":");
     stage.type_in("copy");
@@ -69,6 +72,18 @@ fn letters_are_enough_to_find_a_command() {
         "{}",
         stage.status()
     );
+    for (typed, name) in [
+        ("cost", "cost"),
+        ("orphan", "failures"),
+        ("save", "copy-text"),
+    ] {
+        stage.press(":").type_in(typed);
+        let Mode::Palette(palette) = &stage.app.mode else {
+            panic!("the palette is open")
+        };
+        assert_eq!(palette.choices[0].name, name, "{typed}");
+        stage.press("esc");
+    }
     stage.press(":");
     stage.type_in("flyaway");
     assert!(stage.picture().contains("no such command"));
@@ -197,12 +212,12 @@ fn the_help_finds_keys() {
     stage.type_in("previous error");
     let picture = stage.picture();
     assert!(
-        picture.contains("previous-error") && !picture.contains("copy-json"),
+        picture.contains("previous-failure") && !picture.contains("copy-json"),
         "{picture}"
     );
     stage.press("enter esc");
     assert!(
-        stage.picture().contains("copy-json") || stage.picture().contains("next item"),
+        stage.picture().contains("Marks and signs"),
         "all of it again"
     );
     stage.press("q");
@@ -222,22 +237,22 @@ fn keys_of_the_readers_own_are_used_and_shown() {
     );
     stage.press("x");
     assert!(
-        stage.picture().contains("this help"),
+        stage.picture().contains("the keys and the signs"),
         "the panel of the chord says so: {}",
         stage.picture()
     );
     stage.press("h");
     assert!(matches!(stage.app.mode, Mode::Help { .. }));
-    // As high as the help, its title and the hints.
-    let rows = help::lines(&stage.app.keys.keymap, "", AppScreen::Session).len() + 2;
-    stage.resize(100, u16::try_from(rows).expect("few keys"));
+    stage.press("/").type_in("help");
     let picture = stage.picture();
-    let help = picture.lines().find(|line| line.contains("this help"));
+    let help = picture
+        .lines()
+        .find(|line| line.contains("the keys and the signs"));
     assert!(
         help.is_some_and(|line| line.trim_start().starts_with("xh ")),
         "{picture}"
     );
-    stage.press("q g");
+    stage.press("esc q g");
     let here = focused(&stage);
     stage.press("g");
     assert_ne!(focused(&stage), here, "g g is the beginning in vim");

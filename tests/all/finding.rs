@@ -402,13 +402,13 @@ fn hits_within_an_item_are_gone_to_row_by_row() {
     );
     in_sight(&stage, "crate 60 of");
     stage
-        .press("2 N esc /")
+        .press("N N esc /")
         .type_in("herring")
         .press("enter g n");
     let first = stage.app.reader.text.view.focus;
-    stage.press("4 n");
+    stage.press("n n n n");
     assert_eq!(stage.focused_key(), "a3", "{}", stage.status());
-    stage.press("4 N");
+    stage.press("N N N N");
     assert_eq!(
         stage.app.reader.text.view.focus, first,
         "four on and four back"
@@ -508,10 +508,10 @@ fn a_search_shows_how_far_it_is() {
 fn a_share_of_the_session_is_gone_to() {
     let mut stage = Stage::made((100, 40));
     stage.add((0..1_000).map(|n| says(&format!("e{n}"), n, Role::Assistant, "a mast")));
-    for (keys, around) in [("g 5 0 %", 500_i32), ("1 0 %", 100), ("9 0 %", 900)] {
-        stage.press(keys);
+    for (share, around) in [("50%", 500_i32), ("10%", 100), ("90%", 900)] {
+        stage.press(":").type_in(share).press("enter");
         let number: i32 = stage.focused_key()[1..].parse().unwrap();
-        assert!((number - around).abs() < 30, "{keys}: {number}");
+        assert!((number - around).abs() < 30, "{share}: {number}");
     }
 }
 
@@ -933,7 +933,7 @@ fn jumps_go_back_and_forth() {
         "{}",
         stage.status()
     );
-    stage.press("2 alt-left e alt-right");
+    stage.press("alt-left alt-left e alt-right");
     assert!(
         stage.status().contains("no jump was taken back"),
         "a new jump ends the way forward"

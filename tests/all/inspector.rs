@@ -226,7 +226,7 @@ fn a_result_that_comes_late_changes_what_is_shown() {
 fn every_tab_shows_its_own() {
     let mut stage = looping(WIDE);
     on_call(&mut stage, 3);
-    stage.press("tab 5");
+    stage.press("tab alt-5");
     let rows = pane(&stage);
     assert!(row(&rows, "p95").contains("41.0s"), "{rows:#?}");
     assert!(row(&rows, "rank").contains("none took longer"));
@@ -241,16 +241,16 @@ fn every_tab_shows_its_own() {
             .any(|row| row.trim_start().starts_with("waiting")),
         "the session waited"
     );
-    stage.press("6");
+    stage.press("alt-6");
     let rows = pane(&stage);
     assert!(
         row(&rows, "id").contains("c belongs to this call alone"),
         "{rows:#?}"
     );
     assert!(row(&rows, "recorded").contains("! the agent recorded an error"));
-    stage.press("3");
+    stage.press("alt-3");
     assert!(pane(&stage)[1].contains("no change to a file"));
-    stage.press("4");
+    stage.press("alt-4");
     assert!(
         pane(&stage)
             .join(" ")
@@ -261,7 +261,7 @@ fn every_tab_shows_its_own() {
 #[test]
 fn raw_records_mark_what_was_taken() {
     let mut stage = Stage::open(&demo(), WIDE, Theme::dark());
-    stage.press("g ] t").rest().press("tab 2");
+    stage.press("g ] t").rest().press("tab alt-2");
     let rows = pane(&stage);
     let taken: Vec<&String> = rows
         .iter()
@@ -322,14 +322,11 @@ fn its_keys_are_its_own_only_while_it_has_them() {
     assert_eq!(stage.app.reader.inspector.tab, Tab::Diff);
     stage.press("h h h h");
     assert_eq!(stage.app.reader.inspector.tab, Tab::Item);
-    stage.press("6 5");
-    assert_eq!(
-        (stage.app.reader.inspector.tab, stage.app.keys.count),
-        (Tab::Timing, None)
-    );
+    stage.press("alt-6 alt-5");
+    assert_eq!(stage.app.reader.inspector.tab, Tab::Timing);
     stage.press("esc");
     assert_eq!(stage.app.reader.focused(), Pane::Transcript);
-    stage.press("2 k");
+    stage.press("k k");
     assert_ne!(stage.app.reader.text.view.focus, focus);
 }
 
@@ -387,7 +384,7 @@ fn what_is_copied_is_the_whole_value() {
     assert_eq!(copy("verdict"), "verdict   ✓ done");
     // The transcript's own key is as it was.
     stage.press("esc");
-    let effects = act(&mut stage.app, Action::Copy(CopyTarget::Command), 1);
+    let effects = act(&mut stage.app, Action::Copy(CopyTarget::Command));
     assert!(matches!(effects.first(), Some(Effect::Copy(text)) if *text == command));
 }
 
@@ -403,7 +400,7 @@ fn on_small_screens_it_lies_over_the_text() {
         pane(&stage)
     );
     assert_eq!(stage.app.reader.focused(), Pane::Inspector);
-    stage.press("5");
+    stage.press("alt-5");
     assert!(pane(&stage).iter().any(|row| row.contains("p95")));
     stage.press("esc");
     assert_eq!(stage.app.reader.frame().inspector.width, 0);
@@ -475,7 +472,7 @@ fn a_long_session_costs_no_more_for_a_key() {
         stage.arrange();
     }
     assert_eq!(stage.app.reader.session.indexes.calls.count(), CALLS);
-    stage.press("5 0 %").rest();
+    stage.press(":").type_in("50%").press("enter").rest();
     let began = Instant::now();
     for _ in 0..40 {
         stage.press("k").rest();
@@ -558,7 +555,7 @@ fn the_inspector_draws_in_ascii() {
     stage.app.reader.text.invalidate_rows();
     on_call(&mut stage, 3);
     stage.press("tab");
-    for tab in ["1", "2", "3", "4", "5", "6"] {
+    for tab in ["alt-1", "alt-2", "alt-3", "alt-4", "alt-5", "alt-6"] {
         stage.press(tab);
         let area = stage.app.reader.frame().inspector;
         assert!(
@@ -577,10 +574,10 @@ fn pictures() {
     stage.press("g ] t").rest();
     insta::assert_snapshot!("inspector-item-200x60", stage.picture());
     for (key, name) in [
-        ("2", "raw"),
-        ("4", "context"),
-        ("5", "timing"),
-        ("6", "why"),
+        ("alt-2", "raw"),
+        ("alt-4", "context"),
+        ("alt-5", "timing"),
+        ("alt-6", "why"),
     ] {
         stage.press("tab").press(key);
         insta::assert_snapshot!(format!("inspector-{name}-200x60"), stage.picture());
@@ -660,7 +657,7 @@ fn no_parent_is_called_missing_that_is_in_the_file() {
                 .type_in(&format!("{line}"))
                 .press("enter")
                 .rest();
-            act(&mut stage.app, Action::Inspect(Tab::Why), 1);
+            act(&mut stage.app, Action::Inspect(Tab::Why));
             stage.rest();
             let why = stage
                 .app
@@ -691,7 +688,7 @@ fn inspect(path: &Path) -> usize {
     for _ in 0..ITEMS {
         stage.press("k k k").rest();
         for tab in Tab::ALL.into_iter().filter(|tab| *tab != Tab::Raw) {
-            act(&mut stage.app, Action::Inspect(tab), 1);
+            act(&mut stage.app, Action::Inspect(tab));
             stage.arrange();
             let room = usize::from(stage.app.reader.frame().inspector.width) - 2;
             for fact in &stage.app.reader.inspector.rows {
@@ -741,7 +738,7 @@ fn a_value_of_the_record_and_the_text_that_shows_it_mark_each_other() {
     stage.press("z 4 g g");
     let mut marked = 0;
     for _ in 0..ITEMS {
-        act(&mut stage.app, Action::Inspect(Tab::Raw), 1);
+        act(&mut stage.app, Action::Inspect(Tab::Raw));
         stage.arrange();
         let Some(focus) = stage.app.reader.text.view.focus else {
             break;

@@ -74,7 +74,9 @@ fn the_pill_goes_when_what_is_new_is_seen() {
     assert!(!stage.app.reader.text.view.follows(), "F stops following");
     talk(&mut stage, 601, 3);
     assert!(stage.picture().contains("3 new below"));
-    stage.press("2 0 ctrl-e");
+    for _ in 0..20 {
+        stage.press("ctrl-e");
+    }
     assert!(
         !stage.picture().contains("new below"),
         "scrolled into sight is seen:\n{}",
@@ -188,14 +190,14 @@ fn from_landmark_to_landmark() {
     goes("[ t", "ls hold");
     goes("] k", "ls hold");
     goes("[ k", "herring");
-    goes("2 ] t", "ls lantern");
+    goes("] t ] t", "ls lantern");
     goes("] s", "ask the mate");
     goes("] m", "Herring, ninety");
     goes("' '", "ask the mate");
     goes("E", "ls lantern");
     stage.press("E");
     assert!(
-        stage.status().contains("no error before this"),
+        stage.status().contains("no failure before this"),
         "{}",
         stage.status()
     );
@@ -241,25 +243,6 @@ fn a_chord_can_be_given_up() {
         before,
         "esc takes the count back, j moves the focus only"
     );
-}
-
-#[test]
-fn counts_repeat() {
-    let mut stage = boats();
-    talk(&mut stage, 0, 20);
-    stage.press("g");
-    let mut other = boats();
-    talk(&mut other, 0, 20);
-    other.press("g");
-    stage.press("5 j");
-    other.press("j j j j j");
-    assert_eq!(
-        stage.app.reader.text.view.focus, other.app.reader.text.view.focus,
-        "5j is j five times"
-    );
-    stage.press("1 0 ctrl-e");
-    other.press("ctrl-e ctrl-e ctrl-e ctrl-e ctrl-e ctrl-e ctrl-e ctrl-e ctrl-e ctrl-e");
-    assert_eq!(stage.window(), other.window());
 }
 
 #[test]
@@ -449,7 +432,7 @@ fn a_branch_that_enter_unfolded_is_folded_by_it() {
         (80, 24),
         Theme::dark(),
     );
-    stage.press("g ] B z c");
+    stage.press("g ] b z c");
     let before = stage.window();
     stage.press("enter");
     assert_ne!(stage.window(), before, "{}", stage.picture());
@@ -643,7 +626,7 @@ fn a_hit_comes_into_sight_whatever_hides_it() {
 fn giving_a_search_up_restores_the_place() {
     let mut stage = boats();
     talk(&mut stage, 0, 40);
-    stage.press("g 9 j ctrl-e");
+    stage.press("g j j j j j j j j j ctrl-e");
     let before = (stage.window(), stage.app.reader.text.view.focus);
     for text in ["barnacle", "crate 57", "sentence 3", "no such words"] {
         type_search(&mut stage, text);
@@ -699,17 +682,16 @@ fn the_help_lists_every_binding() {
     stage.press("?");
     let picture = stage.picture();
     for binding in BINDINGS {
-        assert!(picture.contains(binding.doc), "{} is missing", binding.doc);
         assert!(
-            picture.contains(&binding.action.to_string()),
+            picture.contains(binding.cell),
             "{} is missing",
-            binding.action
+            binding.cell
         );
     }
     stage.resize(80, 24);
     stage.press("G j G");
     assert!(
-        stage.picture().contains("quit at once"),
+        stage.picture().contains("leave at once"),
         "the end is in sight"
     );
     stage.press("q");
@@ -1112,7 +1094,6 @@ fn keys() -> impl Strategy<Value = Vec<String>> {
     };
     let key = prop_oneof![
         8 => bound().prop_map(str::to_owned),
-        1 => bound().prop_map(|keys| format!("7 {keys}")),
         1 => select(vec!["/ t e s t enter", "/ ( enter", "/ x esc", "esc", "5", "z", "]"]).prop_map(str::to_owned),
     ];
     proptest::collection::vec(key, 1..40)
@@ -1131,8 +1112,7 @@ proptest! {
                 stage.app.reader.text.cache.laid_out = 0;
                 stage.press(press);
                 let laid_out = stage.app.reader.text.cache.laid_out;
-                let pages = if stage.app.keys.count.is_some() { 1 } else { 8 };
-                assert!(laid_out <= 60 * pages, "{press} of {keys:?} laid {laid_out} entries out");
+                assert!(laid_out <= 480, "{press} of {keys:?} laid {laid_out} entries out");
             }
             let height = usize::from(stage.app.reader.frame().lines());
             let is_short = stage.app.reader.text.level.number() == 1 || stage.app.reader.text.find.filter.is_some();

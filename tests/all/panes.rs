@@ -141,9 +141,11 @@ fn dividers_move_with_the_pane_that_has_the_keys() {
     );
     stage.press("tab ctrl-right ctrl-right");
     assert_eq!(widths(&stage), (outline, inspector - 2));
-    stage.press("tab 5 ctrl-right");
+    stage.press("tab ctrl-right ctrl-right ctrl-right ctrl-right ctrl-right");
     assert_eq!(widths(&stage), (outline + 10, inspector - 2));
-    stage.press("9 9 ctrl-left");
+    for _ in 0..60 {
+        stage.press("ctrl-left");
+    }
     assert_eq!(widths(&stage).0, 15, "no pane is narrower");
     let kept = stage.app.reader.panes;
     stage.resize(80, 24);

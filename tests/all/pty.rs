@@ -263,7 +263,7 @@ fn marks_what_was_typed_and_the_place_outlast_the_program() {
     );
     first.send("/boats\r");
     first.wait_for("/boats");
-    first.send("q");
+    first.send("Q");
     assert_eq!(first.wait_for_exit(), 0);
     append(&path, &line("assistant", "SECOND ANSWER", 3));
     append(&path, &line("assistant", "THIRD ANSWER", 4));
@@ -334,7 +334,7 @@ fn a_state_that_cannot_be_kept_is_reported_and_hinders_nothing() {
     console.wait_for("reader.json is tv.reader/99");
     std::fs::remove_dir_all(state.join("tv/sessions")).expect("it goes");
     std::fs::write(state.join("tv/sessions"), "in the way").expect("a file");
-    console.send("/x\rq");
+    console.send("/x\rQ");
     assert_eq!(console.wait_for_exit(), 0);
     console.assert_restored();
     assert!(
@@ -353,10 +353,10 @@ fn it_searches_and_shows_help_and_raw_records() {
     console.wait_for("2");
     console.wait_for("/first");
     console.send("?");
-    console.wait_for("All keys");
+    console.wait_for("Keys and signs");
     console.send("q");
     console.wait("the help closes", |console| {
-        !console.text().contains("All keys")
+        !console.text().contains("Keys and signs")
     });
     console.send("r");
     console.wait_for("raw record");
@@ -477,7 +477,7 @@ fn a_pipe_is_followed_while_keys_come_from_the_terminal() {
     let mut console = Console::run("sh", &["-c", &script], &[]);
     console.wait_for("FIRST ANSWER");
     console.send("?");
-    console.wait_for("All keys");
+    console.wait_for("Keys and signs");
     console.send("Q");
     console.wait("the terminal is given back", |console| {
         !console.screen.screen().alternate_screen()

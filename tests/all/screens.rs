@@ -102,7 +102,7 @@ fn the_demo_from_end_to_end() {
         );
     }
     let mut stage = Stage::open(&demo(), (80, 24), Theme::dark());
-    stage.press("3 ]");
+    stage.press("]");
     insta::assert_snapshot!("demo-chord", stage.picture());
     stage.press("esc ?");
     insta::assert_snapshot!("demo-help", stage.picture());
@@ -366,5 +366,30 @@ fn the_status_says_that_nothing_comes_any_more_and_what_was_not_understood() {
         stage.status().contains("0 bad, 1 unknown"),
         "{}",
         stage.status()
+    );
+}
+
+#[test]
+fn the_bar_of_views_stands_below_the_header_where_there_is_room() {
+    for size in [(80, 24), (120, 40), (200, 60), (60, 20)] {
+        let mut stage = Stage::open(&demo(), size, Theme::dark());
+        stage.app.reader.screen.shows_bar = true;
+        stage.arrange();
+        let bar = stage.line(1);
+        assert!(bar.starts_with(" 1 text"), "{bar}");
+        assert_eq!(bar.contains("B brief"), size.0 >= 80, "{bar}");
+        assert_eq!(bar.contains("? help"), size.0 >= 120, "{bar}");
+        stage.press("4");
+        assert!(
+            stage.picture().contains("4 cost"),
+            "it stays where a view is open"
+        );
+    }
+    let mut small = Stage::open(&demo(), (80, 19), Theme::dark());
+    small.app.reader.screen.shows_bar = true;
+    small.arrange();
+    assert!(
+        !small.picture().contains("1 text"),
+        "each line of text counts"
     );
 }

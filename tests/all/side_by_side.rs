@@ -81,8 +81,8 @@ fn two_sessions_are_read_side_by_side() {
     assert!(!half(&both, HALF.0).concat().trim().is_empty());
 
     // What is done in one moves nothing in the other.
-    left.act(Action::Seek(LandmarkKind::Prompt, Way::Previous), 1);
-    left.act(Action::Level(1), 1);
+    left.act(Action::Seek(LandmarkKind::Prompt, Way::Previous));
+    left.act(Action::Level(1));
     arrange(&mut left);
     let after = paint(&[&left, &right]);
     assert_eq!(half(&after, HALF.0), half(&both, HALF.0));

@@ -68,6 +68,8 @@ impl Stage {
             LATE,
         );
         app.reader.screen.size = size;
+        // Tests count lines of the text; the bar of views has its own.
+        app.reader.screen.shows_bar = false;
         Self {
             app,
             asked: Vec::new(),
@@ -150,6 +152,7 @@ impl Stage {
         let pager = Some(session.pager());
         let mut app = App::new(theme, Level::Preview, Arc::new(Colours::never()), LATE);
         app.reader.screen.size = size;
+        app.reader.screen.shows_bar = false;
         let mut stage = Self {
             app,
             asked: Vec::new(),

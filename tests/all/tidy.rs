@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tv::app::input::bindings::{BINDINGS, GROUPS};
 use tv::formats::registry;
+use tv::render::manual::PAGES;
 
 /// A folder or a file of `src`, the layers that it may import, and the words that must not occur in it.
 struct Layer {
@@ -441,6 +442,69 @@ fn the_manual_has_the_keys_of_the_program() {
         page.contains(&table),
         "the table of keys in reading.md must be\n\n{table}"
     );
+}
+
+/// Words of the table in `src/lib.rs` that another word stands for.
+fn unwanted_words() -> Vec<String> {
+    let text = fs::read_to_string(repository().join("src/lib.rs")).unwrap();
+    let (_, table) = text.split_once("# Words on the screen").unwrap();
+    let cells = table.lines().filter_map(|line| line.strip_prefix("//! | "));
+    let words = cells.skip(2).filter_map(|row| row.split('|').nth(1));
+    let words: Vec<String> = words
+        .flat_map(|not| not.split(','))
+        .map(|word| word.trim().to_owned())
+        .collect();
+    assert!(words.len() > 5, "{words:?}");
+    words
+}
+
+/// Whether a text has words one after the other.
+fn has_words(text: &str, words: &str) -> bool {
+    let plain = |text: &str| {
+        let parts: Vec<String> = text
+            .split(|c: char| !c.is_alphanumeric() && c != '-')
+            .map(str::to_lowercase)
+            .filter(|part| !part.is_empty())
+            .collect();
+        format!(" {} ", parts.join(" "))
+    };
+    plain(text).contains(&plain(words))
+}
+
+#[test]
+fn an_idea_has_one_word_in_the_help_and_in_the_manual() {
+    /// Pages on what others call theirs.
+    const FOREIGN: [&str; 4] = ["formats", "definitions", "json", "contributing"];
+    let unwanted = unwanted_words();
+    let mut complaints = Vec::new();
+    let mut judge = |place: &str, text: &str| {
+        let found = unwanted.iter().filter(|words| has_words(text, words));
+        complaints.extend(found.map(|words| format!("{place}: {words}: {text}")));
+    };
+    for binding in BINDINGS {
+        judge(binding.name, binding.doc);
+        judge(binding.name, binding.cell);
+    }
+    for page in PAGES.iter().filter(|page| !FOREIGN.contains(&page.topic)) {
+        let path = format!("assets/manual/{}.md", page.topic);
+        let text = fs::read_to_string(repository().join(&path)).unwrap();
+        let mut is_code = false;
+        for line in text.lines() {
+            is_code ^= line.starts_with("```");
+            // What stands between backticks is a name, and a link has that of its page.
+            let prose: String = line.split('`').step_by(2).collect::<Vec<_>>().join(" ");
+            let mut parts = prose.split('[');
+            let first = parts.next().unwrap_or_default().to_owned();
+            let behind = |part: &str| part.split_once(')').map_or("", |(_, rest)| rest).to_owned();
+            let prose: String = std::iter::once(first).chain(parts.map(behind)).collect();
+            if !is_code {
+                judge(&path, &prose);
+            }
+        }
+    }
+    expect_none(complaints);
+    assert!(has_words("the sub agents, or a sub agent", "sub agent"));
+    assert!(!has_words("a billing of sub-agents", "bill"));
 }
 
 /// The table of keys in Markdown.

@@ -43,7 +43,7 @@ pub(crate) fn duration(typed: &str) -> Option<u64> {
 
 /// What an expression is asked of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum About {
+pub(crate) enum About {
     /// Blocks of a session.
     Blocks,
     /// A session as time goes by, and the blocks that come.
@@ -433,6 +433,97 @@ impl Reader {
         self.at += typed.chars().count();
         Ok(term)
     }
+}
+
+/// Facts with a value, and an example of each where it is a figure.
+const OF_BLOCKS: &[&str] = &[
+    "err",
+    "tool:",
+    "done:",
+    "role:user",
+    "role:bot",
+    "role:sys",
+    "role:note",
+    "file:",
+    "read:",
+    "wrote:",
+    "dur>",
+    "cost>",
+    "tok>",
+    "since:",
+    "before:",
+    "lane:",
+    "session:",
+    "id:",
+    "model:",
+    "or",
+];
+const OF_SESSIONS: &[&str] = &[
+    "err",
+    "agent:",
+    "project:",
+    "model:",
+    "tool:",
+    "cost>",
+    "ctx>",
+    "silent>",
+    "same-call>=",
+    "running=",
+    "since:",
+    "before:",
+    "or",
+];
+const OF_ALARMS: &[&str] = &[
+    "err",
+    "silent>",
+    "cost>",
+    "ctx>",
+    "same-call>=",
+    "running=",
+    "tool:",
+    "done:",
+    "dur>",
+    "role:user",
+    "file:",
+    "and",
+    "or",
+    "not",
+];
+
+/// The words that an expression is made of.
+pub(crate) fn words(about: About) -> Vec<&'static str> {
+    let states = STATES.iter().map(|(name, _)| *name);
+    match about {
+        About::Blocks => OF_BLOCKS.to_vec(),
+        About::Sessions => states.chain(OF_SESSIONS.iter().copied()).collect(),
+        About::Alarm => states.chain(OF_ALARMS.iter().copied()).collect(),
+    }
+}
+
+/// What is typed with its last word completed as far as it is sure, and the words that it may become.
+pub(crate) fn complete(typed: &str, about: About) -> (String, Vec<&'static str>) {
+    let begins = typed.rfind([' ', '(', '-']).map_or(0, |at| at + 1);
+    let (before, word) = typed.split_at(begins);
+    let mut fitting = words(about);
+    fitting.retain(|known| known.starts_with(word));
+    let Some(first) = fitting.first() else {
+        return (typed.to_owned(), fitting);
+    };
+    let is_shared = |end: &usize| {
+        first
+            .get(..*end)
+            .is_some_and(|start| fitting.iter().all(|word| word.starts_with(start)))
+    };
+    let sure = (0..=first.len()).rev().find(is_shared).unwrap_or(0);
+    let gap = if fitting.len() == 1 && first.ends_with(char::is_alphanumeric) {
+        " "
+    } else {
+        ""
+    };
+    (
+        format!("{before}{}{gap}", first.get(..sure).unwrap_or_default()),
+        fitting,
+    )
 }
 
 /// Points in time as they are typed, for whoever typed another one.

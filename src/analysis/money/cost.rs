@@ -341,6 +341,54 @@ fn of_models(models: &[(Name, Spent)], has_prompts: bool) -> Cost {
     }
 }
 
+/// Why the signs of a session's cost are there: `~`, `+`, `$?`.
+pub(crate) fn signs_of(cost: &Cost, totals: &Totals) -> Vec<(&'static str, String)> {
+    let models = totals.by_model();
+    let sum = |of: fn(&Spent) -> u32| {
+        models
+            .iter()
+            .map(|(_, spent)| u64::from(of(spent)))
+            .sum::<u64>()
+    };
+    let answers: u64 = models.iter().map(|(_, spent)| spent.requests).sum();
+    let mut signs = Vec::new();
+    if cost.is_estimated {
+        signs.push((
+            "~",
+            "tokens times list prices, where no cost is recorded".to_owned(),
+        ));
+    }
+    let of_all = |count: u64, words: &str| {
+        (count > 0).then(|| ("+", format!("{count} of {answers} answers {words}")))
+    };
+    signs.extend(of_all(
+        sum(|spent| spent.partial),
+        "record only their first tokens",
+    ));
+    if !totals.tells_prompts_as_sum() {
+        signs.extend(of_all(
+            sum(|spent| spent.without_prompt),
+            "record nothing of their prompts",
+        ));
+    }
+    signs.extend(of_all(
+        sum(|spent| spent.lacking),
+        "cost more than is recorded",
+    ));
+    let names: Vec<&str> = cost.unpriced_models.iter().map(|name| &**name).collect();
+    if !names.is_empty() {
+        let sign = if cost.usd.is_none() { "$?" } else { "+" };
+        signs.push((sign, format!("no price is known of {}", names.join(", "))));
+    }
+    if cost.lacks_some() && !signs.iter().any(|(sign, _)| *sign == "+") {
+        signs.push((
+            "+",
+            "what sub-agents spent is in files that are not here".to_owned(),
+        ));
+    }
+    signs
+}
+
 /// The cost of one request.
 pub(crate) fn of_request(usage: &Usage, model: Option<&Name>) -> Cost {
     let mut totals = Totals::default();

@@ -279,7 +279,7 @@ pub fn replace_table(text: &str) -> Result<Vec<String>, String> {
     }
     let table = table_of(&json);
     if table.models.is_empty() || table.taken().is_none() {
-        let what = "1: this is no table of prices, which `tv help money` describes".to_owned();
+        let what = "1: this is no table of prices, which `tv help cost` describes".to_owned();
         return Err(mistakes.into_iter().next().unwrap_or(what));
     }
     let _ = REPLACEMENT.set(table);

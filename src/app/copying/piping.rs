@@ -2,7 +2,6 @@
 
 use tui_input::Input;
 
-use super::clipboard::actions::items_from;
 use super::clipboard::origins_of;
 use crate::app::effect::Effect;
 use crate::app::input::history::HistoryKind;
@@ -12,11 +11,10 @@ use crate::app::text::TextPane;
 use crate::app::text::viewport::Focus;
 use crate::model::record::Origin;
 
-/// Starts typing a command for the focused item and, with a count, the items after it.
-pub fn begin(text: &TextPane, scene: &mut Scene<'_>, times: usize) {
+/// Starts typing a command for the focused item.
+pub fn begin(text: &TextPane, scene: &mut Scene<'_>) {
     if let Some(focus) = text.view.focus {
-        let items = items_from(text, scene, focus, times);
-        open(scene, &items);
+        open(scene, &[focus]);
     }
 }
 

@@ -4,24 +4,23 @@ use tui_input::InputRequest;
 
 use crate::app::input::action::{Action, CopyTarget, Tab, Way};
 use crate::app::input::key_state::KeyState;
-use crate::app::input::keymap::KeyMatch;
+use crate::app::input::keymap::{KeyMatch, shown};
 use crate::app::input::keys::{Code, Press};
 use crate::app::mode::Mode;
 use crate::app::panes::Pane;
 use crate::app::state::App;
 
-/// Greatest count that can be typed.
-const MAX_COUNT: usize = 99_999;
-
-/// What a key does in the mode, and how many times; nothing while a chord or a count is unfinished, which stays in
-/// `app.keys`.
-pub(crate) fn route(app: &mut App, press: Press) -> Option<(Action, usize)> {
+/// What a key does in the mode; nothing while a chord is unfinished, which stays in `app.keys`.
+pub(crate) fn route(app: &mut App, press: Press) -> Option<Action> {
     let height = app.reader.screen.size.1;
-    let action = match &app.mode {
+    match &app.mode {
         Mode::Search { .. } => match (press.code, press.ctrl) {
             (Code::Char('r'), true) => Some(Action::ToggleLiteral),
             _ => recalling(press),
         },
+        Mode::Filter { .. } | Mode::OnWall { .. } if press.code == Code::Tab => {
+            Some(Action::Complete)
+        }
         Mode::Filter { .. } | Mode::Pipe { .. } => recalling(press),
         Mode::Help {
             is_typing: true, ..
@@ -29,8 +28,13 @@ pub(crate) fn route(app: &mut App, press: Press) -> Option<(Action, usize)> {
         | Mode::OnWall { .. } => typing(press),
         Mode::Palette(_) => choosing(press),
         Mode::Picker => {
-            let may_mark = app.picker.input.value().is_empty();
-            picking(app.picker.in_sight(), may_mark, press)
+            let is_typing = app.picker.is_typing();
+            let action = picking(app.picker.in_sight(), !is_typing, press);
+            if is_typing {
+                action
+            } else {
+                before_letters(&app.keys, press).or(action)
+            }
         }
         Mode::Help { .. } if press.typed() == Some('/') => {
             Some(Action::Type(InputRequest::GoToEnd))
@@ -38,78 +42,53 @@ pub(crate) fn route(app: &mut App, press: Press) -> Option<(Action, usize)> {
         Mode::Resume(_) => resuming(press),
         Mode::Raw(view) => raw(&mut app.keys, view.is_list, height, press),
         Mode::Help { .. } => pop_up(height, press),
-        Mode::Normal | Mode::Wall | Mode::Ledger => return normal(app, press),
-    };
-    action.map(|action| (action, 1))
+        Mode::Normal | Mode::Wall | Mode::Ledger => normal(app, press),
+    }
 }
 
-fn normal(app: &mut App, press: Press) -> Option<(Action, usize)> {
+fn normal(app: &mut App, press: Press) -> Option<Action> {
     let reader = &app.reader;
-    // The wall and the ledger are lists, as views are.
-    let pane = if app.mode.is_of_all() {
-        Pane::View
-    } else {
-        reader.focused()
-    };
-    let tab = (pane == Pane::Inspector).then_some(reader.inspector.tab);
-    let is_selecting = !app.mode.is_of_all() && reader.text.view.selection.is_some();
-    let now = reader.screen.now;
+    let has_session = !app.mode.is_of_all();
+    let is_inspector = has_session && reader.focused() == Pane::Inspector;
+    let tab = is_inspector.then_some(reader.inspector.tab);
+    let is_selecting = has_session && reader.text.view.selection.is_some();
     let keys = &mut app.keys;
     if let Some(tab) = tab_of(keys, tab, press) {
-        return Some((Action::Inspect(tab), 1));
-    }
-    if let Some(digit) = digit_of_count(keys, press).filter(|_| pane != Pane::View) {
-        // One digit may be a key of its own; two are a count.
-        let own = own_meaning(keys, press).filter(|_| keys.count.is_none() && !is_selecting);
-        return match own {
-            Some(Action::View(view)) => {
-                (keys.count, keys.typed_digit) = (Some(digit), Some(now));
-                Some((Action::TryView(view), 1))
-            }
-            Some(action) => Some((action, 1)),
-            None => {
-                keys.count = Some((keys.count.unwrap_or(0) * 10 + digit).min(MAX_COUNT));
-                None
-            }
-        };
+        return Some(Action::Inspect(tab));
     }
     // Selected rows are copied as they are: `y` needs no second key.
     if is_selecting && keys.pressed.is_empty() && press.typed() == Some('y') {
-        keys.count = None;
-        return Some((Action::Copy(CopyTarget::Text), 1));
+        return Some(Action::Copy(CopyTarget::Text));
     }
-    let cancels = press.code == Code::Esc && (!keys.pressed.is_empty() || keys.count.is_some());
+    let cancels = press.code == Code::Esc && !keys.pressed.is_empty();
     keys.pressed.push(press);
     match keys.keymap.find(&keys.pressed) {
         KeyMatch::Action(action) if !cancels => {
             keys.letter = press.typed();
             keys.pressed.clear();
-            Some((action, keys.count.take().unwrap_or(1).max(1)))
+            Some(action)
         }
         KeyMatch::Prefix if !cancels => None,
-        KeyMatch::Action(_) | KeyMatch::Prefix | KeyMatch::None => {
+        KeyMatch::Action(_) | KeyMatch::Prefix => {
             keys.pressed.clear();
-            keys.count = None;
+            None
+        }
+        KeyMatch::None => {
+            let pressed = std::mem::take(&mut keys.pressed);
+            if !cancels && keys.is_first(&pressed) {
+                let help = keys.keymap.keys_of(Action::Help).next().unwrap_or_default();
+                let words = format!("{} does nothing; {help} lists the keys", shown(&pressed));
+                app.reader.screen.say(words);
+            }
             None
         }
     }
 }
 
-/// The action of a key that is bound by itself, not as part of a chord.
-fn own_meaning(keys: &KeyState, press: Press) -> Option<Action> {
-    match keys.keymap.find(&[press]) {
-        KeyMatch::Action(action) => Some(action),
-        KeyMatch::Prefix | KeyMatch::None => None,
-    }
-}
-
-/// While the inspector has the keys, digits choose its tabs, and the keys of collapse and expand the tab beside;
-/// `enter` goes to the item that a row names.
+/// While the inspector has the keys, those of collapse and expand lead to the tab beside; `enter` goes to the item that
+/// a row names.
 fn tab_of(keys: &KeyState, here: Option<Tab>, press: Press) -> Option<Tab> {
     let here = here.filter(|_| keys.pressed.is_empty())?;
-    if let Some(digit) = press.typed().and_then(|typed| typed.to_digit(10)) {
-        return Tab::of(usize::try_from(digit).ok()?);
-    }
     match keys.keymap.find(&[press]) {
         KeyMatch::Action(Action::Expand) if press.code != Code::Enter => {
             here.beside(Way::Next).or(Some(here))
@@ -117,15 +96,6 @@ fn tab_of(keys: &KeyState, here: Option<Tab>, press: Press) -> Option<Tab> {
         KeyMatch::Action(Action::Collapse) => here.beside(Way::Previous).or(Some(here)),
         _ => None,
     }
-}
-
-/// The digit of a key, if it belongs to a count: at the start of a key sequence, and 0 only after another digit.
-fn digit_of_count(keys: &KeyState, press: Press) -> Option<usize> {
-    if !keys.pressed.is_empty() {
-        return None;
-    }
-    let digit = usize::try_from(press.typed()?.to_digit(10)?).ok()?;
-    (digit > 0 || keys.count.is_some()).then_some(digit)
 }
 
 fn typing(press: Press) -> Option<Action> {
@@ -195,6 +165,24 @@ fn picking(lines: usize, may_mark: bool, press: Press) -> Option<Action> {
         (Code::Char('l'), true) => Some(Action::Redraw),
         _ => choosing(press),
     }
+}
+
+/// Keys of the picker that lead elsewhere as long as nothing is typed; `/` makes letters of them, too.
+fn before_letters(keys: &KeyState, press: Press) -> Option<Action> {
+    press.typed()?;
+    let KeyMatch::Action(action) = keys.keymap.find(&[press]) else {
+        return None;
+    };
+    let leads = matches!(
+        action,
+        Action::Search
+            | Action::Wall
+            | Action::Usage
+            | Action::Palette
+            | Action::Filter
+            | Action::Help
+    );
+    leads.then_some(action)
 }
 
 /// The dialog of resume commands.

@@ -2,12 +2,15 @@
 
 use tui_input::{Input, InputRequest};
 
+use crate::analysis::expression::parse::{self, About};
 use crate::app::copying::piping;
 use crate::app::effect::Effect;
 use crate::app::input::history::HistoryKind;
 use crate::app::ledger;
 use crate::app::mode::{Mode, WallLine};
 use crate::app::picker::actions::toggle_preview;
+use crate::app::pop_ups::palette::Commands;
+use crate::app::screen::Screen;
 use crate::app::state::App;
 use crate::app::text::find::{filter, search};
 use crate::app::wall;
@@ -26,7 +29,14 @@ pub(crate) fn type_on(app: &mut App, request: InputRequest) {
         Mode::Filter { input } | Mode::Pipe { input, .. } | Mode::OnWall { input, .. } => {
             input.handle(request);
         }
-        Mode::Palette(palette) => palette.type_on(&app.keys.keymap, request),
+        Mode::Palette(palette) => {
+            let commands = Commands {
+                keymap: &app.keys.keymap,
+                ran: app.history.ran.lines(),
+                below: palette.below(),
+            };
+            palette.type_on(commands, request);
+        }
         Mode::Picker => app.picker.type_on(request),
         Mode::Help {
             top,
@@ -165,22 +175,45 @@ pub(crate) fn accept(app: &mut App) -> Vec<Effect> {
     }
 }
 
-/// Tab: completes the command, or shows or hides the preview of the picker.
+/// Tab: completes the command or the expression, or shows or hides the preview of the picker.
 pub(crate) fn complete(app: &mut App) {
     match &mut app.mode {
-        Mode::Palette(palette) => palette.complete(&app.keys.keymap),
+        Mode::Palette(palette) => {
+            let commands = Commands {
+                keymap: &app.keys.keymap,
+                ran: app.history.ran.lines(),
+                below: palette.below(),
+            };
+            palette.complete(commands);
+        }
         Mode::Picker => toggle_preview(&mut app.picker, &mut app.reader.screen),
+        Mode::Filter { input } => complete_words(input, About::Blocks, &mut app.reader.screen),
+        Mode::OnWall { line, input } => {
+            let about = match line {
+                WallLine::Filter => About::Sessions,
+                WallLine::Watch => About::Alarm,
+                WallLine::Since => return,
+            };
+            complete_words(input, about, &mut app.reader.screen);
+        }
         Mode::Normal
         | Mode::Wall
         | Mode::Ledger
-        | Mode::OnWall { .. }
         | Mode::Search { .. }
-        | Mode::Filter { .. }
         | Mode::Pipe { .. }
         | Mode::Help { .. }
         | Mode::Resume(_)
         | Mode::Raw { .. } => {}
     }
+}
+
+/// Completes the last word of an expression, or says what it may become.
+fn complete_words(input: &mut Input, about: About, screen: &mut Screen) {
+    let (completed, fitting) = parse::complete(input.value(), about);
+    if completed == input.value() && fitting.len() != 1 {
+        screen.say(fitting.join(" "));
+    }
+    *input = Input::new(completed);
 }
 
 /// Leaves the pop-up, the typed line or the search, one level at a time.
@@ -191,6 +224,7 @@ pub(crate) fn cancel(app: &mut App) -> Vec<Effect> {
             wanted,
             is_typing,
             below,
+            here,
             ..
         } if is_typing || !wanted.value().is_empty() => {
             app.mode = Mode::Help {
@@ -198,6 +232,7 @@ pub(crate) fn cancel(app: &mut App) -> Vec<Effect> {
                 wanted: Input::default(),
                 is_typing: false,
                 below,
+                here,
             };
             Vec::new()
         }

@@ -30,8 +30,6 @@ pub enum Action {
     ToggleFollow,
     /// To another item of a kind.
     Seek(LandmarkKind, Way),
-    /// To the branch of this number.
-    Branch,
     /// From a call to its result or back.
     Pair,
     /// Collapse the item, or go to its parent.
@@ -136,8 +134,6 @@ pub enum Action {
     Quit,
     /// Quit at once.
     QuitNow,
-    /// Open a view whose digit may turn out to be the beginning of a count.
-    TryView(View),
     /// Edit the line that is being typed.
     Type(InputRequest),
     /// Finish the line that is being typed.

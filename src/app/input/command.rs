@@ -46,6 +46,8 @@ pub enum GotoTarget {
     Entry(usize),
     /// The entry of this line of the file, from 1, or the next one.
     Line(u32),
+    /// The branch with this number, from 1.
+    Branch(usize),
     /// This far down, in percent.
     Percent(u8),
     /// The first entry at or after this time, on the day of the focused entry.
@@ -74,6 +76,11 @@ pub const COMMANDS: &[CommandUsage] = &[
         name: "goto",
         argument: "#ENTRY",
         doc: "to the entry with this number",
+    },
+    CommandUsage {
+        name: "goto",
+        argument: "branch NUMBER",
+        doc: "to a branch that the session left",
     },
     CommandUsage {
         name: "goto",
@@ -211,6 +218,10 @@ impl FromStr for GotoTarget {
             .strip_prefix('#')
             .and_then(|number| number.parse().ok())
             .map(Self::Entry);
+        let branch = typed
+            .strip_prefix("branch ")
+            .and_then(|number| number.trim().parse().ok())
+            .map(Self::Branch);
         let percent = typed
             .strip_suffix('%')
             .and_then(|number| number.parse().ok())
@@ -219,6 +230,7 @@ impl FromStr for GotoTarget {
         let clock = || Clock::parse(typed).map(Self::Clock);
         let timestamp = || Timestamp::parse_local(typed).map(Self::Timestamp);
         let place = entry
+            .or(branch)
             .or(percent)
             .or_else(line)
             .or_else(clock)
@@ -233,6 +245,7 @@ impl fmt::Display for GotoTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Entry(number) => write!(f, "#{number}"),
+            Self::Branch(number) => write!(f, "branch {number}"),
             Self::Line(line) => write!(f, "{line}"),
             Self::Percent(percent) => write!(f, "{percent}%"),
             Self::Clock(clock) => write!(f, "{clock}"),
@@ -248,9 +261,10 @@ mod tests {
     #[test]
     fn commands_print_as_they_are_parsed() {
         for typed in [
-            "next-error",
+            "next-failure",
             "goto #12",
             "goto 4812",
+            "goto branch 2",
             "goto 50%",
             "goto 10:42:00",
             "goto 2026-01-31 10:42",

@@ -22,6 +22,8 @@ pub enum HistoryKind {
     Filter,
     /// To pipe records to a command.
     Command,
+    /// Commands of the viewer that were run.
+    Palette,
 }
 
 /// Lines of all kinds.
@@ -31,6 +33,8 @@ pub struct Histories {
     pub(crate) filters: LineHistory,
     /// Commands that records were piped to.
     pub(crate) commands: LineHistory,
+    /// Names of commands of the viewer.
+    pub(crate) ran: LineHistory,
 }
 
 impl Histories {
@@ -40,6 +44,7 @@ impl Histories {
             HistoryKind::Search => &mut self.searches,
             HistoryKind::Filter => &mut self.filters,
             HistoryKind::Command => &mut self.commands,
+            HistoryKind::Palette => &mut self.ran,
         }
     }
 }

@@ -1,11 +1,5 @@
 //! The keymap: the table of bindings, changed by a preset and by the user's settings.
 //!
-//! **A digit opens its view at once, and becomes a count if another key follows at once.** Digits name views and begin
-//! counts. Users look at a view before they press the next key, but type a count without a pause. So in the text a
-//! digit opens its view without waiting, and a key within 200 ms takes the view back and uses the digit as a count. Two
-//! digits, and 8 and 9, which name no view, wait for the next key. Views have no counts. A digit that the user binds to
-//! something else does not begin a count.
-//!
 //! Invariant: no sequence of keys is a prefix of another; the last binding of a sequence wins.
 
 use super::action::{Action, QuickFilter};
@@ -203,7 +197,7 @@ impl Keymap {
 }
 
 /// A key sequence as it is written.
-fn shown(keys: &[Press]) -> String {
+pub(crate) fn shown(keys: &[Press]) -> String {
     keys.iter()
         .map(ToString::to_string)
         .collect::<Vec<_>>()
@@ -284,6 +278,6 @@ mod tests {
         );
         assert_eq!(keymap.find(&parse_keys("e").unwrap()), KeyMatch::None);
         assert_eq!(keymap.keys_of(Action::Next).collect::<Vec<_>>(), ["down"]);
-        assert_eq!(lost, ["j is next-error now, no longer next"]);
+        assert_eq!(lost, ["j is next-failure now, no longer next"]);
     }
 }

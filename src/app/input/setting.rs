@@ -92,6 +92,9 @@ pub const SETTINGS: &[Setting] = &[
     switch("hints", "on", "the line of hints", |app| {
         &mut app.reader.screen.shows_hints
     }),
+    switch("bar", "on", "the bar of views", |app| {
+        &mut app.reader.screen.shows_bar
+    }),
     switch(
         "asof",
         "off",

@@ -5,6 +5,8 @@ use ratatui::text::Span;
 use super::inspected::InspectedItem;
 use super::page::PageBuilder;
 use crate::analysis::calls::awaited::Awaited;
+use crate::analysis::money::cost;
+use crate::analysis::phrases;
 use crate::model::entry::{BlockKind, StrayResult};
 use crate::model::tool::{
     Clocked, ToolCall, ToolResult, ToolState, Verdict, identifies, is_textual,
@@ -27,6 +29,7 @@ pub fn lay_out(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
         (None, None) => {}
     }
     of_entry(subject, page);
+    of_cost(subject, page);
 }
 
 /// A row with a reason, and a sign whether it is as it should be.
@@ -228,6 +231,20 @@ fn of_stray(subject: &InspectedItem<'_>, stray: &StrayResult, page: &mut PageBui
     page.link("call", &spans, target);
     page.heading("VERDICT", "");
     verdict(&stray.result, page);
+}
+
+/// What the signs of the session's cost mean.
+fn of_cost(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
+    let transcript = &subject.session.transcript;
+    let cost = subject.session.indexes.account.cost(transcript);
+    let signs = cost::signs_of(&cost, transcript.totals());
+    let Some(shown) = phrases::cost(&cost).filter(|_| !signs.is_empty()) else {
+        return;
+    };
+    page.heading("COST OF THE SESSION", &shown);
+    for (sign, words) in signs {
+        page.fact(sign, words);
+    }
 }
 
 /// Key, parent, branch and marks of the entry.

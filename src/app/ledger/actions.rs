@@ -28,7 +28,7 @@ pub(crate) fn arrange(ledger: &mut LedgerView, screen: &Screen) {
 }
 
 /// Carries out an action, if it has a meaning here.
-pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Effect>> {
+pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
     let (ledger, screen) = (&mut app.ledger, &mut app.reader.screen);
     let sorts = match action {
         // What sorts other lists chooses the time here.
@@ -40,7 +40,7 @@ pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Eff
         }
         action => action,
     };
-    if ledger.list.act(sorts, times).is_some() {
+    if ledger.list.act(sorts, 1).is_some() {
         let keys = ledger.list.keys().to_vec();
         ledger.fill(keys);
         return Some(Vec::new());
@@ -89,18 +89,16 @@ pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Eff
             });
         }
         Action::Usage => return Some(app.leave_list()),
-        Action::Palette => {
-            screen.say("commands are of a session: 1 to 7 choose what is summed up by");
-        }
         // These are the viewer's, wherever it is.
-        Action::Sessions
+        Action::Palette
+        | Action::Sessions
         | Action::Wall
         | Action::Help
         | Action::Redraw
         | Action::Suspend
         | Action::QuitNow
         | Action::ToggleMouse => return None,
-        _ => {}
+        other => screen.say_of_session(&other),
     }
     Some(Vec::new())
 }

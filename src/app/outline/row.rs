@@ -66,7 +66,7 @@ impl SectionKind {
             Self::Branches => ("BRANCHES", &["$", "left"]),
             Self::Checks => ("CHECKS", &[]),
             Self::Files => ("FILES", &["r", "e", "w"]),
-            Self::Agents => ("SUBAGENTS", &["$", "t"]),
+            Self::Agents => ("SUB-AGENTS", &["$", "t"]),
         }
     }
 }

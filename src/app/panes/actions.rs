@@ -13,7 +13,6 @@ impl Panes {
         here: Pane,
         screen: &mut Screen,
         change: PaneChange,
-        times: usize,
     ) -> Option<Pane> {
         match change {
             PaneChange::Outline if screen.size.0 < OUTLINE_LEAST_SCREEN => {
@@ -23,14 +22,18 @@ impl Panes {
             }
             PaneChange::Outline => self.wants_outline = Some(frame.outline.width == 0),
             PaneChange::Inspector => self.show_inspector(screen, frame.inspector.width == 0),
-            PaneChange::Focus(Way::Next) => self.cycle(frame, here, screen, times),
+            PaneChange::Focus(Way::Next) => self.cycle(frame, here, screen, 1),
             // As many steps forward as lead around to the one before.
             PaneChange::Focus(Way::Previous) => {
-                let steps = frame.panes().count().saturating_sub(1) * times;
+                let steps = frame.panes().count().saturating_sub(1);
                 self.cycle(frame, here, screen, steps);
             }
-            PaneChange::DividerLeft => return self.move_divider(frame, here, screen, -step(times)),
-            PaneChange::DividerRight => return self.move_divider(frame, here, screen, step(times)),
+            PaneChange::DividerLeft => {
+                return self.move_divider(frame, here, screen, -i32::from(STEP));
+            }
+            PaneChange::DividerRight => {
+                return self.move_divider(frame, here, screen, i32::from(STEP));
+            }
         }
         None
     }
@@ -121,10 +124,6 @@ impl Panes {
             Pane::Outline | Pane::Inspector | Pane::View | Pane::Transcript => {}
         }
     }
-}
-
-fn step(times: usize) -> i32 {
-    i32::try_from(times.min(200)).unwrap_or(1) * i32::from(STEP)
 }
 
 fn moved(width: u16, by: i32) -> u16 {

@@ -5,7 +5,9 @@ use tui_input::InputRequest;
 use super::{Picker, sheet};
 use crate::analysis::wall::Glance;
 use crate::app::effect::Effect;
+use crate::app::input::action::{Action, PaneChange};
 use crate::app::screen::Screen;
+use crate::app::state::App;
 
 /// So many sessions are matched for one frame.
 const STEP: usize = 4_000;
@@ -22,6 +24,37 @@ pub(crate) fn arrange(picker: &mut Picker, screen: &Screen) -> Vec<Effect> {
     sheet::arrange(picker, screen);
     let glances = picker.ask().map(Effect::Glance);
     picker.texts.ask().into_iter().chain(glances).collect()
+}
+
+/// Carries out an action that was typed as a command, if it has a meaning here.
+pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
+    if let Some(by) = action.steps(app.picker.in_sight(), 1) {
+        app.picker.move_by(by);
+        return Some(Vec::new());
+    }
+    match action {
+        Action::Unfold | Action::Expand => return Some(app.picker.accept()),
+        Action::Quit => return Some(app.leave_list()),
+        Action::Search => app.picker.wants_letters = true,
+        Action::Panes(PaneChange::Inspector) => {
+            toggle_preview(&mut app.picker, &mut app.reader.screen);
+        }
+        // These are the viewer's, wherever it is.
+        Action::Cancel
+        | Action::Pick
+        | Action::Filter
+        | Action::Palette
+        | Action::Sessions
+        | Action::Wall
+        | Action::Usage
+        | Action::Help
+        | Action::Redraw
+        | Action::Suspend
+        | Action::QuitNow
+        | Action::ToggleMouse => return None,
+        other => app.reader.screen.say_of_session(&other),
+    }
+    Some(Vec::new())
 }
 
 impl Picker {
@@ -48,14 +81,20 @@ impl Picker {
         }]
     }
 
+    /// Whether all letters belong to the search: from the first one on, or behind `/`.
+    pub(crate) fn is_typing(&self) -> bool {
+        self.wants_letters || !self.input.value().is_empty()
+    }
+
     /// Clears what is typed, else the marks. Returns whether there was anything.
     pub(crate) fn clear_input(&mut self) -> bool {
-        let is_typed = !self.input.value().is_empty();
-        if is_typed {
+        let was_typing = self.is_typing();
+        self.wants_letters = false;
+        if was_typing {
             self.type_on(InputRequest::DeleteLine);
             return true;
         }
-        !std::mem::take(&mut self.marked).is_empty()
+        was_typing || !std::mem::take(&mut self.marked).is_empty()
     }
 
     /// Takes what was read of a session.

@@ -1,8 +1,14 @@
-//! The help: all bindings by group, narrowed by typed words, and the pages of the manual.
+//! The help: the keys of what is focused, views, signs and all other keys on a page; what fits typed words; and the pages
+//! of the manual.
 
+use unicode_width::UnicodeWidthStr;
+
+use super::list_keys::{ANYWHERE, own};
 use super::raw::RawView;
-use crate::app::input::action::{Action, CopyTarget, LandmarkKind, PaneChange, QuickFilter, Way};
+use super::signs::signs;
+use super::sought::rank;
 use crate::app::input::bindings::{BINDINGS, Binding, BindingGroup, GROUPS};
+use crate::app::input::command::COMMANDS;
 use crate::app::input::keymap::Keymap;
 use crate::app::mode::Mode;
 use crate::app::screen::Screen;
@@ -16,119 +22,42 @@ use crate::render::row::{Look, Row};
 pub enum HelpLine {
     /// The heading of a group.
     Heading(&'static str),
-    /// A binding.
-    Binding {
+    /// Keys and signs side by side.
+    Cells(Vec<HelpCell>),
+    /// One that was looked for.
+    Found {
         /// Its keys.
         keys: String,
         /// What they do.
         doc: &'static str,
         /// Name of the action in palette and settings.
-        action: String,
+        action: &'static str,
     },
-    /// Between two groups.
-    Gap,
 }
 
-/// What keys do on a screen that shows no session. The first ones are shown as hints, as many as fit.
-pub type Own = &'static [(&'static [Action], &'static str)];
+/// Keys, or a sign, and what they stand for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HelpCell {
+    /// The keys.
+    pub keys: String,
+    /// What they do.
+    pub words: &'static str,
+    /// Columns that it takes.
+    pub columns: usize,
+}
 
-/// On the wall.
-pub const ON_WALL: Own = &[
-    (&[Action::Next, Action::Previous], "choose"),
-    (&[Action::Unfold], "open"),
-    (
-        &[Action::Seek(LandmarkKind::Error, Way::Next)],
-        "next that needs you",
-    ),
-    (&[Action::Filter], "filter"),
-    (
-        &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
-        "sort",
-    ),
-    (&[Action::LevelUp, Action::LevelDown], "group"),
-    (&[Action::ToggleWrap], "watch all"),
-    (&[Action::Panes(PaneChange::Inspector)], "preview"),
-    (
-        &[Action::Seek(LandmarkKind::Error, Way::Previous)],
-        "previous one that needs you",
-    ),
-    (&[Action::Reverse], "the other way round"),
-    (
-        &[Action::Quick(QuickFilter::Errors)],
-        "only those with errors",
-    ),
-    (&[Action::Quick(QuickFilter::Clear)], "show all again"),
-    (&[Action::Copy(CopyTarget::Path)], "copy the path"),
-    (&[Action::Copy(CopyTarget::Id)], "copy the id"),
-    (&[Action::Palette], "type a command"),
-    (&[Action::Cancel], "clear the filter, then back"),
-    (&[Action::Quit], "back"),
-];
-
-/// In the ledger.
-pub const IN_LEDGER: Own = &[
-    (&[Action::Next, Action::Previous], "choose"),
-    (&[Action::Unfold], "its sessions, or the session"),
-    (
-        &[Action::LevelUp, Action::LevelDown],
-        "by what; so do 1 to 7",
-    ),
-    (
-        &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
-        "a shorter or a longer time",
-    ),
-    (&[Action::Filter], "since when: monday, 1w, 2026-11"),
-    (
-        &[Action::SameId(Way::Previous), Action::SameId(Way::Next)],
-        "sort",
-    ),
-    (&[Action::Reverse], "the other way round"),
-    (&[Action::Copy(CopyTarget::Path)], "copy the path"),
-    (
-        &[Action::Copy(CopyTarget::Id)],
-        "copy the id of the session",
-    ),
-    (&[Action::Reload], "count anew"),
-    (&[Action::Cancel, Action::Quit], "back"),
-];
-
-/// Actions that work on every screen.
-const ANYWHERE: [Action; 8] = [
-    Action::Sessions,
-    Action::Wall,
-    Action::Usage,
-    Action::Help,
-    Action::Redraw,
-    Action::Suspend,
-    Action::ToggleMouse,
-    Action::QuitNow,
-];
-
-/// Keys of the picker. Letters are typed there, so its keys cannot be bound.
-const IN_PICKER: &[(&str, &str)] = &[
-    (
-        "letters",
-        "narrow the list to titles, folders and texts that have all of the words",
-    ),
-    (
-        "up  down",
-        "choose; pgup pgdn by pages, home end to the ends",
-    ),
-    ("enter", "open; where a line was found, there"),
-    ("tab", "preview on or off"),
-    ("ctrl-u", "clear what is typed"),
-    (
-        "space",
-        "before anything is typed: mark, to open several as one; later ctrl-space",
-    ),
-    ("F3", "all sessions of the last hours"),
-    ("F4", "what all sessions came to"),
-    ("F1", "this help"),
-    ("ctrl-l", "draw the screen anew"),
-    ("ctrl-z", "suspend"),
-    ("esc", "clear what is typed, then back, then quit"),
-    ("ctrl-c", "quit at once"),
-];
+/// What the help is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct HelpScene<'a> {
+    /// The keys in force.
+    pub keymap: &'a Keymap,
+    /// The keys of what was focused when the help was opened.
+    pub here: &'a [(String, &'static str)],
+    /// The screen below it.
+    pub below: AppScreen,
+    /// Signs and columns.
+    pub screen: &'a Screen,
+}
 
 /// A page of the manual in a pop-up.
 pub(crate) fn page(screen: &Screen, page: &'static Page, below: AppScreen) -> RawView {
@@ -164,140 +93,288 @@ fn asked_for(topic: &str) -> String {
     format!(":help {topic}")
 }
 
-/// The lines that match all wanted words; groups without one are left out. Keys are those of the screen below the help.
-pub fn lines(keymap: &Keymap, wanted: &str, below: AppScreen) -> Vec<HelpLine> {
+/// Screens from this width on show two columns of cells.
+const TWO_FROM: u16 = 100;
+/// Columns of a cell at least.
+const CELL: usize = 28;
+/// Columns of the keys of a cell at least, so that the words stand below each other.
+const KEYS: usize = 6;
+
+/// The lines of the help, each with what stands side by side: the page of keys and signs, or what fits the wanted words,
+/// the best first.
+pub fn lines(scene: HelpScene<'_>, wanted: &str) -> Vec<Vec<HelpLine>> {
+    if !wanted.trim().is_empty() {
+        return found(scene, wanted)
+            .into_iter()
+            .map(|line| vec![line])
+            .collect();
+    }
+    let columns = usize::from(scene.screen.size.0).saturating_sub(2);
+    if scene.screen.size.0 < TWO_FROM {
+        return page_of_keys(scene, columns)
+            .into_iter()
+            .map(|line| vec![line])
+            .collect();
+    }
+    let lines = page_of_keys(scene, columns / 2);
+    let mut half = lines.len().div_ceil(2);
+    // A heading stands above what it heads.
+    while half > 0 && matches!(lines.get(half - 1), Some(HelpLine::Heading(_))) {
+        half += 1;
+    }
+    let (left, right) = lines.split_at(half.min(lines.len()));
+    let beside = |place: usize, left: &HelpLine| {
+        [Some(left.clone()), right.get(place).cloned()]
+            .into_iter()
+            .flatten()
+            .collect()
+    };
+    left.iter()
+        .enumerate()
+        .map(|(place, left)| beside(place, left))
+        .collect()
+}
+
+/// The keys of what is focused, then views, marks and signs, then the rest.
+fn page_of_keys(scene: HelpScene<'_>, columns: usize) -> Vec<HelpLine> {
+    let here = scene
+        .here
+        .iter()
+        .map(|(keys, doc)| (keys.clone(), *doc))
+        .collect();
+    let signs = ("Marks and signs", signs(&scene.screen.theme));
     let of_group = |group: BindingGroup| {
         let bindings = BINDINGS
             .iter()
             .filter(move |binding| binding.group == group);
-        bindings.map(|binding| binding_line(keymap, binding))
+        (group.title(), cells(scene, bindings))
     };
-    let own = |own: Own| {
-        own.iter()
-            .map(|(actions, doc)| own_line(keymap, actions, doc))
-    };
-    let anywhere = BINDINGS
-        .iter()
-        .filter(|binding| ANYWHERE.contains(&binding.action));
-    let anywhere = anywhere
-        .map(|binding| binding_line(keymap, binding))
-        .collect();
-    let groups: Vec<(&str, Vec<HelpLine>)> = match below {
-        AppScreen::Session => GROUPS
-            .map(|group| (group.title(), of_group(group).collect()))
-            .into(),
-        AppScreen::Picker => vec![("Sessions", IN_PICKER.iter().map(fixed_line).collect())],
-        AppScreen::Wall => vec![
-            ("All sessions", own(ON_WALL).collect()),
-            (BindingGroup::Program.title(), anywhere),
-        ],
-        AppScreen::Ledger => {
-            vec![
-                ("What all sessions came to", own(IN_LEDGER).collect()),
-                (BindingGroup::Program.title(), anywhere),
-            ]
+    let mut groups: Vec<(&'static str, Vec<(String, &'static str)>)> = vec![("Here", here)];
+    match scene.below {
+        AppScreen::Session => {
+            let mut all = GROUPS.map(of_group).into_iter();
+            groups.extend(all.next());
+            groups.push(signs);
+            groups.extend(all);
         }
-    };
-    let mut lines = Vec::new();
-    for (title, mut bindings) in groups {
-        bindings.retain(|line| is_wanted(line, wanted));
-        if !bindings.is_empty() {
-            lines.push(HelpLine::Heading(title));
-            lines.extend(bindings);
-            lines.push(HelpLine::Gap);
+        list => {
+            let anywhere = BINDINGS
+                .iter()
+                .filter(|binding| ANYWHERE.contains(&binding.action));
+            groups.push((list.title(), own(scene.keymap, list)));
+            groups.push((BindingGroup::Program.title(), cells(scene, anywhere)));
+            groups.push(signs);
         }
     }
-    lines.pop();
+    let mut lines = Vec::new();
+    for (title, cells) in groups.into_iter().filter(|(_, cells)| !cells.is_empty()) {
+        lines.push(HelpLine::Heading(title));
+        lines.extend(rows_of_cells(cells, columns));
+    }
     lines
 }
 
-fn own_line(keymap: &Keymap, actions: &[Action], doc: &'static str) -> HelpLine {
-    let keys = actions.iter().flat_map(|action| keymap.keys_of(*action));
-    let keys: Vec<String> = keys.map(|keys| keys.replace(' ', "")).collect();
-    HelpLine::Binding {
-        keys: keys.join("  "),
-        doc,
-        action: String::new(),
+/// The first keys of bindings with their few words; bindings without words of their own share those of the one before.
+fn cells<'b>(
+    scene: HelpScene<'_>,
+    bindings: impl Iterator<Item = &'b Binding>,
+) -> Vec<(String, &'static str)> {
+    let mut cells: Vec<(Vec<String>, &'static str)> = Vec::new();
+    for binding in bindings {
+        let keys = scene
+            .keymap
+            .keys_of(binding.action)
+            .next()
+            .map(|keys| keys.replace(' ', ""));
+        match cells.last_mut() {
+            Some((known, _)) if binding.cell.is_empty() => known.extend(keys),
+            _ => cells.push((keys.into_iter().collect(), binding.cell)),
+        }
     }
-}
-
-fn fixed_line((keys, doc): &(&str, &'static str)) -> HelpLine {
-    HelpLine::Binding {
-        keys: (*keys).to_owned(),
-        doc,
-        action: String::new(),
-    }
-}
-
-fn binding_line(keymap: &Keymap, binding: &Binding) -> HelpLine {
-    let keys: Vec<String> = keymap
-        .keys_of(binding.action)
-        .map(|keys| keys.replace(' ', ""))
-        .collect();
-    HelpLine::Binding {
-        keys: keys.join("  "),
-        doc: binding.doc,
-        action: binding.name.to_owned(),
-    }
-}
-
-fn is_wanted(line: &HelpLine, wanted: &str) -> bool {
-    let HelpLine::Binding { keys, doc, action } = line else {
-        return false;
+    let cut = scene.screen.theme.glyphs().ellipsis;
+    let joined = |keys: &[String]| match keys {
+        [first, _, .., last] => format!("{first} {cut} {last}"),
+        few => few.join(" "),
     };
-    let doc = doc.to_lowercase();
-    wanted.split_whitespace().all(|word| {
-        let lower = word.to_lowercase();
-        keys.split("  ").any(|keys| keys == word) || doc.contains(&lower) || action.contains(&lower)
-    })
+    cells.retain(|(keys, _)| !keys.is_empty());
+    cells
+        .iter()
+        .map(|(keys, words)| (joined(keys), *words))
+        .collect()
+}
+
+/// Cells in rows, as many as have room; one that is too wide takes the room of several.
+fn rows_of_cells(cells: Vec<(String, &'static str)>, columns: usize) -> Vec<HelpLine> {
+    let across = (columns / CELL).max(1);
+    let cell = (columns / across).max(1);
+    let (mut rows, mut row, mut taken) = (Vec::new(), Vec::new(), 0);
+    for (keys, words) in cells {
+        let wide = keys.width().max(KEYS) + words.width() + 3;
+        let takes = wide.div_ceil(cell).clamp(1, across);
+        if taken + takes > across {
+            rows.push(HelpLine::Cells(std::mem::take(&mut row)));
+            taken = 0;
+        }
+        taken += takes;
+        row.push(HelpCell {
+            keys: format!("{keys:<KEYS$}"),
+            words,
+            columns: takes * cell,
+        });
+    }
+    if !row.is_empty() {
+        rows.push(HelpLine::Cells(row));
+    }
+    rows
+}
+
+/// What fits all wanted words, or has these keys: what the screen below knows, typed commands, signs.
+fn found(scene: HelpScene<'_>, wanted: &str) -> Vec<HelpLine> {
+    let is_session = scene.below == AppScreen::Session;
+    let bindings = BINDINGS
+        .iter()
+        .filter(|binding| is_session || ANYWHERE.contains(&binding.action))
+        .map(|binding| {
+            let keys: Vec<String> = scene
+                .keymap
+                .keys_of(binding.action)
+                .map(|keys| keys.replace(' ', ""))
+                .collect();
+            (keys.join("  "), binding.doc, binding.name, binding.also)
+        });
+    let own = own(scene.keymap, scene.below)
+        .into_iter()
+        .map(|(keys, doc)| (keys, doc, "", ""));
+    let commands = COMMANDS.iter().map(|form| {
+        (
+            format!(":{} {}", form.name, form.argument),
+            form.doc,
+            form.name,
+            "",
+        )
+    });
+    let signs = signs(&scene.screen.theme)
+        .into_iter()
+        .map(|(sign, words)| (sign, words, "", "sign mark"));
+    let mut found: Vec<(usize, HelpLine)> = bindings
+        .chain(own)
+        .chain(commands.filter(|_| is_session))
+        .chain(signs)
+        .filter_map(|(keys, doc, action, also)| {
+            let has_keys = keys.split(' ').any(|keys| keys == wanted.trim());
+            let rank = if has_keys {
+                Some(0)
+            } else {
+                rank(wanted, action, doc, also)
+            };
+            rank.map(|rank| (rank, HelpLine::Found { keys, doc, action }))
+        })
+        .collect();
+    found.sort_by_key(|(rank, _)| *rank);
+    found.into_iter().map(|(_, line)| line).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{HelpLine, lines};
-    use crate::app::input::bindings::{BINDINGS, GROUPS};
+    use std::sync::Arc;
+
+    use super::{HelpLine, HelpScene, lines};
     use crate::app::input::keymap::Keymap;
+    use crate::app::screen::Screen;
     use crate::app::screens::AppScreen;
+    use crate::model::timestamp::Timestamp;
+    use crate::render::code::Colours;
+    use crate::render::theme::Theme;
+
+    fn help(wanted: &str, below: AppScreen, size: (u16, u16)) -> Vec<HelpLine> {
+        let mut screen = Screen::new(Theme::dark(), Arc::new(Colours::never()), Timestamp(0));
+        screen.size = size;
+        let here = [("j/k".to_owned(), "move"), ("enter".to_owned(), "open")];
+        let scene = HelpScene {
+            keymap: &Keymap::default(),
+            here: &here,
+            below,
+            screen: &screen,
+        };
+        let lines = lines(scene, wanted);
+        if wanted.is_empty() && size.0 >= 100 {
+            assert!(
+                lines.len() <= usize::from(size.1) - 2,
+                "{} lines are no page",
+                lines.len()
+            );
+        }
+        lines.into_iter().flatten().collect()
+    }
+
+    /// The first names that are found.
+    fn names(wanted: &str) -> Vec<&'static str> {
+        let found = help(wanted, AppScreen::Session, (120, 40)).into_iter();
+        let name = |line| match line {
+            HelpLine::Found { action, .. } => Some(action),
+            HelpLine::Heading(_) | HelpLine::Cells(_) => None,
+        };
+        found.filter_map(name).collect()
+    }
 
     #[test]
-    fn what_is_typed_narrows_the_help() {
-        let keymap = Keymap::default();
-        assert_eq!(
-            lines(&keymap, "", AppScreen::Session).len(),
-            BINDINGS.len() + 2 * GROUPS.len() - 1
-        );
-        let errors = lines(&keymap, "NEXT error", AppScreen::Session);
-        assert_eq!(errors.len(), 2, "{errors:?}");
-        assert_eq!(errors.first(), Some(&HelpLine::Heading("Jump")));
-        let by_key = lines(&keymap, "yj", AppScreen::Session);
+    fn all_keys_and_signs_are_one_page() {
+        for below in [
+            AppScreen::Session,
+            AppScreen::Wall,
+            AppScreen::Ledger,
+            AppScreen::Picker,
+        ] {
+            let lines = help("", below, (120, 40));
+            assert_eq!(lines.first(), Some(&HelpLine::Heading("Here")));
+            assert!(lines.contains(&HelpLine::Heading("Marks and signs")));
+        }
         assert!(
-            matches!(by_key.last(), Some(HelpLine::Binding { action, .. }) if action == "copy-json")
+            help("", AppScreen::Session, (80, 24)).len() > 40,
+            "narrow screens scroll"
         );
-        assert!(lines(&keymap, "nothing of the kind", AppScreen::Session).is_empty());
+    }
+
+    #[test]
+    fn words_that_people_use_find_what_answers_them() {
+        for (typed, first) in [
+            ("cost", "cost"),
+            ("money", "cost"),
+            ("slow", "time"),
+            ("orphan", "failures"),
+            ("failed", "failures"),
+            ("save", "copy-text"),
+            ("share", "copy-text"),
+            ("why", "failures"),
+            ("grep", "search"),
+            ("previous failure", "previous-failure"),
+            ("yj", "copy-json"),
+        ] {
+            assert_eq!(
+                names(typed).first(),
+                Some(&first),
+                "{typed}: {:?}",
+                names(typed)
+            );
+        }
+        assert!(names("orphan").contains(&"pair"));
+        assert!(names("nothing of the kind").is_empty());
+        let plus = help("at least", AppScreen::Session, (120, 40));
+        assert!(matches!(plus.first(), Some(HelpLine::Found { keys, .. }) if keys.contains('+')));
     }
 
     #[test]
     fn the_help_is_that_of_what_it_lies_over() {
-        let keymap = Keymap::default();
         let doc_of = |wanted: &str, below: AppScreen| {
-            let lines = lines(&keymap, "", below).into_iter();
-            let docs: Vec<&str> = lines
-                .filter_map(|line| match line {
-                    HelpLine::Binding { keys, doc, .. } => {
-                        keys.split("  ").any(|key| key == wanted).then_some(doc)
-                    }
-                    HelpLine::Heading(_) | HelpLine::Gap => None,
-                })
-                .collect();
-            docs
+            let mut lines = help(wanted, below, (120, 40)).into_iter();
+            let doc = |line| match line {
+                HelpLine::Found { doc, .. } => Some(doc),
+                HelpLine::Heading(_) | HelpLine::Cells(_) => None,
+            };
+            lines.find_map(doc)
         };
-        assert_eq!(doc_of("e", AppScreen::Wall), ["next that needs you"]);
-        assert_eq!(doc_of("+", AppScreen::Wall), ["group"]);
-        assert_eq!(doc_of("R", AppScreen::Ledger), ["count anew"]);
-        assert_eq!(doc_of("S", AppScreen::Ledger).len(), 1);
-        assert!(
-            doc_of("j", AppScreen::Picker).is_empty(),
-            "a letter is typed"
-        );
+        assert_eq!(doc_of("e", AppScreen::Wall), Some("next that needs you"));
+        assert_eq!(doc_of("R", AppScreen::Ledger), Some("count anew"));
+        assert_eq!(doc_of("j", AppScreen::Picker), None, "a letter is typed");
     }
 }

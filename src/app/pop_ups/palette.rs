@@ -1,8 +1,11 @@
 //! The palette: the command line after `:`, with the commands that match.
 
-mod actions;
+pub(crate) mod actions;
 
 use tui_input::Input;
+
+use crate::app::input::keymap::Keymap;
+use crate::app::screens::AppScreen;
 
 /// The typed line, and the matching commands.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +16,9 @@ pub struct Palette {
     pub choices: Vec<CommandChoice>,
     /// Which of them is chosen.
     pub selected: usize,
+    below: AppScreen,
+    /// Whether the reader has chosen it.
+    has_moved: bool,
 }
 
 /// A command that matches.
@@ -26,4 +32,17 @@ pub struct CommandChoice {
     pub keys: String,
     /// What it does.
     pub doc: &'static str,
+    also: &'static str,
+    /// Whether it has the typed words, and not only their letters.
+    is_meant: bool,
+}
+
+/// What commands are chosen from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Commands<'a> {
+    pub(crate) keymap: &'a Keymap,
+    /// Names of commands that were run, the newest last.
+    pub(crate) ran: &'a [String],
+    /// The screen that they are for.
+    pub(crate) below: AppScreen,
 }

@@ -32,9 +32,6 @@ impl Reader {
     }
 
     fn apply(&mut self, change: Change) -> Vec<Effect> {
-        if let Some(before) = &mut self.saved_view {
-            before.place = None;
-        }
         match change {
             Change::Touched(touched) => return self.apply_touched(&touched),
             Change::Replaced { before, touched } => return self.remap(&before, &touched),

@@ -1,7 +1,7 @@
 //! `:goto`: the number of an entry, a line of the file, a percentage, a time.
 
 use super::TextPane;
-use super::jumps::{has_rows, jump};
+use super::jumps::{has_rows, jump, to_branch};
 use super::viewport::Focus;
 use crate::app::input::command::GotoTarget;
 use crate::app::scene::Scene;
@@ -16,12 +16,15 @@ pub(crate) fn go_to(text: &mut TextPane, scene: &mut Scene<'_>, place: GotoTarge
             None => scene.say(format!("nothing is at {place}")),
         };
     }
+    if let GotoTarget::Branch(number) = place {
+        return to_branch(text, scene, number);
+    }
     let entry = match place {
         GotoTarget::Entry(number) => number.checked_sub(1).and_then(|at| {
             let from = scene.session.transcript.order().get(at..)?;
             from.iter().copied().find(|id| has_rows(text, scene, *id))
         }),
-        GotoTarget::Line(_) => None,
+        GotoTarget::Line(_) | GotoTarget::Branch(_) => None,
         GotoTarget::Percent(percent) => so_far_down(text, scene, u64::from(percent), 100),
         GotoTarget::Clock(clock) => {
             let focused = text

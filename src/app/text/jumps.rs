@@ -126,7 +126,7 @@ pub(crate) fn to_branch(text: &mut TextPane, scene: &mut Scene<'_>, number: usiz
 fn word(kind: LandmarkKind) -> &'static str {
     match kind {
         LandmarkKind::Prompt => "prompt",
-        LandmarkKind::Error => "error",
+        LandmarkKind::Error => "failure",
         LandmarkKind::Tool => "tool call",
         LandmarkKind::Message => "answer",
         LandmarkKind::Thinking => "thinking",

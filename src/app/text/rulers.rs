@@ -84,7 +84,7 @@ pub fn row(ruler: Option<&Ruler>, day: Option<&str>, block: usize, look: &Look<'
         };
         format!(
             "{at_most}{} {}",
-            figures::spoken(ruler.ms),
+            figures::elapsed(ruler.ms),
             word(ruler.class)
         )
     });

@@ -1,7 +1,7 @@
 //! The pages as a pane: what they are made of before a frame, and what actions do to them.
 
+use super::Views;
 use super::page::{Answer, Page, PageScene, Sheet};
-use super::{Standing, Views};
 use crate::analysis::calls::awaited::Awaited;
 use crate::app::effect::Effect;
 use crate::app::input::action::{Action, View};
@@ -126,7 +126,7 @@ pub(crate) fn open(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>
     scene.asks.push(Ask::Focus(Pane::View));
     text.invalidate_rows();
     if view == View::Hits && text.find.search.is_none() {
-        search::act(text, scene, Action::Search, 1);
+        search::act(text, scene, Action::Search);
     }
 }
 
@@ -137,22 +137,6 @@ fn close(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>) {
     views.sheet = Sheet::default();
     scene.view = None;
     scene.asks.push(Ask::Focus(Pane::Transcript));
-    text.invalidate_rows();
-}
-
-/// Opens the pages that were open before one was opened, or left, by mistake.
-pub(crate) fn stand(
-    views: &mut Views,
-    text: &mut TextPane,
-    scene: &mut Scene<'_>,
-    standing: Standing,
-) {
-    (views.stack, views.lanes) = (standing.stack, standing.lanes);
-    views.agreed = None;
-    if views.stack.is_empty() {
-        views.sheet = Sheet::default();
-        scene.view = None;
-    }
     text.invalidate_rows();
 }
 

@@ -284,7 +284,7 @@ impl Page for Money {
         let statement = &scene.indexes.spending;
         if statement.is_empty() && statement.without_tokens == 0 {
             let why = if scene.is_complete() {
-                "Nothing is recorded of what was spent: neither tokens nor money."
+                "Nothing is recorded of what was spent: neither tokens nor cost."
             } else {
                 "The session is still being read."
             };

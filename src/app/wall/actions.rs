@@ -26,10 +26,10 @@ pub(crate) fn arrange(wall: &mut Wall, screen: &Screen) {
 }
 
 /// Carries out an action, if it has a meaning here.
-pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Effect>> {
+pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
     let screen = &mut app.reader.screen;
     let wall = &mut app.wall;
-    if wall.list.act(action, times).is_some() {
+    if wall.list.act(action, 1).is_some() {
         wall.doubt();
         return Some(Vec::new());
     }
@@ -39,17 +39,7 @@ pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Eff
         Action::LevelUp => group(wall, Way::Next),
         Action::LevelDown => group(wall, Way::Previous),
         Action::Panes(PaneChange::Inspector) => sheet::toggle_preview(wall, screen),
-        Action::Filter => {
-            let typed = wall
-                .filter
-                .as_ref()
-                .map(|filter| filter.typed.clone())
-                .unwrap_or_default();
-            app.mode = Mode::OnWall {
-                line: WallLine::Filter,
-                input: Input::new(typed),
-            };
-        }
+        Action::Filter => app.mode = filter_line(wall),
         Action::Quick(QuickFilter::Errors) => wall.set_filter("err", screen),
         Action::Quick(QuickFilter::Clear) => wall.set_filter("", screen),
         Action::ToggleWrap => {
@@ -77,23 +67,27 @@ pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Eff
         Action::Cancel | Action::Quit | Action::Wall => return Some(app.leave_list()),
         // F4 is the money of what is shown.
         Action::View(View::Money) => return Some(app.open_list(AppScreen::Ledger)),
-        Action::Palette => {
-            app.mode = Mode::OnWall {
-                line: WallLine::Command,
-                input: Input::default(),
-            };
-        }
         // These are the viewer's, wherever it is.
-        Action::Sessions
+        Action::Palette
+        | Action::Sessions
         | Action::Usage
         | Action::Help
         | Action::Redraw
         | Action::Suspend
         | Action::QuitNow
         | Action::ToggleMouse => return None,
-        _ => {}
+        other => screen.say_of_session(&other),
     }
     Some(Vec::new())
+}
+
+/// Begins to type the filter, from the one in force.
+pub(crate) fn filter_line(wall: &Wall) -> Mode {
+    let typed = wall.filter.as_ref().map(|filter| filter.typed.clone());
+    Mode::OnWall {
+        line: WallLine::Filter,
+        input: Input::new(typed.unwrap_or_default()),
+    }
 }
 
 fn group(wall: &mut Wall, way: Way) {
@@ -160,8 +154,7 @@ pub(crate) fn accept(app: &mut App, line: WallLine, typed: &str) -> Vec<Effect> 
             }
             Err(mistake) => Some(mistake),
         },
-        // It was taken before.
-        WallLine::Command | WallLine::Since => None,
+        WallLine::Since => None,
     };
     // What is wrong is red while it is typed on.
     if mistake.is_some() {
@@ -181,37 +174,23 @@ pub(crate) fn accept(app: &mut App, line: WallLine, typed: &str) -> Vec<Effect> 
     }
 }
 
-/// A command is finished: what filters or watches is of all sessions here, actions are what their keys do, and settings
-/// and the manual are the same everywhere. Answers a command that is not
-/// of the wall alone, else the effects.
-pub(crate) fn command(app: &mut App, typed: &str) -> Result<TypedCommand, Vec<Effect>> {
-    let (name, rest) = typed.split_once(' ').unwrap_or((typed, ""));
-    let line = match name {
-        "filter" => Some((WallLine::Filter, rest)),
-        "watch" if !rest.is_empty() => Some((WallLine::Watch, rest)),
-        "unwatch" => Some((WallLine::Watch, "")),
-        _ => None,
-    };
-    app.mode = Mode::Wall;
-    if let Some((line, rest)) = line {
-        // What is wrong goes on being typed, where it is red.
-        app.mode = Mode::OnWall {
-            line,
-            input: Input::new(rest.trim().to_owned()),
-        };
-        return Err(accept(app, line, rest.trim()));
-    }
-    match typed.parse() {
-        Ok(command @ (TypedCommand::Act(_) | TypedCommand::Set(_) | TypedCommand::Help(_))) => {
-            return Ok(command);
+/// A typed command that filters or watches is of all sessions here.
+pub(crate) fn command(app: &mut App, command: &TypedCommand) -> Vec<Effect> {
+    let (line, typed) = match command {
+        TypedCommand::Filter(expr) => (WallLine::Filter, expr.to_string()),
+        TypedCommand::Watch(wish) => (WallLine::Watch, wish.to_string()),
+        TypedCommand::Unwatch(_) => (WallLine::Watch, String::new()),
+        other => {
+            app.reader.screen.say_of_session(other);
+            return Vec::new();
         }
-        Ok(_) => app.reader.screen.say(format!(
-            "{name} is of one session; enter opens the chosen one"
-        )),
-        Err(_) if typed.is_empty() => {}
-        Err(why) => app.reader.screen.say(why),
-    }
-    Err(Vec::new())
+    };
+    // What is wrong goes on being typed, where it is red.
+    app.mode = Mode::OnWall {
+        line,
+        input: Input::new(typed.clone()),
+    };
+    accept(app, line, &typed)
 }
 
 /// Takes what comes of the sessions.

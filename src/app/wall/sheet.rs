@@ -74,7 +74,7 @@ fn preview(wall: &Wall, room: Room) -> PreviewPane {
 }
 
 fn title(wall: &Wall, screen: &Screen) -> Vec<Span<'static>> {
-    let span = format!("  all sessions of {}", span(wall.recent_ms));
+    let span = format!("  all sessions of {}", figures::span(wall.recent_ms));
     vec![Span::raw("tv"), Span::styled(span, screen.theme.heading)]
 }
 
@@ -112,17 +112,6 @@ fn sums(wall: &Wall, screen: &Screen, width: usize) -> Vec<Span<'static>> {
     spans
 }
 
-/// `3 h`, `90 m`, `2 d`.
-fn span(ms: u64) -> String {
-    let minutes = ms / 60_000;
-    match minutes {
-        0..=119 => format!("{minutes} m"),
-        120..=2_879 if minutes.is_multiple_of(60) => format!("{} h", minutes / 60),
-        _ if minutes.is_multiple_of(24 * 60) => format!("{} d", minutes / (24 * 60)),
-        _ => figures::spoken(ms),
-    }
-}
-
 /// What is watched and filtered; else what the sign of a row means.
 fn status(wall: &Wall, screen: &Screen) -> String {
     let (shown, all) = wall.counts();
@@ -151,7 +140,7 @@ fn why_empty(wall: &Wall, screen: &Screen) -> String {
         (None, 0, _) => {
             format!(
                 "Nothing was written to any session in the last {}.",
-                span(wall.recent_ms)
+                figures::span(wall.recent_ms)
             )
         }
         (_, _, Some(filter)) => format!("No session fits {}.", filter.typed),

@@ -1,7 +1,7 @@
 //! One session by its id, the beginning of it, its file's name, or the key that its agent gives it. Where none is named so,
 //! the ids count that stand in the files, for which their beginnings are read.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::candidates::{Candidate, Databases, Search, collect, places};
 use super::facts::{Facts, goes_on_from_name};
@@ -11,8 +11,11 @@ use crate::ingest::target::{OpenError, Target};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
-/// How many sessions are named when several match.
-const NAMED: usize = 8;
+/// How many sessions are named when several match, or are near.
+const NAMED: usize = 3;
+/// Characters of an id and of a title that name a session which is near.
+const NAME: usize = 12;
+const TITLE: usize = 24;
 
 /// How well a session matches, best first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,12 +34,11 @@ pub(crate) fn locate(
     argument: &str,
     environment: &Environment,
 ) -> Option<Result<Target, OpenError>> {
-    let roots = places(environment);
-    if roots.is_empty() || !looks_like_a_name(argument) {
+    if places(environment).is_empty() || !looks_like_a_name(argument) {
         return None;
     }
     Some(match matching(argument, environment).as_slice() {
-        [] => Err(none(argument, &roots, environment)),
+        [] => Err(none(argument, environment)),
         [(_, only)] => Ok(target(only)),
         several => Err(ambiguous(argument, several, environment)),
     })
@@ -141,16 +143,50 @@ fn target(candidate: &Candidate) -> Target {
     }
 }
 
-fn none(argument: &str, roots: &[PathBuf], environment: &Environment) -> OpenError {
-    let roots: Vec<String> = roots
-        .iter()
-        .map(|root| environment.shortened(root))
-        .collect();
+fn none(argument: &str, environment: &Environment) -> OpenError {
+    let near = near(argument, environment);
+    let near = if near.is_empty() {
+        String::new()
+    } else {
+        format!(" (near: {})", near.join(", "))
+    };
     OpenError(format!(
-        "{argument}: no such file or folder, and no session with an id that begins so under {}; \
-         `tv list` shows what is there",
-        roots.join(", ")
+        "{argument}: no file, no folder, and no session whose id begins so{near}; `tv list` shows all sessions"
     ))
+}
+
+/// The newest sessions that have the word in their id, title or folder.
+fn near(argument: &str, environment: &Environment) -> Vec<String> {
+    let search = Search {
+        environment: environment.clone(),
+        ..Search::default()
+    };
+    let (candidates, _) = collect(&search, &mut Databases::default());
+    let mut facts = Facts::new(Timestamp(0));
+    let wanted = argument.to_lowercase();
+    let name = |candidate: Candidate| {
+        let found = facts.read(candidate)?;
+        let title = found.title.clone().unwrap_or_default();
+        let has = |text: &Text| text.to_lowercase().contains(&wanted);
+        let is_near = [Some(&found.id), Some(&title), found.cwd.as_ref()]
+            .into_iter()
+            .flatten()
+            .any(has);
+        let id: String = found.id.chars().take(NAME).collect();
+        let title: String = title.chars().take(TITLE).collect();
+        is_near.then(|| {
+            if title.is_empty() {
+                id
+            } else {
+                format!("{id} {title}")
+            }
+        })
+    };
+    candidates
+        .into_iter()
+        .filter_map(name)
+        .take(NAMED)
+        .collect()
 }
 
 fn ambiguous(

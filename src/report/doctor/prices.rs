@@ -43,7 +43,7 @@ impl PriceLines {
         let age = days.filter(|days| *days > OLD_DAYS && !named.is_empty());
         let warning = age.map(|days| {
             format!(
-                "the prices are {} old and do not know {}; `tv manual money` tells how to put newer ones in their place",
+                "the prices are {} old and do not know {}; `tv help cost` tells how to put newer ones in their place",
                 count(days, "day"),
                 named.join(", ")
             )

@@ -258,7 +258,11 @@ fn what_of_an_overlay_changes_nothing_is_told() {
         let file = folder.path().join("checked.toml");
         fs::write(&file, text).unwrap();
         let check = run(folder.path(), &["formats", "check", file.to_str().unwrap()]);
-        let told: Vec<&str> = check.lines().skip(1).collect();
+        let told: Vec<&str> = check
+            .lines()
+            .skip(1)
+            .take_while(|line| !line.is_empty())
+            .collect();
         let warnings = if remarks.len() == 1 {
             "1 warning"
         } else {

@@ -2,9 +2,7 @@
 //! rows, turns and records out: the second part of the table in `keys.rs`.
 
 use tv::app::effect::Effect;
-use tv::app::input::action::{Action, Tab, View, Way};
-use tv::app::input::keymap::{Keymap, Preset};
-use tv::app::input::keys::parse_keys;
+use tv::app::input::action::{Tab, View, Way};
 use tv::app::input::mouse::{Gesture, Pointer};
 use tv::app::panes::Pane;
 use tv::app::text::wrapping::Numbers;
@@ -152,17 +150,17 @@ pub(super) const JOURNEYS: &[Journey] = &[
         let before = code_row(&stage);
         key.press(&mut stage);
         assert_eq!(code_row(&stage)[..40], before[17..57]);
-        key.times("2 ", &mut stage);
+        key.times(2, &mut stage);
         assert_eq!(code_row(&stage)[..20], before[49..69]);
     }),
     ("scroll-left", |key| {
         let mut stage = long_lines();
         stage.press("w");
         let before = code_row(&stage);
-        stage.press("3 z l");
+        stage.press("z l z l z l");
         key.press(&mut stage);
         assert_eq!(code_row(&stage)[..20], before[33..53]);
-        key.times("2 ", &mut stage);
+        key.times(2, &mut stage);
         assert_eq!(code_row(&stage), before);
     }),
     ("toggle-gutter", |key| {
@@ -198,7 +196,7 @@ pub(super) const JOURNEYS: &[Journey] = &[
             ("", Numbers::None)
         );
     }),
-    ("timeline", |key| {
+    ("time", |key| {
         let mut stage = boats();
         stage.press("g");
         key.press(&mut stage);
@@ -213,7 +211,7 @@ pub(super) const JOURNEYS: &[Journey] = &[
             "the key that opens it closes it"
         );
     }),
-    ("checks", |key| {
+    ("failures", |key| {
         let path = fixture("lint/orphan-call/bad.jsonl");
         let mut stage = Stage::open(&path, (100, 24), Theme::dark());
         stage.press("g");
@@ -270,7 +268,7 @@ pub(super) const JOURNEYS: &[Journey] = &[
             "the key that opens the view closes it"
         );
     }),
-    ("money", |key| {
+    ("cost", |key| {
         let mut stage = Stage::open(&fixture("pi/version-3.jsonl"), (100, 24), Theme::dark());
         key.press(&mut stage);
         stage.wait(300);
@@ -291,7 +289,7 @@ pub(super) const JOURNEYS: &[Journey] = &[
         assert_eq!(stage.app.reader.views.open(), Some(View::Files));
         assert!(stage.picture().contains("FILES"), "{}", stage.picture());
     }),
-    ("transcript", |key| {
+    ("text", |key| {
         let mut stage = Stage::open(
             &fixture("lint/orphan-call/bad.jsonl"),
             (100, 24),
@@ -390,11 +388,6 @@ pub(super) const JOURNEYS: &[Journey] = &[
         };
         let turn = "## User\n\ncount the boats\n\n## Assistant\n\nThere are three boats.";
         assert_eq!(untimed(copied(key.press(&mut stage))), turn);
-        let two = untimed(copied(key.times("2 ", &mut stage)));
-        assert!(
-            two.starts_with(turn) && two.ends_with("Herring, ninety crates."),
-            "{two}"
-        );
     }),
     ("copy-link", |key| {
         let mut stage = landmarks();
@@ -644,60 +637,41 @@ fn moves_dividers(key: &Key, way: Way) {
     assert_eq!(places(&stage), [outline, by(inspector, 2)]);
     stage.press("shift-tab");
     assert_eq!(stage.app.reader.focused(), Pane::Outline);
-    key.times("3 ", &mut stage);
+    key.times(3, &mut stage);
     assert_eq!(places(&stage), [by(outline, 6), by(inspector, 2)]);
 }
 
 #[test]
-fn a_digit_opens_its_view_at_once_and_is_a_count_if_a_key_follows_at_once() {
+fn a_digit_opens_its_view_at_once_wherever_the_keys_are() {
     let mut stage = landmarks();
-    stage.press("j j");
-    let before = (stage.window(), stage.focused_key());
-    stage.press("2");
-    assert_eq!(
-        stage.app.reader.views.open(),
-        Some(View::Timeline),
-        "no time has passed"
-    );
-    stage.press("k");
-    assert_eq!(
-        (stage.app.reader.views.open(), stage.focused_key().as_str()),
-        (None, "p1"),
-        "a count"
-    );
-    stage.press("2 j");
-    assert_eq!((stage.window(), stage.focused_key()), before);
-    stage.press("' '");
-    assert_eq!(
-        stage.focused_key(),
-        "z9",
-        "a count is no jump: it leads back to where `g` came from"
-    );
-    // After a moment the next key is one for the view.
-    stage.press("2").wait(300).press("3");
+    stage.press("j j 2 k 3 j");
     assert_eq!(stage.app.reader.views.open(), Some(View::Tools));
-    stage.press("j").wait(300).press("1");
+    stage.press("1");
     assert_eq!(stage.app.reader.views.open(), None);
-    // Two digits are a count, however long the key behind them takes.
-    stage.press("g 2 0").wait(3_000).press("j");
-    assert_eq!(stage.app.reader.views.open(), None);
-    let far = stage.focused_key();
-    stage.press("g 9").wait(3_000).press("j j");
-    assert_ne!(far, stage.focused_key());
-    // While rows are selected, digits are counts.
-    stage.press("g V 3").wait(300);
-    assert_eq!(stage.app.reader.views.open(), None);
-    stage.press("j");
-    assert!(stage.app.reader.text.view.selection.is_some());
+    stage.resize(200, 50);
+    stage.press("tab");
+    assert_eq!(stage.app.reader.focused(), Pane::Inspector);
+    stage.press("4");
+    assert_eq!(stage.app.reader.views.open(), Some(View::Money));
 }
 
 #[test]
-fn a_digit_that_is_bound_to_something_else_is_no_count() {
+fn a_key_that_means_nothing_says_so_once() {
     let mut stage = landmarks();
-    let own = [(Action::Bottom, vec![parse_keys("5").unwrap()])];
-    stage.app.keys.keymap = Keymap::new(Preset::Default, &own).0;
-    stage.press("5");
-    assert!(stage.app.reader.text.view.follows());
+    stage.press("\u{20ac}");
+    assert!(
+        stage
+            .status()
+            .contains("\u{20ac} does nothing; ? lists the keys"),
+        "{}",
+        stage.status()
+    );
+    stage.press("j \u{20ac}");
+    assert!(
+        !stage.status().contains("does nothing"),
+        "{}",
+        stage.status()
+    );
 }
 
 /// What was copied last.

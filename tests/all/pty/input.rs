@@ -46,7 +46,7 @@ fn a_paste_of_a_megabyte_is_cut_reported_and_left_by_escape() {
 fn a_paste_where_nothing_is_typed_does_nothing() {
     let (mut console, _path, _folder) = start();
     console.send(&format!("\u{1b}[200~{}\u{1b}[201~?", "q".repeat(100_000)));
-    console.wait_for("All keys");
+    console.wait_for("Keys and signs");
     console.send("Q");
     assert_eq!(console.wait_for_exit(), 0);
 }
@@ -72,7 +72,7 @@ fn a_flood_of_the_mouse_hides_no_key_and_costs_few_frames() {
         .collect();
     console.send(&flood);
     console.send("?");
-    console.wait_for("All keys");
+    console.wait_for("Keys and signs");
     assert!(
         console.frames() - before < 4_000,
         "{} frames",
@@ -80,7 +80,7 @@ fn a_flood_of_the_mouse_hides_no_key_and_costs_few_frames() {
     );
     console.send("\u{1b}");
     console.wait("the help closes", |console| {
-        !console.text().contains("All keys")
+        !console.text().contains("Keys and signs")
     });
     // In one direction, and never more than what is there.
     console.send(&"\u{1b}[<64;20;10M".repeat(5_000));
@@ -102,7 +102,7 @@ fn keys_that_repeat_faster_than_frames_are_all_heard() {
     console.send(
         &("g".to_owned() + &"j".repeat(500) + &"k".repeat(500) + "/m\u{1b}\u{1b}[A\u{1b}[B?"),
     );
-    console.wait_for("All keys");
+    console.wait_for("Keys and signs");
     assert!(
         console.frames() - before < 500,
         "{} frames",
@@ -110,7 +110,7 @@ fn keys_that_repeat_faster_than_frames_are_all_heard() {
     );
     console.send("q");
     console.wait("the help closes", |console| {
-        !console.text().contains("All keys")
+        !console.text().contains("Keys and signs")
     });
     console.wait_for("FIRST PROMPT");
     console.send("q");
@@ -142,10 +142,10 @@ fn late_answers_are_no_keys_and_hide_none() {
             !console.text().contains("/boats")
         });
         console.send(&format!("{answer}?"));
-        console.wait_for("All keys");
+        console.wait_for("Keys and signs");
         console.send("q");
         console.wait("the help closes", |console| {
-            !console.text().contains("All keys")
+            !console.text().contains("Keys and signs")
         });
     }
     // In pieces, with time between them.

@@ -141,7 +141,7 @@ fn a_terminal_without_a_name_or_with_a_strange_one_is_drawn_on_and_asked_nothing
         let mut console = Console::run("env", &arguments, &[]);
         console.wait_for("FIRST ANSWER");
         console.send("z5?");
-        console.wait_for("All keys");
+        console.wait_for("Keys and signs");
         console.send("Q");
         assert_eq!(console.wait_for_exit(), 0, "{change:?}");
         console.assert_restored();

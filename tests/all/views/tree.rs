@@ -195,7 +195,7 @@ fn sub_agents_hang_on_those_that_started_them() {
     let mut stage = crew((120, 40));
     open(&mut stage);
     let shown = [
-        "▾ active path ●",
+        "▾ active path 22:13",
         "├ ▾ turn 1",
         "│ └ ▾ task mate",
         "│ └ task boy",
@@ -360,7 +360,7 @@ fn a_sub_agent_that_is_not_here_says_so_and_not_how_long_it_took_to_start_it() {
     stage.wait(300);
     let picture = stage.picture();
     assert!(
-        picture.contains("Gibbs (not here)") && picture.contains("SUBAGENTS"),
+        picture.contains("Gibbs (not here)") && picture.contains("SUB-AGENTS"),
         "{picture}"
     );
     open(&mut stage);

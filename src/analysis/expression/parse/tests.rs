@@ -353,3 +353,20 @@ fn of_sessions_words_are_facts_or_text() {
         "-agent:pi project:\"a b\""
     );
 }
+
+#[test]
+fn words_are_completed_as_far_as_they_are_sure() {
+    let complete = |typed: &str| super::complete(typed, super::About::Alarm);
+    assert_eq!(complete("wai").0, "waiting ");
+    assert_eq!(complete("err or -si").0, "err or -silent>");
+    assert_eq!(
+        complete("(r"),
+        ("(r".to_owned(), vec!["retry", "running=", "role:user"])
+    );
+    assert_eq!(complete("wating"), ("wating".to_owned(), vec![]));
+    assert!(
+        super::complete("", super::About::Blocks)
+            .1
+            .contains(&"wrote:")
+    );
+}

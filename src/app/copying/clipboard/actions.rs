@@ -9,7 +9,7 @@ use crate::app::scene::Scene;
 use crate::app::text::TextPane;
 use crate::app::text::viewport::Focus;
 use crate::app::text::window::rows_of_block;
-use crate::model::entry::{BlockKind, Entry, EntryId, Role};
+use crate::model::entry::{BlockKind, EntryId, Role};
 use crate::model::figures;
 use crate::model::record::Origin;
 use crate::render::row::{Level, Row, RowKind};
@@ -17,9 +17,6 @@ use crate::session::Session;
 
 /// Attempts to read the bodies of a copy, since some may be evicted before all have come.
 const PATIENCE: u8 = 3;
-
-/// Items of a count at most.
-const MOST_ITEMS: usize = 10_000;
 
 /// Bytes of a copy at most.
 const MOST_BYTES: u64 = 64 << 20;
@@ -49,37 +46,6 @@ fn is_item(text: &TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
         _ => true,
     };
     is_at_level && is_seen && text.find.shows(focus)
-}
-
-/// `count` items from one on, in the order of the screen.
-pub(crate) fn items_from(
-    text: &TextPane,
-    scene: &Scene<'_>,
-    from: Focus,
-    count: usize,
-) -> Vec<Focus> {
-    let Some(place) = text.sequence.place_of(from.entry) else {
-        return vec![from];
-    };
-    let after = text
-        .sequence
-        .order()
-        .get(place..)
-        .unwrap_or_default()
-        .iter()
-        .flat_map(|id| {
-            let blocks = scene
-                .session
-                .transcript
-                .get(*id)
-                .map_or(0, |entry: &Entry| entry.blocks.len());
-            (0..blocks).map(|block| Focus { entry: *id, block })
-        });
-    let is_behind = |focus: &Focus| focus.entry != from.entry || focus.block > from.block;
-    let further = after.filter(|focus| is_behind(focus) && is_item(text, scene, *focus));
-    std::iter::once(from)
-        .chain(further.take(count.saturating_sub(1).min(MOST_ITEMS)))
-        .collect()
 }
 
 /// The items from one entry's block to another's, both included.
@@ -121,43 +87,25 @@ pub(crate) fn items_between(
         .collect()
 }
 
-/// Copies something of the focused item and, with a count, of the items after it.
-pub fn copy(
-    text: &mut TextPane,
-    scene: &mut Scene<'_>,
-    what: CopyTarget,
-    times: usize,
-) -> Vec<Effect> {
+/// Copies something of the focused item.
+pub fn copy(text: &mut TextPane, scene: &mut Scene<'_>, what: CopyTarget) -> Vec<Effect> {
     let Some(focus) = text.view.focus else {
         return Vec::new();
     };
     let text = match what {
-        CopyTarget::Turn => return copy_turns(text, scene, times),
+        CopyTarget::Turn => return copy_turn(text, scene),
         CopyTarget::Query => {
             scene.say("the jq path of a field: r shows the raw record, y q copies there");
             return Vec::new();
         }
         CopyTarget::Json => {
-            return vec![Effect::CopyRecords(origins_of(
-                scene.session,
-                &items_from(text, scene, focus, times),
-            ))];
+            return vec![Effect::CopyRecords(origins_of(scene.session, &[focus]))];
         }
-        CopyTarget::Path => places(
-            scene.session,
-            &items_from(text, scene, focus, times),
-            path_of,
-        ),
-        CopyTarget::Link => places(
-            scene.session,
-            &items_from(text, scene, focus, times),
-            link_of,
-        ),
+        CopyTarget::Path => path_of(scene.session, focus).unwrap_or_default(),
+        CopyTarget::Link => link_of(scene.session, focus).unwrap_or_default(),
         CopyTarget::Text | CopyTarget::Result | CopyTarget::Command | CopyTarget::Id => {
-            let pieces = items_from(text, scene, focus, times)
-                .into_iter()
-                .map(|focus| CopyItem { focus, rows: None });
-            return begin(text, scene, pieces.collect(), CopyFormat::Each(what));
+            let piece = CopyItem { focus, rows: None };
+            return begin(text, scene, vec![piece], CopyFormat::Each(what));
         }
     };
     if text.is_empty() {
@@ -165,20 +113,6 @@ pub fn copy(
         return Vec::new();
     }
     vec![Effect::Copy(text)]
-}
-
-/// One line for each item, without repeats.
-fn places(
-    session: &Session,
-    items: &[Focus],
-    place: impl Fn(&Session, Focus) -> Option<String>,
-) -> String {
-    let mut lines: Vec<String> = items
-        .iter()
-        .filter_map(|focus| place(session, *focus))
-        .collect();
-    lines.dedup();
-    lines.join("\n")
 }
 
 fn path_of(session: &Session, focus: Focus) -> Option<String> {
@@ -200,16 +134,12 @@ fn link_of(session: &Session, focus: Focus) -> Option<String> {
     ))
 }
 
-fn copy_turns(text: &mut TextPane, scene: &mut Scene<'_>, times: usize) -> Vec<Effect> {
+fn copy_turn(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     let Some(turn) = text.focused_turn(scene.session) else {
         scene.say("this belongs to no turn");
         return Vec::new();
     };
-    let turns = turn..turn.saturating_add(times);
-    let last = scene.session.transcript.turns().len();
-    let entries = turns
-        .take_while(|turn| *turn < last)
-        .flat_map(|turn| markdown::entries_of(&scene.session.transcript, turn));
+    let entries = markdown::entries_of(&scene.session.transcript, turn).into_iter();
     let pieces = entries.flat_map(|entry| {
         let blocks = scene
             .session

@@ -4,60 +4,78 @@ use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use tui_input::{Input, InputRequest};
 
-use super::{CommandChoice, Palette};
+use super::{CommandChoice, Commands, Palette};
+use crate::app::input::action::Action;
 use crate::app::input::bindings::BINDINGS;
 use crate::app::input::command::{COMMANDS, TypedCommand};
-use crate::app::input::keymap::Keymap;
 use crate::app::input::setting::SETTINGS;
+use crate::app::pop_ups::list_keys;
+use crate::app::pop_ups::sought::rank;
+use crate::app::screens::AppScreen;
 use crate::render::manual::PAGES;
 
 impl Palette {
     /// An empty command line.
-    pub(crate) fn empty(keymap: &Keymap) -> Self {
+    pub(crate) fn empty(scene: Commands<'_>) -> Self {
         Self {
-            choices: choices(keymap, ""),
+            choices: choices(scene, ""),
+            below: scene.below,
             ..Self::default()
         }
     }
 
     /// Edits the line, and matches again.
-    pub(crate) fn type_on(&mut self, keymap: &Keymap, request: InputRequest) {
+    pub(crate) fn type_on(&mut self, scene: Commands<'_>, request: InputRequest) {
         self.input.handle(request);
-        self.choose_among(keymap);
+        self.choose_among(scene);
     }
 
     /// Completes the line to the selected command.
-    pub(crate) fn complete(&mut self, keymap: &Keymap) {
+    pub(crate) fn complete(&mut self, scene: Commands<'_>) {
         let Some(choice) = self.choices.get(self.selected) else {
             return;
         };
         let gap = if choice.argument.is_empty() { "" } else { " " };
         self.input = Input::new(format!("{}{gap}", choice.name));
-        self.choose_among(keymap);
+        self.choose_among(scene);
     }
 
-    fn choose_among(&mut self, keymap: &Keymap) {
-        self.choices = choices(keymap, self.input.value());
+    fn choose_among(&mut self, scene: Commands<'_>) {
+        self.choices = choices(scene, self.input.value());
         self.selected = 0;
+        self.has_moved = false;
+    }
+
+    /// The screen below it.
+    pub fn below(&self) -> AppScreen {
+        self.below
     }
 
     /// Moves the selection.
     pub(crate) fn select(&mut self, by: isize) {
         let last = self.choices.len().saturating_sub(1);
         self.selected = self.selected.saturating_add_signed(by).min(last);
+        self.has_moved = true;
     }
 
-    /// The command of the line, else the selected one; `None` while its argument is missing.
-    pub(crate) fn accept(&mut self, keymap: &Keymap) -> Option<Result<TypedCommand, String>> {
+    /// The command of the line, else the selected one; `None` while its argument is missing, or while the reader has
+    /// typed no word of it: then it is offered, not run.
+    pub(crate) fn accept(&mut self, scene: Commands<'_>) -> Option<Result<TypedCommand, String>> {
         let typed = self.input.value().trim().to_owned();
-        let is_meant =
-            |choice: &&CommandChoice| !typed.contains(' ') || choice.name.starts_with(&typed);
-        match self.choices.get(self.selected).filter(is_meant) {
-            Some(choice) if typed.parse::<TypedCommand>().is_err() => {
-                if choice.argument.is_empty() {
+        if typed.parse::<TypedCommand>().is_ok() {
+            return Some(typed.parse());
+        }
+        let with_argument = self.choices.iter().any(|choice| {
+            typed
+                .split_once(' ')
+                .is_some_and(|(name, _)| name == choice.name)
+        });
+        match self.choices.get(self.selected) {
+            Some(choice) if !with_argument || choice.name.starts_with(&typed) => {
+                if choice.argument.is_empty() && (choice.is_meant || self.has_moved) {
                     return Some(choice.name.parse());
                 }
-                self.complete(keymap);
+                self.complete(scene);
                 None
             }
             _ => Some(typed.parse()),
@@ -65,43 +83,87 @@ impl Palette {
     }
 }
 
-/// The commands that match the line: the usages of a command that is named in full, else a fuzzy match of names and docs.
-fn choices(keymap: &Keymap, typed: &str) -> Vec<CommandChoice> {
+/// The commands that match the line: the usages of a command that is named in full, else those whose names, descriptions
+/// or synonyms have the typed words, then those whose names have the letters. With nothing typed those that were run
+/// last come first.
+fn choices(scene: Commands<'_>, typed: &str) -> Vec<CommandChoice> {
     let typed = typed.trim_start();
+    let forms = || forms().filter(|choice| scene.below.knows(choice));
     if let Some((name, _)) = typed.split_once(' ') {
-        return forms()
+        let named: Vec<CommandChoice> = forms()
             .filter(|choice| choice.name == name || choice.name.starts_with(typed))
             .collect();
+        if !named.is_empty() {
+            return named;
+        }
     }
-    let actions = BINDINGS.iter().map(|binding| CommandChoice {
-        name: binding.name.to_owned(),
-        argument: String::new(),
-        keys: keymap
-            .keys_of(binding.action)
-            .next()
-            .unwrap_or_default()
-            .replace(' ', ""),
-        doc: binding.doc,
-    });
-    let all: Vec<CommandChoice> = actions.chain(forms()).collect();
+    let actions = BINDINGS
+        .iter()
+        .filter(|binding| has_action(scene.below, binding.action))
+        .map(|binding| CommandChoice {
+            name: binding.name.to_owned(),
+            argument: String::new(),
+            keys: scene
+                .keymap
+                .keys_of(binding.action)
+                .next()
+                .unwrap_or_default()
+                .replace(' ', ""),
+            doc: binding.doc,
+            also: binding.also,
+            is_meant: true,
+        });
+    let mut all: Vec<CommandChoice> = actions.chain(forms()).collect();
     if typed.is_empty() {
+        let ran = |choice: &CommandChoice| {
+            let ran = scene.ran.iter().rev().position(|name| *name == choice.name);
+            ran.unwrap_or(usize::MAX)
+        };
+        all.sort_by_key(ran);
         return all;
     }
     let mut matcher = Matcher::new(Config::DEFAULT);
     let pattern = Pattern::parse(typed, CaseMatching::Smart, Normalization::Smart);
     let mut buffer = Vec::new();
-    let mut score = |text: &str| {
-        pattern
-            .score(Utf32Str::new(text, &mut buffer), &mut matcher)
-            .unwrap_or(0)
+    let mut letters = |name: &str| {
+        let score = pattern.score(Utf32Str::new(name, &mut buffer), &mut matcher);
+        score.filter(|score| *score > 0)
     };
-    let mut scored: Vec<(u32, CommandChoice)> = all
-        .into_iter()
-        .map(|choice| (score(&choice.name).max(score(choice.doc) / 2), choice))
-        .collect();
-    scored.retain(|(score, _)| *score > 0);
-    scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
-    scored.into_iter().map(|(_, choice)| choice).collect()
+    let mut found: Vec<((bool, usize, u32), CommandChoice)> = Vec::new();
+    for mut choice in all {
+        let worth = match rank(typed, &choice.name, choice.doc, choice.also) {
+            Some(rank) => (false, rank, 0),
+            None => match letters(&choice.name) {
+                Some(score) => (true, 0, u32::MAX - score),
+                None => continue,
+            },
+        };
+        choice.is_meant = !worth.0;
+        found.push((worth, choice));
+    }
+    found.sort_by_key(|(worth, _)| *worth);
+    found.into_iter().map(|(_, choice)| choice).collect()
+}
+
+/// Whether an action does something on a screen.
+fn has_action(below: AppScreen, action: Action) -> bool {
+    match below {
+        AppScreen::Session => true,
+        list => list_keys::is_known(list, action),
+    }
+}
+
+impl AppScreen {
+    /// Whether a command with an argument does something there: settings and the manual are the same everywhere.
+    fn knows(self, choice: &CommandChoice) -> bool {
+        let is_everywhere = choice.name == "set" || choice.name.starts_with("help ");
+        let is_of_wall = ["filter", "watch", "unwatch"].contains(&choice.name.as_str());
+        match self {
+            Self::Session => true,
+            Self::Wall => is_everywhere || is_of_wall,
+            Self::Picker | Self::Ledger => is_everywhere,
+        }
+    }
 }
 
 fn forms() -> impl Iterator<Item = CommandChoice> {
@@ -119,6 +181,8 @@ fn forms() -> impl Iterator<Item = CommandChoice> {
         argument,
         keys: String::new(),
         doc,
+        also: "",
+        is_meant: true,
     };
     named.chain(settings).chain(topics).map(choice)
 }

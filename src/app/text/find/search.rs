@@ -17,17 +17,11 @@ use crate::model::transcript::Touched;
 use crate::session::search::progress::Hit;
 use crate::session::search::{Search, Seek, hits_of};
 
-/// Steps of one command at most.
+/// Hits that are sought ahead at most, however fast the key is repeated.
 const MOST_STEPS: isize = 1_000;
 
 /// Starts typing a search, or goes to another hit.
-pub fn act(
-    text: &mut TextPane,
-    scene: &mut Scene<'_>,
-    action: Action,
-    times: usize,
-) -> Vec<Effect> {
-    let steps = isize::try_from(times).unwrap_or(MOST_STEPS).min(MOST_STEPS);
+pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) -> Vec<Effect> {
     match action {
         Action::Search => {
             let (from, opened) = (text.position(), text.find.opened.clone());
@@ -42,8 +36,8 @@ pub fn act(
             });
         }
         Action::Mention(way) => return seek_mention(text, scene, way),
-        Action::NextHit => go(text, scene, steps),
-        _ => go(text, scene, -steps),
+        Action::NextHit => go(text, scene, 1),
+        _ => go(text, scene, -1),
     }
     Vec::new()
 }

@@ -8,20 +8,19 @@ use crate::app::text::window::rows_of_block;
 use crate::render::row::Row;
 
 /// Columns that a key scrolls sideways.
-const STEP: usize = 16;
+const STEP: u16 = 16;
 
 const FARTHEST: u16 = 20_000;
 
 /// Scrolls long lines sideways.
-pub(crate) fn sideways(text: &mut TextPane, scene: &mut Scene<'_>, way: Way, times: usize) {
+pub(crate) fn sideways(text: &mut TextPane, scene: &mut Scene<'_>, way: Way) {
     if text.wrapping.wraps {
         return scene.say("long lines are wrapped; w cuts them");
     }
     let from = text.wrapping.first_column;
-    let by = u16::try_from(times.saturating_mul(STEP)).unwrap_or(FARTHEST);
     let to = match way {
-        Way::Next => from.saturating_add(by).min(FARTHEST),
-        Way::Previous => from.saturating_sub(by),
+        Way::Next => from.saturating_add(STEP).min(FARTHEST),
+        Way::Previous => from.saturating_sub(STEP),
     };
     text.wrapping.first_column = to;
     text.invalidate_rows();

@@ -208,7 +208,7 @@ fn words(scene: &PageScene<'_>, node: &Node, held: usize) -> Words {
                 Some(title) => format!("active path  {title}"),
                 None => "active path".to_owned(),
             },
-            fate: (glyphs.outcome.running, theme.good, "active".to_owned()),
+            fate: none,
             at: transcript.entries().find_map(|entry| entry.at),
             is_dim: false,
         },

@@ -1,0 +1,484 @@
+//! The line of hints: the keys of what is focused, with the user's own bindings; the help begins with the same. And the
+//! bar of views with their keys.
+
+use unicode_width::UnicodeWidthStr;
+
+use super::input::action::{Action, LandmarkKind, PaneChange, View, Way};
+use super::input::bindings::{BINDINGS, Binding, BindingGroup};
+use super::input::keymap::Keymap;
+use super::mode::{Mode, WallLine};
+use super::panes::Pane;
+use super::pop_ups::list_keys::ON_WALL;
+use super::state::App;
+use crate::analysis::ledger::By;
+use crate::model::entry::BlockKind;
+
+/// The keys of what is focused, and what they do.
+pub fn of(app: &App) -> Vec<(String, &'static str)> {
+    let fixed = |keys: &[(&str, &'static str)]| {
+        keys.iter()
+            .map(|(keys, doc)| ((*keys).to_owned(), *doc))
+            .collect::<Vec<_>>()
+    };
+    match &app.mode {
+        Mode::Search { .. } => fixed(TYPING_SEARCH),
+        Mode::Filter { .. } => fixed(TYPING_FILTER),
+        Mode::Pipe { .. } => fixed(TYPING_COMMAND),
+        Mode::Palette(_) => fixed(CHOOSING),
+        Mode::Picker => in_picker(app),
+        Mode::Wall => on_wall(app),
+        Mode::Ledger => in_ledger(app),
+        Mode::OnWall {
+            line: WallLine::Filter,
+            ..
+        } => fixed(TYPING_WHICH),
+        Mode::OnWall {
+            line: WallLine::Watch,
+            ..
+        } => fixed(TYPING_ALARM),
+        Mode::OnWall {
+            line: WallLine::Since,
+            ..
+        } => fixed(TYPING_SINCE),
+        Mode::Help {
+            is_typing: true, ..
+        } => fixed(&[("enter", "keep"), ("esc", "clear")]),
+        Mode::Help { .. } => fixed(&[
+            ("j/k", "scroll"),
+            ("space/b", "page"),
+            ("/", "find a key"),
+            ("q", "close"),
+        ]),
+        Mode::Raw(view) if view.is_list => {
+            let copies = if view.page.is_some() {
+                "copy the page"
+            } else {
+                "copy the list"
+            };
+            fixed(&[
+                ("j/k", "move"),
+                ("space/b", "page"),
+                ("y", copies),
+                ("q", "close"),
+            ])
+        }
+        Mode::Raw(_) => fixed(RECORD),
+        Mode::Resume(_) => fixed(&[
+            ("enter", "run it"),
+            ("y", "copy"),
+            ("j/k", "choose"),
+            ("q", "close"),
+        ]),
+        Mode::Normal if app.reader.focused() == Pane::Inspector => fixed(INSPECTOR),
+        Mode::Normal if app.reader.text.view.selection.is_some() => fixed(SELECTING),
+        Mode::Normal => of_pane(app),
+    }
+}
+
+/// Hints of the pane that has the keys.
+fn of_pane(app: &App) -> Vec<(String, &'static str)> {
+    let actions = match app.reader.focused() {
+        Pane::Outline => OUTLINE,
+        Pane::View => &[PAGE, app.reader.views.hints(), AFTER_PAGE].concat(),
+        Pane::Transcript | Pane::Inspector if app.reader.text.find.search.is_some() => SEARCHING,
+        Pane::Transcript | Pane::Inspector if is_on_call(app) => &[ON_CALL, READING].concat(),
+        Pane::Transcript | Pane::Inspector => READING,
+    };
+    bound(app, actions)
+}
+
+/// Whether the focused item is a call, or a result without one.
+fn is_on_call(app: &App) -> bool {
+    let reader = &app.reader;
+    let block = reader.text.view.focus.and_then(|focus| {
+        let entry = reader.session.transcript.get(focus.entry)?;
+        entry.blocks.get(focus.block)
+    });
+    block.is_some_and(|block| matches!(block.kind, BlockKind::Call(_) | BlockKind::Result(_)))
+}
+
+/// Hints of the picker: letters are a search, but for the keys of other screens before the first one.
+fn in_picker(app: &App) -> Vec<(String, &'static str)> {
+    let fixed = |keys: &[(&str, &'static str)]| -> Vec<(String, &'static str)> {
+        keys.iter()
+            .map(|(keys, doc)| ((*keys).to_owned(), *doc))
+            .collect()
+    };
+    if app.picker.is_typing() {
+        return fixed(&[
+            ("enter", "open"),
+            ("up/down", "choose"),
+            ("tab", "preview"),
+            ("esc", "clear"),
+            ("F1", "keys"),
+        ]);
+    }
+    let esc = if has_session_below(app) {
+        "back"
+    } else {
+        "quit"
+    };
+    let mut hints = fixed(&[
+        ("letters", "find title or text"),
+        ("enter", "open"),
+        ("esc", esc),
+    ]);
+    hints.extend(bound(
+        app,
+        &[
+            (&[Action::Wall], "wall"),
+            (&[Action::Usage], "usage"),
+            (&[Action::Palette], "commands"),
+        ],
+    ));
+    hints.extend(fixed(&[("space", "mark several"), ("tab", "preview")]));
+    hints.extend(bound(app, &[(&[Action::Help], "all keys")]));
+    hints
+}
+
+/// Whether leaving a list leads to a session.
+fn has_session_below(app: &App) -> bool {
+    !app.below.is_empty()
+}
+
+/// Hints of the wall that are shown.
+const HINTS_ON_WALL: usize = 8;
+
+/// Hints on the wall. Where `q` leads depends on whether a session is open.
+fn on_wall(app: &App) -> Vec<(String, &'static str)> {
+    let back = if has_session_below(app) {
+        "back"
+    } else {
+        "quit"
+    };
+    let first = ON_WALL.get(..HINTS_ON_WALL).unwrap_or(ON_WALL);
+    bound(
+        app,
+        &[
+            first,
+            &[(&[Action::Quit], back), (&[Action::Help], "all keys")],
+        ]
+        .concat(),
+    )
+}
+
+fn in_ledger(app: &App) -> Vec<(String, &'static str)> {
+    let enter = if app.ledger.question.by == By::Session {
+        "open"
+    } else {
+        "its sessions"
+    };
+    let mut hints = bound(
+        app,
+        &[
+            (&[Action::Next, Action::Previous], "choose"),
+            (&[Action::Unfold], enter),
+        ],
+    );
+    hints.push(("1-7".to_owned(), "by what"));
+    hints.extend(bound(
+        app,
+        &[
+            (
+                &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
+                "time",
+            ),
+            (&[Action::Filter], "since"),
+            (&[Action::SameId(Way::Next)], "sort"),
+            (&[Action::Quit], "back"),
+            (&[Action::Help], "all keys"),
+        ],
+    ));
+    hints
+}
+
+/// The user's keys of actions.
+fn bound(app: &App, actions: &[(&'static [Action], &'static str)]) -> Vec<(String, &'static str)> {
+    let keys = |actions: &[Action]| {
+        let keys = actions
+            .iter()
+            .filter_map(|action| app.keys.keymap.keys_of(*action).next());
+        keys.map(|keys| keys.replace(' ', ""))
+            .collect::<Vec<_>>()
+            .join("/")
+    };
+    let all = actions.iter().map(|(actions, doc)| (keys(actions), *doc));
+    all.filter(|(keys, _)| !keys.is_empty()).collect()
+}
+
+/// Keys that cannot be bound, and what they do.
+type Hints = &'static [(&'static str, &'static str)];
+
+/// While a search is typed.
+const TYPING_SEARCH: Hints = &[
+    ("enter", "keep"),
+    ("esc", "give up"),
+    ("ctrl-r", "literal"),
+    ("up/down", "earlier ones"),
+    (
+        "u: t: e: b: k: s:",
+        "prompts, tools, errors, answers, thinking, notes",
+    ),
+    ("ctrl-u", "clear"),
+];
+
+/// While a filter is typed.
+const TYPING_FILTER: Hints = &[
+    ("enter", "filter; nothing shows all"),
+    ("tab", "complete"),
+    ("esc", "give up"),
+    ("up/down", "earlier ones"),
+    (
+        "err tool:X dur>10s cost>.1 since:10m role:user \"text\" /re/ -x or",
+        "",
+    ),
+    ("ctrl-u", "clear"),
+];
+
+/// While a filter of the wall is typed.
+const TYPING_WHICH: Hints = &[
+    ("enter", "filter; nothing shows all"),
+    ("tab", "complete"),
+    ("esc", "give up"),
+    (
+        "waiting tool err loop agent:X project:X model:X cost>1 ctx>80% since:10m \"text\" /re/ -x or",
+        "",
+    ),
+    ("ctrl-u", "clear"),
+];
+
+/// While an alarm for all sessions is typed.
+const TYPING_ALARM: Hints = &[
+    ("enter", "watch; nothing ends it"),
+    ("tab", "complete"),
+    ("esc", "give up"),
+    (
+        "waiting or err or silent>5m or loop or cost>5 | command",
+        "",
+    ),
+    ("ctrl-u", "clear"),
+];
+
+/// While a time is typed in the ledger.
+const TYPING_SINCE: Hints = &[
+    ("enter", "count from then on; nothing counts all"),
+    ("esc", "give up"),
+    ("today monday 7d 1w 2026-11", ""),
+];
+
+/// While a shell command for records is typed.
+const TYPING_COMMAND: Hints = &[
+    ("enter", "run"),
+    ("esc", "give up"),
+    ("up/down", "earlier ones"),
+    ("ctrl-u", "clear"),
+];
+
+/// In the palette of commands.
+const CHOOSING: Hints = &[
+    ("enter", "do it"),
+    ("tab", "complete"),
+    ("up/down", "choose"),
+    ("esc", "give up"),
+];
+
+/// In the raw pop-up.
+const RECORD: Hints = &[
+    ("j/k", "move"),
+    ("space/b", "page"),
+    ("yy", "copy the record"),
+    ("yq", "copy the jq path"),
+    ("q", "close"),
+];
+
+/// In the inspector.
+const INSPECTOR: Hints = &[
+    ("j/k", "row"),
+    ("h/l", "tab"),
+    ("enter", "go to what the row names"),
+    ("yy", "copy"),
+    ("tab", "next pane"),
+    ("esc", "back to the text"),
+    ("?", "all keys"),
+];
+
+/// While rows are selected.
+const SELECTING: Hints = &[
+    ("j/k { } G", "extend"),
+    ("y", "copy"),
+    ("|", "pipe"),
+    ("o", "other end"),
+    ("esc", "leave"),
+];
+
+/// Hints on a call, before those of the transcript.
+const ON_CALL: &[(&[Action], &str)] = &[(&[Action::Pair], "its end")];
+
+/// Hints in the transcript.
+const READING: &[(&[Action], &str)] = &[
+    (&[Action::Next, Action::Previous], "move"),
+    (
+        &[
+            Action::Seek(LandmarkKind::Prompt, Way::Previous),
+            Action::Seek(LandmarkKind::Prompt, Way::Next),
+        ],
+        "prompt",
+    ),
+    (&[Action::Seek(LandmarkKind::Error, Way::Next)], "failure"),
+    (&[Action::Unfold], "open"),
+    (&[Action::LevelUp, Action::LevelDown], "detail"),
+    (&[Action::Search], "search"),
+    (&[Action::Raw], "raw"),
+    (&[Action::Panes(PaneChange::Inspector)], "inspect"),
+    (&[Action::Panes(PaneChange::Focus(Way::Next))], "panes"),
+    (&[Action::ToggleFollow], "follow"),
+    (&[Action::Palette], "commands"),
+    (&[Action::Help], "all keys"),
+];
+
+/// Hints in the outline.
+const OUTLINE: &[(&[Action], &str)] = &[
+    (&[Action::Next, Action::Previous], "move"),
+    (
+        &[
+            Action::Seek(LandmarkKind::Prompt, Way::Previous),
+            Action::Seek(LandmarkKind::Prompt, Way::Next),
+        ],
+        "section",
+    ),
+    (&[Action::Unfold], "go there"),
+    (&[Action::Cancel], "back"),
+    (&[Action::Panes(PaneChange::Focus(Way::Next))], "next pane"),
+    (
+        &[
+            Action::Panes(PaneChange::DividerLeft),
+            Action::Panes(PaneChange::DividerRight),
+        ],
+        "width",
+    ),
+    (&[Action::Panes(PaneChange::Outline)], "hide"),
+    (&[Action::Help], "all keys"),
+];
+
+/// Hints in views.
+const PAGE: &[(&[Action], &str)] = &[
+    (&[Action::Next, Action::Previous], "choose"),
+    (&[Action::Unfold], "go there"),
+];
+
+/// Hints in all views.
+const AFTER_PAGE: &[(&[Action], &str)] = &[
+    (&[Action::Panes(PaneChange::Inspector)], "inspect"),
+    (&[Action::View(View::Transcript)], "text"),
+    (&[Action::Quit], "back"),
+    (&[Action::Help], "all keys"),
+];
+
+/// Hints while a search is set.
+const SEARCHING: &[(&[Action], &str)] = &[
+    (&[Action::NextHit, Action::PreviousHit], "hit"),
+    (&[Action::Cancel], "end search"),
+    (&[Action::Next, Action::Previous], "move"),
+    (&[Action::Unfold], "open"),
+    (&[Action::Bottom], "follow"),
+    (&[Action::Help], "all keys"),
+];
+
+/// A view in the bar of views.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BarCell {
+    /// Its column from the left.
+    pub column: u16,
+    /// Its key.
+    pub keys: String,
+    /// Its name.
+    pub name: &'static str,
+    /// What a click on it does.
+    pub action: Action,
+}
+
+impl BarCell {
+    /// The column behind it.
+    pub fn end(&self) -> u16 {
+        let columns = self.keys.width() + 1 + self.name.width();
+        self.column + u16::try_from(columns).unwrap_or(u16::MAX)
+    }
+}
+
+/// The bar: as many views as fit, then the lists and the help where there is room.
+pub fn bar(keymap: &Keymap, columns: u16) -> Vec<BarCell> {
+    let is_view = |binding: &&Binding| {
+        matches!(binding.action, Action::View(_)) && binding.group == BindingGroup::Views
+    };
+    let views: Vec<BarCell> = BINDINGS
+        .iter()
+        .filter(is_view)
+        .filter_map(|binding| {
+            let keys = keymap.keys_of(binding.action).next()?;
+            Some(cell(
+                keys,
+                binding.cell.split(':').next().unwrap_or_default(),
+                binding.action,
+            ))
+        })
+        .collect();
+    let more = [
+        (Action::Sessions, "sessions"),
+        (Action::Wall, "wall"),
+        (Action::Help, "help"),
+    ];
+    let more = more
+        .into_iter()
+        .filter_map(|(action, name)| Some(cell(keymap.keys_of(action).next()?, name, action)));
+    let width = |cells: &[BarCell], gap: u16| {
+        cells.iter().map(|cell| cell.end() + gap).sum::<u16>() + 1 - gap.min(1)
+    };
+    let all: Vec<BarCell> = views.iter().cloned().chain(more).collect();
+    let (mut cells, gap) = match (width(&all, 2) <= columns, width(&views, 2) <= columns) {
+        (true, _) => (all, 2),
+        (false, true) => (views, 2),
+        (false, false) => (views, 1),
+    };
+    let mut column = 1;
+    for cell in &mut cells {
+        cell.column = column;
+        column = cell.end() + gap;
+    }
+    cells.retain(|cell| cell.end() <= columns);
+    cells
+}
+
+fn cell(keys: String, name: &'static str, action: Action) -> BarCell {
+    BarCell {
+        column: 0,
+        keys: keys.replace(' ', ""),
+        name,
+        action,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bar;
+    use crate::app::input::keymap::Keymap;
+
+    #[test]
+    fn the_bar_has_all_views_at_80_columns_and_the_lists_beside_them_at_120() {
+        let names = |columns| -> Vec<&str> {
+            let cells = bar(&Keymap::default(), columns);
+            assert!(
+                cells
+                    .windows(2)
+                    .all(|two| matches!(two, [a, b] if a.end() < b.column))
+            );
+            cells.into_iter().map(|cell| cell.name).collect()
+        };
+        let views = [
+            "text", "time", "tools", "cost", "context", "tree", "files", "failures", "brief",
+        ];
+        assert_eq!(names(80), views);
+        assert_eq!(names(120)[..9], views);
+        assert_eq!(names(120)[9..], ["sessions", "wall", "help"]);
+        assert_eq!(names(40), views[..5]);
+    }
+}
