@@ -367,7 +367,7 @@ fn a_turn_comes_as_markdown() {
         "look into the hold\n\n  and count\twhat is there",
         "> A hold has crates.\n>\n> I count them.",
         "- one **item**",
-        "**bash** `ls hold`\n\n```sh\nls hold\n```\n\n```\ncrate 1 of herring\n",
+        "**bash** `ls hold`\n\n```\ncrate 1 of herring\n",
         "crate 90 of herring\n```",
         "**read** `src/hold.rs`",
         "Sub-agent **mate** (1 message)",

@@ -56,7 +56,7 @@ fn a_session_of_claude_code_answers_in_two_keys() {
                     "answer",
                 ],
             ),
-            ("what was done", "B", &["src/unit.rs"]),
+            ("what was done", "B", &["src/parse.rs  +1 -1", "not mended"]),
             (
                 "what failed and why",
                 "!",
@@ -69,7 +69,7 @@ fn a_session_of_claude_code_answers_in_two_keys() {
             ),
             ("what it cost", "", &["$0.18"]),
             ("what a sub-agent did", "[ s", &["Find other unit mix-ups"]),
-            ("which call was slowest", "3", &["took↓", "▸   4"]),
+            ("which call was slowest", "3", &["took↓", "#4 Bash"]),
             (
                 "where the time went",
                 "2",
@@ -86,10 +86,14 @@ fn a_thread_of_codex_answers_in_two_keys() {
         fixture("codex/rollout-2026-07-28T15-42-00-019fa8f5-f840-7000-8000-0000000000c1.jsonl"),
         2,
         &[
-            ("what was asked", "B", &["asked", "answer"]),
-            ("what failed and why", "!", &["CHECKS"]),
-            ("what an edit changed", "7", &["FILES"]),
-            ("which call was slowest", "3", &["TOOLS", "took↓"]),
+            ("what was asked", "B", &["asked"]),
+            (
+                "what failed and why",
+                "!",
+                &["FAILURES", "TypeError: sacks is undefined"],
+            ),
+            ("what an edit changed", "7", &["FILES", "flour.txt"]),
+            ("which call was slowest", "3", &["took↓", "#1 exec"]),
             ("where the time went", "2", &["TIMELINE", "session"]),
             ("what the model saw", "5", &["CONTEXT"]),
         ],
@@ -134,9 +138,11 @@ fn a_session_of_pi_answers_in_two_keys() {
 fn an_orphan_is_found_and_led_to_where_it_may_belong_in_three_keys() {
     let words = "no call has the id toolu_01Qz4vK1mB7nR2sT8wX3yA1; nothing near it fits";
     let path = fixture("lint/orphan-result/bad.jsonl");
-    let mut stage = Stage::open(&path, (120, 40), Theme::dark());
-    stage.press("! %");
-    assert!(stage.picture().contains(words), "{}", stage.picture());
+    for size in SIZES {
+        let mut stage = Stage::open(&path, size, Theme::dark());
+        stage.press("! %");
+        assert!(stage.picture().contains(words), "{}", stage.picture());
+    }
 }
 
 /// The list of what failed, its heading, its title, CHECKS beside the text and the filter of errors all count the same.
@@ -144,8 +150,6 @@ fn an_orphan_is_found_and_led_to_where_it_may_belong_in_three_keys() {
 fn what_failed_is_counted_once() {
     let sessions = [
         fixture("claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl"),
-        fixture("claude-code/background.jsonl"),
-        fixture("pi/sub-agents.jsonl"),
         demo(),
     ];
     for path in sessions {
@@ -161,12 +165,12 @@ fn what_failed_is_counted_once() {
             .iter()
             .map(|row| row.line.to_string())
             .collect();
-        let listed = rows.iter().filter(|row| row.starts_with("✗ ")).count();
-        let words = match listed {
-            0 => continue,
-            1 => "1 failure".to_owned(),
-            n => format!("{n} failures"),
+        // Errors of the lint have the line of their record there, in a column of its own.
+        let is_failure = |row: &&String| {
+            row.starts_with("✗ ") && row.chars().nth(2).is_some_and(|c| c.is_ascii_digit())
         };
+        let listed = rows.iter().filter(is_failure).count();
+        let words = format!("{listed} failures");
         let title: String = stage
             .app
             .reader
