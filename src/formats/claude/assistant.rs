@@ -1,5 +1,5 @@
-//! Assistant lines. An answer is spread over a line for each content block; its usage is repeated on
-//! all of them, in old versions as a growing snapshot.
+//! Assistant lines. An answer spans a line per content block; all of them repeat its usage, in old
+//! versions as a growing snapshot.
 
 use super::bill::Request;
 use super::lanes::owners::is_beside;
@@ -15,10 +15,10 @@ use crate::model::text::{Name, Text};
 use crate::model::tool::ToolKind;
 use crate::model::usage::Usage;
 
-/// The name of answers that the program made up itself: errors and notices.
+/// The model name of answers that the program made itself: errors and notices.
 pub(crate) const SYNTHETIC: &str = "<synthetic>";
 
-/// An assistant line.
+/// Decodes an assistant line.
 pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let from = out.edits.len();
     let entry = read(line, session, out);
@@ -33,7 +33,7 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
     fate
 }
 
-/// The part of an answer that a line brings.
+/// Reads the part of an answer that a line contains.
 pub fn read(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Entry {
     session.requests.end(line.lane.as_ref());
     let key = line.answer();
@@ -61,12 +61,13 @@ pub fn read(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Entry {
     entry
 }
 
-/// Streams name the kind of error beside the message; on disk a flag marks its text as one.
+/// Whether an answer is an error: streams name its kind beside the message, on disk a flag marks
+/// it.
 fn is_error(line: &Line<'_>) -> bool {
     line.json.get("isApiErrorMessage").is_true() || line.json.get("error").filled().is_some()
 }
 
-/// The texts of an error are one, before what else its line holds.
+/// Joins the texts of an error into one block before the other blocks of its line.
 fn say_error(line: &Line<'_>, blocks: &mut Vec<Block>) {
     let content = line.json.at(&["message", "content"]).blocks();
     let texts = content.iter().filter(|block| block_type(block) == "text");
@@ -76,7 +77,7 @@ fn say_error(line: &Line<'_>, blocks: &mut Vec<Block>) {
     blocks.insert(0, Block::new(line.piece(), Break::Error(words)));
 }
 
-/// Takes back what went out of requests that were made for an answer: it is to stand behind that.
+/// Removes the usage edits of requests made on behalf of an answer, to be emitted after it.
 pub(crate) fn take_usages(from: usize, out: &mut Batch) -> Vec<Edit> {
     let made = out.edits.split_off(from.min(out.edits.len()));
     let (usages, others) = made
@@ -86,7 +87,7 @@ pub(crate) fn take_usages(from: usize, out: &mut Batch) -> Vec<Edit> {
     usages
 }
 
-/// Emits a part of an answer; the first one makes the entry.
+/// Emits a part of an answer. Shown for the first part, merged for further ones.
 pub fn add_part(entry: Entry, session: &mut Session, out: &mut Batch) -> Fate {
     let begins = session.begins_answer(&entry.key, entry.lane.as_ref(), entry.origin.file);
     let fate = if begins { Fate::Shown } else { Fate::Merged };
@@ -94,8 +95,8 @@ pub fn add_part(entry: Entry, session: &mut Session, out: &mut Batch) -> Fate {
     fate
 }
 
-/// A copy of a line of another lane. It may have been made when the answer was complete, and its own file have no more
-/// than the beginning.
+/// Decodes a copy of another lane's line. It may have been made once the answer was complete, while
+/// the owner's file has only its beginning.
 pub(crate) fn copy(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     for block in line.json.at(&["message", "content"]).blocks() {
         if block_type(block).ends_with("tool_use") {
@@ -115,13 +116,14 @@ pub(crate) fn copy(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> F
     add_unknown(line, session, out)
 }
 
-/// Blocks of unknown kinds that only a copy of a message holds have an entry of their own beside it. All blocks of the
-/// copy are read as they are where it stands alone, for so are the bodies numbered by which it is read again.
+/// Shows the blocks of unknown kinds that only a copy of a message has, as an entry beside the
+/// message. All other blocks are read without effect, because bodies that are read again are
+/// numbered by their order in the record.
 fn add_unknown(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let mut reader = match line.kind() {
         "user" if !line.json.get("isCompactSummary").is_true() => Some(MessageReader::of(line)),
         "assistant" => None,
-        // These have no blocks: they are shown as one text, or as something else than a message.
+        // These have no blocks: they are shown as one text, or not as a message.
         _ => return Fate::Merged,
     };
     let new = session.new_blocks(line);
@@ -204,8 +206,8 @@ fn blocks(line: &Line<'_>, answer: &Key, session: &mut Session, out: &mut Batch)
     blocks
 }
 
-/// Lines before version 1.0.x say what the answer cost. Those before 2.1.8x, and streams, have the usage of when the
-/// answer began, and no reason why it stopped.
+/// Reads the usage of an answer. Lines before version 1.0.x have its cost. Lines before 2.1.8x, and
+/// streams, have the usage of when the answer began, and no stop reason.
 fn usage(line: &Line<'_>, answer: &Key, model: Option<&Name>, out: &mut Batch) -> Option<Usage> {
     let made = spent::spent(line.json.at(&["message", "usage"]), model, out)?;
     for (number, (usage, model)) in made.others.into_iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Attachments (since 2.1.9x): what the program adds to the context beside messages, and prompts that
-//! were typed while the agent was busy.
+//! Attachments (since 2.1.9x): what the program adds to the context beside messages, and prompts
+//! that were typed while the agent was busy.
 
 pub(crate) mod request;
 
@@ -18,7 +18,7 @@ use crate::model::tally::unknown::Judged;
 use crate::model::text::{Name, Text};
 use crate::model::tool::work::Carrier;
 
-/// Lists of what the model may use, written at each start.
+/// Types that list the tools, agents and skills of the model, written at each start.
 const LISTINGS: [&str; 4] = [
     "deferred_tools_delta",
     "agent_listing_delta",
@@ -26,7 +26,7 @@ const LISTINGS: [&str; 4] = [
     "mcp_instructions_delta",
 ];
 
-/// Types that a reader should see: a hook stood in the way.
+/// Types that are shown prominently: a hook failed or blocked.
 const LOUD: [&str; 4] = [
     "hook_blocking_error",
     "hook_non_blocking_error",
@@ -34,7 +34,7 @@ const LOUD: [&str; 4] = [
     "hook_stopped_continuation",
 ];
 
-/// An attachment line.
+/// Decodes an attachment line.
 pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let attachment = line.json.get("attachment");
     let kind = attachment.get("type").str_or_empty();
@@ -45,7 +45,7 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
         || rendered
             .iter()
             .any(|name| !line.json.get(name).items().is_empty());
-    // Bookkeeping for a reader, but the model was sent it; and what it says.
+    // Bookkeeping for the reader, but sent to the model, as are its texts.
     for edit in out.edits.iter_mut().skip(from) {
         if let Edit::Entry(entry) = edit
             && entry.role == Role::Harness
@@ -81,7 +81,8 @@ fn show(
         }
         _ => {}
     }
-    // What a hook put out for the model is in its content; all else is between the hook and the program.
+    // Only `content` of a hook's output goes to the model; the rest is between the hook and the
+    // program.
     if kind == "hook_success" && attachment.get("content").filled().is_none() {
         return hooks::ended(line, attachment, &mut session.hooks, out);
     }
@@ -100,7 +101,7 @@ fn show(
     }
     let mut entry = line.entry(line.id.clone(), Role::Harness, out);
     if !LOUD.contains(&kind) {
-        // That something is still on is said again and again.
+        // Reminders that a mode is still on are frequent.
         entry.marks.trace = attachment.get("reminderType").is("sparse");
         return unknown::record(Kind("attachment.type", kind), line.json, entry, out);
     }
@@ -110,8 +111,8 @@ fn show(
     out.show(entry)
 }
 
-/// What members of a team wrote to the agent: the program hands it on with the next request. What is JSON they tell the
-/// program, not each other.
+/// Decodes the messages of team members that the program delivers with the next request. JSON is
+/// for the program, not for the agents.
 fn mailbox(line: &Line<'_>, messages: &[Json<'_>], out: &mut Batch) -> Fate {
     for (number, message) in messages.iter().enumerate() {
         let text = message.get("text").str_or_empty().trim();
@@ -162,7 +163,7 @@ fn title(kind: &str, attachment: &Json<'_>) -> Text {
     )
 }
 
-/// Why a hook stood in the way.
+/// The error of a hook.
 fn complaint(attachment: &Json<'_>) -> String {
     let said = [
         attachment.get("content"),

@@ -1,10 +1,12 @@
-//! `cost-state`: what the agent says that the session has cost so far, by model. The last one counts.
+//! `cost-state`: the agent's record of what the session has cost so far, by model. The last one
+//! counts.
 //!
-//! It has in it what stands in no other record, such as requests for titles, and all that sub-agents spent until then.
-//! Requests after it are in none. It names no time: in the session's own file those stand behind it; in the files of
-//! sub-agents they are those that are no older than the first answer behind it.
+//! It includes what no other record has, such as requests for titles, and everything that
+//! sub-agents spent until then. Requests after it are in none: they are open. It has no timestamp,
+//! so open requests are, in the session's own file, those behind it, and in the files of sub-agents
+//! those not older than the first answer behind it.
 //!
-//! Invariant: what is open is the same whichever of the files was read first.
+//! Invariant: which requests are open does not depend on the order in which the files are read.
 
 use std::collections::HashMap;
 
@@ -18,24 +20,24 @@ use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::{Scope, Usage};
 
-/// What was spent, and what the agent says of it.
+/// The usage that was recorded, and the agent's own totals.
 #[derive(Debug, Default)]
 pub(crate) struct Bill {
-    /// The models that the last one named, once there was one.
+    /// The models in the last `cost-state`; `None` before the first.
     models: Option<Vec<Name>>,
-    /// What was spent since.
+    /// Usage since the last `cost-state`.
     open: HashMap<Key, Usage>,
     /// The last answer in the session's file.
     last: Option<Key>,
-    /// The newest answer in it, …
+    /// The timestamp of the newest answer in the session's file.
     newest: Option<Timestamp>,
-    /// … and the first one behind the last `cost-state`.
+    /// The timestamp of the first answer behind the last `cost-state`.
     resumed: Option<Timestamp>,
-    /// Requests of sub-agents that may be open, or become so.
+    /// Requests of sub-agents that are open or may become so.
     beside: Vec<Request>,
 }
 
-/// A request, with those that were made for it.
+/// A request, with those that were made on its behalf.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     at: Option<Timestamp>,
@@ -43,7 +45,8 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// What a part of an answer says that it took; what went out with it are requests that were made for it.
+    /// The usage of a part of an answer. The usage edits in `made` are requests that were made on
+    /// its behalf.
     pub(crate) fn of(entry: &Entry, made: &[Edit]) -> Self {
         let own = entry
             .usage
@@ -63,8 +66,8 @@ impl Request {
 }
 
 impl Bill {
-    /// A request, in a file beside the session or in its own. What an answer cost that began before a
-    /// `cost-state` is in that.
+    /// Adds a request, from the file of a sub-agent or the session's own. An answer that began
+    /// before a `cost-state` is included in it.
     pub(crate) fn spend(
         &mut self,
         request: Request,
@@ -109,7 +112,7 @@ impl Bill {
         }
     }
 
-    /// A `cost-state`.
+    /// Decodes a `cost-state`.
     pub(crate) fn record(&mut self, line: &Line<'_>, out: &mut Batch) -> Fate {
         let json = line.json;
         let lacks_cost = json.get("hasUnknownModelCost").is_true();
@@ -187,13 +190,14 @@ impl Bill {
         Fate::Merged
     }
 
-    /// Whether a sub-agent made a request when the session had gone on behind the last `cost-state`.
+    /// Whether a sub-agent made a request after the session resumed behind the last `cost-state`.
     fn is_later(&self, request: &Request) -> bool {
         self.resumed
             .is_some_and(|resumed| request.at >= Some(resumed))
     }
 
-    /// Of several records of one request the greatest output counts.
+    /// Adds an open request. Of several records of one request that with the most output tokens
+    /// counts.
     fn open(&mut self, request: &Request, out: &mut Batch) {
         let rank = |usage: &Usage| (usage.output, !usage.is_partial);
         for (of, usage, model) in &request.spent {

@@ -1,4 +1,4 @@
-//! Calls that wait for their results. An interruption says of them that nothing will come.
+//! Open calls by lane. After an interruption they are lost.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,21 +10,21 @@ use crate::model::fingerprint::ByKey;
 use crate::model::text::{Name, Text};
 use crate::model::tool::ToolState;
 
-/// Calls of all lanes. Those of several may have the same id.
+/// The calls of all lanes. Calls of several lanes may have the same id.
 #[derive(Debug, Default)]
 pub struct Calls {
-    /// Who had a call first.
+    /// The lane and answer that had a call first.
     known: ByKey<Caller>,
-    /// Others who have a call with an id that is known.
+    /// Calls of further lanes with an id that is in `known`.
     others: HashSet<(u32, Key)>,
     /// Answers that turned out to be copies of another lane's, by the lane that had them first.
     copied: HashSet<(u32, u32)>,
-    /// Calls that only copies have so far.
+    /// Calls that so far are only in copies.
     only_copied: HashSet<Key>,
     open: HashMap<Option<Name>, Waiting>,
 }
 
-/// A lane and an answer of its, each by a number that stands for it.
+/// A lane and an answer in it, each as a hash.
 #[derive(Clone, Copy, Debug, Default)]
 struct Caller {
     lane: u32,
@@ -32,7 +32,7 @@ struct Caller {
 }
 
 impl Calls {
-    /// The model asks for a tool in an answer. If another lane did so in the same one, that was a copy.
+    /// Adds a call from an answer. If another lane had it in the same answer, that was a copy.
     pub(crate) fn begin(&mut self, lane: Option<&Name>, answer: &Key, call: &Key) {
         let caller = Caller {
             lane: number(lane),
@@ -58,12 +58,12 @@ impl Calls {
             .push(call.clone());
     }
 
-    /// An answer is of another lane than this one, which said it first: its calls were copies.
+    /// Marks the calls of an answer in this lane as copies: the answer belongs to another lane.
     pub(crate) fn take_back(&mut self, lane: Option<&Name>, answer: &Key) {
         self.copied.insert((number(lane), number(Some(answer))));
     }
 
-    /// A copy of an answer has this call.
+    /// Adds a call of a copied answer.
     pub(crate) fn note_copy(&mut self, call: &str) {
         if !self.knows(call) {
             self.only_copied.insert(Text::clean(call));
@@ -80,7 +80,7 @@ impl Calls {
         is_copy && !self.others.contains(&(lane, call.clone()))
     }
 
-    /// Whether a call is in another lane than this one.
+    /// Whether a call is in a lane other than this one.
     pub(crate) fn is_beside(&self, lane: &Name, call: &Key) -> bool {
         let lane = number(Some(lane));
         let is_other = || {
@@ -93,7 +93,7 @@ impl Calls {
             .is_some_and(|first| first.lane != lane || is_other())
     }
 
-    /// A call has its result.
+    /// Removes a call that has its result.
     pub(crate) fn end(&mut self, lane: Option<&Name>, call: &Key) {
         if let Some(open) = self.open.get_mut(&lane.cloned()) {
             open.remove(call);
@@ -105,19 +105,19 @@ impl Calls {
         self.known.contains(call)
     }
 
-    /// What a lane waits for will not come.
+    /// Marks the open calls of a lane as lost.
     pub(crate) fn lose(&mut self, lane: Option<&Name>, out: &mut Batch) {
         for call in self.open.remove(&lane.cloned()).unwrap_or_default() {
             out.state(call, ToolState::Lost);
         }
     }
 
-    /// A lane waits for nothing more, though nobody says that its calls were given up.
+    /// Drops the open calls of a lane, without a record that they were abandoned.
     pub(crate) fn forget(&mut self, lane: Option<&Name>) {
         self.open.remove(&lane.cloned());
     }
 
-    /// A call was given up, if it is in the session.
+    /// Marks a call as lost, if it is in the session.
     pub(crate) fn give_up(&self, call: &str, out: &mut Batch) {
         if self.knows(call) {
             out.state(Text::clean(call), ToolState::Lost);
@@ -125,7 +125,7 @@ impl Calls {
     }
 }
 
-/// Stands for a lane or an answer; 0 for the main lane.
+/// Hash of a lane's or an answer's key; 0 for the main lane.
 fn number(name: Option<&Text>) -> u32 {
     name.map_or(0, |name| {
         u32::try_from(Piece::of(name).0 >> 32).unwrap_or_default()

@@ -1,5 +1,6 @@
-//! Sub-agents before they had files of their own and ids (up to 1.0): each is a chain of lines in the session's file
-//! that begins anew, with the prompt of the call that started it. Chains of calls that run at once are interleaved.
+//! Sub-agents of versions up to 1.0, without files and ids of their own: each is a chain of lines
+//! in the session's file that begins without a parent, with the prompt of the call that started it.
+//! Chains of concurrent calls are interleaved.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -9,22 +10,22 @@ use crate::model::body::Key;
 use crate::model::entry::Piece;
 use crate::model::text::{Name, Text};
 
-/// Characters of the id of its first line by which a chain is known.
+/// Number of characters of the first line's id that name a chain.
 const ID_CHARS: usize = 8;
 
 /// The chains so far.
 #[derive(Debug, Default)]
 pub(crate) struct Chains {
-    /// By the ids of their lines.
+    /// Lanes by the ids of their lines.
     of_line: HashMap<Key, Name>,
-    /// The one that was written to last.
+    /// The lane of the last line.
     last: Option<Name>,
-    /// Calls whose sub-agents have said nothing yet, by their prompts; of equal ones the first comes first.
+    /// Calls whose sub-agents have no lines yet, by prompt; in order for equal prompts.
     prompts: HashMap<Piece, VecDeque<Key>>,
 }
 
 impl Chains {
-    /// A call asks a sub-agent for something.
+    /// Adds a call that starts a sub-agent with this prompt.
     pub(crate) fn delegate(&mut self, prompt: &str, call: &Key) {
         if !prompt.trim().is_empty() {
             self.prompts
@@ -34,8 +35,8 @@ impl Chains {
         }
     }
 
-    /// The lane of a line that names no sub-agent. One whose chain is not known keeps the name that all of them have; what
-    /// is no link of a chain begins none.
+    /// The lane of a line that names no sub-agent. A line of an unknown chain is on the common lane
+    /// `SIDECHAIN`; a line without a `uuid` begins no chain.
     pub(crate) fn lane_of(&mut self, line: &Line<'_>) -> Option<Name> {
         let lane = if let Some(parent) = &line.parent {
             self.of_line
@@ -55,7 +56,7 @@ impl Chains {
         Some(lane)
     }
 
-    /// The call that a line answers with which a chain begins.
+    /// Takes the call whose prompt is the first line of a chain.
     pub(crate) fn caller(&mut self, line: &Line<'_>) -> Option<Key> {
         if line.parent.is_some() {
             return None;

@@ -1,4 +1,4 @@
-//! A command that was typed, and the line behind it with what it put out: one entry.
+//! Merges a typed command and the line after it with its output into one entry.
 
 use super::line::Line;
 use crate::model::body::Key;
@@ -11,7 +11,7 @@ use crate::model::text::Name;
 #[derive(Debug)]
 pub(crate) struct Command {
     key: Key,
-    /// The line that its output hangs below: the command's, or the last one in between.
+    /// The expected parent of the output: the line of the command, or the last one in between.
     last: Key,
     lane: Option<Name>,
     role: Role,
@@ -31,7 +31,8 @@ impl Command {
         }
     }
 
-    /// A line that is no message may stand between a command and its output: an attachment, or what nobody knows.
+    /// Skips lines that are not messages between a command and its output: attachments, or unknown
+    /// types.
     pub(crate) fn pass(&mut self, line: &Line<'_>) {
         let is_message = matches!(line.kind(), "user" | "assistant");
         if line.has_uuid
@@ -44,7 +45,7 @@ impl Command {
     }
 }
 
-/// Adds output to the command before it. Gives the blocks back if there is none.
+/// Adds output to the preceding command. Returns the blocks as the error if there is none.
 pub(crate) fn add_output(
     line: &Line<'_>,
     blocks: Vec<Block>,

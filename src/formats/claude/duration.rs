@@ -1,6 +1,6 @@
-//! Durations as lines of the program write them.
+//! Formats durations.
 
-/// Milliseconds for a reader: `0.5 s`, `13 s`, `2 min 05 s`.
+/// Formats milliseconds: `0.5 s`, `13 s`, `2 min 05 s`.
 pub(crate) fn seconds(ms: u64) -> String {
     match ms {
         0..10_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),

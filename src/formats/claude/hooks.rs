@@ -1,5 +1,5 @@
 //! Runs of hooks. Old versions write a progress line for each command, newer ones attachments and a
-//! summary; what one event set off in a lane is one entry, named by the id that all of them carry.
+//! summary. All commands of one event in a lane form one entry, keyed by the id that they share.
 
 use std::collections::HashSet;
 
@@ -13,14 +13,15 @@ use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::identifies;
 
-/// What was emitted of each event.
+/// What was emitted for each event.
 #[derive(Debug, Default)]
 pub(crate) struct Hooks {
     begun: HashSet<Key>,
     emitted: HashSet<(Key, Piece)>,
 }
 
-/// A progress line: a command was started. The same command of the same event is shown once.
+/// Decodes a progress line: a command was started. The same command of the same event is shown
+/// once.
 pub(crate) fn started(
     line: &Line<'_>,
     data: &Json<'_>,
@@ -44,7 +45,7 @@ pub(crate) fn started(
     )
 }
 
-/// An attachment: a hook ended well, with what it put out.
+/// Decodes an attachment: a hook succeeded, with its output.
 pub(crate) fn ended(
     line: &Line<'_>,
     attachment: &Json<'_>,
@@ -73,7 +74,7 @@ pub(crate) fn ended(
     )
 }
 
-/// A summary of the hooks that ran at the end of a turn, with nothing to complain about: the turn is over.
+/// Decodes the summary of the hooks that ran at the end of a turn without errors: the turn is over.
 pub(crate) fn summary(line: &Line<'_>, hooks: &mut Hooks, out: &mut Batch) -> Fate {
     let ran = line.json.get("hookInfos").items();
     let command = |hook: &Json<'_>| hook.get("command").str_or_empty().to_owned();
@@ -115,7 +116,7 @@ fn emit(
     let key = match &line.lane {
         _ if !identifies(run) => line.id.clone(),
         None => Text::clean(&format!("hook:{run}")),
-        // What repeats another lane's history repeats its ids.
+        // A lane that repeats another's history repeats its ids.
         Some(lane) => Text::clean(&format!("hook:{lane}/{run}")),
     };
     if !hooks.emitted.insert((key.clone(), piece)) {

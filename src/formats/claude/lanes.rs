@@ -1,5 +1,6 @@
-//! Which sub-agent was started by which call. Claude Code writes it in several places, early or late;
-//! the most trustworthy one counts, and a lane is announced only when it has entries.
+//! Links sub-agents to the calls that started them. Claude Code records the link in several
+//! records, early or late; the most trustworthy one wins. A lane is announced only once it has
+//! entries.
 
 pub(crate) mod fork;
 pub(crate) mod owners;
@@ -16,19 +17,19 @@ use crate::model::text::{Name, Text};
 use crate::model::tool::identifies;
 use crate::model::tool::work::About;
 
-/// How far a link from a sub-agent to its call can be trusted.
+/// How trustworthy the source of a link from a sub-agent to its call is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Trust {
-    /// Nothing is known.
+    /// No link.
     #[default]
     None,
     /// A progress line of the call.
     Progress,
-    /// The call stands where the history of a fork ends.
+    /// The call is at the end of the history that the fork inherits.
     Place,
     /// The result of the call.
     Result,
-    /// The small file beside the sub-agent's own.
+    /// The `.meta.json` file of the sub-agent.
     Meta,
 }
 
@@ -36,53 +37,53 @@ pub(crate) enum Trust {
 #[derive(Debug, Default)]
 pub(crate) struct Lanes {
     linker: LaneLinker,
-    /// Which are forks of their parents, and how deep they lie in others.
+    /// Whether a sub-agent is a fork of its parent, and its nesting depth.
     forks: HashMap<Name, (bool, u64)>,
     labels: HashMap<Key, Text>,
     copies: HashSet<Key>,
     /// Members of a team by name.
     mates: HashMap<Text, Mate>,
-    /// What small files call sub-agents without naming a call.
+    /// Agent types from `.meta.json` files that name no call.
     types: HashMap<Name, Text>,
-    /// Whether all calls are copies of another file's.
+    /// Whether all calls are copies from another file.
     is_copied: bool,
-    /// Calls that are said to have started a sub-agent, but are not in the session so far.
+    /// Calls that are named as starting a sub-agent, but are not in the session yet.
     awaited: HashMap<Key, Vec<Name>>,
     /// Runs of workflows.
     runs: HashMap<String, Run>,
-    /// The work of sub-agents that run in the background and of which no end was recorded, with their lanes.
+    /// Background work of sub-agents without a recorded end, with their lanes.
     at_work: Vec<(Key, Option<Name>)>,
-    /// Calls that were named since it was looked which of them are in the session.
+    /// Links whose calls have not been checked against the session yet.
     unsettled: Vec<(Name, Key)>,
 }
 
 impl Lanes {
-    /// A sub-agent began to work in the background, of a call of this lane.
+    /// Adds a sub-agent in the background, started by a call of this lane.
     pub(crate) fn begin_agent(&mut self, work: Key, lane: Option<Name>) {
         self.at_work.push((work, lane));
     }
 
-    /// The end of work is recorded.
+    /// Removes background work whose end is recorded.
     pub(crate) fn end_agent(&mut self, about: &About) {
         if let Some(work) = &about.handle {
             self.at_work.retain(|(known, _)| known != work);
         }
     }
 
-    /// The work of all sub-agents in the background was stopped.
+    /// Takes the work of all sub-agents in the background: it was stopped.
     pub(crate) fn stop_agents(&mut self) -> Vec<(Key, Option<Name>)> {
         std::mem::take(&mut self.at_work)
     }
 }
 
-/// A run of a workflow: the calls that started it or went on with it, and its sub-agents.
+/// A run of a workflow: the calls that started or resumed it, and its sub-agents.
 #[derive(Debug, Default)]
 struct Run {
     calls: Vec<Key>,
     agents: Vec<Name>,
 }
 
-/// A member of a team: each time that it is woken it writes a file of its own.
+/// A member of a team. Each time it is woken it writes a new file.
 #[derive(Debug, Default)]
 struct Mate {
     call: Key,
@@ -90,7 +91,8 @@ struct Mate {
     lane: Option<Name>,
 }
 
-/// What the names of lanes begin with that Claude Code starts for itself: "a", what for, and a number.
+/// Prefixes of the lanes of sub-agents that Claude Code starts for itself: "a" and the purpose,
+/// followed by a number.
 const HELPS: [&str; 8] = [
     "acompact-",
     "aside_question-",
@@ -102,19 +104,19 @@ const HELPS: [&str; 8] = [
     "aagent_summary-",
 ];
 
-/// Whether a lane serves the session and no turn.
+/// Whether a lane is a helper's: it serves the session, not a turn.
 fn is_helper(name: &str) -> bool {
     HELPS.iter().any(|begin| name.starts_with(begin))
 }
 
 impl Lanes {
-    /// The opened file is a sub-agent's own. A helper's begins with a copy of the conversation that it helps in:
-    /// what was started there is not its own.
+    /// Sets the sub-agent whose own file was opened. A helper's file begins with a copy of the
+    /// conversation that it serves, so that the sub-agents started there are not its own.
     pub(crate) fn settle_home(&mut self, home: Option<&Name>) {
         self.is_copied = home.is_some_and(|home| is_helper(home));
     }
 
-    /// The lane that stands for this one: all files of a member of a team are one lane.
+    /// Resolves a lane to the one that replaces it: all files of a member of a team form one lane.
     pub(crate) fn resolve(&mut self, name: Name) -> Name {
         let Some(mate) = self
             .types
@@ -129,7 +131,7 @@ impl Lanes {
         mate.lane.get_or_insert(name).clone()
     }
 
-    /// The call made a member of a team.
+    /// Adds a member of a team that the call created.
     pub(crate) fn spawn(&mut self, mate: &str, call: &Key, out: &mut Batch) {
         if !identifies(mate) || self.mates.contains_key(mate) {
             return;
@@ -153,7 +155,8 @@ impl Lanes {
         self.mates.insert(mate, Mate { call, lane });
     }
 
-    /// What a small file calls a sub-agent of which it names no call: a member of a team, if there is one.
+    /// Records the agent type from a `.meta.json` file without a call. If it is the name of a team
+    /// member, the file is the member's.
     pub(crate) fn call_mate(&mut self, name: &str, kind: Text, out: &mut Batch) {
         let name = Text::clean(name);
         self.types.insert(name.clone(), kind.clone());
@@ -166,7 +169,7 @@ impl Lanes {
         }
     }
 
-    /// An entry of this lane is about to be emitted. Whether it is the first one.
+    /// Announces a lane before its next entry. Returns whether that is its first.
     pub(crate) fn enter(&mut self, name: &Name, out: &mut Batch) -> bool {
         let is_first = !self.linker.is_announced(name);
         if is_first && let Some(label) = helper(name) {
@@ -179,7 +182,7 @@ impl Lanes {
         is_first
     }
 
-    /// The call started the sub-agent.
+    /// Links a sub-agent to the call that started it.
     pub(crate) fn link(&mut self, name: &str, call: &str, trust: Trust, out: &mut Batch) {
         if !identifies(name) || !identifies(call) {
             return;
@@ -202,7 +205,7 @@ impl Lanes {
         }
     }
 
-    /// A call started a workflow's run.
+    /// Records that a call started a workflow's run.
     pub(crate) fn run_began(&mut self, run: &str, call: &Key, out: &mut Batch) {
         if !identifies(run) {
             return;
@@ -214,7 +217,7 @@ impl Lanes {
         }
     }
 
-    /// A sub-agent belongs to a workflow's run.
+    /// Adds a sub-agent to a workflow's run.
     pub(crate) fn run_has(&mut self, run: &str, agent: &Name, out: &mut Batch) {
         let Run { calls, agents } = self.runs.entry(run.to_owned()).or_default();
         if !agents.contains(agent) {
@@ -225,7 +228,8 @@ impl Lanes {
         }
     }
 
-    /// Takes in which of the calls that were named are in the session, outside of the lanes that they started.
+    /// Confirms the new links whose calls are in the session, in a lane other than the one they
+    /// started.
     pub(crate) fn settle(&mut self, calls: &Calls, out: &mut Batch) {
         for (name, call) in std::mem::take(&mut self.unsettled) {
             if calls.is_beside(&name, &call) {
@@ -236,7 +240,7 @@ impl Lanes {
         }
     }
 
-    /// A call is in the session now.
+    /// Confirms the links that waited for this call.
     pub(crate) fn called(&mut self, call: &Key, by: Option<&Name>, out: &mut Batch) {
         if self.awaited.is_empty() {
             return;
@@ -253,45 +257,45 @@ impl Lanes {
         }
     }
 
-    /// A sub-agent is a fork of its parent.
+    /// Marks a sub-agent as a fork of its parent.
     pub(crate) fn note_fork(&mut self, name: &Name) {
         self.forks.entry(name.clone()).or_default().0 = true;
     }
 
-    /// How deep a sub-agent lies in others.
+    /// Sets the nesting depth of a sub-agent.
     pub(crate) fn note_depth(&mut self, name: &Name, depth: u64) {
         self.forks.entry(name.clone()).or_default().1 = depth;
     }
 
-    /// Which of two lanes comes first if both say the same: the lesser one.
+    /// Which of two lanes owns what both contain: the lower rank.
     pub(crate) fn rank(&self, name: &Name) -> Rank {
         let (is_fork, depth) = self.forks.get(name).copied().unwrap_or_default();
         (is_helper(name), is_fork, depth)
     }
 
-    /// What a sub-agent is called.
+    /// Sets the label of a sub-agent.
     pub(crate) fn name(&mut self, name: &Name, rank: u8, label: Text, out: &mut Batch) {
         self.linker.name(name, rank, label, out);
     }
 
-    /// What a sub-agent is called, if anybody has said so.
+    /// The label of a sub-agent; `None` if no record names it.
     pub(crate) fn label(&self, name: &str) -> Option<&Text> {
         self.linker.label(name)
     }
 
-    /// A call that starts a sub-agent says what for.
+    /// Records the description in a call as the label of its sub-agent.
     pub(crate) fn label_call(&mut self, call: Key, label: Text) {
         if identifies(&call) && !label.is_blank() {
             self.labels.insert(call, label);
         }
     }
 
-    /// A copy of a sub-agent's message was shown.
+    /// Records that a copy of a sub-agent's message was shown.
     pub(crate) fn note_copy(&mut self, copy: Key) -> bool {
         self.copies.insert(copy)
     }
 
-    /// The message itself is there: its copy goes.
+    /// Retires the copy of a message that has been read itself.
     pub(crate) fn replace_copy(&mut self, copy: &Key, out: &mut Batch) {
         if self.copies.remove(copy) {
             out.push(Edit::Retire(copy.clone()));
@@ -299,7 +303,7 @@ impl Lanes {
     }
 }
 
-/// What a helper is for; its name says it.
+/// The purpose of a helper, from its name.
 fn helper(name: &str) -> Option<Text> {
     let (word, _) = name
         .strip_prefix('a')

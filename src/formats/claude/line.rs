@@ -1,4 +1,4 @@
-//! The envelope that chain lines share: identity, parent, lane and time.
+//! The envelope that lines of the chain share: id, parent, lane and timestamp.
 
 use crate::formats::decoder::{Input, Place};
 use crate::formats::json::Json;
@@ -10,34 +10,35 @@ use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::identifies;
 
-/// The lane of a sub-agent without an id, until its chain is known.
+/// The lane of a sub-agent without an id, until its chain is identified.
 pub(crate) const SIDECHAIN: &str = "sidechain";
 
-/// A line with its envelope read.
+/// A line with its parsed envelope.
 #[derive(Clone, Debug)]
 pub struct Line<'a> {
-    /// The whole line.
+    /// The whole line as JSON.
     pub(crate) json: &'a Json<'a>,
-    /// The record as the driver gave it.
+    /// The record as the decoder received it.
     pub(crate) input: Input<'a>,
-    /// Its `uuid`, else a name made from its place.
+    /// Its `uuid`; without one, a key made from its origin.
     pub(crate) id: Key,
-    /// Whether the `uuid` distinguishes it from other lines.
+    /// Whether the line has a `uuid` of its own.
     pub(crate) has_uuid: bool,
-    /// `parentUuid`.
+    /// `parentUuid`, else `logicalParentUuid`.
     pub(crate) parent: Option<Key>,
-    /// The sub-agent that it belongs to.
+    /// The lane of its sub-agent; `None` for the main lane.
     pub(crate) lane: Option<Name>,
-    /// When it was written.
+    /// Its `timestamp`.
     pub(crate) at: Option<Timestamp>,
 }
 
 impl<'a> Line<'a> {
-    /// Reads the envelope. `home` is the sub-agent whose own file was opened, if it is one.
+    /// Parses the envelope. `home` is the sub-agent whose own file was opened, if any: its lines
+    /// are on the main lane.
     pub(crate) fn read(input: Input<'a>, home: Option<&Name>, out: &Batch) -> Self {
         let json = input.json;
         let uuid = json.get("uuid").str().filter(|id| identifies(id));
-        // A compaction begins a new chain, but says what it goes on from.
+        // A compaction begins a new chain, but names the parent that it continues from.
         let parents = [json.get("parentUuid"), json.get("logicalParentUuid")];
         let parent = parents
             .iter()
@@ -58,7 +59,7 @@ impl<'a> Line<'a> {
         self.json.get("type").str_or_empty()
     }
 
-    /// The answer that it is a part of: lines of one answer share the id of its message.
+    /// The key of the answer that it is part of: lines of one answer share `message.id`.
     pub(crate) fn answer(&self) -> Key {
         let message = self
             .json
@@ -68,12 +69,12 @@ impl<'a> Line<'a> {
         message.map_or_else(|| self.id.clone(), Text::clean)
     }
 
-    /// The piece that this line brings to its entry.
+    /// The key of the block that this line adds to its entry.
     pub(crate) fn piece(&self) -> Piece {
         Piece::of(&self.id)
     }
 
-    /// An empty entry for this line.
+    /// Creates an empty entry with the envelope of this line.
     pub(crate) fn entry(&self, key: Key, role: Role, out: &Batch) -> Entry {
         let mut entry = out.new_entry(key, role, self.at);
         entry.parent.clone_from(&self.parent);
@@ -81,14 +82,14 @@ impl<'a> Line<'a> {
         entry
     }
 
-    /// An empty entry for bookkeeping.
+    /// Creates an empty trace entry.
     pub(crate) fn trace(&self, key: Key, out: &Batch) -> Entry {
         let mut entry = self.entry(key, Role::Harness, out);
         (entry.marks.quiet, entry.marks.trace) = (true, true);
         entry
     }
 
-    /// Shows a block of the program.
+    /// Shows a block by the harness as an entry of its own.
     pub(crate) fn show(&self, kind: impl Into<BlockKind>, is_quiet: bool, out: &mut Batch) -> Fate {
         let mut entry = self.entry(self.id.clone(), Role::Harness, out);
         entry.marks.quiet = is_quiet;
@@ -96,7 +97,7 @@ impl<'a> Line<'a> {
         out.show(entry)
     }
 
-    /// Shows a block of bookkeeping.
+    /// Shows a block as a trace entry.
     pub(crate) fn show_trace(&self, kind: impl Into<BlockKind>, out: &mut Batch) -> Fate {
         let mut entry = self.trace(self.id.clone(), out);
         entry.push_piece(self.piece(), kind);
@@ -109,8 +110,8 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The lane that a line names. Files of sub-agents repeat their id on each line; before they existed,
-/// side chains lay in the session's file and had no name.
+/// The lane that a line names. Transcripts of sub-agents repeat the agent's id on each line; before
+/// they existed, sidechains were stored in the session's file without an id.
 pub(crate) fn lane_of(input: Input<'_>) -> Option<Name> {
     let json = input.json;
     let agent = json.get("agentId").text();

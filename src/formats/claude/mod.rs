@@ -1,4 +1,9 @@
-//! claude-code: the sessions of Claude Code as they lie on disk, with the files of their sub-agents.
+//! claude-code: sessions of Claude Code as stored on disk, with the transcripts, metadata and
+//! stored outputs of their sub-agents.
+//!
+//! `claude --resume` looks for the id among the sessions of the working directory
+//! (code.claude.com/docs/en/cli-reference). `--resume-session-at`, which drops later messages,
+//! works in print mode only.
 //!
 //! Invariant: file order is reading order; `parentUuid` is evidence for rewinds only.
 
@@ -48,7 +53,6 @@ use lanes::{Trust, fork, workflow};
 use line::{Line, SIDECHAIN};
 use session::Session;
 
-/// The format.
 pub(crate) struct Claude;
 
 impl Format for Claude {
@@ -81,7 +85,8 @@ impl Format for Claude {
         places::home(path)
     }
 
-    /// Before there were folders, the files of sub-agents lay beside those of their sessions.
+    /// Old versions, before `subagents/`, stored the transcripts of sub-agents next to those of
+    /// their sessions.
     fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
         let is_id = wanted
             .chars()
@@ -109,10 +114,7 @@ impl Format for Claude {
     }
 }
 
-/// Claude Code looks for the id among the sessions of the folder in which it is started
-/// (code.claude.com/docs/en/cli-reference). `--resume-session-at`, which leaves out what came later, works in print mode
-/// only.
-/// Decodes one session.
+/// Decoder of one session.
 struct ClaudeDecoder {
     format: &'static str,
     session: Session,
@@ -206,7 +208,7 @@ impl Decoder for ClaudeDecoder {
 }
 
 impl ClaudeDecoder {
-    /// Of Claude Code, or of an agent that writes as it does.
+    /// Decoder of Claude Code, or of an agent that writes the same format.
     fn of(format: &'static str) -> Self {
         Self {
             format,
@@ -214,7 +216,7 @@ impl ClaudeDecoder {
         }
     }
 
-    /// A record of a file beside the session that is no transcript.
+    /// Decodes a record of a companion file that is not a transcript; `None` if it is one.
     fn beside(&mut self, input: Input<'_>, out: &mut Batch) -> Option<Fate> {
         Some(match input.place {
             Place::File(path) if workflow::is_report(path) => {
@@ -249,7 +251,7 @@ impl ClaudeDecoder {
             }
             kind => notes::decode(line, &mut self.session, out).unwrap_or_else(|| {
                 let entry = line.entry(line.id.clone(), Role::Harness, out);
-                // What is no link of the chain is the program's own state.
+                // A line without a `uuid` is not part of the chain: it is state of the program.
                 let show = if line.has_uuid {
                     unknown::record
                 } else {
@@ -260,7 +262,7 @@ impl ClaudeDecoder {
         }
     }
 
-    /// `agent-<id>.meta.json` says which call started the sub-agent.
+    /// Decodes `agent-<id>.meta.json`, which names the call that started the sub-agent.
     fn describe_agent(&mut self, path: &Path, input: Input<'_>, out: &mut Batch) -> Fate {
         let stem = path
             .file_name()
@@ -294,8 +296,9 @@ impl ClaudeDecoder {
     }
 }
 
-/// A line that made no entry of its own is a link between those that did; its edits begin at `from`. Each
-/// line of an answer hangs below the answer, and what goes on from it below the line.
+/// Emits a link for a line without an entry of its own, so that the chain of parents has no gaps.
+/// `from` is the index of the first edit of the line. A line of an answer has the answer as its
+/// parent; what continues from the line has the line.
 fn link(line: &Line<'_>, from: usize, out: &mut Batch) {
     let made = out.edits.iter().skip(from).filter_map(|edit| match edit {
         Edit::Entry(entry) => Some(&entry.key),

@@ -1,5 +1,5 @@
-//! Lines outside the chain of messages: titles, modes, queues, links, bookkeeping. The program appends
-//! them again and again; the last one counts.
+//! Lines outside the chain of messages: titles, modes, queues, links, bookkeeping. The program
+//! appends them repeatedly; the last one counts.
 
 use super::line::Line;
 use super::queue;
@@ -13,7 +13,7 @@ use crate::model::figures::count;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
-/// A line of one of these types; `None` if the type is another.
+/// Decodes a line of one of these types; `None` for another type.
 pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Option<Fate> {
     let json = line.json;
     let fate = match line.kind() {
@@ -23,7 +23,7 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
         "custom-title" => title(4, json.get("customTitle"), out),
         "worktree-state" => moved(json.get("worktreeSession"), out),
         "tag" => {
-            // An empty one takes back the one before.
+            // An empty tag removes the one before.
             let value = json.get("tag").clean();
             out.fact("tag", value);
             Fate::Merged
@@ -68,7 +68,8 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
     Some(fate)
 }
 
-/// The conversation goes on in another session. What is said here after that takes it back.
+/// Records that the conversation continues in another session. A later message in this one revokes
+/// it.
 fn continued(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let names = ["continuedInSessionId", "continuedIn", "targetSessionId"];
     let id = line.json.first(&names, Json::text).unwrap_or_default();
@@ -78,7 +79,7 @@ fn continued(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     out.show(entry)
 }
 
-/// The conversation goes on here, whatever was said of another session.
+/// Revokes the record that the conversation continues elsewhere: it continues here.
 pub(crate) fn go_on_here(session: &mut Session, out: &mut Batch) {
     let Some(mut entry) = session.continued.take() else {
         return;
@@ -93,8 +94,8 @@ pub(crate) fn go_on_here(session: &mut Session, out: &mut Batch) {
     out.entry(*entry);
 }
 
-/// A session may begin in a worktree, or go there: it is of the project whose copy that is. One that has left it says so
-/// with nothing.
+/// Decodes a change of worktree. A session in a worktree belongs to the project that was copied. On
+/// leaving the worktree the members are empty.
 fn moved(worktree: &Json<'_>, out: &mut Batch) -> Fate {
     let folder = |names: &[&str]| worktree.first(names, Json::filled).map(Text::clean);
     let from = folder(&["preEnterOriginalCwd", "originalCwd"]);
@@ -116,7 +117,7 @@ fn title(rank: u8, title: &Json<'_>, out: &mut Batch) -> Fate {
     Fate::Merged
 }
 
-/// What the session is called wherever it is shown beside others.
+/// Sets the name of the session as other sessions and lists show it.
 fn agent(name: &Json<'_>, out: &mut Batch) -> Fate {
     if let Some(agent) = name.text() {
         out.meta(MetaEdit::Agent(agent));
@@ -124,7 +125,7 @@ fn agent(name: &Json<'_>, out: &mut Batch) -> Fate {
     title(3, name, out)
 }
 
-/// Summaries of other sessions stand at the head of a file; all are kept readable.
+/// Decodes a summary. Summaries of other sessions are at the head of a file; all are shown.
 fn summary(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let json = line.json;
     let summary = json.get("summary").filled().map(str::to_owned);
@@ -138,7 +139,8 @@ fn summary(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     show_text(line, "summary of a conversation", &text, true, out)
 }
 
-/// What the session made shows once: the lines are written again with every resume, so that their places say nothing.
+/// Shows an artifact of the session once: the lines are repeated at each resume, so that their
+/// positions are meaningless.
 fn once(
     line: &Line<'_>,
     what: &str,
@@ -157,7 +159,8 @@ fn once(
     out.show(entry)
 }
 
-/// Copies of files from before a prompt. Later lines write the same snapshot again, with more files.
+/// Decodes a snapshot of files from before a prompt. Later lines repeat the same snapshot with more
+/// files.
 fn snapshot(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let snapshot = line.json.get("snapshot");
     let of = snapshot

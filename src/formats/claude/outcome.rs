@@ -1,5 +1,5 @@
-//! What Claude Code records of a result besides its text (`toolUseResult`, `tool_use_result` in
-//! streams): exit codes, counts, durations, patches. Its shape differs from tool to tool.
+//! What Claude Code records of a result besides its text (`toolUseResult`, in streams
+//! `tool_use_result`): exit codes, counts, durations, patches. The shape differs from tool to tool.
 
 use super::stored;
 use super::voice::background;
@@ -11,13 +11,13 @@ use crate::model::text::{Text, count_lines};
 use crate::model::tool::work::Ends;
 use crate::model::tool::{ToolResult, Verdict};
 
-/// How the text of a result begins that the user did not wait for.
+/// First words of the text of a result whose call the user interrupted.
 const INTERRUPTED: &str = "[Request interrupted by user";
 
-/// Adds what the structured copy of a result says. `text` is the text of the result.
+/// Adds what the structured copy of a result has. `text` is the text of the result.
 pub(crate) fn enrich(result: &mut ToolResult, text: &str, details: &Json<'_>, out: &mut Batch) {
     if let Some(begin) = stored::preview(text) {
-        // Early versions keep more of the output beside the text than in it.
+        // Early versions store more of the output in the structured copy than in the text.
         let sample = begin
             .split_once("Preview")
             .map_or(begin, |(_, sample)| sample);
@@ -58,8 +58,8 @@ pub(crate) fn enrich(result: &mut ToolResult, text: &str, details: &Json<'_>, ou
     }
 }
 
-/// How many lines of a file were read, where the program reminds the model of something below them: these lines are
-/// not the file's.
+/// The number of lines read from a file, if the program appended a reminder: the lines of the
+/// reminder are not the file's.
 fn lines_before_reminder(text: &str) -> Option<String> {
     let begin = text.trim_start();
     let rest = begin.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -68,7 +68,7 @@ fn lines_before_reminder(text: &str) -> Option<String> {
     Some(count(count_lines(file.trim_end()) as u64, "line"))
 }
 
-/// Takes over what a record says of why its call did not run to its end, whatever the text of the result is.
+/// Applies the recorded reason why the call did not complete, whatever the text of the result.
 pub(crate) fn deny(result: &mut ToolResult, kind: &str) {
     let (verdict, words) = match kind {
         "user-rejected" => (Verdict::Refused, "refused"),
@@ -112,7 +112,7 @@ fn facts(verdict: Verdict, text: &str, details: &Json<'_>) -> Vec<String> {
     facts
 }
 
-/// The code in `Exit code 101`, with which the text of a failed command begins.
+/// Parses the code in `Exit code 101`, with which the text of a failed command begins.
 fn exit_code(text: &str) -> Option<i64> {
     let rest = text
         .trim_start()
@@ -270,7 +270,7 @@ fn task_facts(details: &Json<'_>) -> Vec<String> {
     facts
 }
 
-/// What a command did to the repository.
+/// Commits, pushes and pull requests that a command made.
 fn git_facts(done: &Json<'_>) -> Vec<String> {
     let fact = |path: &[&str], word: &str| {
         let value = done.at(path);
@@ -292,7 +292,7 @@ fn git_facts(done: &Json<'_>) -> Vec<String> {
     facts.into_iter().flatten().collect()
 }
 
-/// The hunks as a unified diff.
+/// Formats hunks as a unified diff.
 fn unified(hunks: &[Json<'_>]) -> String {
     let mut diff = String::new();
     for hunk in hunks {

@@ -1,4 +1,5 @@
-//! Where Claude Code keeps sessions: `<folder of the project>/<session>.jsonl`, sub-agents beneath.
+//! Where Claude Code stores sessions: `<folder of the project>/<session>.jsonl`, sub-agents in a
+//! folder below.
 
 use std::path::{Path, PathBuf};
 
@@ -6,8 +7,9 @@ use crate::formats::json::Json;
 use crate::formats::roots::{Process, SessionName, file_name};
 use crate::model::meta::{RunStatus, Running};
 
-/// Files of sub-agents are no sessions of their own; up to 2.0 they lay beside the sessions. A job in the background
-/// keeps a copy of its parent's.
+/// The session id in a path. `None` for files of sub-agents, which are not sessions; up to 2.0 they
+/// are stored beside the sessions. `None` too for the copy of its parent's transcript that a
+/// background job keeps.
 pub fn named(path: &Path) -> Option<SessionName<'_>> {
     let is_sub_agent =
         file_name(path).starts_with("agent-") || path.iter().any(|folder| folder == "subagents");
@@ -17,7 +19,7 @@ pub fn named(path: &Path) -> Option<SessionName<'_>> {
     SessionName::stem(path).filter(|_| !is_sub_agent && !is_copy)
 }
 
-/// The session that a sub-agent's file lies beneath.
+/// The session that a sub-agent's file belongs to.
 pub(crate) fn owner(path: &Path) -> Option<PathBuf> {
     let folder = path
         .ancestors()
@@ -27,7 +29,7 @@ pub(crate) fn owner(path: &Path) -> Option<PathBuf> {
     Some(session.into())
 }
 
-/// The session with this id that a sub-agent's file lies beside, as up to 2.0.
+/// The session with this id beside which a sub-agent's file is stored, as up to 2.0.
 pub(crate) fn owner_of_id(path: &Path, id: &str) -> Option<PathBuf> {
     let is_old = file_name(path).starts_with("agent-") && owner(path).is_none();
     is_old
@@ -35,7 +37,7 @@ pub(crate) fn owner_of_id(path: &Path, id: &str) -> Option<PathBuf> {
         .filter(|owner| owner.parent() == path.parent())
 }
 
-/// The folder of all projects, if the session lies where Claude Code puts it.
+/// The folder of all projects, if the session is in the usual directory; else the session's folder.
 pub(crate) fn home(path: &Path) -> PathBuf {
     let project = path.parent().unwrap_or(path);
     let projects = project
@@ -44,8 +46,8 @@ pub(crate) fn home(path: &Path) -> PathBuf {
     projects.unwrap_or(project).to_owned()
 }
 
-/// The folder with a file for each process that runs (since 2.1.139): it lies beside that of the projects, wherever that
-/// was moved.
+/// The folder with a file for each running process (since 2.1.139), beside that of the projects,
+/// wherever that was moved.
 pub(crate) fn processes(path: &Path) -> Option<PathBuf> {
     let projects = path
         .parent()?
@@ -57,8 +59,8 @@ pub(crate) fn processes(path: &Path) -> Option<PathBuf> {
         .map(|home| home.join("sessions"))
 }
 
-/// What the file of a process says. Programs that embed the agent write no status; files of an older kind
-/// (`pid-<n>.json`) name neither process nor status.
+/// Parses the file of a process. Programs that embed the agent write no status; files of an older
+/// kind (`pid-<n>.json`) name neither process nor status.
 pub(crate) fn process(file: &Json<'_>) -> Option<Process> {
     let status = match file.get("status").str_or_empty() {
         "busy" => Some(RunStatus::Busy),

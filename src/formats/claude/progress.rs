@@ -1,6 +1,6 @@
-//! Progress lines: up to a third of all lines of old versions. What they say is written again by the
-//! result: until it comes, the newest line is what the running call shows. Messages of sub-agents stay
-//! as copies until the file of the sub-agent holds them.
+//! Progress lines: up to a third of all lines of old versions. The result repeats what they
+//! contain; until it comes, the newest line is shown as the output of the running call. Messages of
+//! sub-agents are shown as copies until they are read from the sub-agent's file.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ use crate::model::text::Text;
 use crate::model::tool::ToolState;
 use crate::model::tool::identifies;
 
-/// A progress line.
+/// Decodes a progress line.
 pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let data = line.json.get("data");
     let text = |member: &str| data.get(member).str_or_empty();
@@ -71,8 +71,8 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
     }
 }
 
-/// What a call has put out so far; each line holds all of it, so that only the newest one counts. One
-/// whose call is not in the session keeps an entry of its own.
+/// Sets the output of a running call. Each line contains all output so far, so that only the newest
+/// one counts. Without its call in the session it is a trace entry.
 fn live(line: &Line<'_>, output: &str, session: &mut Session, out: &mut Batch) -> Fate {
     let call = line.json.get("parentToolUseID").str_or_empty();
     let body = out.output(output.trim());
@@ -93,8 +93,8 @@ pub(crate) fn copy_key(message: &str) -> Key {
     Text::clean(&format!("copy:{message}"))
 }
 
-/// A copy of a sub-agent's message. It is no message of the session, but until the sub-agent's own
-/// file holds the message, a quiet note in its lane keeps it readable.
+/// Shows a copy of a sub-agent's message as a quiet note in its lane. It is not a message of the
+/// session; the message in the sub-agent's own file replaces it.
 fn copy(line: &Line<'_>, data: &Json<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let inner = data.get("message");
     let agent = data.get("agentId").str_or_empty();
@@ -128,7 +128,7 @@ fn copy(line: &Line<'_>, data: &Json<'_>, session: &mut Session, out: &mut Batch
     out.show(entry)
 }
 
-/// A block without its meaning for counts: a call in a copy is no call of the session.
+/// A block as plain text: a call in a copy must not count as a call of the session.
 fn plain(block: &Json<'_>, line: &Line<'_>, out: &mut Batch) -> BlockKind {
     let kind = block_type(block);
     let (title, text) = match kind {

@@ -1,4 +1,4 @@
-//! Qoder: lines like those of Claude Code, in folders of its own. It counts credits: tokens stand there as 0.
+//! qoder: the format of Claude Code in folders of its own. It counts credits; token counts are 0.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,6 @@ use crate::formats::json::Json;
 use crate::formats::roots::SessionName;
 use crate::model::record::Shape;
 
-/// The format.
 pub(crate) struct Qoder;
 
 impl Format for Qoder {
@@ -72,7 +71,7 @@ impl Format for Qoder {
     }
 }
 
-/// The first line of a session.
+/// Whether a line is the first one of a session.
 fn is_head(line: &Json<'_>) -> bool {
     line.get("type").is("runtime-config") && line.has("sessionId")
 }

@@ -1,6 +1,7 @@
-//! The queue of prompts that were typed while the agent was busy. What is taken out of it between two turns shows
-//! as a prompt of its own, so that the entry of the queue is worth a row only while it waits. What is given to the
-//! agent in the middle of a turn is recorded by an attachment, and by nothing but its removal in older versions.
+//! The queue of prompts typed while the agent is busy. A prompt taken from it between turns is
+//! shown as an entry of its own, so the queue's entry is of interest only while the prompt is
+//! queued. Delivery within a turn is recorded by an attachment; in older versions only by the
+//! removal from the queue.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -15,24 +16,24 @@ use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role};
 use crate::model::tally::Fate;
 use crate::model::tool::work::Carrier;
 
-/// Prompts that wait.
+/// Queued prompts and notifications.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    /// What its user said, in the order of coming.
+    /// Prompts of the user, in order of arrival.
     said: BTreeMap<usize, Waiting>,
-    /// What the program put there.
+    /// Notifications of the program.
     notices: BTreeMap<usize, Waiting>,
-    /// How many came.
+    /// Number of prompts and notifications so far.
     count: usize,
-    /// Which of them have these words; some may be gone.
+    /// Indexes of the prompts with this text; some may have been removed.
     by_words: HashMap<Piece, VecDeque<usize>>,
-    /// The words of what lines of the queue name by an id.
+    /// Hashes of prompts by the id under which lines refer to them.
     by_id: HashMap<Key, Piece>,
-    /// What is gone of which no line about the queue said so far.
+    /// Prompts that were delivered, but whose removal was not recorded yet.
     unannounced: Vec<Piece>,
-    /// What was given to the agent in this turn, by its words: an attachment may still record it.
+    /// Prompts that were delivered in this turn, by text: an attachment may still record them.
     given: HashMap<Piece, Key>,
-    /// Whether attachments record what is given to the agent.
+    /// Whether attachments record deliveries.
     has_attachments: bool,
 }
 
@@ -40,12 +41,12 @@ pub(crate) struct Queue {
 struct Waiting {
     key: Key,
     words: Piece,
-    /// What it says; the body lies in the line that put it there.
+    /// The text; the body is that of the line that queued it.
     body: Body,
 }
 
 impl Queue {
-    /// An attachment records what was given to the agent.
+    /// Applies an attachment that records a delivered prompt.
     pub(crate) fn attach(&mut self, line: &Line<'_>, words: Piece, out: &mut Batch) {
         self.has_attachments = true;
         let key = self.given.remove(&words).or_else(|| {
@@ -58,7 +59,7 @@ impl Queue {
         }
     }
 
-    /// A prompt begins another turn.
+    /// Begins a turn.
     pub(crate) fn begin_turn(&mut self) {
         self.given.clear();
     }
@@ -78,7 +79,7 @@ impl Queue {
         self.count += 1;
     }
 
-    /// Takes out what has these words, and whether its user said it.
+    /// Takes the first prompt with this text, and whether it is the user's.
     fn take_with(&mut self, words: Piece) -> Option<(Waiting, bool)> {
         let numbers = self.by_words.get_mut(&words)?;
         let (said, notices) = (&mut self.said, &mut self.notices);
@@ -92,8 +93,9 @@ impl Queue {
         taken
     }
 
-    /// Takes out what a line speaks of, and whether its user said it. What an attachment recorded is gone already. Of a
-    /// line that names nothing it is known that notices of the program stay longer than what its user said.
+    /// Takes the prompt that a line refers to, and whether it is the user's; `None` if an
+    /// attachment recorded its delivery. For a line that names none it is the first prompt of the
+    /// user, as notifications stay queued longer.
     fn take(&mut self, line: &Line<'_>) -> Option<(Waiting, bool)> {
         let content = line.json.get("content");
         let named = || {
@@ -128,7 +130,7 @@ impl Queue {
     }
 }
 
-/// A line about the queue.
+/// Decodes a `queue-operation`.
 pub(crate) fn decode(
     line: &Line<'_>,
     queue: &mut Queue,
@@ -233,7 +235,7 @@ fn enqueue(
     line.show(BlockKind::raw("queued", body), true, out)
 }
 
-/// What distinguishes the words of one prompt from those of another.
+/// A hash of a prompt's text.
 pub(super) fn words_of(prompt: &Json<'_>) -> Piece {
     let text = |block: &Json<'_>| {
         block

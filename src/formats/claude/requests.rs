@@ -1,5 +1,6 @@
-//! Requests: what they began with, and those that the program makes again. Of one that failed there is a line for each
-//! attempt, and one entry for all of them; of one that the provider refused the answers so far are taken back.
+//! Requests: their system prompts and tools, and retries. A failed request has a line for each
+//! attempt, merged into one entry. If the provider refused a request, the answers so far are
+//! retracted.
 
 use std::collections::HashMap;
 
@@ -11,34 +12,34 @@ use crate::model::entry::{Break, Role};
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 
-/// What is known of requests.
+/// The state of requests.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
-    /// Errors after which one is tried again, by lane.
+    /// Errors whose request is retried, by lane.
     open: HashMap<Option<Name>, Key>,
-    /// What they began with.
+    /// System prompts and tools.
     pub(crate) snapshots: Snapshots,
-    /// To which answers lines belong, since the last prompt.
+    /// Answers by their lines, since the last prompt.
     answers: HashMap<Key, Key>,
 }
 
 impl Requests {
-    /// Notes to which answer a line belongs.
+    /// Records the answer of a line.
     pub(crate) fn answer(&mut self, line: &Key, answer: &Key) {
         self.answers.insert(line.clone(), answer.clone());
     }
 
-    /// The answer that a line belongs to, if that was given since the last prompt.
+    /// The answer that a line belongs to, if it is of the current turn.
     pub(crate) fn answer_of(&self, line: &str) -> Option<&Key> {
         self.answers.get(line)
     }
 
-    /// Its user asked for something else: what was answered before is not taken back any more.
+    /// Begins a turn: earlier answers are no longer retracted.
     pub(crate) fn begin_turn(&mut self) {
         self.answers.clear();
     }
 
-    /// The lane goes on: its next error is another one.
+    /// Ends the retries of a lane: its next error is another request's.
     pub(crate) fn end(&mut self, lane: Option<&Name>) {
         if !self.open.is_empty() {
             self.open.remove(&lane.cloned());
@@ -46,7 +47,8 @@ impl Requests {
     }
 }
 
-/// An error with the number of its attempt and how many there will be. The last one is loud.
+/// Decodes an error with its attempt and the number of attempts. The error of the last attempt is
+/// not quiet.
 pub(crate) fn failed(
     line: &Line<'_>,
     attempt: Option<(i64, i64)>,

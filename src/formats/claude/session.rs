@@ -1,4 +1,4 @@
-//! What earlier lines of a session said: facts that later lines lean on or need not repeat.
+//! State of a session across its lines: ids, answers and facts that later lines refer to or repeat.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hasher};
@@ -28,11 +28,11 @@ use crate::model::record::FileId;
 use crate::model::text::{Name, Text};
 use crate::model::tool::identifies;
 
-/// Characters of a title made from a prompt.
+/// Length limit of a title made from a prompt, in characters.
 const TITLE_CHARS: usize = 120;
 
-/// Members of an envelope that are facts about the session, in the spelling of disk and stream. The
-/// session is the first.
+/// Members of the envelope that are facts about the session, in the spelling of disk and stream.
+/// The session id is the first.
 const FACTS: [Fact; 8] = [
     ("sessionId", MetaEdit::Id),
     ("session_id", MetaEdit::Id),
@@ -55,14 +55,14 @@ const FACTS: [Fact; 8] = [
 
 type Fact = (&'static str, fn(Text) -> MetaEdit);
 
-/// What distinguishes one line with an id from another one.
+/// What was recorded of a line with a `uuid`, to compare later lines with the same one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
     content: u32,
     stretch: Stretch,
 }
 
-/// Half of a hash tells a few contents of one id apart.
+/// Truncates a hash to 32 bits, which suffice to distinguish the few contents of one id.
 fn half(hash: u64) -> u32 {
     let [a, b, c, d, ..] = hash.to_le_bytes();
     u32::from_le_bytes([a, b, c, d])
@@ -71,45 +71,44 @@ fn half(hash: u64) -> u32 {
 /// Whose file was opened.
 #[derive(Debug, Default, PartialEq)]
 enum Home {
-    /// Its first chain line is still to come.
+    /// Not decided: the first line of the chain was not read yet.
     #[default]
     Unknown,
-    /// A session's.
+    /// The transcript of a session.
     Session,
-    /// A sub-agent's own.
+    /// The transcript of a sub-agent.
     SubAgent(Name),
 }
 
-/// The memory of a decoder.
+/// The state of a decoder.
 #[derive(Debug, Default)]
 pub struct Session {
-    /// Sub-agents.
     pub(crate) lanes: Lanes,
     /// Sub-agents without ids.
     pub(crate) chains: Chains,
-    /// Sub-agents that begin with what their parent knows.
+    /// Sub-agents that inherit the history of their parent.
     pub(crate) forks: Forks,
-    /// Calls and what they wait for.
+    /// Open calls.
     pub(crate) calls: Calls,
     /// Runs of hooks.
     pub(crate) hooks: Hooks,
-    /// Prompts that wait.
+    /// Queued prompts.
     pub(crate) queue: Queue,
-    /// Outputs beside the session.
+    /// Large outputs stored in files of their own.
     pub(crate) stored: Stored,
-    /// What the agent says that it cost.
+    /// The cost that the agent recorded.
     pub(crate) bill: Bill,
-    /// What requests began with, and which are made again.
+    /// Prompts and tools of requests, and requests that are retried.
     pub(crate) requests: Requests,
-    /// What the last record says of another session in which this one goes on.
+    /// The entry saying that the session continues in another one, if that is the last record.
     pub(crate) continued: Option<Box<Entry>>,
     /// A command whose output may follow.
     pub(crate) command: Option<Command>,
     home: Home,
     boundary: Option<(Option<Name>, Key)>,
-    /// The lines with ids so far, and blocks of rarer kinds.
+    /// The `uuid`s so far, and the blocks of unknown kinds by a hash.
     seen: ByKey<Mark>,
-    /// Tells their contents apart: all that is said goes through it.
+    /// The hasher for contents. All content is hashed, so its keys are random.
     contents: DefaultHashBuilder,
     settings: HashSet<Key>,
     owners: Owners,
@@ -127,12 +126,13 @@ impl Session {
         }
     }
 
-    /// Whether the first chain line of the opened file is still to come.
+    /// Whether the first line of the chain is yet to be read.
     pub(crate) fn needs_home(&self) -> bool {
         self.home == Home::Unknown
     }
 
-    /// The first chain line decides whose file it is: a sub-agent's own file is read as a session.
+    /// Determines from the first line of the chain whose file it is: the file of a sub-agent is
+    /// read as a session.
     pub(crate) fn settle_home(&mut self, line: &Line<'_>) {
         let agent = line
             .json
@@ -143,8 +143,8 @@ impl Session {
         self.home = agent.map_or(Home::Session, Home::SubAgent);
     }
 
-    /// Notes a line. Resumed sessions and compactions write lines again, other lanes copy them. A line with a known id
-    /// but another content takes the place of the first.
+    /// Records a line. Resumed sessions and compactions write lines again, other lanes copy them. A
+    /// line that repeats an id with other content replaces the first.
     pub(crate) fn note(&mut self, line: &Line<'_>, out: &mut Batch) -> Standing {
         let stretch = self
             .owners
@@ -200,7 +200,8 @@ impl Session {
         Standing::New
     }
 
-    /// The places of those blocks of a message that are of rarer kinds and that no line said of it before.
+    /// Positions of the blocks of a message that have an unknown kind and were not in an earlier
+    /// line of the message.
     pub(crate) fn new_blocks(&mut self, line: &Line<'_>) -> Vec<usize> {
         let blocks = line
             .json
@@ -228,7 +229,7 @@ impl Session {
         rare.filter(is_new).map(|(place, _)| place).collect()
     }
 
-    /// All that the file of a line said before it is a copy.
+    /// Marks all that the file of this line had before it as a copy.
     pub(crate) fn end_copy(&mut self, line: &Line<'_>, out: &mut Batch) {
         if line.lane.is_none() && self.home().is_some() {
             out.push(Edit::Copied {
@@ -240,37 +241,37 @@ impl Session {
         self.owners.end_copy(line, out);
     }
 
-    /// Notes a setting: `false` if it is known.
+    /// Records a setting. Returns `false` if it was recorded before.
     pub(crate) fn is_new_setting(&mut self, key: &Key) -> bool {
         self.settings.insert(key.clone())
     }
 
-    /// Notes a compaction, whose summary is still to come.
+    /// Records a compaction whose summary is to follow.
     pub(crate) fn set_boundary(&mut self, line: &Line<'_>) {
         self.boundary = Some((line.lane.clone(), line.id.clone()));
     }
 
-    /// The entry of the compaction that a summary belongs to.
+    /// Takes the entry of the compaction that a summary belongs to.
     pub(crate) fn take_boundary(&mut self, line: &Line<'_>) -> Option<Key> {
         self.boundary
             .take_if(|(lane, _)| *lane == line.lane)
             .map(|(_, key)| key)
     }
 
-    /// Notes an answer of the model: `false` if an earlier line of its lane began it.
+    /// Records an answer of the model. Returns `false` if an earlier line of its lane began it.
     pub(crate) fn begins_answer(&mut self, key: &Key, lane: Option<&Name>, file: FileId) -> bool {
         let stretch = self.owners.stretch(lane, file, false);
         self.owners.begin_answer(key, stretch)
     }
 
-    /// Whether a line with this id was seen.
+    /// Whether a line with this id was read.
     pub(crate) fn has_seen(&self, id: &str) -> bool {
         self.seen.contains(id)
     }
 
-    /// The session that the lines up to here belong to, if this one begins another: a session that was
-    /// resumed or forked holds the lines of the one before it, under their old id or as copies that
-    /// say whence.
+    /// Whether this line begins another session, as the text of the break. A session that was
+    /// resumed or forked contains the lines of its predecessor, either with their old session id or
+    /// as copies that name their source.
     pub(crate) fn leaves(&mut self, line: &Line<'_>) -> Option<Text> {
         let json = line.json;
         if !line.has_uuid || line.lane.is_some() || line.input.place != Place::Line {
@@ -304,7 +305,7 @@ impl Session {
         }
     }
 
-    /// The first prompt is the title of a session that has no better one.
+    /// Makes the first prompt the title of the session, with the lowest rank.
     pub(crate) fn emit_prompt(&mut self, words: &str, out: &mut Batch) {
         if !self.has_prompt {
             self.has_prompt = true;
@@ -312,8 +313,8 @@ impl Session {
         }
     }
 
-    /// A summary is the title of this session only if the line that it ends with is in it: files begin
-    /// with summaries of other sessions.
+    /// Makes a summary the title if its last line is in this session: files begin with summaries of
+    /// other sessions.
     pub(crate) fn emit_summary(&mut self, leaf: &str, title: Text, out: &mut Batch) {
         if self.has_seen(leaf) {
             out.title(1, title);

@@ -1,12 +1,12 @@
-//! Whether a file is a session of Claude Code as it lies on disk.
+//! Detects sessions of Claude Code as stored on disk.
 
 use crate::formats::decoder::{Confidence, Probe, Verdict};
 use crate::formats::json::Json;
 use crate::model::record::Shape;
 
-/// Types of lines that are part of the chain.
+/// Types of lines in the chain.
 const CHAIN: [&str; 5] = ["user", "assistant", "system", "progress", "attachment"];
-/// Types of lines beside the chain.
+/// Types of lines outside the chain.
 const NOTES: [&str; 16] = [
     "summary",
     "file-history-snapshot",
@@ -26,7 +26,7 @@ const NOTES: [&str; 16] = [
     "content-replacement",
 ];
 
-/// Decides by the first lines.
+/// Judges by the first lines.
 pub(crate) fn sniff(probe: &Probe<'_>) -> Verdict {
     if probe.is_document {
         return Verdict::no("the file is one JSON document");
@@ -62,12 +62,13 @@ pub(crate) fn sniff(probe: &Probe<'_>) -> Verdict {
     Verdict::no("no line with parentUuid or isSidechain")
 }
 
-/// Qwen Code took over the envelope, but not the content of messages.
+/// Whether a line is of Qwen Code, which adopted the envelope, but not the content of messages.
 fn is_qwen(line: &Json<'_>) -> bool {
     line.has("systemPayload") || line.get("message").has("parts")
 }
 
-/// iFlow took over the envelope, but not the names of sessions nor what tools give.
+/// Whether a line is of iFlow, which adopted the envelope, but neither the names of sessions nor
+/// the results of tools.
 fn is_iflow(line: &Json<'_>) -> bool {
     line.get("sessionId").str_or_empty().starts_with("session-") && line.has("uuid")
 }

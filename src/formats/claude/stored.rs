@@ -1,7 +1,7 @@
-//! Outputs that were too large for the session (since 2.1): the result holds the beginning and names a
-//! file beside the session, `tool-results/<id>.txt`, which holds the whole.
+//! Large outputs (since 2.1): the result has the beginning and names a file beside the session,
+//! `tool-results/<id>.txt`, with the whole output.
 //!
-//! Invariant: a result keeps what its line holds until the file is there.
+//! Invariant: a result keeps the content of its line until the file is read.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::tool::ToolResult;
 
-/// Stored outputs by the names of their files.
+/// Stored outputs by file name.
 #[derive(Debug, Default)]
 pub(crate) struct Stored {
     named: HashMap<String, Named>,
@@ -33,7 +33,7 @@ struct Named {
 }
 
 impl Stored {
-    /// Takes note of a result that names a file, and gives it the file's text if that was read.
+    /// Records a result that names a file, and completes it if the file was read.
     pub(crate) fn name(
         &mut self,
         call: &Key,
@@ -59,7 +59,7 @@ impl Stored {
         );
     }
 
-    /// A stored output was read.
+    /// Applies a stored output to the result that names it.
     pub(crate) fn arrive(&mut self, path: &Path, text: &str, out: &mut Batch) -> Fate {
         let file = file_of(&path.to_string_lossy()).to_owned();
         let body = out.output(text);
@@ -79,7 +79,7 @@ impl Stored {
         out.show(entry)
     }
 
-    /// Says which outputs are gone: the program deletes them after some weeks.
+    /// Notes the outputs that are missing: the program deletes them after some weeks.
     pub(crate) fn miss(&mut self, out: &mut Batch) {
         let mut missed: Vec<(&String, &mut Named)> = self.named.iter_mut().collect();
         missed.retain(|(file, named)| !named.is_missed && !self.read.contains_key(*file));
@@ -95,7 +95,7 @@ impl Stored {
     }
 }
 
-/// Gives a result the whole of its output, and counts its lines anew.
+/// Replaces the body of a result by the whole output, and counts its lines again.
 fn complete(result: &mut ToolResult, body: Body) {
     let others = result
         .facts
@@ -107,7 +107,7 @@ fn complete(result: &mut ToolResult, body: Body) {
     result.body = body;
 }
 
-/// The name of the file that holds the whole output, if the line holds its beginning only.
+/// The name of the file with the whole output, if the text is only its beginning.
 pub(crate) fn named_in(text: &str, details: &Json<'_>) -> Option<String> {
     let path = details.get("persistedOutputPath").filled().or_else(|| {
         let (_, rest) = preview(text)?.split_once("saved to: ")?;
@@ -117,7 +117,7 @@ pub(crate) fn named_in(text: &str, details: &Json<'_>) -> Option<String> {
     (!file.is_empty()).then(|| file.to_owned())
 }
 
-/// What stands between the tags around the beginning of a stored output.
+/// The text between the tags around the beginning of a stored output.
 pub fn preview(text: &str) -> Option<&str> {
     const TAG: &str = "<persisted-output>";
     let inner = text.trim_start().strip_prefix(TAG)?;
@@ -129,7 +129,7 @@ pub fn preview(text: &str) -> Option<&str> {
     )
 }
 
-/// Paths of any system: the agent may have run on another one.
+/// The file name in a path of any operating system: the agent may have run on another one.
 fn file_of(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }

@@ -1,4 +1,4 @@
-//! System lines: what the program says of itself, by `subtype`.
+//! System lines: what the program reports about itself, by `subtype`.
 
 use super::command::{self, Command};
 use super::duration::seconds;
@@ -18,7 +18,7 @@ use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::work::{About, Carrier, End};
 
-/// A system line.
+/// Decodes a system line.
 pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let json = line.json;
     let content = json.get("content").str_or_empty();
@@ -63,7 +63,7 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
     }
 }
 
-/// All sub-agents in the background were stopped at once.
+/// Ends the work of all sub-agents in the background: they were stopped at once.
 fn stop_agents(line: &Line<'_>, session: &mut Session, out: &mut Batch) {
     for (work, lane) in session.lanes.stop_agents() {
         let about = About::handle(work);
@@ -73,7 +73,7 @@ fn stop_agents(line: &Line<'_>, session: &mut Session, out: &mut Batch) {
     }
 }
 
-/// Messages that a compaction left as they are.
+/// Records the messages that a compaction preserved.
 fn preserve(line: &Line<'_>, metadata: &Json<'_>, out: &mut Batch) {
     let listed = metadata.at(&["preservedMessages", "uuids"]).items().first();
     let first = listed.unwrap_or_else(|| metadata.at(&["preservedSegment", "headUuid"]));
@@ -85,7 +85,8 @@ fn preserve(line: &Line<'_>, metadata: &Json<'_>, out: &mut Batch) {
     }
 }
 
-/// The provider had refused to go on, and the program took back what it had answered so far.
+/// Marks answers as undone: the provider refused to continue, and the program retracted what it had
+/// answered.
 fn retract(line: &Line<'_>, session: &Session, out: &mut Batch) {
     let lines = line
         .json
@@ -106,7 +107,7 @@ fn retract(line: &Line<'_>, session: &Session, out: &mut Batch) {
     }
 }
 
-/// A compaction by its metadata, in the spelling of either format.
+/// A compaction by its metadata, in the spelling of disk or stream.
 pub(crate) fn compaction(metadata: &Json<'_>) -> Break {
     let count = |names: [&str; 2]| metadata.first(&names, Json::count);
     Break::Compaction {
@@ -149,7 +150,7 @@ fn api_error(json: &Json<'_>) -> Text {
     )
 }
 
-/// `API error 529 overloaded error, retry 1 of 10 in 0.5 s`.
+/// `API error 529 overloaded error, retry 1 of 10 in 0.5 s`. `wait` is in ms.
 pub(crate) fn retry(
     status: Option<i64>,
     kind: Option<&str>,
@@ -196,8 +197,8 @@ fn stop_hooks(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     hooks::summary(line, &mut session.hooks, out)
 }
 
-/// Commands that never reach the model are stored here since 2.1, with their output. Newer records name the command
-/// beside what it put out.
+/// Decodes a command that does not reach the model; stored as a system line since 2.1, with its
+/// output. Newer records name the command beside the output.
 fn local_command(line: &Line<'_>, content: &str, session: &mut Session, out: &mut Batch) -> Fate {
     let run = line.json.get("commandRun");
     let command = run.get("command").filled().map(|name| {
@@ -241,7 +242,7 @@ fn local_command(line: &Line<'_>, content: &str, session: &mut Session, out: &mu
     })
 }
 
-/// A system prompt in a message of its own.
+/// Shows a system prompt in a message of its own.
 fn prompt(line: &Line<'_>, out: &mut Batch) -> Fate {
     let mut entry = line.entry(line.id.clone(), Role::System, out);
     let body = out.prose(&anthropic::output_text(
@@ -256,12 +257,12 @@ pub(crate) fn setting(line: &Line<'_>, what: &str, is_quiet: bool, out: &mut Bat
     line.show(Break::setting(what), is_quiet, out)
 }
 
-/// Keeps a small fact that the screen shows in a better place.
+/// Records a fact as a trace: the screen shows it elsewhere.
 pub(crate) fn bookkeeping(line: &Line<'_>, what: &str, out: &mut Batch) -> Fate {
     line.show_trace(Break::setting(what), out)
 }
 
-/// Shows a text of the program under a title.
+/// Shows a text by the program under a title.
 pub(crate) fn show_text(
     line: &Line<'_>,
     title: &str,

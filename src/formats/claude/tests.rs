@@ -398,7 +398,7 @@ fn an_answer_is_complete_with_its_last_line() {
     );
 }
 
-/// The states of the calls, by the ends of their ids.
+/// The states of the calls, by the suffixes of their ids.
 fn states(transcript: &Transcript) -> Vec<(String, &'static str)> {
     let calls = transcript.entries().flat_map(Entry::calls);
     calls

@@ -1,4 +1,4 @@
-//! User lines and queued prompts: prompts, typed commands, results of tools, and the texts that the
+//! User lines and queued prompts: prompts, typed commands, results of tools, and texts that the
 //! program stores under the role of the user.
 
 use super::command::{self, Command};
@@ -25,57 +25,57 @@ use crate::model::text::Text;
 use crate::model::tool::work::{About, Carrier, End};
 use crate::model::tool::{ToolResult, ToolState, Verdict};
 
-/// What the blocks of a line come to.
+/// The decoded blocks of a line.
 #[derive(Debug, Default)]
 pub(crate) struct InputEvent {
-    /// What the user said or typed.
+    /// What the user wrote or typed.
     pub(crate) own: Vec<BlockKind>,
-    /// What the program wrote, or somebody else who is no human.
+    /// What the program or another sender that is not human wrote.
     pub(crate) program: Vec<BlockKind>,
-    /// Who that is.
+    /// The sender of that.
     pub(crate) from: Option<Sender>,
-    /// What the program told the model of a message that it handed on.
+    /// Advice of the program to the model on a message that it relayed.
     pub(crate) advice: Vec<BlockKind>,
-    /// Whether all of what the program wrote matters only to the model.
+    /// Whether everything by the program matters only to the model.
     pub(crate) is_quiet: bool,
     /// Whether it is a command that the user typed.
     pub(crate) is_command: bool,
     /// Whether the program wrote nothing but the output of a command.
     pub(crate) is_output: bool,
-    /// Whether the user stopped the work.
+    /// Whether the user interrupted the agent.
     pub(crate) is_interrupted: bool,
     /// Results of tools.
     pub(crate) results: Vec<Returned>,
-    /// What notices tell of work that goes on after the results of its calls.
+    /// Ends of background work, from notifications.
     pub(crate) updates: Vec<(About, End)>,
-    /// The first words of the user.
+    /// The first text of the user.
     pub(crate) words: Option<String>,
 }
 
-/// A result of a tool.
+/// The result of a call.
 #[derive(Debug)]
 pub(crate) struct Returned {
     call: Key,
     result: ToolResult,
-    /// The file that holds all of it.
+    /// Name of the file with the whole output.
     file: Option<String>,
-    /// Whether the call goes on: what came back is no end.
+    /// Whether the call is still running, so that this is partial output.
     goes_on: bool,
-    /// What it tells of the work of another call, and to whom.
+    /// An update of another call's work, and who is told.
     polled: Option<(About, Option<End>, Carrier)>,
 }
 
-/// The blocks of a user message, one after the other.
+/// Reads the blocks of a user message in order.
 #[derive(Debug)]
 pub(crate) struct MessageReader<'a> {
     author: Author<'a>,
-    /// The structured copy of the result, if there is one result.
+    /// The structured copy of the result, if there is exactly one result.
     details: &'a Json<'a>,
     heard: InputEvent,
 }
 
 impl<'a> MessageReader<'a> {
-    /// Of a user line.
+    /// Creates the reader for a user line.
     pub(crate) fn of(line: &Line<'a>) -> Self {
         let json = line.json;
         let is_main = line.lane.is_none() && !json.get("isSidechain").is_true();
@@ -107,7 +107,7 @@ impl<'a> MessageReader<'a> {
         for (place, block) in blocks.iter().enumerate() {
             self.read(block, Site { place, ..site }, out);
         }
-        // A line that is nothing but a result is known as a link between others: it is that result.
+        // A line with nothing but a result stands for the result in the chain of parents.
         if let ([_], [returned]) = (blocks, self.heard.results.as_mut_slice()) {
             returned.result.key = Text::clean(site.record);
         }
@@ -129,7 +129,7 @@ impl<'a> MessageReader<'a> {
             return hear_text(text, author, heard, out);
         }
         match anthropic::content(block, site, out) {
-            // What is not understood is nobody's prompt.
+            // A block of unknown kind is not a prompt.
             Content::Part(kind @ BlockKind::Aside(..)) => heard.program.push(kind),
             Content::Part(kind) if matches!(author, Author::Program | Author::Other(..)) => {
                 heard.program.push(kind);
@@ -160,7 +160,7 @@ fn is_meta(json: &Json<'_>) -> bool {
         .any(|mark| json.get(mark).is_true())
 }
 
-/// The structured copy of a result, in the spelling of disk and stream.
+/// The structured copy of a result, in the spelling of disk or stream.
 fn details_of<'a>(json: &'a Json<'a>) -> &'a Json<'a> {
     if json.has("toolUseResult") {
         json.get("toolUseResult")
@@ -226,7 +226,7 @@ fn hear_text(text: &str, author: &Author<'_>, heard: &mut InputEvent, out: &mut 
         Voice::Typed(command) => {
             heard.own.push(BlockKind::Text(out.prose(&command)));
             heard.is_command = true;
-            // A command names a session only if it says what is to be done.
+            // A command serves as title of the session only if it has arguments.
             if command.starts_with('/') && command.contains(' ') {
                 heard.words.get_or_insert(command);
             }
@@ -242,7 +242,8 @@ fn hear_text(text: &str, author: &Author<'_>, heard: &mut InputEvent, out: &mut 
     }
 }
 
-/// What somebody wrote who is no human: `body` is the exact text, `text` what the model saw of it.
+/// Adds a text by a sender that is not human: `body` is the exact message, `text` what the model
+/// received.
 fn hear_other(
     sender: &Sender,
     body: Option<&str>,
@@ -264,7 +265,7 @@ fn hear_other(
     advise(advice, heard, out);
 }
 
-/// Adds what the program told the model of a message that it handed on.
+/// Adds the program's advice on a message that it relayed.
 fn advise(advice: Option<Note<'_>>, heard: &mut InputEvent, out: &mut Batch) {
     if let Some(Note { title, text, .. }) = advice {
         let body = out.output(&text);
@@ -272,7 +273,7 @@ fn advise(advice: Option<Note<'_>>, heard: &mut InputEvent, out: &mut Batch) {
     }
 }
 
-/// Adds a message of somebody who is no human.
+/// Adds a message by a sender that is not human.
 fn say(from: Sender, words: &str, heard: &mut InputEvent, out: &mut Batch) {
     if !words.trim().is_empty() {
         heard.is_quiet = false;
@@ -301,7 +302,7 @@ fn hear_note(note: &Note<'_>, heard: &mut InputEvent, out: &mut Batch) {
     }
 }
 
-/// A user line.
+/// Decodes a user line.
 pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let json = line.json;
     let content = json.at(&["message", "content"]);
@@ -319,7 +320,7 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
     };
     let mut heard = MessageReader::of(line).all(content, site, out);
     let is_fork = fork::begins(line);
-    // What a file repeats of the calls of another lane is answered there.
+    // Results of another lane's calls that this file repeats are attached in that lane.
     heard.results.retain(|returned| {
         let is_copy = is_beside(line)
             && session
@@ -356,7 +357,7 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
         }
     }
     if !heard.own.is_empty() {
-        // What was handed on within a turn is recorded here, and not by the queue alone.
+        // A message delivered within a turn is recorded here as well as by the queue.
         if let Some(words) = heard
             .words
             .as_deref()
@@ -371,7 +372,7 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
     show(line, heard, session, out)
 }
 
-/// Takes over what a record says of why its calls did not run to their end.
+/// Applies the recorded reason why calls did not complete.
 fn deny(results: &mut [Returned], kind: &Json<'_>) {
     let is_one = results.len() == 1;
     let denied = results
@@ -386,7 +387,7 @@ fn has_result(content: &Json<'_>) -> bool {
     content.blocks().iter().any(is_result)
 }
 
-/// A prompt that was typed while the agent was busy, or a notification that was put in its queue.
+/// Decodes a prompt that was typed while the agent was busy, or a queued notification.
 pub(crate) fn queued(
     line: &Line<'_>,
     attachment: &Json<'_>,
@@ -410,7 +411,7 @@ pub(crate) fn queued(
     show(line, heard, session, out)
 }
 
-/// Shows what was heard in a line.
+/// Emits the entries of a line.
 fn show(line: &Line<'_>, mut heard: InputEvent, session: &mut Session, out: &mut Batch) -> Fate {
     // Sub-agents sign with their ids.
     if let Some(from) = &mut heard.from
@@ -423,7 +424,8 @@ fn show(line: &Line<'_>, mut heard: InputEvent, session: &mut Session, out: &mut
     }
     let is_said = !heard.own.is_empty();
     if heard.is_output && !is_said && heard.program.is_empty() {
-        // That a command put out nothing says all the same that the program ran it, and that the model was not asked.
+        // Even empty output says that the program ran the command and that the model was not
+        // called.
         let (title, body) = (Text::clean(Raw::COMMAND_OUTPUT), out.output(""));
         heard.program.push(BlockKind::Raw(Raw { title, body }));
     }
@@ -495,7 +497,7 @@ fn show(line: &Line<'_>, mut heard: InputEvent, session: &mut Session, out: &mut
     }
 }
 
-/// Gives a call its result, or what it has put out so far.
+/// Attaches a result to its call, or the output so far.
 fn end_call(line: &Line<'_>, returned: Returned, session: &mut Session, out: &mut Batch) {
     let Returned {
         call,
@@ -531,8 +533,8 @@ fn blocks(line: &Line<'_>, kinds: Vec<BlockKind>) -> Vec<Block> {
         .collect()
 }
 
-/// The summary after a compaction joins the boundary before it. Old versions write no boundary: there
-/// the summary is the only trace of the compaction.
+/// Adds the summary of a compaction to the entry of its boundary. Old versions write no boundary,
+/// so that the summary becomes the compaction's entry.
 fn summary(line: &Line<'_>, content: &Json<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let boundary = session.take_boundary(line);
     let fate = if boundary.is_some() {

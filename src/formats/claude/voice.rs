@@ -1,7 +1,7 @@
-//! What a text in a user line is: Claude Code stores commands, their output, reminders and
+//! Classifies texts in user lines: Claude Code stores commands, their output, reminders and
 //! interrupts under the role of the user. Stream-json carries the same texts.
 //!
-//! Invariant: a text of its user is never taken for one of the program unless it begins like one.
+//! Invariant: a user's text is taken for the program's only if it begins like one.
 
 pub(crate) mod author;
 pub(crate) mod background;
@@ -14,48 +14,46 @@ use crate::model::entry::Raw;
 use crate::model::entry::sender::{Sender, SenderKind};
 use crate::model::text::Name;
 
-/// Who speaks in a text.
+/// Who wrote a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Voice<'a> {
-    /// The user, with what the program put before and after the words.
+    /// The user, with additions of the program before and after the text.
     Own {
-        /// The words without the program's additions.
+        /// The text without the additions.
         words: &'a str,
-        /// The additions.
         asides: Vec<Note<'a>>,
     },
-    /// Somebody's message that the program handed on, under words of its own; without a sender the user's.
+    /// A message that the program relayed, with text of its own around it.
     Relayed {
-        /// Who wrote it.
+        /// The sender; `None` for the user.
         from: Option<Sender>,
-        /// The message without the words of the program.
+        /// The message without the program's text.
         words: Cow<'a, str>,
         /// What the program added for the model.
         advice: Option<Note<'a>>,
     },
     /// The user, by a command: `/compact args`, `!ls`.
     Typed(String),
-    /// The user stopped the work.
+    /// The user interrupted the agent.
     Interrupted(&'a str),
     /// The program.
     Program(Note<'a>),
 }
 
-/// A text that the program wrote.
+/// A text by the program.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Note<'a> {
-    /// What it is.
     pub(crate) title: &'static str,
     /// The text without its tags.
     pub(crate) text: Cow<'a, str>,
-    /// What it tells the program beside that, such as the id of a task.
+    /// Further facts, such as the id of a task.
     pub(crate) facts: String,
     /// Whether it matters only to the model.
     pub(crate) quiet: bool,
 }
 
 impl<'a> Note<'a> {
-    /// Whether it is what a typed command put out.
+    /// Whether it is the output of a command that the user typed.
     pub(crate) fn is_output(&self) -> bool {
         matches!(self.title, Raw::COMMAND_OUTPUT | Raw::COMMAND_ERRORS)
     }
@@ -70,14 +68,15 @@ impl<'a> Note<'a> {
     }
 }
 
-/// Tags around additions that may stand beside a user's words, and what they hold.
+/// Tags of additions around a user's text, and their titles.
 const ASIDES: [(&str, &str); 3] = [
     ("system-reminder", "reminder"),
     ("ide_opened_file", "opened in the editor"),
     ("ide_selection", "selected in the editor"),
 ];
 
-/// Tags that begin a text of the program: what they hold, and whether it matters only to the model.
+/// Tags that begin a text by the program: their titles, and whether the text matters only to the
+/// model.
 const PROGRAM: [(&str, &str, bool); 8] = [
     ("local-command-stdout", Raw::COMMAND_OUTPUT, false),
     ("local-command-stderr", Raw::COMMAND_ERRORS, false),
@@ -89,10 +88,11 @@ const PROGRAM: [(&str, &str, bool); 8] = [
     ("user-prompt-submit-hook", "prompt hook", true),
 ];
 
-/// Tags around what another session or a sub-agent says.
+/// Tags around a message from another session or a sub-agent.
 const MESSAGES: [&str; 2] = ["cross-session-message", "agent-message"];
 
-/// First lines above a message that came while the agent worked, and who wrote it; nobody: the user.
+/// First lines above a message that arrived while the agent was working, and its sender; `None` for
+/// the user.
 const LEADS: [(&str, Option<SenderKind>); 5] = [
     ("The user sent a new message while you were working:", None),
     (
@@ -113,7 +113,7 @@ const LEADS: [(&str, Option<SenderKind>); 5] = [
     ),
 ];
 
-/// How paragraphs begin that the program puts below such a message.
+/// First words of the paragraphs that the program puts below a relayed message.
 const ADVICE: [&str; 5] = [
     "IMPORTANT: ",
     "Address this before ",
@@ -122,22 +122,22 @@ const ADVICE: [&str; 5] = [
     "This came from another Claude session",
 ];
 
-/// The first line above the notice of a task that ended.
+/// The first line above the notification of a task that ended.
 const NOTICE: &str = "[SYSTEM NOTIFICATION - NOT USER INPUT]";
-/// What such a notice is called.
+/// The title of a task notification.
 pub(crate) const TASK_TITLE: &str = "task notification";
-/// The tag around such a notice.
+/// The tag around a task notification.
 pub(crate) const TASK: &str = "task-notification";
 
-/// The tag around what one member of a team says to another.
+/// The tag around a message between members of a team.
 const MATE: &str = "teammate-message";
-/// Who leads a team: its words are the prompts of the others.
+/// The id of a team's lead, whose messages are the prompts of the other members.
 const LEAD: &str = "team-lead";
 
-/// The tag around what is said to each fork of an agent, before what this one is to do.
+/// The tag around the instructions that all forks of an agent share; those of one fork follow it.
 pub(crate) const FORK: &str = "fork-boilerplate";
 
-/// Finds out who speaks in the text of a human: what looks like the words of somebody else was quoted.
+/// Classifies a text that a human wrote. What reads like the message of another sender was quoted.
 pub(crate) fn voice_of_human(text: &str) -> Voice<'_> {
     match voice_of(text) {
         Voice::Relayed { from: Some(_), .. } => Voice::Own {
@@ -152,7 +152,7 @@ pub(crate) fn voice_of_human(text: &str) -> Voice<'_> {
     }
 }
 
-/// Finds out who speaks.
+/// Classifies a text.
 pub(crate) fn voice_of(text: &str) -> Voice<'_> {
     let begin = text.trim_start();
     if let Some(voice) = relayed(begin) {
@@ -198,8 +198,8 @@ pub(crate) fn voice_of(text: &str) -> Voice<'_> {
     }
 }
 
-/// What members of a team say to the one whose session it is. The lead is the agent that called it; what others say
-/// is passed on by the program, and a matter of the program itself if it is JSON.
+/// Classifies messages of team members. The lead is the agent that started the member, so its
+/// message is a prompt. Messages of other members are relayed; JSON is between the programs.
 fn mate(text: &str) -> Voice<'_> {
     let close = format!("</{MATE}>");
     let messages = text.split(close.as_str()).filter_map(|message| {
@@ -253,7 +253,7 @@ fn mate(text: &str) -> Voice<'_> {
     }
 }
 
-/// A message that the program handed on.
+/// Parses a message that the program relayed.
 fn relayed(text: &str) -> Option<Voice<'_>> {
     if let Some(rest) = text.strip_prefix(NOTICE) {
         let tag = format!("<{TASK}");
@@ -293,7 +293,7 @@ fn relayed(text: &str) -> Option<Voice<'_>> {
     })
 }
 
-/// What another session or a sub-agent says, if a text begins with it.
+/// Parses a message from another session or a sub-agent at the beginning of a text.
 fn wrapped(text: &str) -> Option<(Sender, &str)> {
     let tag = MESSAGES.into_iter().find(|tag| opens(text, tag))?;
     let (head, rest) = text.split_once('>')?;
@@ -317,7 +317,7 @@ fn wrapped(text: &str) -> Option<(Sender, &str)> {
     ))
 }
 
-/// A message, and what the program says of it below.
+/// Splits a message from the program's advice below it.
 fn without_advice(text: &str) -> (&str, Option<Note<'_>>) {
     let last = text
         .rfind("\n\n")
@@ -331,7 +331,7 @@ fn without_advice(text: &str) -> (&str, Option<Note<'_>>) {
     }
 }
 
-/// What a fork is to do, and what is said to all of them.
+/// Splits the instructions of one fork from those that all forks share.
 fn directive(text: &str) -> Voice<'_> {
     let close = format!("</{FORK}>");
     let (all, own) = text.split_once(close.as_str()).unwrap_or((text, ""));
@@ -344,7 +344,7 @@ fn directive(text: &str) -> Voice<'_> {
     }
 }
 
-/// Whether a text begins with this tag, attributes or not.
+/// Whether a text begins with this tag, with or without attributes.
 pub(crate) fn opens(text: &str, name: &str) -> bool {
     let rest = text
         .strip_prefix('<')
@@ -352,9 +352,10 @@ pub(crate) fn opens(text: &str, name: &str) -> bool {
     rest.is_some_and(|rest| rest.starts_with(['>', ' ', '\n']))
 }
 
-/// The content of the first element of this name.
+/// The content of the first element with this name.
 pub(crate) fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    // Most outputs of tools are long and have none, which `memmem` tells several times faster than `str::find`.
+    // Most outputs of tools are long and have no such element; `memmem` searches them several times
+    // faster than `str::find`.
     let open = format!("<{name}>");
     let begin = memmem::find(text.as_bytes(), open.as_bytes())? + open.len();
     let rest = text.get(begin..)?;
@@ -408,7 +409,7 @@ fn program_note<'a>(text: &'a str, name: &str, title: &'static str, quiet: bool)
     }
 }
 
-/// What a notice says, and the facts that it has for the program.
+/// Splits a notification into its text and further facts.
 fn notice(text: &str) -> (String, String) {
     const WORDS: [&str; 3] = ["summary", "result", "note"];
     let (elements, rest) = elements(text);
@@ -436,7 +437,7 @@ fn notice(text: &str) -> (String, String) {
     }
 }
 
-/// `status completed`; of an element within the element its own name.
+/// Formats an element as `status completed`; nested elements under their own names.
 fn fact(name: &str, words: &str) -> String {
     let (inner, rest) = elements(words);
     if inner.is_empty() || !rest.trim().is_empty() {
@@ -449,7 +450,7 @@ fn fact(name: &str, words: &str) -> String {
         .join(" · ")
 }
 
-/// The elements that a text is made of, and what stands behind the last of them.
+/// Splits a text into its elements and the text after the last one.
 fn elements(text: &str) -> (Vec<(&str, &str)>, &str) {
     let (mut found, mut rest) = (Vec::new(), text);
     loop {
@@ -466,7 +467,7 @@ fn elements(text: &str) -> (Vec<(&str, &str)>, &str) {
     }
 }
 
-/// Takes the program's additions off both ends.
+/// Strips the program's additions from both ends.
 fn without_asides(text: &str) -> (&str, Vec<Note<'_>>) {
     let mut rest = text.trim();
     let mut asides = Vec::new();
@@ -586,7 +587,7 @@ mod tests {
         assert!(note_of("<teammate-message>?").is_some());
     }
 
-    /// Who wrote a message that was handed on, its words, and what the program said of it.
+    /// Sender, message and advice of a relayed message.
     fn relayed(text: &str) -> Option<(Option<Sender>, String, Option<String>)> {
         match voice_of(text) {
             Voice::Relayed {

@@ -1,4 +1,4 @@
-//! What a request began with: the system prompt and the descriptions of tools, as the program keeps a copy of them.
+//! System prompt and tool definitions of requests, from the copies that the program stores.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
@@ -12,14 +12,14 @@ use crate::model::entry::{Block, BlockKind, Entry, Raw, Role, Sent};
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 
-/// The last copy of each lane. A later one takes its place.
+/// The last snapshot of each lane, which a later one replaces.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshots {
     last: HashMap<Option<Name>, (u64, Entry)>,
     contents: DefaultHashBuilder,
 }
 
-/// Shows a copy; one that says the same again is none.
+/// Shows a snapshot, unless it equals the one before.
 pub(super) fn snapshot(
     line: &Line<'_>,
     attachment: &Json<'_>,
@@ -68,7 +68,7 @@ pub(super) fn snapshot(
     out.show(entry)
 }
 
-/// Keeps tools that the model may be given later.
+/// Shows tools that the model may be given later, as a trace.
 pub(super) fn further_tools(line: &Line<'_>, list: &Json<'_>, out: &mut Batch) -> Fate {
     let kind = tools(list, out);
     line.show_trace(kind, out)

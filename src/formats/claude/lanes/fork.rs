@@ -1,5 +1,5 @@
-//! Forks: sub-agents that begin with all that their parent knows. Their file refers to its history, repeats the answer
-//! that called them, and then says what they are to do.
+//! Forks: sub-agents that inherit the history of their parent. The file of a fork refers to that
+//! history, repeats the answer that started the fork, and continues with the fork's instructions.
 
 use std::collections::HashMap;
 
@@ -14,20 +14,21 @@ use crate::model::entry::{BlockKind, Break};
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 
-/// Forks and calls of forks that have not found each other, by the last record of the history that forks begin with.
+/// Forks and calls of forks that are not matched yet, by the last record of the inherited history.
 #[derive(Debug, Default)]
 pub(crate) struct Forks {
     calls: Vec<(Vec<Key>, Key)>,
     waiting: Vec<(Key, Name)>,
-    /// The answer of each lane that was read last, and the record before it.
+    /// The last answer of each lane, and the record before it.
     answers: HashMap<Option<Name>, (Key, Option<Key>)>,
-    /// Of a sub-agent's file that was opened: how many of its records made entries so far, and their bytes.
+    /// Count and bytes of the records that made entries so far, in the file of a sub-agent that was
+    /// opened.
     begun: (u64, u64),
 }
 
 impl Forks {
-    /// A record of a sub-agent's file that was opened made entries, which begin at `from`. What is not understood in it
-    /// stays whatever it turns out to be.
+    /// Counts a record that made entries; `from` is the index of its first edit. Records with
+    /// content of unknown kinds are not counted: they stay shown even if they prove to be copies.
     pub(crate) fn note(&mut self, from: usize, out: &Batch) {
         let made = out.edits.iter().skip(from).filter_map(|edit| match edit {
             Edit::Entry(entry) => Some(entry),
@@ -39,7 +40,8 @@ impl Forks {
         }
     }
 
-    /// What the opened file has brought so far is the history of the session that it is a fork of.
+    /// Counts the records of the opened file so far as passed: they are the history of the session
+    /// that it is a fork of.
     pub(crate) fn pass_history(&mut self, out: &mut Batch) {
         out.tally.pass(
             "the history that a fork begins with",
@@ -47,7 +49,7 @@ impl Forks {
         );
     }
 
-    /// A line of this answer was read.
+    /// Records the last answer of a lane.
     pub(crate) fn see(&mut self, answer: &Key, line: &Line<'_>) {
         match self.answers.get_mut(&line.lane) {
             Some((known, _)) if known == answer => {}
@@ -59,7 +61,8 @@ impl Forks {
         }
     }
 
-    /// What a fork that a line calls may name as the end of the history: what stands before the answer, and its lines.
+    /// The records that a fork called by this line may name as the end of its history: the one
+    /// before the answer, and the answer's lines.
     fn ends(&self, line: &Line<'_>) -> Vec<Key> {
         let before = self
             .answers
@@ -72,7 +75,7 @@ impl Forks {
             .collect()
     }
 
-    /// The first line of a fork's file.
+    /// Decodes the first line of a fork's file.
     pub(crate) fn begin(&mut self, line: &Line<'_>, lanes: &mut Lanes, out: &mut Batch) -> Fate {
         if let (Some(lane), Some(last)) = (&line.lane, line.json.get("parentLastUuid").filled()) {
             lanes.note_fork(lane);
@@ -91,7 +94,7 @@ impl Forks {
         Fate::Passed("a reference to the history of a fork")
     }
 
-    /// A call of a sub-agent, which may be a fork.
+    /// Records a call of a sub-agent, which may be a fork.
     pub(crate) fn call(
         &mut self,
         block: &Json<'_>,
@@ -116,13 +119,14 @@ impl Forks {
     }
 }
 
-/// The first line of a session that was forked in the background: what another one said comes first.
+/// Decodes the first line of a session that was forked in the background: it inherits the history
+/// of another session.
 pub(crate) fn inherits(line: &Line<'_>, out: &mut Batch) -> Fate {
     let what = Break::Resumed(Text::clean("forked, with the history of another session"));
     line.show_trace(what, out)
 }
 
-/// Whether a line says what a fork is to do: what its file says before is copied.
+/// Whether a line has a fork's instructions: everything before it in its file is copied.
 pub(crate) fn begins(line: &Line<'_>) -> bool {
     let says = |block: &Json<'_>| {
         let text = block.str().or_else(|| block.get("text").str());

@@ -1,8 +1,10 @@
-//! Which lane an id belongs to. Files of sub-agents repeat what was said before them: a fork the answer that called it, a
-//! helper or an aside the whole conversation, with the ids of their records or with others, but with those of messages.
+//! Which lane owns an id. Transcripts of sub-agents repeat earlier content: a fork the answer that
+//! started it, a helper or an aside the whole conversation. Their records may have other ids, but
+//! the ids of messages are the same.
 //!
-//! **What another lane said before is a copy, and so is all that stands before it in its file.** The main lane comes
-//! first, sub-agents before forks of them, helpers last, in whatever order their files are read.
+//! **What another lane contained before is a copy, and so is all before it in its file.** The main
+//! lane owns first, then sub-agents, then their forks, then helpers, independent of the order in
+//! which their files are read.
 //!
 //! Invariant: an id belongs to one lane.
 
@@ -16,30 +18,32 @@ use crate::model::fingerprint::ByKey;
 use crate::model::record::FileId;
 use crate::model::text::Name;
 
-/// A stretch of lines that one file brings one lane, up to what turns out to be copied. The main lane is the first one.
+/// Index of a stretch: the lines of one lane in one file, up to a copied part. The main lane has
+/// index 0.
 pub(crate) type Stretch = u32;
 /// The main lane.
 const MAIN: Stretch = 0;
 
-/// What comes first of two lanes is the lesser one: whether it is a helper, whether it is a fork, and how deep it lies.
+/// Order of lanes by ownership, lower first: whether it is a helper, whether it is a fork, and its
+/// nesting depth.
 pub(crate) type Rank = (bool, bool, u64);
 
-/// How a line stands to those with its id.
+/// How a line relates to the earlier ones with its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// It is the first one of its lane.
     New,
-    /// Its own lane said it before.
+    /// Its own lane had it before.
     Known,
-    /// Another lane said it: it is a copy.
+    /// Another lane owns it: this is a copy.
     Copy,
 }
 
-/// The lanes that ids belong to.
+/// The owners of ids.
 #[derive(Debug)]
 pub(crate) struct Owners {
     stretches: Vec<Of>,
-    /// Those that go on, by lane and file.
+    /// The current stretches by lane and file.
     open: HashMap<(Name, FileId), Stretch>,
     answers: ByKey<Stretch>,
 }
@@ -50,7 +54,7 @@ struct Of {
     /// Whether its file is a sub-agent's own.
     is_beside: bool,
     is_copy: bool,
-    /// Whether nothing of it was taken in.
+    /// Whether no line of it was applied.
     is_empty: bool,
 }
 
@@ -71,7 +75,7 @@ impl Default for Owners {
 }
 
 impl Owners {
-    /// The stretch that a line of a file is of.
+    /// The stretch of a line.
     pub(crate) fn stretch(
         &mut self,
         lane: Option<&Name>,
@@ -91,7 +95,7 @@ impl Owners {
         })
     }
 
-    /// How a line stands to the one with the same id, which is of the stretch `known`.
+    /// How a line relates to the one with the same id, which is in the stretch `known`.
     pub(crate) fn standing(
         &self,
         line: &Line<'_>,
@@ -110,12 +114,12 @@ impl Owners {
         }
     }
 
-    /// The lane that a stretch is of.
+    /// The lane of a stretch.
     pub(crate) fn lane(&self, stretch: Stretch) -> Option<&Name> {
         self.of(stretch)?.lane.as_ref()
     }
 
-    /// Takes a line in that is no copy.
+    /// Marks a stretch as having a line that is not a copy.
     pub(crate) fn take(&mut self, stretch: Stretch) {
         if let Some(of) = usize::try_from(stretch)
             .ok()
@@ -125,7 +129,8 @@ impl Owners {
         }
     }
 
-    /// An answer is of this stretch. Whether that is its lane's first word of it.
+    /// Records the stretch of an answer. Returns whether this is the first line of the answer in
+    /// its lane.
     pub(crate) fn begin_answer(&mut self, key: &Key, stretch: Stretch) -> bool {
         let known = self
             .answers
@@ -137,12 +142,12 @@ impl Owners {
             .is_none_or(|(known, own)| known.lane != own.lane)
     }
 
-    /// The stretch that an answer is of.
+    /// The stretch of an answer.
     pub(crate) fn of_answer(&self, key: &Key) -> Option<Stretch> {
         self.answers.get(key).copied()
     }
 
-    /// Takes back what the lane of a line said under this key: the line is of a lane that comes first.
+    /// Retracts the entry with this key from its lane: another lane owns it.
     pub(crate) fn take_back(&self, key: &Key, known: Stretch, out: &mut Batch) {
         let Some(of) = self.of(known).filter(|of| !of.is_copy) else {
             return;
@@ -154,7 +159,7 @@ impl Owners {
         });
     }
 
-    /// All that the file of a line said before it is copied.
+    /// Marks all that the file of a line had before it as copied.
     pub(crate) fn end_copy(&mut self, line: &Line<'_>, out: &mut Batch) {
         let before = out.origin();
         let stretch = self.stretch(line.lane.as_ref(), before.file, is_beside(line));
@@ -178,7 +183,7 @@ impl Owners {
     }
 }
 
-/// Whether a line is of a sub-agent's own file, beside that of its session.
+/// Whether a line is in the transcript of a sub-agent beside its session.
 pub(crate) fn is_beside(line: &Line<'_>) -> bool {
     matches!(line.input.place, Place::CompanionLine(_))
 }

@@ -1,5 +1,6 @@
-//! Workflows: scripts of the model that run sub-agents. These have a folder of their own, named by the run that the
-//! result of the call names too, with a journal of who was started and how each ended. The journal is no transcript.
+//! Workflows: scripts by the model that run sub-agents. The folder of their transcripts is named by
+//! the run id that the result of the call names too, and has a journal of starts and ends. The
+//! journal is not a transcript.
 
 use std::path::Path;
 
@@ -15,7 +16,7 @@ use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::tool::identifies;
 
-/// The run of a workflow in whose folder a file lies.
+/// The run of the workflow whose folder contains a file.
 pub(crate) fn run_of(path: &Path) -> Option<&str> {
     let folder = path.parent()?;
     let is_run = folder.parent()?.file_name()? == "workflows";
@@ -27,14 +28,15 @@ pub(crate) fn is_journal(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == "journal.jsonl") && run_of(path).is_some()
 }
 
-/// Whether a file tells of a whole run: it is written when that ends.
+/// Whether a file is the report of a run, written at its end.
 pub(crate) fn is_report(path: &Path) -> bool {
     path.parent()
         .and_then(Path::file_name)
         .is_some_and(|folder| folder == "workflows")
 }
 
-/// What a run was made of: names its sub-agents. How it and they ended is told by the journal and to the session.
+/// Decodes the report of a run for the labels of its sub-agents. Their ends are in the journal and
+/// in the session.
 pub(crate) fn report(json: &Json<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let run = json.get("runId").str_or_empty();
     for step in json.get("workflowProgress").items() {
@@ -51,7 +53,7 @@ pub(crate) fn report(json: &Json<'_>, session: &mut Session, out: &mut Batch) ->
     Fate::Merged
 }
 
-/// A line of a journal: who was started, under which name, and how each ended.
+/// Decodes a line of a journal: the start of a sub-agent with its label, or its end.
 pub(crate) fn journal(
     path: &Path,
     input: Input<'_>,
@@ -109,7 +111,7 @@ fn label(phase: &Json<'_>, label: &Json<'_>) -> Text {
     Text::clean(&parts.join(": "))
 }
 
-/// The end of a sub-agent. It stands behind all that its own file says.
+/// Emits the end of a sub-agent, after everything in its own file.
 fn end_of(
     agent: &Name,
     blocks: Vec<BlockKind>,

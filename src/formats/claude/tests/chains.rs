@@ -1,4 +1,4 @@
-//! Sub-agents of versions in which their lines lie in the session's file and name nobody.
+//! Sub-agents of versions that store their lines in the session's file without an id.
 
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ fn lanes(transcript: &Transcript) -> Vec<(Option<&str>, usize)> {
         .collect()
 }
 
-/// Two sub-agents at once, with these prompts.
+/// Two concurrent sub-agents with these prompts.
 fn both(first: &str, second: &str) -> Transcript {
     let text = |text: &str| json!([{"type": "text", "text": text}]);
     let result =

@@ -1,4 +1,5 @@
-//! Who else speaks in a session: teams, helpers that copy it, and its user while the agent works.
+//! Other participants of a session: teams, helpers that copy it, and a user who types while the
+//! agent is working.
 
 use std::path::Path;
 
@@ -30,7 +31,7 @@ const HELPER: &str = include_str!(
     "../../../../tests/fixtures/claude-code/team/subagents/agent-acompact-5eed5eed5eed5eed.jsonl"
 );
 
-/// The session with the files of its team; `late` says that these were there first.
+/// The session with the files of its team; with `late`, those files are read first.
 fn team(late: bool) -> Transcript {
     let (mut decoder, mut out) = (Claude.decoder(), Batch::default());
     if !late {

@@ -1,4 +1,4 @@
-//! What files of sub-agents repeat of other lanes, in whatever order the files come.
+//! Content of other lanes that is repeated in the files of sub-agents, in any order of the files.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use crate::model::transcript::Transcript;
 const FORK: &str = "a0000000000000f01";
 const NESTED: &str = "a0000000000000f02";
 
-/// A line of a chain. The name of a sub-agent, if it is one's.
+/// A line of the chain; `agent` is the id of its sub-agent.
 fn line(uuid: &str, parent: &str, agent: Option<&str>, second: u32, rest: &Value) -> Value {
     let mut line = json!({
         "uuid": uuid, "parentUuid": (!parent.is_empty()).then_some(parent), "sessionId": "s-1",
@@ -65,7 +65,8 @@ fn directive(call: &str, words: &str) -> Value {
     json!({"type": "user", "message": {"role": "user", "content": [block, text(&whole)]}})
 }
 
-/// The main lane: its second answer calls a fork, and its file has only the start of that answer's usage.
+/// The main lane: its second answer starts a fork, and the file has only the initial usage of that
+/// answer.
 fn main_lane() -> Vec<Value> {
     let input = json!({"subagent_type": "fork", "description": "Docs", "prompt": "check"});
     vec![
@@ -109,16 +110,17 @@ fn main_lane() -> Vec<Value> {
     ]
 }
 
-/// How a file repeats what was said before.
+/// How a file repeats earlier content.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Copies {
     /// With the ids of the records.
     Verbatim,
-    /// With others, but those of the messages.
+    /// With new ids, except for those of messages.
     Renamed,
 }
 
-/// The first lines of another lane as a file of this sub-agent repeats them, with the whole usage.
+/// The first lines of another lane as the file of this sub-agent repeats them, with the final
+/// usage.
 fn repeated(lines: &[Value], agent: &str, copies: Copies) -> Vec<Value> {
     let repeat = |line: &Value| {
         let mut line = line.clone();
@@ -136,7 +138,7 @@ fn repeated(lines: &[Value], agent: &str, copies: Copies) -> Vec<Value> {
     lines.iter().map(repeat).collect()
 }
 
-/// What a sub-agent does by itself: a call, and an answer.
+/// A sub-agent's own lines: a call and an answer.
 fn work(agent: &str) -> Vec<Value> {
     let (own, look) = (
         Some(agent),
@@ -167,7 +169,7 @@ fn work(agent: &str) -> Vec<Value> {
     ]
 }
 
-/// The file of a fork, with only the answer that called it or with all that was said before.
+/// The file of a fork, with only the answer that started it or with the whole history.
 fn fork(agent: &str, history: &[Value], copies: Copies, with_all: bool) -> Vec<Value> {
     let mut lines = vec![json!({
         "type": "fork-context-ref", "agentId": agent, "parentSessionId": "s-1", "parentLastUuid": "u2",
@@ -185,7 +187,7 @@ fn fork(agent: &str, history: &[Value], copies: Copies, with_all: bool) -> Vec<V
     lines
 }
 
-/// The file of an aside or of a helper that compacts.
+/// The file of an aside, or of a helper that compacts.
 fn replay(agent: &str, copies: Copies) -> Vec<Value> {
     let mut lines = repeated(&main_lane()[..6], agent, copies);
     lines.push(line(
@@ -199,7 +201,7 @@ fn replay(agent: &str, copies: Copies) -> Vec<Value> {
     lines
 }
 
-/// A file of a session: its number and name, its lines, and how far it is read.
+/// A file of a session: its number and name, its lines, and the number of lines read.
 struct File {
     name: Option<&'static str>,
     lines: Vec<Value>,
@@ -207,7 +209,7 @@ struct File {
     at: u64,
 }
 
-/// Reads files, each step a line of one of them, and then the rest of all.
+/// Reads files, a line of one of them per step, and then the rest of all.
 fn read(
     files: Vec<(Option<&'static str>, Vec<Value>)>,
     metas: &[(&str, Value)],
@@ -293,7 +295,7 @@ fn emit(
     u64::from(len) + 1
 }
 
-/// Entries of a lane: their keys, and their calls with what became of them.
+/// The entries of a lane: their keys, and their calls with states.
 fn of_lane(transcript: &Transcript, lane: Option<&str>) -> Vec<String> {
     let calls = |entry: &Entry| {
         let state = |state: &ToolState| match state.result() {
@@ -324,7 +326,7 @@ const MAIN: [&str; 5] = [
 fn check_main(transcript: &Transcript, others: u64, what: &str) {
     assert_eq!(of_lane(transcript, None), MAIN, "{what}");
     let sum = transcript.totals().sum();
-    // Of the second answer only copies know the end.
+    // The end of the second answer is only in copies.
     assert_eq!(
         (sum.requests, sum.output.known()),
         (3 + 2 * others, Some(120 + 15 * others)),
@@ -390,7 +392,8 @@ proptest! {
     ) {
         let copies = if verbatim { Copies::Verbatim } else { Copies::Renamed };
         let first = fork(FORK, &main_lane()[..5], copies, true);
-        // It was forked while the first one ran: what that one did so far comes first in its file.
+        // It was forked while the first one was running: the first one's lines so far are at the
+        // head of its file.
         let own: Vec<Value> = first.iter().skip(6).take(3).cloned().collect();
         let mut nested = repeated(&own, NESTED, copies);
         nested.insert(0, json!({"type": "fork-context-ref", "agentId": NESTED, "parentSessionId": "s-1"}));
@@ -717,7 +720,7 @@ fn agents_of_a_workflow_are_named_by_its_report_and_stay_below_its_first_call() 
     }
 }
 
-/// Titles of what is not understood, in order.
+/// Titles of the blocks of unknown kinds, in order.
 fn asides(transcript: &Transcript) -> Vec<String> {
     let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
     let aside = |block: &Block| match &block.kind {
@@ -762,7 +765,7 @@ proptest! {
     }
 }
 
-/// The slots of bodies that are not understood, with the titles of their blocks.
+/// The numbers of the bodies of unknown kinds, with the titles of their blocks.
 fn slots(batch: &Batch) -> Vec<(String, u16)> {
     let entries = batch.edits.iter().filter_map(|edit| match edit {
         Edit::Entry(entry) => Some(entry),

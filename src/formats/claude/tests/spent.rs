@@ -1,4 +1,4 @@
-//! What answers cost, and how much was read.
+//! The usage and cost of answers.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ fn output_without_a_reason_for_its_end_is_at_least_so_much() {
         ],
         [0, 1, 2]
     );
-    // The lines of one message come one by one; the last one says why it stopped.
+    // The lines of one message arrive one by one; the last one has the stop reason.
     let text = format!("{}\n{}\n", line(1, ""), line(1, "end_turn"));
     assert_eq!(read(&text).totals().sum().partial, 0);
     let early = read(EARLY).totals().sum();
@@ -64,7 +64,8 @@ fn what_the_program_says_below_a_file_is_no_line_of_it() {
     );
 }
 
-/// An answer with 10 tokens of input at a minute of an hour, in the main lane or in the file of a sub-agent.
+/// An answer with 10 input tokens at this minute of an hour, in the main lane or in the file of a
+/// sub-agent.
 fn answer(number: u32, minute: u32, agent: Option<&str>) -> String {
     let message = json!({"id": format!("msg_{number:08}"), "role": "assistant", "model": "claude-opus-4-6",
         "content": [{"type": "text", "text": "There."}], "stop_reason": "end_turn",
@@ -92,7 +93,8 @@ fn cost_state(total: f64, models: &[(&str, u32, f64)], lacks_cost: bool) -> Stri
 
 #[test]
 fn the_last_cost_that_is_recorded_counts_and_what_comes_later_on_top() {
-    // What was recorded in micro-dollars, tokens of output beside it, whether the agent says that it is not all.
+    // The recorded cost in micro-dollars, the output tokens without one, and whether the cost is
+    // incomplete.
     let cost = |text: &str| {
         let transcript = read(text);
         let totals = transcript.totals();
@@ -141,7 +143,7 @@ fn what_sub_agents_spend_after_a_recorded_cost_is_the_same_whichever_file_is_rea
         + &answer(2, 10, None)
         + &cost_state(1.0, &[(opus, 40, 1.0)], false)
         + &answer(3, 30, None);
-    // The second one worked while the main one did nothing; the third one after that had gone on.
+    // The second one ran while the main lane was idle, the third one after that had resumed.
     let agent =
         answer(11, 5, Some("a1")) + &answer(12, 20, Some("a1")) + &answer(13, 40, Some("a1"));
     let path = Path::new("agent-a1.jsonl");

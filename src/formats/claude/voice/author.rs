@@ -1,5 +1,5 @@
-//! Who wrote a record that stands under the role of the user, by what the record says of it: `origin`, `turnOrigin`,
-//! `promptSource` (since 2.1.2xx). Only where these say nothing it is the text that decides.
+//! Who wrote a record with the role of the user, by its own fields: `origin`, `turnOrigin`,
+//! `promptSource` (since 2.1.2xx). The text decides only if these fields are absent.
 
 use crate::formats::json::Json;
 use crate::model::entry::sender::{Sender, SenderKind};
@@ -8,11 +8,12 @@ use crate::model::text::Name;
 /// Who wrote a record.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Author<'a> {
-    /// A human, or a program in the place of one.
+    /// A human, or a program that prompts instead of one.
     Human,
-    /// Somebody else, and the exact words if they are recorded beside the text that the model saw.
+    /// Another sender, with the exact message if it is recorded beside the text that the model
+    /// received.
     Other(Sender, Option<&'a str>),
-    /// What belongs to a turn that this one began, unless the text says otherwise.
+    /// Part of a turn that this sender began, unless the text says otherwise.
     InTurnOf(Sender),
     /// The program, for the model alone, unless the text says otherwise.
     Program,
@@ -20,8 +21,9 @@ pub(crate) enum Author<'a> {
     Unknown,
 }
 
-/// Reads who wrote a record with this `origin`. `is_meta` marks what the program added; `is_main` says that the record
-/// is of no sub-agent, whose records carry what began the turn of their caller.
+/// Determines the author of a record with this `origin`. `is_meta` marks additions of the program.
+/// `is_main` is `false` for the records of sub-agents, whose `turnOrigin` is that of their caller's
+/// turn.
 pub(crate) fn author_of<'a>(
     record: &'a Json<'a>,
     origin: &'a Json<'a>,
@@ -56,7 +58,7 @@ pub(crate) fn author_of<'a>(
     }
 }
 
-/// Whether a text is one of the program's words, and nothing that was put in its place when a session was made public.
+/// Whether a text is an identifier, rather than a placeholder from an anonymized session.
 fn is_word(text: &str) -> bool {
     text.chars()
         .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
@@ -98,7 +100,7 @@ mod tests {
     use crate::formats::json::read;
     use crate::model::entry::sender::SenderKind;
 
-    /// Kind and name of the sender of a record, and what its body is.
+    /// Kind and name of the sender of a record, and its body.
     fn of(record: &str) -> Result<(SenderKind, String, Option<String>), String> {
         let record = read(record).unwrap();
         match author_of(

@@ -1,9 +1,9 @@
-//! Work that goes on after the result of its call: which results begin it, and which records tell how it went on.
+//! Background work: which results start it, and which records report on it.
 //!
-//! A notice about it stands in up to three records with the same text: the line that puts it into the queue, the
-//! attachment that hands it to the agent within a turn, the user's line with which it begins a turn. The first of
-//! them knows when the work ended, the others when the agent was told. Notices name the call and the task; the exit
-//! code of a command stands in the summary alone.
+//! A notification about it is in up to three records with the same text: the line that queues it,
+//! the attachment that delivers it within a turn, and the user line that begins a turn with it. The
+//! first has the time at which the work ended, the others the time at which the agent was told.
+//! Notifications name the call and the task; the exit code of a command is in the summary only.
 
 use super::{TASK, TASK_TITLE, Voice, element, voice_of};
 use crate::formats::json::Json;
@@ -13,7 +13,7 @@ use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::work::{About, Carrier, End, Update};
 
-/// The id of the work that a result begins, whose structured copy has `details`.
+/// The id of the work that a result starts. `details` is the result's structured copy.
 pub(crate) fn begun(text: &str, details: &Json<'_>) -> Option<Key> {
     let named = |field: &str| details.get(field).filled().map(Text::clean);
     if let Some(task) = named("backgroundTaskId") {
@@ -34,8 +34,8 @@ pub(crate) fn begun(text: &str, details: &Json<'_>) -> Option<Key> {
     said(text)
 }
 
-/// Whether a result begins work of which not always an end is told: a monitor tells of what it sees until its time is
-/// over, a member of a team goes on until it is told to stop.
+/// Whether the end of the work is not always recorded: a monitor reports events until its timeout,
+/// a member of a team runs until it is told to stop.
 pub(crate) fn has_no_end(details: &Json<'_>) -> bool {
     is_monitor(details) || details.get("status").is("teammate_spawned")
 }
@@ -44,7 +44,7 @@ fn is_monitor(details: &Json<'_>) -> bool {
     details.has("taskId") && (details.has("timeoutMs") || details.has("persistent"))
 }
 
-/// The same by the text of the result, which is all that streams and old files have.
+/// Parses the id from the text of the result, which is all that streams and old files have.
 fn said(text: &str) -> Option<Key> {
     let text = text.trim_start();
     let id = |rest: &str| {
@@ -75,7 +75,7 @@ fn said(text: &str) -> Option<Key> {
     None
 }
 
-/// What notices in a text tell that the program wrote, each with the work that it tells of.
+/// Parses the task notifications in a text by the program, each with the work that it is about.
 pub(crate) fn notices(text: &str) -> Vec<(About, End)> {
     if !text.contains(TASK)
         || !matches!(voice_of(text), Voice::Program(note) if note.title == TASK_TITLE)
@@ -103,7 +103,7 @@ fn notice(text: &str) -> Option<(About, End)> {
     Some((about, end)).filter(|(about, _)| *about != About::default())
 }
 
-/// How work ended, by its status and the sentence that sums it up.
+/// How work ended, by its status and summary.
 pub(crate) fn end(status: &str, summary: &str) -> Option<End> {
     let code = summary.rsplit_once("exit code ").map(|(_, rest)| rest);
     let exit = code.and_then(|rest| {
@@ -115,7 +115,7 @@ pub(crate) fn end(status: &str, summary: &str) -> Option<End> {
     End::by_word(Some(status), exit)
 }
 
-/// What a message of a member of a team to the program tells of it.
+/// How a team member ended, by its message to the program.
 pub(crate) fn of_mate(message: &Json<'_>) -> Option<(About, End)> {
     let is_end = matches!(
         message.get("type").str_or_empty(),
@@ -127,7 +127,7 @@ pub(crate) fn of_mate(message: &Json<'_>) -> Option<(About, End)> {
     Some((About { call, handle }, End::by_word(None, None)?))
 }
 
-/// What an attachment tells of a task; nothing if it goes on.
+/// How a task ended, by an attachment; `None` if it is still running.
 pub(crate) fn of_task(attachment: &Json<'_>) -> Option<(About, End)> {
     let end = End::by_word(Some(attachment.get("status").filled()?), None)?;
     let call = None;
@@ -135,8 +135,9 @@ pub(crate) fn of_task(attachment: &Json<'_>) -> Option<(About, End)> {
     Some((About { call, handle }, end))
 }
 
-/// What a result tells of the work of another call, and to whom: `TaskOutput` looks at a task, `TaskStop` ends one, and a
-/// message to a sub-agent that has ended takes it up again. `BashOutput` and `KillShell` did so before there were tasks.
+/// What a result reports about the work of another call, and who is told: `TaskOutput` polls a
+/// task, `TaskStop` ends one, and a message to a sub-agent that has ended resumes it. Before there
+/// were tasks, `BashOutput` and `KillShell` did so.
 pub(crate) fn polled(text: &str, details: &Json<'_>) -> Option<(About, Option<End>, Carrier)> {
     if let Some(agent) = details.get("resumedAgentId").filled() {
         return Some((About::handle(Text::clean(agent)), None, Carrier::Record));
@@ -182,7 +183,7 @@ pub(crate) fn polled(text: &str, details: &Json<'_>) -> Option<(About, Option<En
     Some((About::handle(Text::clean(handle)), end, Carrier::Poll))
 }
 
-/// Emits what a record says of work.
+/// Emits an update of work.
 pub(crate) fn emit(
     (about, end): (About, Option<End>),
     (by, at): (Key, Option<Timestamp>),
