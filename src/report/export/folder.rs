@@ -227,9 +227,9 @@ impl Written {
 /// A name that every file system takes.
 fn file_name(id: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_');
-    let words = id.split(|c| !is_plain(c)).filter(|word| !word.is_empty());
-    let name = words.collect::<Vec<_>>().join("-");
-    let name: String = name.trim_start_matches('.').chars().take(LONGEST).collect();
+    let words = id.split(|c| !is_plain(c)).map(|word| word.trim_matches('.'));
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let name: String = words.join("-").chars().take(LONGEST).collect();
     if name.is_empty() {
         "session".to_owned()
     } else {
