@@ -1,6 +1,6 @@
 //! Content blocks and usage of the Anthropic Messages API, as the agents built on it store them.
 //!
-//! Invariant: the data of images is never kept.
+//! Invariant: the data of images is never kept in memory.
 
 pub(crate) mod spent;
 
@@ -24,22 +24,22 @@ pub(crate) enum Content {
     Part(BlockKind),
     /// The result of a call.
     Result(Key, Box<ToolResult>),
-    /// A text of white space.
+    /// A text of only white space.
     Blank,
 }
 
 /// The position of a content block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site<'a> {
-    /// Identity of the record.
+    /// The key of the record.
     pub(crate) record: &'a str,
-    /// Number of the block in its record.
+    /// Index of the block in its record.
     pub(crate) place: usize,
     /// When the record was written.
     pub(crate) at: Option<Timestamp>,
 }
 
-/// Reads a content block. A bare string is a text block.
+/// Decodes a content block. A bare string is a text block.
 pub(crate) fn content(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> Content {
     let kind = block_type(block);
     match kind {
@@ -61,7 +61,7 @@ pub(crate) fn content(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> Cont
             let call = block.get("tool_use_id").clean();
             Content::Result(call, Box::new(result(block, site, out)))
         }
-        // The provider had another model go on.
+        // The provider fell back to another model.
         "fallback" if block.at(&["to", "model"]).filled().is_some() => {
             let model = block.at(&["to", "model"]).clean();
             Content::Part(BlockKind::Break(Break::ModelChange(model)))
@@ -78,7 +78,7 @@ pub(crate) fn content(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> Cont
     }
 }
 
-/// The text of a block under a title.
+/// Shows the text of a block under a title.
 fn words_under(title: &str, block: &Json<'_>, out: &mut Batch) -> BlockKind {
     let content = if block.has("content") {
         block.get("content")
@@ -89,7 +89,7 @@ fn words_under(title: &str, block: &Json<'_>, out: &mut Batch) -> BlockKind {
     BlockKind::raw(title, body)
 }
 
-/// A block without a better form, as a tree.
+/// Shows any block as a tree.
 pub(crate) fn raw(block: &Json<'_>, title: &str, out: &mut Batch) -> BlockKind {
     let title = Text::stub(if title.is_empty() { "block" } else { title }, 80);
     let body = block.to_body(&title, out);
@@ -114,7 +114,7 @@ pub(crate) fn call(block: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> 
     }
 }
 
-/// A `tool_result` block. Its content is a string, blocks, or any other value.
+/// Decodes a `tool_result` block. Its content is a string, blocks, or any other value.
 pub(crate) fn result(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> ToolResult {
     let content = block.get("content");
     let text = output_text(content);
@@ -168,7 +168,7 @@ fn is_refusal(text: &str) -> bool {
     marks.iter().any(|mark| text.starts_with(mark))
 }
 
-/// An image block, without its data.
+/// Decodes an image block, without its data.
 pub(crate) fn image(block: &Json<'_>, out: &Batch) -> Image {
     let source = block.get("source");
     let data = source.get("data").str().or_else(|| block.get("data").str());
@@ -186,7 +186,7 @@ pub(crate) fn image(block: &Json<'_>, out: &Batch) -> Image {
     }
 }
 
-/// A count of tokens. Negative ones occur and mean nothing.
+/// A token count. Negative ones occur; they are reported and count as 0.
 pub(crate) fn tokens(json: &Json<'_>, name: &str, out: &mut Batch) -> Option<u64> {
     let count = json.get(name);
     if count.number().is_some_and(|n| n < 0.0) {

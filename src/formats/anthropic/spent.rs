@@ -13,11 +13,12 @@ use crate::model::usage::{Scope, Step, Usage};
 pub(crate) struct Spent {
     /// On its own model.
     pub(crate) own: Usage,
-    /// Other requests for it, with their models: of an advisor, of a compaction.
+    /// Other requests on its behalf, with their models: an advisor's, a compaction's.
     pub(crate) others: Vec<(Usage, Option<Name>)>,
 }
 
-/// The kinds of iterations of which the counts of the whole may be the sum; the first that matches counts.
+/// Candidates for the kinds of iterations that the total counts are the sum of; the first one that
+/// adds up is used.
 const COUNTED: [fn(&str) -> bool; 5] = [
     |kind| kind == "message",
     |kind| matches!(kind, "message" | "fallback_message"),
@@ -26,10 +27,11 @@ const COUNTED: [fn(&str) -> bool; 5] = [
     |_| true,
 ];
 
-/// A `usage` object of a message of this model, with the requests within it; `None` if it is none.
+/// Reads the `usage` of a message of this model, with the requests in it; `None` if it is not an
+/// object.
 pub(crate) fn spent(json: &Json<'_>, model: Option<&Name>, out: &mut Batch) -> Option<Spent> {
     let mut own = usage(json, out)?;
-    // Who counts credits writes 0 for tokens: how many there were nobody knows.
+    // Agents that count credits write 0 for tokens: the counts are unknown.
     if json.has("credits") && counts(&own) == [0; 4] {
         own = Usage {
             terms: own.terms,
@@ -108,7 +110,7 @@ fn counts(usage: &Usage) -> [u64; 4] {
     .map(|count| count.unwrap_or(0))
 }
 
-/// Subtracts a part of the usage, which was on another model.
+/// Subtracts the usage of an iteration on another model.
 fn take(own: &mut Usage, part: &Usage) {
     for (own, part) in [
         (&mut own.input, part.input),
@@ -121,7 +123,7 @@ fn take(own: &mut Usage, part: &Usage) {
     }
 }
 
-/// A `usage` object by its own counts; `None` if it is none.
+/// Reads a `usage` object without its iterations; `None` if it is not an object.
 pub(crate) fn usage(json: &Json<'_>, out: &mut Batch) -> Option<Usage> {
     json.is_object().then(|| Usage {
         input: tokens(json, "input_tokens", out),
@@ -168,9 +170,8 @@ fn terms(json: &Json<'_>) -> Vec<Name> {
 /// The usage of each model so far, and the total cost: `modelUsage` of Claude agents.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ModelTotals {
-    /// By model.
     pub(crate) models: Vec<(Name, Usage)>,
-    /// USD.
+    /// The total cost in USD.
     pub(crate) total: Option<f64>,
 }
 
@@ -178,7 +179,7 @@ pub(crate) struct ModelTotals {
 const ROUNDING: f64 = 1e-9;
 
 impl ModelTotals {
-    /// `lacks_cost` if the agent had no price for one of the models.
+    /// Reads the totals. `lacks_cost` if the agent had no price for one of the models.
     pub(crate) fn read(
         models: &Json<'_>,
         total: &Json<'_>,
@@ -187,7 +188,7 @@ impl ModelTotals {
     ) -> Self {
         let total = total.number().filter(|usd| *usd > 0.0);
         let cost_of = |spent: &Json<'_>| spent.get("costUSD").number().filter(|usd| *usd >= 0.0);
-        // Where nothing has a cost, 0 stands for what is not known.
+        // If all costs are 0, 0 means that they are unknown.
         let is_priced = models
             .members()
             .iter()
@@ -207,7 +208,7 @@ impl ModelTotals {
                 ..Usage::default()
             };
             usage.lacks_cost = lacks_cost && usage.cost == Some(0.0) && usage.total() > 0;
-            // A window that was asked for is no other model.
+            // A suffix in brackets names a requested context window, not another model.
             let name = name.split('[').next().unwrap_or_default();
             by_model.push((Text::clean(name), usage));
         }
@@ -217,7 +218,7 @@ impl ModelTotals {
         }
     }
 
-    /// The total cost without the costs of the models; `None` if nothing is left.
+    /// The total cost minus the costs of the models, in USD; `None` if they account for all of it.
     pub(crate) fn rest(&self) -> Option<f64> {
         let total = self.total?;
         let costs: Vec<f64> = self
@@ -239,7 +240,8 @@ mod tests {
 
     type Counts = (u64, u64);
 
-    /// Input and output of the answer itself, those of each other request with its model, and the size of the last prompt.
+    /// Input and output tokens of the answer itself, those of each other request with its model,
+    /// and the size of the last prompt.
     fn of(iterations: &str, whole: Counts) -> (Counts, Vec<(u64, u64, String)>, Option<u64>) {
         let text = format!(
             r#"{{"input_tokens":{},"output_tokens":{},"iterations":[{iterations}]}}"#,

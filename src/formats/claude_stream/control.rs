@@ -1,5 +1,5 @@
-//! Control messages between the program and whoever drives it, and the small events beside messages.
-//! The subtype lies under `request` or `response`, or, in older writers, beside the type.
+//! Control messages between the program and its host, and small events beside messages. The subtype
+//! is under `request` or `response`; older writers put it beside the type.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,28 +16,28 @@ use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::tool::{ToolResult, ToolState, Verdict, identifies};
 
-/// Questions that wait for their answers, by the id of the request.
+/// Open permission requests by request id.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
     open: HashMap<Text, Asked>,
-    /// Calls that were not allowed, until their results come.
+    /// Denied calls that have no result yet.
     denied: HashSet<Key>,
-    /// What came of calls of this run that failed, with the lane of each: the end of the run may tell that they were not
-    /// allowed.
+    /// Results of failed calls of this run, with their lanes: the end of the run may report that
+    /// the calls were denied.
     failed: HashMap<Key, (ToolResult, Option<Name>)>,
 }
 
-/// Bytes of a result that may say that a call was not allowed.
+/// Maximum size of a result that may be a denial, in bytes.
 const DENIAL: u32 = 4 << 10;
 
-/// A question.
+/// A permission request.
 #[derive(Debug)]
 struct Asked {
-    /// Its entry.
+    /// The key of its entry.
     entry: Key,
-    /// What it is about: a tool and its input on one line.
+    /// The tool and its input, on one line.
     about: String,
-    /// The call that it is about, if it names one.
+    /// The call, if the request names one.
     call: Option<Key>,
 }
 
@@ -48,7 +48,7 @@ impl Requests {
         }
     }
 
-    /// The tool did not fail, it was not run: says so of the results among these edits.
+    /// Marks the results of denied calls among these edits as refused: the tool was not run.
     pub(crate) fn refuse(&mut self, edits: &mut [Edit]) {
         for edit in edits {
             let Edit::Result { call, result, lane } = edit else {
@@ -63,7 +63,8 @@ impl Requests {
         }
     }
 
-    /// A run ends, and these calls of it were not allowed: says so of their results. Gives those that have none.
+    /// Marks the results of calls that were denied, as the end of the run reports. Returns those
+    /// without a result.
     pub(crate) fn deny<'a>(
         &mut self,
         calls: impl Iterator<Item = &'a str>,
@@ -92,11 +93,11 @@ fn refuse(result: &mut ToolResult) {
     (result.verdict, result.facts) = (Verdict::Refused, Text::from("refused"));
 }
 
-/// What a tool is to be given, if one line does not say all: it stays beside the answer, which takes the place of the
-/// question.
+/// The input of the tool, if the headline does not show all of it: it stays below the answer, which
+/// replaces the question.
 const INPUT: Piece = Piece(1);
 
-/// A message of one of these types; `None` if the type is another.
+/// Decodes a message of one of these types; `None` for another type.
 pub(crate) fn decode(line: &Line<'_>, requests: &mut Requests, out: &mut Batch) -> Option<Fate> {
     let json = line.json;
     let fate = match line.kind() {
@@ -209,7 +210,7 @@ fn response(
     quiet_tree(line, response, "control response", false, out)
 }
 
-/// An answer takes the place of its question, or stands alone if the question is not in the stream.
+/// Shows an answer in the entry of its question, or alone if the question is not in the stream.
 fn answer(
     line: &Line<'_>,
     asked: Option<Asked>,
@@ -263,7 +264,7 @@ fn progress(line: &Line<'_>, out: &mut Batch) -> Fate {
     Fate::Merged
 }
 
-/// Shows a message that is for programs as a tree.
+/// Shows a message between programs as a tree.
 pub(crate) fn quiet_tree(
     line: &Line<'_>,
     value: &Json<'_>,

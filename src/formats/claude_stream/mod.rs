@@ -1,5 +1,6 @@
-//! claude-stream-json: what `claude -p --output-format stream-json` prints, as lines or as one array.
-//! Messages have the shape of the sessions on disk; the envelope differs, and runs have an end.
+//! claude-stream-json: the output of `claude -p --output-format stream-json`, as lines or as one
+//! array. Messages have the shape of the sessions on disk; the envelope differs, and runs have an
+//! end.
 
 mod control;
 mod partial;
@@ -31,7 +32,6 @@ use partial::Partials;
 use run::Run;
 use tasks::Tasks;
 
-/// The format.
 pub(crate) struct ClaudeStream;
 
 impl Format for ClaudeStream {
@@ -46,7 +46,7 @@ impl Format for ClaudeStream {
     }
 }
 
-/// Decodes one stream.
+/// Decoder of one stream.
 #[derive(Default)]
 struct ClaudeStreamDecoder {
     session: Session,
@@ -109,7 +109,7 @@ impl ClaudeStreamDecoder {
                 let open = self.requests.deny(denied, out);
                 match json.get("subtype").str() {
                     Some("input_required") => {}
-                    // A run that ended well gave nothing up but what was not allowed.
+                    // In a successful run no calls are lost but those that were denied.
                     Some("success") if !json.get("is_error").is_true() => {
                         for call in open {
                             self.session.calls.give_up(call, out);
@@ -173,7 +173,8 @@ impl ClaudeStreamDecoder {
     }
 }
 
-/// The envelope of a stream: no parents; a sub-agent's lane is named by the call that started it.
+/// Parses the envelope of a stream: no parents; the lane of a sub-agent is the id of the call that
+/// started it.
 fn envelope<'a>(input: Input<'a>, out: &Batch) -> Line<'a> {
     let json = input.json;
     let uuid = json.get("uuid").str().filter(|id| identifies(id));

@@ -1,8 +1,9 @@
-//! Partial messages (`stream_event`): the raw events of the API, followed by the full message. While
-//! an answer is being written its entry is open; each full block takes the place of its partial one.
+//! Partial messages (`stream_event`): the raw events of the API, followed by the full message. The
+//! entry of an answer is open while it is being written; each full block replaces its partial one.
 //!
-//! Invariant: no record holds the text of a partial block, so it is held in its stub and never left on
-//! disk. Blocks pair by their order among those of the same kind, for full lines carry no index.
+//! Invariant: the text of a partial block is in no record, so its body is held in memory and cannot
+//! be read from disk. Blocks pair by their order among those of the same kind, as full lines have
+//! no index.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +17,7 @@ use crate::model::text::{Name, Text};
 use crate::model::tool::identifies;
 use crate::model::usage::Usage;
 
-/// Answers that are being written, one for each lane.
+/// Answers that are being written, one per lane.
 #[derive(Debug, Default)]
 pub(crate) struct Partials {
     open: BTreeMap<Option<Name>, Partial>,
@@ -47,7 +48,7 @@ enum Kind {
 }
 
 impl Partials {
-    /// Takes an event; `None` if its type is unknown.
+    /// Applies an event; `None` if its type is unknown.
     pub(crate) fn take(
         &mut self,
         lane: Option<&Name>,
@@ -95,14 +96,14 @@ impl Partials {
                 self.grow(lane, event, kind, text, out);
                 Some(Fate::Merged)
             }
-            // They end what is there, or keep the connection open.
+            // They end the block or message, or keep the connection alive.
             "content_block_stop" | "message_delta" | "message_stop" | "ping" => Some(Fate::Merged),
             _ => None,
         }
     }
 
-    /// What an answer cost when it was complete: the message itself says what was counted as it began. With the
-    /// key of its entry.
+    /// The usage of a complete answer, with the key of its entry: the message itself has the usage
+    /// of when it began.
     pub(crate) fn spent(
         &self,
         lane: Option<&Name>,
@@ -138,7 +139,7 @@ impl Partials {
         }
     }
 
-    /// Gives a full line the key and pieces of the partial answer that it completes.
+    /// Sets the key and pieces of a full line to those of the partial answer that it completes.
     pub(crate) fn complete(&mut self, lane: Option<&Name>, has_id: bool, entry: &mut Entry) {
         let Some(partial) = self.open.get_mut(&lane.cloned()) else {
             return;
@@ -162,7 +163,7 @@ impl Partials {
         entry.marks.open = partial.is_emitted && partial.blocks.values().any(Live::is_waiting);
     }
 
-    /// The answer of a lane will not go on: what is there of it stays.
+    /// Closes the answer of a lane, which was abandoned: its text so far remains.
     pub(crate) fn close(&mut self, lane: Option<&Name>, out: &mut Batch) {
         let Some(partial) = self.open.remove(&lane.cloned()) else {
             return;
@@ -172,7 +173,7 @@ impl Partials {
         }
     }
 
-    /// The answers of all lanes will not go on.
+    /// Closes the answers of all lanes.
     pub(crate) fn close_all(&mut self, out: &mut Batch) {
         let lanes: Vec<Option<Name>> = self.open.keys().cloned().collect();
         for lane in lanes {
@@ -180,7 +181,7 @@ impl Partials {
         }
     }
 
-    /// Emits what grew since the last reading.
+    /// Emits the answers that have grown since the last batch.
     pub(crate) fn emit(&mut self, out: &mut Batch) {
         for (lane, partial) in &mut self.open {
             let is_due = std::mem::take(&mut partial.is_changed)
@@ -194,8 +195,8 @@ impl Partials {
 }
 
 impl Partial {
-    /// The first block that a full one of this kind completes. Blank texts have no full block, so texts
-    /// pair among those that say something.
+    /// The first block that a full one of this kind completes. Blank texts have no full block, so
+    /// that only non-blank texts pair.
     fn waiting_for(&mut self, full: &BlockKind) -> Option<(u64, &mut Live)> {
         let fitting = |live: &Live| !live.is_full && fits(&live.kind, full);
         let is_like = |live: &Live| match full {
@@ -224,7 +225,7 @@ impl Partial {
             let kind = match &live.kind {
                 Kind::Text => BlockKind::Text(body),
                 Kind::Thinking => BlockKind::Thinking(body),
-                // A call is one only when its input is complete.
+                // A call is shown as one only when its input is complete.
                 Kind::Call(name) => BlockKind::Raw(Raw {
                     title: Text::stub(name, 80),
                     body,
@@ -242,7 +243,7 @@ impl Live {
     }
 }
 
-/// What is recorded of usage later, with what was recorded before of all else.
+/// Merges later usage over earlier usage.
 fn later(now: Usage, before: Usage) -> Usage {
     Usage {
         input: now.input.or(before.input),
@@ -269,7 +270,7 @@ fn fits(kind: &Kind, block: &BlockKind) -> bool {
     }
 }
 
-/// What a delta adds. Signatures and citations add nothing to read.
+/// The kind and text of a delta. Signatures and citations have no text.
 fn delta<'j>(event: &'j Json<'_>) -> (Kind, &'j str) {
     let delta = event.get("delta");
     if let Some(text) = delta.get("thinking").str() {

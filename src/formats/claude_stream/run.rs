@@ -1,4 +1,4 @@
-//! A run: `system/init` begins it, `result` ends it and knows best what it cost.
+//! A run: `system/init` begins it, `result` ends it with the authoritative usage and cost.
 
 use super::sums::{Count, Sums};
 use crate::formats::anthropic::{self, spent};
@@ -14,23 +14,24 @@ use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::usage::{Scope, Usage};
 
-/// Calls that were not allowed and are named; the closing line counts all.
+/// Limit of the denied calls that are named; the closing line has their number.
 const DENIALS: usize = 20;
 
-/// What a run is made of.
+/// The state of a run.
 #[derive(Debug, Default)]
 pub struct Run {
-    /// The model named at its beginning.
+    /// The model in `system/init`.
     model: Option<Name>,
-    /// The last words of the model in the main lane, as its result repeats them: beginning and size.
+    /// The last text of the model in the main lane, which the result repeats: stub and size in
+    /// bytes.
     last_words: Option<(Text, u32)>,
-    /// What an error said that came as the last message, as the result repeats it.
+    /// The error in the last message, if it was one, which the result repeats.
     last_error: Option<Text>,
     sums: Sums,
 }
 
 impl Run {
-    /// `system/init`.
+    /// Decodes `system/init`.
     pub(crate) fn begin(&mut self, line: &Line<'_>, out: &mut Batch) -> Fate {
         let json = line.json;
         self.model = json.get("model").text();
@@ -58,7 +59,7 @@ impl Run {
         setting(line, &facts.join(" · "), true, out)
     }
 
-    /// The model said something.
+    /// Records a message of the model.
     pub(crate) fn hear(&mut self, entry: &Entry, out: &mut Batch) {
         if let Some(usage) = entry.usage.as_deref() {
             self.sums
@@ -83,12 +84,12 @@ impl Run {
         }
     }
 
-    /// A message cost this.
+    /// Adds the usage of a message.
     pub(crate) fn spend(&mut self, of: Key, usage: Usage, out: &mut Batch) {
         self.sums.spend(of, usage, self.model.clone(), out);
     }
 
-    /// `result`.
+    /// Decodes `result`.
     pub(crate) fn end(&mut self, line: &Line<'_>, out: &mut Batch) -> Fate {
         let json = line.json;
         let (count, difference) = self.sums.close(json, &line.id, out);
@@ -138,7 +139,7 @@ impl Run {
         Fate::Shown
     }
 
-    /// The result repeats the last words of the model, unless there are none in the stream.
+    /// Shows the text of the result, unless it repeats the last text of the model.
     fn emit_answer(&mut self, line: &Line<'_>, out: &mut Batch) {
         let Some(answer) = line
             .json
@@ -158,7 +159,8 @@ impl Run {
     }
 }
 
-/// `is_error` may come with `success`: then the text of the result is the error.
+/// The error of a result. `is_error` may come with `success`: then the text of the result is the
+/// error.
 fn error_of(json: &Json<'_>) -> Option<Text> {
     let subtype = json.get("subtype").str_or_empty();
     if !subtype.starts_with("error") && !json.get("is_error").is_true() {
@@ -234,8 +236,9 @@ fn denied(denial: &Json<'_>) -> Text {
     Text::stub(&format!("not allowed: {tool} {headline}"), 200)
 }
 
-/// Messages carry early snapshots of usage, and `usage` of a result leaves out sub-agents and all but
-/// the last leg after a stop hook. `modelUsage` knows all. The cost is emitted once, beside them.
+/// Emits the usage of a run from `modelUsage`. Messages have early snapshots of usage, and `usage`
+/// of a result lacks sub-agents and, after a stop hook, all but the last leg. The cost is emitted
+/// once, beside them.
 fn emit_usage(line: &Line<'_>, count: &Count, model: Option<&Name>, out: &mut Batch) {
     let of = |what: &str| Text::clean(&format!("{}:usage{what}", count.key));
     for (name, usage) in &count.totals.models {

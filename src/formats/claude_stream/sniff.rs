@@ -1,10 +1,10 @@
-//! Whether a file is a stream of Claude Code: lines, or the same messages as one array.
+//! Detects streams of Claude Code: lines, or the same messages as one array.
 
 use crate::formats::decoder::{Confidence, Probe, Verdict, nearly_all};
 use crate::formats::json::Json;
 use crate::model::record::Shape;
 
-/// Types of messages.
+/// Types of messages in a stream.
 const TYPES: [&str; 16] = [
     "system",
     "assistant",
@@ -24,7 +24,7 @@ const TYPES: [&str; 16] = [
     "auth_status",
 ];
 
-/// Decides by the first messages.
+/// Judges by the first messages.
 pub(crate) fn sniff(probe: &Probe<'_>) -> Verdict {
     let (messages, shape) = if probe.is_document {
         (probe.elements, Shape::Document)
@@ -69,7 +69,8 @@ pub(crate) fn sniff(probe: &Probe<'_>) -> Verdict {
     Verdict::no("no message with session_id, and types that the stream does not have")
 }
 
-/// Streams and files that share types with this one.
+/// Why a message is of another format that shares types with this one; `None` if it may be of this
+/// one.
 fn foreign(message: &Json<'_>) -> Option<&'static str> {
     let kind = message.get("type").str_or_empty();
     let is_chain = message.has("parentUuid") || message.has("isSidechain");
@@ -86,7 +87,8 @@ fn foreign(message: &Json<'_>) -> Option<&'static str> {
     }
 }
 
-/// Droid names its shell `Execute`, and no MCP servers.
+/// Whether a system message is Factory Droid's: its shell is named `Execute`, and it has no MCP
+/// servers.
 fn is_droid(message: &Json<'_>) -> bool {
     let mut tools = message.get("tools").items().iter().filter_map(Json::str);
     !message.has("mcp_servers") && tools.any(|tool| tool == "Execute")
@@ -98,17 +100,17 @@ fn is_init(message: &Json<'_>) -> bool {
 
 fn is_known(message: &Json<'_>) -> bool {
     let kind = message.get("type").str_or_empty();
-    // Others begin with a message of the system that is of no subtype.
+    // Other agents begin with a system message without a subtype.
     let is_bare = kind == "system" && !message.has("subtype");
     (TYPES.contains(&kind) && !is_bare) || is_bare_event(message)
 }
 
-/// `{event_type, data}`: an event without the line around it.
+/// Whether a message is `{event_type, data}`: an event without an envelope.
 pub(crate) fn is_bare_event(message: &Json<'_>) -> bool {
     !message.has("type") && message.get("event_type").str().is_some() && message.has("data")
 }
 
-/// A type alone proves little: a message must also look like one.
+/// Whether a message has the members of its type: the type alone is weak evidence.
 fn has_shape(message: &Json<'_>) -> bool {
     match message.get("type").str_or_empty() {
         "assistant" | "user" => message.get("message").has("content"),

@@ -1,9 +1,10 @@
-//! What the messages of a run add up to, and what its result counts.
+//! Usage of the messages of a run, compared with the totals in its result.
 //!
-//! One process may serve several turns. Then each of its results counts everything since the process
-//! began, though `usage` counts the turn alone; results of processes of their own begin at zero. Files
-//! hold both, and no line says which: a result goes on from the one before it if it counts, for every
-//! model, at least as much as that one, and at least what the turn adds to it.
+//! One process may serve several turns. Then each of its results counts everything since the
+//! process began, although `usage` counts only the turn; results of separate processes begin at
+//! zero. Files contain both, and no line tells them apart: a result continues the one before it if
+//! its counts are, for every model, at least those of that one, and in sum at least those plus the
+//! turn's.
 
 use std::collections::HashMap;
 
@@ -15,13 +16,13 @@ use crate::model::figures;
 use crate::model::text::{Name, Text};
 use crate::model::usage::{Scope, Usage};
 
-/// What the results of one process have counted.
+/// The totals of one process so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Count {
-    /// Names its edits: a later result of the process takes the place of the earlier ones.
+    /// The key of its edits: a later result of the process replaces the earlier ones.
     pub(crate) key: Key,
     session: Option<Text>,
-    /// By model, and in all.
+    /// Totals by model, and the total cost.
     pub(crate) totals: ModelTotals,
 }
 
@@ -34,8 +35,8 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// A message cost this. Its lines repeat its usage; the greatest output counts. Behind a result nothing else counts
-    /// it until the next one comes.
+    /// Adds the usage of a message. Its lines repeat the usage; the one with the most output tokens
+    /// counts. After a result it is open until the next result.
     pub(crate) fn spend(&mut self, of: Key, usage: Usage, model: Option<Name>, out: &mut Batch) {
         let open = open(&of);
         let known = self.messages.entry(of).or_default();
@@ -52,8 +53,8 @@ impl Sums {
         }
     }
 
-    /// A result ends a turn. Gives what its process has counted so far, and a sentence if the messages
-    /// of the turn add up to something else.
+    /// Closes a turn at its result. Returns the totals of the process so far, and a text if they
+    /// differ from the sum of the turn's messages.
     pub(crate) fn close(
         &mut self,
         line: &Json<'_>,
@@ -134,12 +135,12 @@ impl Count {
     }
 }
 
-/// What names the usage of a message of a run that has not ended.
+/// The key of the open usage of a message.
 fn open(message: &Key) -> Key {
     Text::clean(&format!("{message}:open"))
 }
 
-/// Tokens of prompts, and of answers.
+/// Sums prompt and output tokens.
 fn sum<'u>(usages: impl Iterator<Item = &'u Usage>) -> (u64, u64) {
     usages.fold((0, 0), |(prompt, output), usage| {
         (

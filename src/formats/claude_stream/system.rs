@@ -1,4 +1,4 @@
-//! System messages of a stream, by `subtype`, without the one that begins a run.
+//! System messages of a stream, by `subtype`, except `init`, which begins a run.
 
 use super::tasks::{self, Tasks};
 use crate::formats::claude::line::Line;
@@ -10,7 +10,7 @@ use crate::model::edit::Batch;
 use crate::model::entry::Role;
 use crate::model::tally::Fate;
 
-/// A system message.
+/// Decodes a system message.
 pub(crate) fn decode(
     line: &Line<'_>,
     session: &mut Session,

@@ -1,5 +1,5 @@
-//! Background tasks and hooks of a stream: a message for each of their steps, one entry for all of
-//! them, named by the id of the task or hook.
+//! Background tasks and hooks of a stream: a message per step, merged into one entry keyed by the
+//! id of the task or hook.
 
 use std::collections::HashSet;
 
@@ -16,17 +16,17 @@ use crate::model::text::Text;
 use crate::model::tool::identifies;
 use crate::model::tool::work::{About, Carrier};
 
-/// Characters of a sub-agent's name.
+/// Length limit of a sub-agent's label, in characters.
 const LABEL_CHARS: usize = 200;
 
-/// Tasks and hooks that have an entry.
+/// Keys of the tasks and hooks that have an entry.
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
     begun: HashSet<Key>,
 }
 
-/// A step of a task: `task_started`, `task_progress`, `task_updated`, `task_notification`. Its beginning
-/// stays, of the later steps the newest.
+/// Decodes a step of a task: `task_started`, `task_progress`, `task_updated`, `task_notification`.
+/// The entry has the start and the newest later step.
 pub(crate) fn task(line: &Line<'_>, tasks: &mut Tasks, lanes: &mut Lanes, out: &mut Batch) -> Fate {
     let json = line.json;
     let patch = json.get("patch");
@@ -39,7 +39,7 @@ pub(crate) fn task(line: &Line<'_>, tasks: &mut Tasks, lanes: &mut Lanes, out: &
         .get("subtype")
         .str_or_empty()
         .trim_start_matches("task_");
-    // Where its end is announced it has an entry of its own.
+    // The notification of its end has an entry of its own.
     let key = match step {
         "notification" => line.id.clone(),
         _ => key("task", json.get("task_id"), line),
@@ -88,8 +88,8 @@ pub(crate) fn task(line: &Line<'_>, tasks: &mut Tasks, lanes: &mut Lanes, out: &
     if is_first { Fate::Shown } else { Fate::Merged }
 }
 
-/// What a step tells of work that goes on after the result of its call: that it ended, as the model is told or the
-/// program notes, or that it runs.
+/// Emits an update of background work from a step: its end, as the model is notified or the program
+/// records it, or that it is running.
 fn note_end(
     line: &Line<'_>,
     step: &str,
@@ -121,7 +121,7 @@ fn note_end(
     }
 }
 
-/// A step of a hook: `hook_started`, `hook_progress`, `hook_response`.
+/// Decodes a step of a hook: `hook_started`, `hook_progress`, `hook_response`.
 pub(crate) fn hook(line: &Line<'_>, tasks: &mut Tasks, out: &mut Batch) -> Fate {
     let json = line.json;
     let key = key("hook", json.get("hook_id"), line);
@@ -147,7 +147,8 @@ pub(crate) fn hook(line: &Line<'_>, tasks: &mut Tasks, out: &mut Batch) -> Fate 
         let body = out.output(&text);
         BlockKind::Raw(Raw { title, body })
     };
-    // What a hook put out may be a context for the model, so that it keeps a row; a mere run does not.
+    // Output of a hook may be context for the model, so that it keeps its row; a run without output
+    // does not.
     let marks = Marks {
         quiet: code.is_none(),
         trace: code.is_none() && text.is_empty(),

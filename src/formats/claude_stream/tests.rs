@@ -13,7 +13,7 @@ const BARE: &str = include_str!("../../../tests/fixtures/claude-stream-json/bare
 const TURNS: &str = include_str!("../../../tests/fixtures/claude-stream-json/turns.jsonl");
 const ARRAY: &str = include_str!("../../../tests/fixtures/claude-stream-json/array.json");
 
-/// Feeds lines as one reading; `first` is the number of lines before them.
+/// Feeds lines as one batch; `first` is the index of the first line.
 fn reading(decoder: &mut dyn Decoder, first: usize, lines: &[&str], place: Place<'_>) -> Batch {
     let mut out = Batch::default();
     for (number, line) in lines.iter().enumerate() {
@@ -270,7 +270,7 @@ fn what_a_run_without_an_end_spends_comes_on_top_of_those_that_ended() {
     );
     assert_eq!(transcript.totals().run_cost(), ended.totals().run_cost());
     assert!(ended.totals().is_covered() && !transcript.totals().is_covered());
-    // With its result it is a run like the others.
+    // With a result it is a run like the others.
     let result = r#"{"type":"result","subtype":"success","total_cost_usd":0.25,"modelUsage":{"claude-sonnet-4-5":{"inputTokens":1000,"outputTokens":60}}}"#;
     let transcript = read(&format!("{}\n{open}\n{result}", TURNS.trim_end()));
     assert_eq!(

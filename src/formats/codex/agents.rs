@@ -1,6 +1,6 @@
-//! Sub-agents that go on after the result of the call that spawned them: what is asked about them, and what is told of
-//! how they stand. Waiting for one, closing one and listing all are calls of their own; a notice stands under the user's
-//! name, or is a message of the agent to the one that spawned it.
+//! Sub-agents that run on after the result of the call that spawned them: requests about them, and
+//! reports of their state. Waiting for one, closing one and listing all are calls of their own. A
+//! notification is in a user message, or is a message of the agent to the one that spawned it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,48 +12,48 @@ use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::work::{About, Carrier, End, Ends, Update, Work};
 
-/// How a message begins with which an agent hands over its result.
+/// First words of a message with which an agent returns its result.
 const FINAL: &str = "Message Type: FINAL_ANSWER";
-/// What stands for a message that only the program can read.
+/// The text shown for an encrypted message.
 pub(super) const ENCRYPTED: &str = "(encrypted)";
-/// What stands before what it says.
+/// The label before the agent's text.
 const PAYLOAD: &str = "Payload:";
-/// How it begins if the agent has no result.
+/// First words of that text if the agent failed.
 const FAILED: &str = "Agent errored: ";
 const CLOSED: [&str; 2] = ["Agent shut down.", "Agent was not found."];
-/// Around what the program tells of how an agent stands.
+/// Tags around a notification of a sub-agent's state.
 const NOTICE: (&str, &str) = ("<subagent_notification>", "</subagent_notification>");
 
-/// Characters of why an agent failed.
+/// Length limit of the reason why an agent failed, in characters.
 const REASON_CHARS: usize = 200;
 
-/// How an agent ended, if it did, and why.
+/// The end of an agent, `None` while it runs, and the reason.
 type Standing = (Option<End>, Option<Text>);
 
 /// The sub-agents of a thread.
 #[derive(Debug, Default)]
 pub(crate) struct Agents {
-    /// By each name of an agent, its thread or its path: the call that spawned it.
+    /// The calls that spawned agents, by each name of an agent: its thread or its path.
     spawned: HashMap<Text, Key>,
-    /// What calls without a result ask.
+    /// Requests of calls without a result.
     asked: HashMap<Key, Request>,
-    /// Calls that spawned an agent of whose end the model was not told, in their order.
+    /// Calls that spawned an agent of whose end the model was not told yet, in order.
     open: Vec<Key>,
 }
 
-/// What a call asks about sub-agents, named by their threads or paths.
+/// A request about sub-agents, which are named by thread or path.
 #[derive(Debug)]
 enum Request {
     Spawn,
-    /// To wait for these, or for any.
+    /// Wait for these, or for any if empty.
     Wait(Vec<Text>),
     Close(Text),
     List,
-    /// To go on with something.
+    /// Send an agent further input.
     Send(Text),
 }
 
-/// Which record tells something of agents, when that was, and who gets to see it.
+/// The record that reports on agents, its timestamp, and who sees it.
 pub(super) struct Source<'a> {
     pub(super) by: Key,
     pub(super) at: Option<Timestamp>,
@@ -62,7 +62,7 @@ pub(super) struct Source<'a> {
 }
 
 impl Agents {
-    /// Takes note of a call that is about agents.
+    /// Records a call that is about agents.
     pub(super) fn ask(&mut self, call: &Key, name: &str, input: &Json<'_>) {
         let lists = ["targets", "ids"].map(|field| input.get(field));
         let agents = || {
@@ -76,7 +76,7 @@ impl Agents {
         let request = match name.rsplit("__").next().unwrap_or(name) {
             "spawn_agent" => Some(Request::Spawn),
             "wait_agent" => Some(Request::Wait(agents())),
-            // Scripts are waited for by a tool of the same name.
+            // A tool of the same name waits for scripts.
             "wait" if !input.has("cell_id") => Some(Request::Wait(agents())),
             "close_agent" | "interrupt_agent" => named().map(Request::Close),
             "list_agents" => Some(Request::List),
@@ -88,7 +88,7 @@ impl Agents {
         }
     }
 
-    /// Takes in what came of a call, and gives the work that it began.
+    /// Applies the result of a call. Returns the work that the call started.
     pub(super) fn answer(
         &mut self,
         call: &Key,
@@ -156,12 +156,12 @@ impl Agents {
         None
     }
 
-    /// An agent that a call spawned has this name.
+    /// Records a name of an agent that a call spawned.
     pub(super) fn name(&mut self, agent: &Text, call: &Key) {
         self.spawned.insert(agent.clone(), call.clone());
     }
 
-    /// Takes in notices in a text that the program wrote.
+    /// Applies the notifications in a text by the program.
     pub(super) fn notice(&mut self, text: &str, source: &Source<'_>, out: &mut Batch) {
         for part in text.split(NOTICE.0).skip(1) {
             let notice = part.split(NOTICE.1).next().unwrap_or_default();
@@ -176,7 +176,7 @@ impl Agents {
         }
     }
 
-    /// Takes in a message of an agent, if that hands over its result.
+    /// Applies a message of an agent, if it returns the agent's result.
     pub(super) fn message(
         &mut self,
         author: Option<Text>,
@@ -191,7 +191,7 @@ impl Agents {
             return;
         };
         if text == ENCRYPTED {
-            // Nobody can read whether it is the last one.
+            // Encrypted, so that it is unknown whether it is the last one.
             return self.update(self.about(&author), (None, None), source, out);
         }
         if !text.trim_start().starts_with(FINAL) {
@@ -209,7 +209,7 @@ impl Agents {
         self.update(about, (end, error.and_then(first_line)), source, out);
     }
 
-    /// Takes in how agents stand: objects with their names.
+    /// Applies the states of agents, an object by their names.
     pub(super) fn stand(
         &mut self,
         agents: &[(Cow<'_, str>, Json<'_>)],
@@ -225,7 +225,7 @@ impl Agents {
         }
     }
 
-    /// Takes in what the program notes of an agent with these names: that it began, ended or goes on with something.
+    /// Applies a record that the agent with one of these names began, ended or received input.
     pub(super) fn activity(
         &mut self,
         names: &[Text],
@@ -272,7 +272,7 @@ impl Agents {
     }
 }
 
-/// The work of an agent that was spawned in code, where nobody else writes the call down.
+/// The work of an agent that was spawned from code, which has no other record of the call.
 pub(super) fn spawned(item: &Json<'_>) -> Option<Work> {
     let is_spawn = item.get("tool").str_or_empty().starts_with("spawn");
     let mut agents = item.get("receiver_thread_ids").items().iter();
@@ -280,7 +280,8 @@ pub(super) fn spawned(item: &Json<'_>) -> Option<Work> {
     Some(Work::begun(agent, Ends::Announced))
 }
 
-/// How an agent stands, and why: that it ended, or nothing if it goes on. Nothing at all if that is not told.
+/// Parses the state of an agent: its end with a reason, no end if it is running. `None` if it is
+/// not a state.
 fn standing(status: &Json<'_>) -> Option<Standing> {
     let (word, said) = match status.members().first() {
         Some((word, said)) => (word.as_ref(), said),

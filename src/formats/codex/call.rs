@@ -16,18 +16,18 @@ use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolState, ended, patch_of_command};
 
-/// The tool that is given code, which calls other tools.
+/// The tool that runs code, which calls other tools.
 const CODE: &str = "exec";
 
-/// The tools that write to a command that goes on, or look after it or after a script.
+/// The tools that write to a running command, or poll it or a script.
 const POLL: &str = "write_stdin";
 const WAIT: &str = "wait";
-/// Characters of what is typed into a command that goes on.
+/// Length limit of the input to a running command in a headline, in characters.
 const HEADLINE: usize = 200;
-/// The names of tools that the program itself has stand in this space.
+/// The namespace of the program's own tools.
 const OWN: &str = "functions";
 
-/// `function_call`, `custom_tool_call` and their kin.
+/// Decodes `function_call`, `custom_tool_call` and similar items.
 pub(crate) fn call(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
     let written = ["arguments", "input", "action"]
@@ -35,11 +35,11 @@ pub(crate) fn call(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fat
         .map(|name| payload.get(name))
         .find(|json| !json.is_null());
     let written = written.unwrap_or(&Json::Null);
-    // Arguments are a text of JSON, the input of a custom tool is a text of its own kind.
+    // Arguments are JSON in a string; the input of a custom tool is a text of any syntax.
     let parsed = written.str().and_then(json::read).filter(Json::is_object);
     let input = parsed.as_ref().unwrap_or(written);
     let name = name(payload);
-    // What it asks for counts nothing, but for code that may start sub-agents.
+    // In a batch that is only counted the input matters only for code, which may start sub-agents.
     let is_plain = out.is_counted && name != CODE;
     let code = input.str().filter(|_| name == CODE);
     let inner = code.map(code_mode::calls).unwrap_or_default();
@@ -76,7 +76,7 @@ pub(crate) fn call(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fat
     thread.emit(entry, out)
 }
 
-/// The name of a tool, with its server's.
+/// The name of a tool, prefixed with its namespace.
 fn name(payload: &Json<'_>) -> String {
     let name = payload
         .get("name")
@@ -96,7 +96,7 @@ fn name(payload: &Json<'_>) -> String {
     }
 }
 
-/// Which process or script a call looks after.
+/// The process or script that a call polls.
 fn polled(name: &str, input: &Json<'_>) -> Option<String> {
     let number = |field: &str| {
         let value = input.get(field);
@@ -112,7 +112,7 @@ fn polled(name: &str, input: &Json<'_>) -> Option<String> {
     }
 }
 
-/// Takes note of the commands that code runs: records of their ends do not name the call.
+/// Records the commands that code runs: the records of their ends do not name the call.
 fn note_script(call: &Key, inner: &[Inner], code: &str, thread: &mut Thread) {
     let commands = inner
         .iter()
@@ -122,7 +122,7 @@ fn note_script(call: &Key, inner: &[Inner], code: &str, thread: &mut Thread) {
     thread.deeds.note_script(call, commands.collect(), is_one);
 }
 
-/// What a call does and what it asks for. Of code that calls tools, what those do.
+/// The kind and headline of a call; for code, those of the calls in it.
 fn asked(name: &str, input: &Json<'_>, inner: &[Inner]) -> (ToolKind, Text) {
     let kind = tools::kind_of_call(name, input);
     if let Some(process) = polled(name, input) {
@@ -156,7 +156,8 @@ fn asked(name: &str, input: &Json<'_>, inner: &[Inner]) -> (ToolKind, Text) {
     )
 }
 
-/// The files of a patch that a shell is told to apply: models did so before there was a tool for it.
+/// The paths of a patch that is applied by a shell command, as models did before there was a tool
+/// for it.
 fn patched(input: &Json<'_>) -> Option<Text> {
     let command = tools::command(input)?;
     let (folder, patch) = patch_of_command(&command)?;
@@ -198,7 +199,7 @@ fn call_key(payload: &Json<'_>, out: &Batch) -> Key {
     id.map_or_else(|| out.origin_key(), Text::clean)
 }
 
-/// What a tool gave back to the model.
+/// Decodes the output of a call.
 pub(crate) fn output(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
     if payload.get("call_id").filled().is_none() && payload.get("name").filled().is_some() {
@@ -237,7 +238,7 @@ pub(crate) fn output(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> F
     if is_known { Fate::Merged } else { Fate::Shown }
 }
 
-/// What a tool gave that the program used by itself: no call of the model names it.
+/// Decodes the output of a tool that the program ran by itself, without a call of the model.
 pub(crate) fn alone(
     line: &Line<'_>,
     json: &Json<'_>,
@@ -266,7 +267,7 @@ pub(crate) fn alone(
     thread.emit(entry, out)
 }
 
-/// Tools that a search found, a line for each group.
+/// Formats the tools that a search found, one line per group.
 fn found_tools(tools: &Json<'_>) -> String {
     let name = |tool: &Json<'_>| tool.get("name").str_or_empty().to_owned();
     let line = |group: &Json<'_>| {
@@ -281,7 +282,7 @@ fn found_tools(tools: &Json<'_>) -> String {
     tools.items().iter().map(line).collect()
 }
 
-/// The thread of a sub-agent that an output names: `{"agent_id": …, "nickname": …}`.
+/// The thread and nickname of a sub-agent in an output: `{"agent_id": …, "nickname": …}`.
 pub(crate) fn spawned(payload: &Json<'_>) -> Option<(Text, Option<Text>)> {
     let output = payload
         .get("output")

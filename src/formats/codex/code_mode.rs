@@ -1,7 +1,7 @@
-//! Code mode: the model asks for one tool, `exec`, with JavaScript that calls the others. What a reader wants to see is
-//! which ones, and with what.
+//! Code mode: the model calls one tool, `exec`, with JavaScript that calls the others. This module
+//! extracts those calls and their arguments.
 //!
-//! Invariant: a scan, not a parser: what it does not understand stays as it is written.
+//! Invariant: this is a scanner, not a parser: arguments that it cannot read are shown as source.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -10,21 +10,21 @@ use crate::formats::json::{self, Json};
 use crate::formats::tools;
 use crate::model::tool::ToolKind;
 
-/// So many inner calls are named.
+/// Limit of the inner calls that are extracted.
 const MOST: usize = 8;
 
 /// A call in the code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Inner {
-    /// The tool.
+    /// The name of the tool.
     pub(crate) name: String,
-    /// What it does.
+    /// The kind of the tool.
     pub(crate) kind: ToolKind,
-    /// What it is asked for.
+    /// The headline of its arguments.
     pub(crate) headline: String,
 }
 
-/// The calls in a piece of code, in order.
+/// Extracts the calls in a piece of code, in order.
 pub(crate) fn calls(code: &str) -> Vec<Inner> {
     let mut found = Vec::new();
     let mut rest = code;
@@ -61,7 +61,7 @@ pub(crate) fn calls(code: &str) -> Vec<Inner> {
                     &Json::Object(vec![("cmd".into(), Json::Str(command))]),
                 )
             }
-            // A patch is mostly put together before it is applied.
+            // A patch is usually assembled before it is applied.
             None if kind == ToolKind::Edit => tools::headline(kind, &Json::Str(code.into())),
             None => tools::headline(kind, &Json::Str(text.trim().into())),
         };
@@ -74,7 +74,8 @@ pub(crate) fn calls(code: &str) -> Vec<Inner> {
     found
 }
 
-/// The command in arguments that are no literal as a whole: a literal itself, or the name of one in the code.
+/// The command in arguments that are not a literal as a whole: a literal member, or a variable with
+/// one.
 fn command_in(arguments: &str, code: &str) -> Option<String> {
     let value = ["cmd", "command"]
         .iter()
@@ -85,7 +86,7 @@ fn command_in(arguments: &str, code: &str) -> Option<String> {
     })
 }
 
-/// What stands behind a member's name; the name itself where it is all that is written.
+/// The source of a member's value; for a shorthand member its name.
 fn member<'t>(arguments: &'t str, name: &str) -> Option<&'t str> {
     arguments.match_indices(name).find_map(|(at, _)| {
         let before = arguments.get(..at)?.chars().next_back();
@@ -103,7 +104,7 @@ fn member<'t>(arguments: &'t str, name: &str) -> Option<&'t str> {
     })
 }
 
-/// The literal that a name stands for: `const name = "…"`.
+/// The literal of a declaration: `const name = "…"`.
 fn declared(code: &str, name: &str) -> Option<String> {
     let value = |keyword: &&str| {
         let (_, behind) = code.split_once(&format!("{keyword} {name}"))?;
@@ -115,7 +116,7 @@ fn declared(code: &str, name: &str) -> Option<String> {
         .find_map(value)
 }
 
-/// A string at the beginning of a text.
+/// Parses a string literal at the beginning of a text.
 fn literal(text: &str) -> Option<String> {
     let text = text.strip_prefix("String.raw").unwrap_or(text);
     let quote = text
@@ -131,7 +132,7 @@ fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '$')
 }
 
-/// The text of a call's arguments, up to the bracket that closes them.
+/// The source of a call's arguments, up to the closing bracket.
 fn argument(text: &str) -> &str {
     let mut depth = 0_usize;
     let mut quote = None;
@@ -154,7 +155,8 @@ fn argument(text: &str) -> &str {
     text
 }
 
-/// A JavaScript literal as JSON: keys in quotes, strings in double ones, no comma at the end. Nothing if it is none.
+/// Converts a JavaScript literal to JSON: quoted keys, double-quoted strings, no trailing commas.
+/// `None` if it is not one.
 fn relaxed(text: &str) -> Option<String> {
     let text = text.trim();
     if !text.starts_with(['{', '[', '"', '\'', '`']) {
@@ -189,7 +191,7 @@ fn relaxed(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// A string up to the quote that closes it, in double quotes.
+/// Copies a string up to its closing quote, in double quotes.
 fn string(chars: &mut Peekable<Chars<'_>>, quote: char, out: &mut String) -> Option<()> {
     out.push('"');
     while let Some(c) = chars.next().filter(|c| *c != quote) {

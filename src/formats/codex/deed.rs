@@ -1,5 +1,6 @@
-//! What the program says of a deed: a command that ended, files that were changed, a tool of a server, a search. With
-//! the id of a call it tells more of its result; in code mode it stands for a call that nobody else writes down.
+//! Actions that the program reports: a command that ended, changed files, an MCP tool, a search. A
+//! report with the id of a call adds to the call's result; in code mode it stands for a call that
+//! has no other record.
 //!
 //! Invariant: a record gives the same bodies in both cases.
 
@@ -20,13 +21,13 @@ use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, Verdict, ended};
 
-/// Where a state of a sub-agent has what it said in the end, or why it failed.
+/// Members of a sub-agent's state with its final message, or the reason why it failed.
 const STATES: [&str; 3] = ["message", "completed", "errored"];
 
-/// What stands for the exit code of a process of which nobody knows how it ended.
+/// The exit code of a process whose end is unknown.
 const LOST: i64 = -1;
 
-/// A deed.
+/// A reported action.
 pub(crate) struct Deed {
     key: Text,
     name: Name,
@@ -37,11 +38,11 @@ pub(crate) struct Deed {
     outcome: Outcome,
     /// The process that has ended.
     process: Option<Text>,
-    /// The command, where it is one.
+    /// The command, if it is one.
     command: Option<String>,
 }
 
-/// Which event or item tells of a deed, whatever it is called.
+/// The subject of a report, by the type of event or item.
 fn subject(kind: &str) -> Option<&'static str> {
     Some(match kind {
         "exec_command_end" | "CommandExecution" => "command",
@@ -57,7 +58,7 @@ fn subject(kind: &str) -> Option<&'static str> {
     })
 }
 
-/// Any deed, as an event tells of it or the item in it. Nothing if it is about something else.
+/// Decodes any report from an event or the item in it; `None` if it is about something else.
 pub(crate) fn other(
     line: &Line<'_>,
     json: &Json<'_>,
@@ -77,7 +78,7 @@ fn key_of<'j>(json: &'j Json<'_>) -> Option<&'j str> {
 }
 
 impl Deed {
-    /// Reads what an event says, or the item in it. Nothing if it is about something else.
+    /// Parses an event or the item in it; `None` if it is about something else.
     pub(crate) fn read(line: &Line<'_>, json: &Json<'_>, out: &mut Batch) -> Option<Self> {
         let subject = subject(json.get("type").str_or_empty())?;
         let (name, input) = asked(subject, json);
@@ -105,7 +106,7 @@ impl Deed {
             .filled()
             .filter(|status| matches!(*status, "declined" | "in_progress"));
         let started = line.payload.get("started_at_ms").moment();
-        // When it began is not told: that it ended just now says nothing of how long it took.
+        // Without a start the timestamp says nothing about the duration.
         let at = line
             .at
             .filter(|_| started.is_some() || json.has("duration"));
@@ -142,7 +143,8 @@ impl Deed {
         })
     }
 
-    /// Tells it to the call, or shows it as a call of its own below the one that it was done in.
+    /// Adds it to the result of its call, or shows it as a call of its own below the one that it
+    /// was part of.
     pub(crate) fn emit(self, line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
         let is_lost = self.outcome.exit == Some(LOST);
         self.process
@@ -194,7 +196,7 @@ impl Deed {
     }
 }
 
-/// A search of the web is told by an event and by an item, which may not share an id.
+/// Decodes a web search, which is reported by an event and an item that may have different ids.
 pub(crate) fn search(
     line: &Line<'_>,
     side: Side,
@@ -225,13 +227,13 @@ pub(crate) fn search(
     deed.emit(line, thread, out)
 }
 
-/// A picture that the model made.
+/// Decodes an image that the model generated.
 pub(crate) fn picture(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let deed = Deed::read(line, line.payload, out);
     deed.map_or(Fate::Merged, |deed| deed.emit(line, thread, out))
 }
 
-/// What was asked for, as the name of a tool and its input.
+/// The name of a tool and its input.
 fn asked<'j>(subject: &str, json: &'j Json<'j>) -> (String, Json<'j>) {
     let object = |names: &[&'static str]| {
         let members = names.iter().filter(|name| !json.get(name).is_null());
@@ -280,7 +282,7 @@ fn asked<'j>(subject: &str, json: &'j Json<'j>) -> (String, Json<'j>) {
             } else {
                 object(&["query"])
             };
-            // The action of a search is named as its tool is.
+            // The `type` of the action only repeats the tool.
             let members = input
                 .members()
                 .iter()
@@ -303,7 +305,7 @@ fn asked<'j>(subject: &str, json: &'j Json<'j>) -> (String, Json<'j>) {
     }
 }
 
-/// What came out.
+/// The output of the action.
 fn output(subject: &str, json: &Json<'_>) -> String {
     match subject {
         "command" => {
@@ -390,7 +392,7 @@ fn verdict(json: &Json<'_>, exit: Option<i64>) -> Verdict {
     }
 }
 
-/// Seconds and nanoseconds.
+/// A duration in ms, from seconds and nanoseconds.
 fn duration(json: &Json<'_>) -> Option<u64> {
     let seconds = json.get("secs").count()?;
     Some(
@@ -400,7 +402,7 @@ fn duration(json: &Json<'_>) -> Option<u64> {
     )
 }
 
-/// The changes of files as one unified diff.
+/// Formats changes of files as one unified diff.
 fn patch(changes: &Json<'_>) -> String {
     let mut diff = String::new();
     for (path, change) in changes.members() {

@@ -1,5 +1,6 @@
-//! What came of calls. The output tells the model, events tell the program: exit codes, durations, changes of files.
-//! Either may come first, and each may come alone.
+//! Results of calls, merged from several records. The output is for the model, events are for the
+//! program: exit codes, durations, changes of files. They come in any order, and each may come
+//! alone.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -13,43 +14,41 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::work::{Carrier, End, Ends, Update, Work};
 use crate::model::tool::{ToolKind, ToolResult, ToolState, Verdict};
 
-/// How a word begins that says under which name a command goes on.
+/// Prefix of the fact that names a command which is still running.
 pub(crate) const RUNNING: &str = "still running as ";
-/// What stands before the number of a script that goes on: the numbers of processes are others.
+/// Prefix of a script's number: processes are numbered separately.
 pub(crate) const CELL: &str = "cell ";
 
-/// So many results are kept, for what is told of them later.
+/// Limit of the results that are kept for later records, and of the scripts.
 const KEPT: usize = 16;
 
-/// What one record tells of a result.
+/// The part of a result that one record has.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
-    /// What came out.
+    /// The output.
     pub(crate) body: Body,
-    /// Whether it is what the model was given.
+    /// Whether it is the output that the model received.
     pub(crate) is_output: bool,
-    /// What was changed, as a unified diff.
+    /// Changes of files, as a unified diff.
     pub(crate) patch: Option<Body>,
-    /// Images in it.
     pub(crate) images: Vec<Image>,
-    /// How it ended.
     pub(crate) verdict: Verdict,
     /// The exit code of a command.
     pub(crate) exit: Option<i64>,
-    /// How long it took.
     pub(crate) duration_ms: Option<u64>,
-    /// What else is worth a word.
+    /// Further facts.
     pub(crate) words: Vec<String>,
-    /// When it was told.
+    /// The timestamp of the record.
     pub(crate) at: Option<Timestamp>,
-    /// Whether it tells of the end of what went on after its first output.
+    /// Whether it reports the end of a command that was still running at its first output.
     pub(crate) is_end: bool,
-    /// The process or the script that went on when it was recorded, and what polls told of that.
+    /// The process or script that was still running at the time of the record, and updates from
+    /// polls.
     pub(crate) work: Option<Work>,
 }
 
 impl Outcome {
-    /// Nothing but a text.
+    /// An outcome with only a text.
     pub(crate) fn text(body: Body, at: Option<Timestamp>) -> Self {
         Self {
             body,
@@ -67,23 +66,23 @@ impl Outcome {
     }
 }
 
-/// Calls of a thread and what came of them.
+/// Calls of a thread and their results.
 #[derive(Debug, Default)]
 pub(crate) struct Deeds {
-    /// Each with whether it starts a sub-agent.
+    /// All calls, and whether each starts a sub-agent.
     known: ByKey<bool>,
     open: Waiting,
     outcome: HashMap<Key, Outcome>,
     order: VecDeque<Key>,
-    /// Processes of commands whose end was told to the call that began them.
+    /// Processes whose end was reported to the call that started them.
     ended: ByKey<()>,
-    /// Processes and scripts that go on, with the call that began each.
+    /// Running processes and scripts, with the call that started each.
     running: HashMap<String, Key>,
-    /// Calls that look after a process, until they have their results, with its number.
+    /// Open calls that poll a process, with its number.
     polls: HashMap<Key, String>,
-    /// Calls of code, with the commands in it of which no record has told yet, the last one first.
+    /// Calls of code, with the commands in it that are not reported yet; the last call first.
     scripts: VecDeque<Script>,
-    /// Of those whose output has not come yet, the exit codes of commands in them that failed.
+    /// Exit codes of failed commands in calls of code that have no output yet.
     failed_parts: HashMap<Key, Option<i64>>,
 }
 
@@ -92,21 +91,21 @@ pub(crate) struct Deeds {
 struct Script {
     call: Key,
     commands: Vec<String>,
-    /// It runs this one command and does nothing else.
+    /// Whether it runs this one command and does nothing else.
     is_one: bool,
 }
 
-/// What a record about a command in code belongs to.
+/// The call that a report of a command in code belongs to.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Within {
-    /// To this call, which ran nothing else.
+    /// This call, which ran nothing else.
     Same(Key),
-    /// To a command of several of this call.
+    /// This call, which ran several commands.
     Part(Key),
 }
 
 impl Deeds {
-    /// A call is made. `false` if it is known.
+    /// Adds a call. Returns `false` if it was added before.
     pub(crate) fn begin(&mut self, call: &Key, kind: ToolKind) -> bool {
         let known = self.known.get(call).copied();
         let is_new = known.is_none();
@@ -118,13 +117,14 @@ impl Deeds {
         is_new
     }
 
-    /// Whether there is such a call.
+    /// Whether a call is in the thread.
     pub(crate) fn knows(&self, call: &str) -> bool {
         self.known.contains(call)
     }
 
-    /// Whether what came of a call counts nothing: it is known, so that its result stands under it, and starts no
-    /// sub-agent, which spent something unless it failed. Then nobody waits for it any more.
+    /// Whether the result of a call can be skipped when only counting: the call is in the thread,
+    /// so that the result is merged into it, and it starts no sub-agent, which spends tokens unless
+    /// it fails. The call is then no longer open.
     pub(crate) fn passes_over(&mut self, call: &str) -> bool {
         let counts_nothing = self.known.get(call) == Some(&false);
         if counts_nothing {
@@ -133,18 +133,19 @@ impl Deeds {
         counts_nothing
     }
 
-    /// The process of a command has ended, and its call was told how.
+    /// Records that a process has ended and that its call has the exit code.
     pub(crate) fn end_process(&mut self, process: &str) {
         self.ended.insert(process, ());
     }
 
-    /// A call looks after a process, or after a script that goes on.
+    /// Records a call that polls a process or a script.
     pub(crate) fn poll(&mut self, call: &Key, process: String) {
         self.polls.insert(call.clone(), process);
     }
 
-    /// How a process or a script ended belongs to the call that began it: who looked after it did well. Gives that call
-    /// with what came of it, unless that was told before.
+    /// Splits the result of a poll: the end of the process or script belongs to the call that
+    /// started it, while the poll itself succeeded. Returns that call with its outcome, unless its
+    /// end was reported before.
     pub(crate) fn polled(
         &mut self,
         call: &Key,
@@ -156,7 +157,7 @@ impl Deeds {
             .find_map(|word| word.strip_prefix(RUNNING))
             .map(str::to_owned);
         let Some(process) = self.polls.remove(call) else {
-            // Numbers are used again: the last call that was told one is meant.
+            // Numbers are reused: the last call with this number is meant.
             if let Some(process) = goes_on {
                 outcome.work = Some(heads::work("codex", Text::clean(&process)));
                 self.running.insert(process, call.clone());
@@ -181,7 +182,7 @@ impl Deeds {
             updates: vec![update],
             ..Work::begun(Text::clean(&process), Ends::default())
         };
-        // What says nothing of the call but that the model asked.
+        // An outcome that only reports that the model polled.
         let asked = Outcome {
             work: Some(work),
             ..Outcome::text(
@@ -223,7 +224,8 @@ impl Deeds {
         (own, starter.map(|starter| (starter, end)))
     }
 
-    /// A call of code runs these commands; `is_one`: only one, and nothing else.
+    /// Adds a call of code that runs these commands; `is_one` if it runs only one, and nothing
+    /// else.
     pub(crate) fn note_script(&mut self, call: &Key, commands: Vec<String>, is_one: bool) {
         if commands.is_empty() {
             return;
@@ -236,7 +238,7 @@ impl Deeds {
         });
     }
 
-    /// Which call of code ran a command of which a record tells.
+    /// Finds the call of code that ran a reported command.
     pub(crate) fn within(&mut self, command: &str) -> Option<Within> {
         let runs = |script: &&mut Script| script.commands.iter().any(|known| known == command);
         let script = self.scripts.iter_mut().find(runs)?;
@@ -250,7 +252,8 @@ impl Deeds {
         })
     }
 
-    /// A command in the code of a call failed. Gives what that makes of the call, if it has its output.
+    /// Marks a call of code as failed, because a command in it failed. Returns the outcome if the
+    /// call has its output.
     pub(crate) fn fail_part(
         &mut self,
         call: &Key,
@@ -268,14 +271,14 @@ impl Deeds {
         })
     }
 
-    /// Nobody waits for results any more.
+    /// Marks all open calls as lost.
     pub(crate) fn lose(&mut self, out: &mut Batch) {
         for call in std::mem::take(&mut self.open) {
             out.state(call, ToolState::Lost);
         }
     }
 
-    /// Takes in what a record tells, and gives the result as all records so far tell it.
+    /// Merges an outcome into the result of a call, and returns the merged result.
     pub(crate) fn join(&mut self, call: &Key, mut new: Outcome, lane: Option<&Name>) -> ToolResult {
         self.open.remove(call);
         if new.is_output
@@ -309,7 +312,8 @@ impl Deeds {
         result
     }
 
-    /// Of what goes on the end will be told.
+    /// Drops the oldest result of a call that is not running: the end of a running one is still to
+    /// come.
     fn forget_oldest(&mut self) {
         let goes_on = |call: &Key| self.running.values().any(|running| running == call);
         let oldest = self.order.iter().position(|call| !goes_on(call));
@@ -319,13 +323,13 @@ impl Deeds {
     }
 }
 
-/// Whether a word says that a command goes on.
+/// Whether a fact says that a command is still running.
 fn is_running(word: &str) -> bool {
     word.starts_with(RUNNING)
 }
 
 impl Outcome {
-    /// The same without how it ended.
+    /// Removes the exit code and verdict.
     pub(crate) fn unknown(self) -> Self {
         Self {
             exit: None,
@@ -340,7 +344,7 @@ impl Outcome {
     }
 }
 
-/// What is known of the work that a call began: polls tell of it, or an event that nobody asked for.
+/// Merges updates of the work that a call started, from polls or from an event.
 fn joined_work(call: &Key, known: Option<Work>, new: &mut Outcome) -> Option<Work> {
     let (Some(mut work), of_poll) = (known, new.work.take()) else {
         return None;
@@ -377,11 +381,11 @@ fn joined(known: Outcome, new: Outcome) -> Outcome {
     } else {
         (known, new)
     };
-    // What ended later than its turn has no time here.
+    // A command that ended after its turn has no timestamp here.
     let went_on =
         first.words.iter().any(|word| is_running(word)) || second.is_end && second.at.is_none();
     if went_on && second.has_ended() {
-        // The model was given what came out until then, and how long that took: what came last says how it ended.
+        // The model received the output and duration up to that point; the last record has the end.
         first.words.retain(|word| !is_running(word));
         first.duration_ms = None;
         if second.body.bytes > 0 {
@@ -401,7 +405,7 @@ fn joined(known: Outcome, new: Outcome) -> Outcome {
             .filter(|word| !words.contains(word))
             .collect::<Vec<_>>(),
     );
-    // The program measures what the output of a command rounds.
+    // Events have the exact duration, which the output of a command rounds.
     let durations = if first.is_output {
         (second.duration_ms, first.duration_ms)
     } else {

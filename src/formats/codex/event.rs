@@ -1,5 +1,5 @@
-//! What the program saw: `event_msg`, by its type. Since paginated threads much of it is an `item_completed` with an
-//! item of the same meaning.
+//! Events of the program: `event_msg`, by type. Since paginated threads many of them are an
+//! `item_completed` with an item of the same meaning.
 
 use super::agents::Source;
 use super::call;
@@ -20,7 +20,7 @@ use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::tool::work::{Carrier, End, Update};
 
-/// An event.
+/// Decodes an event.
 pub(crate) fn event(
     line: &Line<'_>,
     thread: &mut Thread,
@@ -87,7 +87,7 @@ pub(crate) fn event(
     }
 }
 
-/// What is told of an item that is done.
+/// Decodes a completed item.
 fn item(
     line: &Line<'_>,
     item: &Json<'_>,
@@ -192,7 +192,7 @@ fn aborted(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     thread.line(line, Break::Interrupted(Text::clean(&words)), out)
 }
 
-/// A compaction: a line of its own and an event tell of it.
+/// Decodes a compaction, which is recorded by a line of its own and an event.
 pub(crate) fn compacted(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let is_known = thread.compaction.is_some();
     let key = thread.compaction.take().unwrap_or_else(|| out.origin_key());
@@ -212,7 +212,7 @@ pub(crate) fn compacted(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -
     thread.emit(entry, out)
 }
 
-/// A turn of a sub-agent began, or ended in this way: the call that started it is told.
+/// Updates the call that started a sub-agent: a turn of the sub-agent began, or ended in this way.
 fn goes_on(
     line: &Line<'_>,
     end: Option<&str>,
@@ -251,7 +251,8 @@ fn goal(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     thread.line(line, Break::setting(&words), out)
 }
 
-/// A guardian decides whether a call may be made: it asks and answers under one id.
+/// Decodes an assessment of a guardian, which decides whether a call is allowed: request and
+/// decision share an id.
 fn guardian(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
     let status = payload.get("status").str_or_empty();
@@ -334,7 +335,7 @@ fn review(line: &Line<'_>, json: &Json<'_>, thread: &mut Thread, out: &mut Batch
     thread.text(line, ("review", &text), false, out)
 }
 
-/// A sub-agent was started by a call, or went on otherwise.
+/// Decodes a record that a sub-agent was started by a call, or continued.
 fn sub_agent(
     line: &Line<'_>,
     json: &Json<'_>,
@@ -349,7 +350,7 @@ fn sub_agent(
     let kind = json.get("kind").str().unwrap_or("started");
     let path = json.get("agent_path").text();
     let called: Vec<Text> = child.iter().cloned().chain(path).collect();
-    // Who a thread started of which this one has a copy works for that one.
+    // In an inherited history the sub-agents belong to the original thread.
     if let Some(child) = child.filter(|_| kind == "started" && !thread.replay.is_on()) {
         let call = call.filter(|call| thread.deeds.knows(call));
         for name in &called {
@@ -365,7 +366,7 @@ fn sub_agent(
     thread.tree(line, json.get("type").str_or_empty(), out)
 }
 
-/// The program notes for itself how sub-agents stand.
+/// The source for states of sub-agents that the program records for itself.
 fn noted<'l>(line: &Line<'_>, lane: Option<&'l Name>, out: &Batch) -> Source<'l> {
     Source {
         by: out.origin_key(),
@@ -375,7 +376,8 @@ fn noted<'l>(line: &Line<'_>, lane: Option<&'l Name>, out: &Batch) -> Source<'l>
     }
 }
 
-/// A tool for sub-agents was used: by a call of the model, or in code, where nobody else writes the call down.
+/// Decodes the use of a tool for sub-agents: by a call of the model, or from code, which has no
+/// other record of the call.
 fn company(
     line: &Line<'_>,
     item: &Json<'_>,
@@ -420,7 +422,7 @@ fn company(
     fate
 }
 
-/// What a sub-agent's header says of it.
+/// Names the lane of a sub-agent by its header.
 pub(crate) fn introduce(line: &Line<'_>, thread: &Thread, lanes: &mut Lanes, out: &mut Batch) {
     if let Some(lane) = &thread.lane {
         lanes.name(lane, header::label(line.payload), out);

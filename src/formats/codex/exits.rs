@@ -1,17 +1,19 @@
-//! How commands ended: what stands above an output, and what a script of code mode printed of those that it ran. That
-//! the script came to its end says nothing of the commands: what they came to stands in the text, as the program writes
-//! it above an output, as the object that a tool gave the script, or in the words of the script.
+//! Exit codes of commands: in the head above an output, and in what a script of code mode printed
+//! about the commands that it ran. A completed script says nothing about its commands: their codes
+//! are in the printed text, in the program's form above an output, in the object that a tool
+//! returned to the script, or in a line by the script.
 //!
-//! Invariant: what a command printed is no code of it, unless it stands where nothing but a code is written.
+//! Invariant: a number that a command printed is not taken for its exit code, unless it is in a
+//! position where only codes are written.
 
 use std::borrow::Cow;
 
 use super::deeds::{CELL, RUNNING};
 use crate::formats::json::{self, Json};
 
-/// How the program itself says how a command ended, on a line of its own.
+/// The program's own line about the exit code of a command.
 const ENDED: &str = "Process exited with code ";
-/// What stands before a code at the end of a line that a script wrote of a command.
+/// Text before a code at the end of a line that a script printed about a command.
 const WORDS: [&str; 5] = [
     "exited with code",
     "exit code",
@@ -19,7 +21,7 @@ const WORDS: [&str; 5] = [
     "exit status",
     "exitcode",
 ];
-/// What an object has beside a code if it is what came of a command.
+/// Members beside a code that mark an object as the result of a command.
 const BESIDE: [&str; 8] = [
     "output",
     "stdout",
@@ -30,23 +32,23 @@ const BESIDE: [&str; 8] = [
     "session_id",
     "original_token_count",
 ];
-/// Bytes of an output that may be its head.
+/// Size limit of the head of an output, in bytes.
 const HEAD: usize = 400;
-/// Objects are looked for so deep in what was printed.
+/// Depth to which printed values are searched for objects.
 const DEEPEST: usize = 3;
 
-/// What the lines before an output say of it.
+/// The lines above an output.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Head {
     pub(super) exit: Option<i64>,
     pub(super) seconds: Option<f64>,
     pub(super) words: Vec<String>,
     pub(super) has_failed: bool,
-    /// It is that of a script which came to its end.
+    /// Whether it is the head of a script that completed.
     pub(super) is_script: bool,
 }
 
-/// The head that a text begins with.
+/// Parses the head at the beginning of a text. Returns it with the text below.
 pub(super) fn head_of(text: &str) -> Option<(Head, &str)> {
     let mut head = Head::default();
     let mut rest = text;
@@ -67,7 +69,7 @@ pub(super) fn head_of(text: &str) -> Option<(Head, &str)> {
 }
 
 impl Head {
-    /// Takes in a line; nothing if it is none of a head.
+    /// Applies a line; `None` if it is not part of a head.
     fn take(&mut self, line: &str) -> Option<()> {
         let line = line.trim();
         let number = |text: &str| text.split_whitespace().next()?.parse::<f64>().ok();
@@ -88,7 +90,7 @@ impl Head {
         } else if line.starts_with("Script failed") {
             self.has_failed = true;
         } else if line.starts_with("Script completed") || line.starts_with("Script terminated") {
-            // It says nothing of the commands that the script ran.
+            // It says nothing about the commands that the script ran.
             self.is_script = true;
         } else if let Some(lines) = line.strip_prefix("Total output lines: ") {
             self.words.push(format!("cut, of {lines} lines"));
@@ -102,7 +104,8 @@ impl Head {
     }
 }
 
-/// The code of the first command that failed, else of the last one, in the texts that a script printed.
+/// The code of the first command that failed, else of the last one, in the texts that a script
+/// printed.
 pub(super) fn exit_of(printed: &[&str]) -> Option<i64> {
     let codes: Vec<i64> = printed.iter().flat_map(|text| codes(text.trim())).collect();
     codes
@@ -112,8 +115,8 @@ pub(super) fn exit_of(printed: &[&str]) -> Option<i64> {
         .copied()
 }
 
-/// The texts that a script printed as one reads them: outputs without the heads above them, and without the objects around
-/// them. Nothing if they are so already.
+/// The texts that a script printed, without heads and enclosing objects; `None` if there are none
+/// to remove.
 pub(super) fn outputs(printed: &[&str]) -> Option<String> {
     let texts: Vec<Cow<'_, str>> = printed.iter().map(|text| output(text)).collect();
     let is_new = texts.iter().any(|text| matches!(text, Cow::Owned(_)));
@@ -151,7 +154,7 @@ fn output(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The output in an object that says what came of a command.
+/// The output in an object that is the result of a command.
 fn output_of<'j>(value: &'j Json<'_>) -> Option<&'j str> {
     value
         .get("exit_code")
@@ -180,7 +183,7 @@ fn codes(text: &str) -> Vec<i64> {
     }
 }
 
-/// The codes of objects that say what came of commands.
+/// The codes in objects that are results of commands.
 fn of_objects(value: &Json<'_>, deep: usize) -> Vec<i64> {
     let inner = value
         .items()
@@ -200,7 +203,7 @@ fn is_of_command(value: &Json<'_>) -> bool {
     value.members().len() == 1 || BESIDE.iter().any(|name| value.has(name))
 }
 
-/// The code of an object of which the middle was left out.
+/// The code in an object whose middle was truncated.
 fn of_cut_object(text: &str) -> Option<i64> {
     let is_of_command = || {
         BESIDE
@@ -214,7 +217,7 @@ fn of_cut_object(text: &str) -> Option<i64> {
     number(code.split([',', '}']).next()?)
 }
 
-/// The code that a line ends with that is about nothing else.
+/// The code at the end of a line that is about nothing else.
 fn of_line(line: &str) -> Option<i64> {
     let line: Cow<'_, str> = line.trim_end_matches(['.', ')', ']', '*', '`']).into();
     let words = line.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
@@ -300,7 +303,7 @@ mod tests {
                 Some(0),
             ),
             (vec!["exit 0 of it", "all good"], None),
-            // What a command printed of others.
+            // Text that a command printed about other commands.
             (
                 vec!["log:\nit exited with code 3 yesterday\nnow it runs"],
                 None,

@@ -1,4 +1,5 @@
-//! Facts about a thread: its header, which may come again with a change, and how each turn runs.
+//! Facts about a thread: its header, which may be repeated with a change, and the settings of each
+//! turn.
 
 use super::line::Line;
 use super::places;
@@ -15,8 +16,8 @@ type Fact = (&'static str, fn(Text) -> MetaEdit);
 /// Members of a header that are facts.
 const FACTS: [Fact; 2] = [("cwd", MetaEdit::Cwd), ("cli_version", MetaEdit::Version)];
 
-/// `session_meta`, and the bare first line of the first generation. One with another id begins a copy of the thread that
-/// has it; one with the same id changes a fact.
+/// Decodes `session_meta`, and the bare first line of the first generation. One with another id
+/// begins a copy of the thread with that id; one with the same id changes a fact.
 pub(crate) fn session(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
     let id = payload.get("id").text().filter(|id| identifies(id));
@@ -56,7 +57,7 @@ pub(crate) fn session(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> 
         .filled()
         .or_else(|| payload.get("instructions").filled());
     let Some(instructions) = instructions else {
-        // In the first generation no other line says when.
+        // In the first generation no other line has the time of the beginning.
         return if line.input.json.has("payload") {
             said
         } else {
@@ -113,22 +114,23 @@ fn parent(payload: &Json<'_>) -> Option<Text> {
         .text()
         .or_else(|| payload.get("parent_thread_id").text())
         .or_else(|| {
-            // Reviewers and guardians do not say whose.
+            // Reviewers and guardians do not name their thread.
             other.map(|other| Text::clean(&format!("{NAMELESS}{other}")))
         })
 }
 
-/// What stands in place of the thread that started one which does not say.
+/// Prefix of the fact for a parent thread that is not named.
 const NAMELESS: &str = "a session, as its ";
-/// Who judges a single action of another thread.
+/// The kind of thread that judges a single action of another thread.
 const GUARDIAN: &str = "guardian";
 
-/// Whether a thread that was started by this one is only about an action of another thread, and no session.
+/// Whether a thread with this parent only judges an action of another thread, so that it is not a
+/// session.
 pub(crate) fn is_review(by: &str) -> bool {
     by.strip_prefix(NAMELESS) == Some(GUARDIAN)
 }
 
-/// What a sub-agent is called.
+/// The label of a sub-agent.
 pub(crate) fn label(payload: &Json<'_>) -> Option<Text> {
     let agent = payload.at(&["source", "subagent"]);
     let spawn = agent.get("thread_spawn");
@@ -142,7 +144,7 @@ pub(crate) fn label(payload: &Json<'_>) -> Option<Text> {
     names.iter().find_map(|name| name.text())
 }
 
-/// What stands before it was read from another file: the thread goes on from there, perhaps as another one.
+/// Decodes a header after content of another file: the thread continues, possibly under another id.
 fn went_on(line: &Line<'_>, id: Option<Text>, thread: &mut Thread, out: &mut Batch) -> Fate {
     if let Some(id) = id {
         thread.id = Some(id.clone());
@@ -157,18 +159,18 @@ fn went_on(line: &Line<'_>, id: Option<Text>, thread: &mut Thread, out: &mut Bat
     thread.line(line, Break::Resumed(Text::clean(&words)), out)
 }
 
-/// Members of a header that say from which record on a thread is its own.
+/// Members of a header with the number of the first record that is the thread's own.
 const FIRSTS: [&str; 2] = [
     "subagent_history_start_ordinal",
     "forked_from_ordinal_exclusive",
 ];
 
-/// The number of a record, which some builds write as a text.
+/// The number of a record, which some builds write as a string.
 fn ordinal(json: &Json<'_>) -> Option<u64> {
     json.count().or_else(|| json.filled()?.trim().parse().ok())
 }
 
-/// Where the thread begins: in another file, or as a copy of another thread.
+/// Determines where the thread begins: in another file, or as a copy of another thread.
 fn begins(payload: &Json<'_>, parent: Option<Text>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let base = payload.get("history_base");
     let forked = payload.get("forked_from_id").text();
@@ -198,7 +200,8 @@ fn begins(payload: &Json<'_>, parent: Option<Text>, thread: &mut Thread, out: &m
     thread.emit(entry, out)
 }
 
-/// The thread of which one that begins so has copies: its header says so, or the header of that thread follows it.
+/// The thread from which one with these first records was copied: the header names it, or the
+/// header of that thread follows.
 pub(crate) fn copied_from<'j>(first: &'j [Json<'_>]) -> Option<&'j str> {
     let [header, rest @ ..] = first else {
         return None;
@@ -214,7 +217,7 @@ pub(crate) fn copied_from<'j>(first: &'j [Json<'_>]) -> Option<&'j str> {
     header.get("forked_from_id").filled().or_else(other)
 }
 
-/// `turn_context`: the model, and under which rules it works.
+/// Decodes `turn_context`: the model and its settings.
 pub(crate) fn turn(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
     if let Some(cwd) = payload.get("cwd").text() {

@@ -1,6 +1,6 @@
-//! Sub-agents: threads of their own, in rollouts of their own. Their parent tells which call started them, they tell
-//! what they are called; a lane is announced when it has entries, or when it is known which call started it: its rollout may
-//! not be here.
+//! Sub-agents: threads in rollouts of their own. The parent records which call started them, they
+//! record their own labels. A lane is announced once it has entries, or once the call that started
+//! it is recorded, as its rollout may be missing.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -22,14 +22,14 @@ pub(crate) struct Lanes {
     callers: HashMap<Name, Option<Name>>,
     files: HashMap<Name, PathBuf>,
     asked: HashSet<Name>,
-    /// What was told of how a sub-agent went on before it was known which call started it.
+    /// Updates of sub-agents that came before the link to the call.
     early: HashMap<Name, Vec<Update>>,
     /// The turns of all threads.
     pub(crate) turns: Turns,
 }
 
 impl Lanes {
-    /// The call of a lane started the thread.
+    /// Links a thread to the call of a lane that started it.
     pub(crate) fn link(
         &mut self,
         thread: &Text,
@@ -57,7 +57,7 @@ impl Lanes {
         }
     }
 
-    /// Tells the call that started a sub-agent how that went on: a turn of it began or ended.
+    /// Updates the call that started a sub-agent: a turn began or ended.
     pub(crate) fn update(&mut self, thread: &Name, update: Update, out: &mut Batch) {
         match self.linker.call(thread) {
             Some(call) => {
@@ -68,19 +68,20 @@ impl Lanes {
         }
     }
 
-    /// What a sub-agent calls itself.
+    /// Labels a sub-agent by its own header.
     pub(crate) fn name(&mut self, thread: &Name, label: Option<Text>, out: &mut Batch) {
         if let Some(label) = label.filter(|_| self.linker.label(thread).is_none()) {
             self.linker.name(thread, 0, label, out);
         }
     }
 
-    /// An entry of this lane was emitted.
+    /// Announces the lane of an entry.
     pub(crate) fn enter(&mut self, thread: &Name, out: &mut Batch) {
         self.linker.announce(thread, out);
     }
 
-    /// The lane of a file. Nothing if another file has it: for a while a rollout and its compressed form both exist.
+    /// The lane of a file; `None` if another file has it: for a while a rollout and its compressed
+    /// form both exist.
     pub(crate) fn of_file(&mut self, path: &Path) -> Option<Name> {
         let stem = || {
             path.file_stem()

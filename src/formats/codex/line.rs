@@ -1,33 +1,33 @@
-//! The envelope of a line, which the first generation did without.
+//! The envelope of a line, which the first generation lacks.
 
 use crate::formats::decoder::Input;
 use crate::formats::json::Json;
 use crate::model::timestamp::Timestamp;
 
-/// What a line is.
+/// The class of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     /// `session_meta`, or the bare first line of the first generation.
     Meta,
-    /// `response_item`, or a bare item: what the model said, was told, or asked for.
+    /// `response_item`, or a bare item: messages, reasoning, calls and outputs of the model.
     Item,
-    /// `event_msg`: what the program saw.
+    /// `event_msg`: an event of the program.
     Event,
-    /// `turn_context`: how a turn runs.
+    /// `turn_context`: the settings of a turn.
     Turn,
     /// `compacted`.
     Compacted,
-    /// `token_usage_record`: what one response took.
+    /// `token_usage_record`: the usage of one response.
     Spent,
-    /// `record_type: state`, which says nothing.
+    /// `record_type: state`, which has no content.
     State,
-    /// What the program notes for itself, by the name of its type.
+    /// A note of the program, named by its type.
     Note,
     /// Another type.
     Unknown,
 }
 
-/// Types of what the program notes beside the conversation.
+/// Types of the program's notes beside the conversation.
 const NOTES: [&str; 3] = [
     "inter_agent_communication",
     "retained_context",
@@ -46,23 +46,22 @@ const BARE: [&str; 8] = [
     "web_search_call",
 ];
 
-/// A line with its envelope read.
+/// A line with its parsed envelope.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line<'a> {
-    /// The record as the driver gave it.
+    /// The record as the decoder received it.
     pub(crate) input: Input<'a>,
-    /// What it is.
     pub(crate) class: Class,
-    /// What it carries.
+    /// The payload; in a line without envelope, the line itself.
     pub(crate) payload: &'a Json<'a>,
-    /// When it was written.
+    /// The timestamp of the line.
     pub(crate) at: Option<Timestamp>,
     /// Its number in the thread, since the fourth generation.
     pub(crate) ordinal: Option<u64>,
 }
 
 impl<'a> Line<'a> {
-    /// Reads the envelope.
+    /// Parses the envelope.
     pub(crate) fn read(input: Input<'a>) -> Self {
         let json = input.json;
         let class = class_of(json);
@@ -76,7 +75,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The type of what it carries.
+    /// The type of the payload.
     pub(crate) fn kind(&self) -> &'a str {
         self.payload.get("type").str_or_empty()
     }
@@ -89,7 +88,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// What a line is, by its type.
+/// Determines the class of a line by its type.
 pub(crate) fn class_of(json: &Json<'_>) -> Class {
     let kind = json.get("type").str_or_empty();
     if !json.has("payload") {

@@ -1,6 +1,8 @@
-//! What is said: prompts, answers, thoughts, and what the program puts before the model under the user's name.
+//! Messages: prompts, answers, reasoning, and texts that the program sends to the model in user
+//! messages.
 //!
-//! Invariant: who speaks in a text is told by the text and its own record, so that it reads the same alone.
+//! Invariant: the author of a text is determined by the text and its own record, so that a record
+//! that is read alone gives the same result.
 
 use std::borrow::Cow;
 
@@ -19,7 +21,7 @@ use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::tool::work::Carrier;
 
-/// How texts begin that the program writes under the user's name, and what they are called.
+/// First words of texts that the program writes in user messages, and their titles.
 const INJECTED: [(&str, &str); 26] = [
     ("# AGENTS.md instructions", "AGENTS.md"),
     ("<environment_context>", "environment"),
@@ -47,7 +49,7 @@ const INJECTED: [(&str, &str); 26] = [
         "warning",
     ),
     ("Warning: Your account was flagged for ", "warning"),
-    // What a reviewer of an action is given to judge, and what it is given of the same session later.
+    // The first request of a reviewer of an action, and later ones of the same session.
     (
         "The following is the Codex agent history whose request action you are assessing",
         REVIEW,
@@ -56,30 +58,31 @@ const INJECTED: [(&str, &str); 26] = [
         "The following is the Codex agent history added since your last approval",
         REVIEW,
     ),
-    // What is left of a conversation after a compaction.
+    // The summary of a conversation after a compaction.
     (
         "Another language model started to solve this problem and produced a summary",
         "summary",
     ),
 ];
-/// How a sub-agent stands.
+/// The state of a sub-agent.
 const NOTICE: &str = "sub-agent";
-/// What a guardian is asked.
+/// The request of a guardian.
 const REVIEW: &str = "review of an action";
-/// How texts begin that an editor or the app writes above a prompt, and the headings of prompts below them.
+/// First words of a preface that an editor or the app writes above a prompt, and the headings of
+/// prompts below it.
 const PREFACES: [&str; 2] = ["# ", "<in-app-browser-context"];
 const REQUESTS: [&str; 2] = ["## My request for Codex:", "## My request:"];
-/// Headings that such a text has also where nothing is asked below it.
+/// Headings that a preface may have without a prompt below it.
 const ATTACHED: [&str; 2] = [
     "# Context from my IDE setup:",
     "# Files mentioned by the user:",
 ];
-/// What stands in place of an answer that was delivered to the user by the program.
+/// Placeholder of an answer that the program delivered to the user.
 const DELIVERED: &str = "The content of a confirmed assistant message is unavailable";
 
 // === messages ===
 
-/// A `message`.
+/// Decodes a `message`.
 pub(crate) fn message(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     match line.payload.get("role").str_or_empty() {
         "user" => user(line, Side::Item, line.payload.get("content"), thread, out),
@@ -89,7 +92,7 @@ pub(crate) fn message(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> 
     }
 }
 
-/// What the program says to the model: `developer`, `system`.
+/// Decodes a `developer` or `system` message.
 fn instructions(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let mut entry = thread.entry(line, out.origin_key(), Role::System, out);
     entry.marks.quiet = true;
@@ -97,7 +100,7 @@ fn instructions(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     thread.emit(entry, out)
 }
 
-/// A message of one agent to another.
+/// Decodes a message from one agent to another.
 pub(crate) fn between_agents(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
     let name = |field: &str| payload.get(field).str_or_empty().to_owned();
@@ -111,7 +114,7 @@ pub(crate) fn between_agents(line: &Line<'_>, thread: &mut Thread, out: &mut Bat
     };
     let mut entry = thread.noted(line, (&title, text), out);
     entry.blocks.extend(unknown_parts(content, Piece(0), out));
-    // What comes behind the end of a turn without beginning another one is not answered.
+    // A message after the end of a turn that does not begin another one gets no answer.
     let is_answered = !thread.is_over() || payload.get("trigger_turn").is_true();
     let from = Sender {
         kind: SenderKind::Peer,
@@ -125,7 +128,7 @@ pub(crate) fn between_agents(line: &Line<'_>, thread: &mut Thread, out: &mut Bat
     thread.emit(entry, out)
 }
 
-/// An entry of the conversation tells of sub-agents.
+/// The source for reports of sub-agents in an entry of the conversation.
 fn as_notice<'l>(entry: &Entry, lane: Option<&'l Name>) -> Source<'l> {
     Source {
         by: entry.key.clone(),
@@ -135,8 +138,8 @@ fn as_notice<'l>(entry: &Entry, lane: Option<&'l Name>) -> Source<'l> {
     }
 }
 
-/// An answer that the program delivered is written again once that is confirmed, mostly without its words: it repeats
-/// what was shown.
+/// Decodes the confirmation of an answer that the program delivered, mostly without its text: it
+/// repeats what was shown.
 fn delivered(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let content = line.payload.get("content");
     let is_unavailable = |part: &Json<'_>| {
@@ -160,7 +163,8 @@ fn delivered(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     thread.emit(entry, out)
 }
 
-/// The model's words, as a response item or as the event about it, and what nobody knows of it.
+/// Decodes an answer of the model, from a response item or its event, and shows the parts of
+/// unknown kinds.
 pub(crate) fn answer(line: &Line<'_>, side: Side, thread: &mut Thread, out: &mut Batch) -> Fate {
     let unknown = unknown_of(side, content(line, side), out);
     let fate = spoke(line, side, thread, out);
@@ -216,7 +220,7 @@ fn spoke(line: &Line<'_>, side: Side, thread: &mut Thread, out: &mut Batch) -> F
     thread.emit(entry, out)
 }
 
-/// What a message asks the user, with what it offers for answers.
+/// Formats the questions of a message to the user, with their options.
 fn questions(holder: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Block> {
     let question = |question: &Json<'_>| {
         let words = |option: &Json<'_>| {
@@ -250,7 +254,7 @@ fn questions(holder: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Block> 
     })
 }
 
-/// What the user answered to questions of a tool, as the program keeps it.
+/// Decodes the user's answers to the questions of a tool, as the program records them.
 pub(crate) fn verified_answer(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let mut entry = thread.entry(line, out.origin_key(), Role::User, out);
     for answered in line.payload.get("questions").items() {
@@ -267,7 +271,7 @@ pub(crate) fn verified_answer(line: &Line<'_>, thread: &mut Thread, out: &mut Ba
     thread.emit(entry, out)
 }
 
-/// What a hook told the model.
+/// Decodes the text of a hook for the model.
 pub(crate) fn hook(line: &Line<'_>, item: &Json<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let fragments = item
         .get("fragments")
@@ -278,7 +282,7 @@ pub(crate) fn hook(line: &Line<'_>, item: &Json<'_>, thread: &mut Thread, out: &
     thread.text(line, ("hook", &text), true, out)
 }
 
-/// What the model thought, as a response item: its summary, its words, or nothing but their encryption.
+/// Decodes reasoning from a response item: its summary, its text, or only the encrypted form.
 pub(crate) fn reasoning(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
     let parts = ["summary", "content"].map(|name| payload.get(name));
@@ -319,7 +323,7 @@ pub(crate) fn reasoning(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -
     thread.emit(entry, out)
 }
 
-/// A thought, as the event about it.
+/// Decodes reasoning from its event.
 pub(crate) fn thought(text: &str, line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     event(
         (Voice::Thought, BlockKind::Thinking),
@@ -330,12 +334,12 @@ pub(crate) fn thought(text: &str, line: &Line<'_>, thread: &mut Thread, out: &mu
     )
 }
 
-/// A plan, as the event about it: the answer that holds it may come before or behind.
+/// Decodes a plan from its event; the answer that contains it may come before or after.
 pub(crate) fn plan(text: &str, line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     event((Voice::Plan, BlockKind::Text), text, line, thread, out)
 }
 
-/// What an event says, unless an item said it before.
+/// Shows the text of an event, unless an item had it before.
 fn event(
     (voice, kind): (Voice, fn(Body) -> BlockKind),
     text: &str,
@@ -356,7 +360,7 @@ fn event(
     thread.emit(entry, out)
 }
 
-/// The answer that a text belongs to: where its twin stands, else the request that goes on.
+/// The answer that a text belongs to: that of its twin, else the current request's.
 fn begun(line: &Line<'_>, twin: Option<&Twin>, thread: &mut Thread, out: &Batch) -> Entry {
     match twin {
         Some(twin) => thread.part(line, &twin.key, out),
@@ -364,7 +368,7 @@ fn begun(line: &Line<'_>, twin: Option<&Twin>, thread: &mut Thread, out: &Batch)
     }
 }
 
-/// The last words of a turn, as its end repeats them.
+/// Decodes the last message of a turn, which the end of the turn repeats.
 pub(crate) fn last_words(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let text = line.payload.get("last_agent_message").str_or_empty();
     if text.trim().is_empty() || thread.said == Some(twins::print(Voice::Answer, text)) {
@@ -377,18 +381,17 @@ pub(crate) fn last_words(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) 
 
 // === the user ===
 
-/// Who speaks in a text under the user's name.
+/// The author of a text in a user message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Speaker {
-    /// The user.
     User,
     /// The user, by a command that the program ran.
     Shell,
-    /// The program, with the name of what it says.
+    /// The program, with a title for the text.
     Program(&'static str),
 }
 
-/// What the user says, or the program in the user's name, and what nobody knows of it.
+/// Decodes a user message, by the user or by the program, and shows the parts of unknown kinds.
 pub(crate) fn user(
     line: &Line<'_>,
     side: Side,
@@ -430,7 +433,7 @@ fn spoken_message(
         .twins
         .wait(Voice::User, side, print, (entry.key.clone(), piece));
     let title = if let Speaker::Program(title) = speaker {
-        // A review has nothing else that it is about.
+        // A review has no other prompt.
         entry.marks.quiet = title != REVIEW;
         entry.from = (title == REVIEW).then(|| {
             Box::new(Sender {
@@ -438,7 +441,7 @@ fn spoken_message(
                 name: Some("review".into()),
             })
         });
-        // In the first generation nothing else tells the folder.
+        // In the first generation no other record has the working directory.
         if title == "environment"
             && !line.input.json.has("payload")
             && let Some(folder) = folder(&text)
@@ -467,7 +470,7 @@ fn spoken_message(
     thread.emit(entry, out)
 }
 
-/// The folder of the session, as the program tells it to the model.
+/// The working directory in the environment that the program sends to the model.
 fn folder(environment: &str) -> Option<&str> {
     let tagged = || {
         environment
@@ -489,7 +492,7 @@ fn folder(environment: &str) -> Option<&str> {
         .filter(|folder| !folder.is_empty())
 }
 
-/// A prompt, as a response item or as the event about it.
+/// Decodes a prompt, from a response item or its event.
 fn prompt(
     line: &Line<'_>,
     side: Side,
@@ -536,7 +539,7 @@ fn prompt(
     thread.emit(entry, out)
 }
 
-/// The prompt, with what an editor wrote around it apart.
+/// The blocks of a prompt, with the preface of an editor in a block of its own.
 fn prompt_blocks<'j>(
     parts: impl Iterator<Item = &'j Json<'j>>,
     piece: Piece,
@@ -559,7 +562,7 @@ fn prompt_blocks<'j>(
     blocks
 }
 
-/// What an editor wrote above a prompt, and the prompt; there may be no prompt below it.
+/// Splits a prompt into the preface of an editor and the user's text, which may be empty.
 fn asked(text: &str) -> (&str, &str) {
     if !has_preface(text) {
         return ("", text);
@@ -567,7 +570,7 @@ fn asked(text: &str) -> (&str, &str) {
     request(text).map_or((text, ""), |(context, asked)| (context, asked.trim()))
 }
 
-/// What stands above the first heading of a request, and what stands below it.
+/// Splits a text at the first heading of a request.
 fn request(text: &str) -> Option<(&str, &str)> {
     let is_heading = |(context, _): &(&str, &str)| context.ends_with('\n');
     let splits = REQUESTS
@@ -577,14 +580,16 @@ fn request(text: &str) -> Option<(&str, &str)> {
     splits.min_by_key(|(context, _)| context.len())
 }
 
-/// Whether an editor or the app wrote something above a prompt: under headings of its own down to that of the request.
+/// Whether an editor or the app wrote a preface above a prompt: headings of its own, followed by
+/// that of the request.
 fn has_preface(text: &str) -> bool {
     let begin = text.trim_start();
     PREFACES.iter().any(|preface| begin.starts_with(preface))
         && (request(text).is_some() || ATTACHED.iter().any(|heading| begin.starts_with(heading)))
 }
 
-/// Whose a message is: its parts are labelled in late versions; else by how it begins.
+/// Determines the author of a message: by the labels of its parts in late versions, else by its
+/// first words.
 fn speaker(content: &Json<'_>, kinds: &[Json<'_>]) -> Speaker {
     let text = content
         .blocks()
@@ -592,7 +597,7 @@ fn speaker(content: &Json<'_>, kinds: &[Json<'_>]) -> Speaker {
         .find_map(text_in)
         .unwrap_or_default();
     let begin = text.trim_start();
-    // The app writes what it shows above what the user asks for.
+    // The app writes its context above the user's request.
     let has_request = || request(text).is_some_and(|(_, asked)| !asked.trim().is_empty());
     if begin.starts_with(PREFACES[1]) && has_request() {
         return Speaker::User;
@@ -619,7 +624,7 @@ fn speaker(content: &Json<'_>, kinds: &[Json<'_>]) -> Speaker {
 
 // === contents ===
 
-/// What an event or an item says.
+/// The content of an event or an item.
 fn content<'j>(line: &Line<'j>, side: Side) -> &'j Json<'j> {
     let holder = content_holder(line, side);
     if holder.has("message") {
@@ -629,7 +634,7 @@ fn content<'j>(line: &Line<'j>, side: Side) -> &'j Json<'j> {
     }
 }
 
-/// The object that holds the content: the payload, or the item in it.
+/// The object with the content: the payload, or the item in it.
 fn content_holder<'j>(line: &Line<'j>, side: Side) -> &'j Json<'j> {
     let is_in_item = side == Side::Event && line.payload.has("item");
     if is_in_item {
@@ -639,7 +644,7 @@ fn content_holder<'j>(line: &Line<'j>, side: Side) -> &'j Json<'j> {
     }
 }
 
-/// The text of a part, whichever casing its type has.
+/// The text of a part, with its type in either casing.
 fn text_in<'j>(part: &'j Json<'_>) -> Option<&'j str> {
     let kind = part.get("type").str_or_empty();
     let is_text = matches!(
@@ -659,7 +664,7 @@ fn text_in<'j>(part: &'j Json<'_>) -> Option<&'j str> {
     })
 }
 
-/// The parts of a content without the tags that the program writes before and behind an image.
+/// The parts of a content without the tags that the program writes around an image.
 fn spoken<'j, 'a>(content: &'j Json<'a>) -> impl Iterator<Item = &'j Json<'a>> {
     let parts = content.blocks();
     let has_image = parts.iter().any(|part| part.get("type").is("input_image"));
@@ -670,12 +675,12 @@ fn spoken<'j, 'a>(content: &'j Json<'a>) -> impl Iterator<Item = &'j Json<'a>> {
         .filter(move |part| !has_image || !text_in(part).is_some_and(|text| is_tag(text.trim())))
 }
 
-/// The texts of a content, a part each.
+/// The texts of a content, one per part.
 pub(crate) fn spoken_texts<'j>(content: &'j Json<'_>) -> impl Iterator<Item = &'j str> {
     spoken(content).filter_map(text_in)
 }
 
-/// All text of a content, one part below the other.
+/// The texts of a content, joined by line breaks.
 pub(crate) fn text_of<'j>(content: &'j Json<'_>) -> Cow<'j, str> {
     let mut texts = spoken(content).filter_map(text_in);
     let first = texts.next();
@@ -711,7 +716,7 @@ fn answered(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<Block> {
     }
 }
 
-/// What an answer says; what it cites from its memory is folded.
+/// The text of an answer, with its citations of memory in folded blocks.
 fn words(text: &str, piece: Piece, out: &mut Batch) -> Vec<Block> {
     let (words, cited) = twins::read(text);
     let body = (!words.trim().is_empty()).then(|| out.prose(&words));
@@ -748,7 +753,7 @@ fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Block> {
     ))
 }
 
-/// The parts of a content of which nothing but the kind is known.
+/// The parts of a content that have an unknown kind, as blocks.
 fn unknown_parts(content: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<Block> {
     spoken(content)
         .filter(|part| is_unknown(part))
@@ -762,14 +767,14 @@ fn is_unknown(part: &Json<'_>) -> bool {
     !is_known && attached(kind, part).is_none()
 }
 
-/// The parts of a message that an item and an event tell: the item takes the place of the event, but for what nobody
-/// knows.
+/// The parts of a message that an item or an event contributes to its entry. Parts of unknown kinds
+/// in an event are shown beside the entry ([`beside`]), as an item replaces the rest of the event.
 fn of_side<'j, 'a>(content: &'j Json<'a>, side: Side) -> impl Iterator<Item = &'j Json<'a>> {
     spoken(content).filter(move |part| side == Side::Item || !is_unknown(part))
 }
 
-/// What an event tells of a message that nobody knows. It is read before the message, which an event tells only where no
-/// item did: so its bodies are found again when the record is read alone.
+/// The parts of unknown kinds in an event's message. They are read before the message, which is
+/// read only if no item had it: so the bodies have the same numbers when the record is read alone.
 fn unknown_of(side: Side, content: &Json<'_>, out: &mut Batch) -> Vec<Block> {
     if side == Side::Event {
         unknown_parts(content, piece(out), out)
@@ -778,7 +783,7 @@ fn unknown_of(side: Side, content: &Json<'_>, out: &mut Batch) -> Vec<Block> {
     }
 }
 
-/// Shows what nobody knows of a message behind it.
+/// Shows parts of unknown kinds in an entry after the message.
 fn beside(
     line: &Line<'_>,
     unknown: Vec<Block>,
@@ -796,7 +801,7 @@ fn beside(
     Fate::Shown
 }
 
-/// What a prompt refers to or brings along beside texts and images: a skill, a file, a sound.
+/// The title of an attachment of a prompt that is neither text nor image: a skill, a file, audio.
 fn attached(kind: &str, part: &Json<'_>) -> Option<String> {
     let what = match kind {
         "skill" | "mention" => kind,
@@ -818,7 +823,7 @@ fn is_image(kind: &str) -> bool {
     )
 }
 
-/// An image, inline as a data URL or elsewhere.
+/// Decodes an image, inline as a data URL or referenced.
 pub(crate) fn image(part: &Json<'_>, out: &Batch) -> Option<Image> {
     if !is_image(part.get("type").str_or_empty()) {
         return None;

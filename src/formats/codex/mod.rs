@@ -1,8 +1,9 @@
-//! codex: the rollouts of OpenAI Codex, of the terminal, the editor and the desktop: all four generations, with the
-//! threads of sub-agents.
+//! codex: the rollouts of OpenAI Codex in the terminal, the editor and the desktop: all four
+//! generations, with the threads of sub-agents.
 //!
-//! **Response items are what happened, events tell more of it.** Most things are written twice; the item makes the entry
-//! and the event joins it, or stands alone where it has no item ([`twins`], [`deeds`]).
+//! **Response items are the content, events add to it.** Most content is written twice; the item
+//! makes the entry and the event is merged into it, or makes its own where there is no item
+//! ([`twins`], [`deeds`]).
 //!
 //! Invariant: a thread reads the same by itself and as a lane of another one.
 
@@ -48,10 +49,10 @@ use line::{Class, Line};
 use thread::Thread;
 use twins::Side;
 
-/// The format.
 pub(crate) struct Codex;
 
-/// Codex finds a thread by its id, wherever it is started (developers.openai.com/codex/cli/reference).
+/// Codex finds a thread by its id from any working directory
+/// (developers.openai.com/codex/cli/reference).
 impl Format for Codex {
     head!("codex");
 
@@ -130,7 +131,7 @@ impl Format for Codex {
     }
 }
 
-/// Decodes one session.
+/// Decoder of one session.
 #[derive(Default)]
 struct CodexDecoder {
     thread: Thread,
@@ -173,7 +174,7 @@ impl Decoder for CodexDecoder {
 }
 
 impl CodexDecoder {
-    /// A line of the list of titles.
+    /// Decodes a line of the index of titles.
     fn rename(&self, json: &Json<'_>, out: &mut Batch) {
         if let (Some(id), Some(title)) = (json.get("id").text(), json.get("thread_name").text())
             && self.thread.id == Some(id)
@@ -194,7 +195,7 @@ fn decode(line: Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batc
         entry.push(what);
         thread.emit(entry, out);
     }
-    // What a sub-agent inherited stands in its parent's lane.
+    // Inherited records of a sub-agent are in its parent's lane.
     if thread.replay.is_on() && thread.lane.is_some() {
         thread.counter.count(line.payload.get("info"), true);
         if line.class == Class::Spent {
@@ -244,7 +245,7 @@ fn dispatch(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut B
     }
 }
 
-/// A response item.
+/// Decodes a response item.
 fn item(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batch) -> Fate {
     match line.kind() {
         "message" => message::message(line, thread, out),

@@ -1,4 +1,4 @@
-//! What the program notes in records of their own, beside what was said and done.
+//! Notes that the program writes as records of their own, beside the conversation.
 
 use super::line::Line;
 use super::message;
@@ -7,7 +7,7 @@ use crate::model::edit::Batch;
 use crate::model::entry::Break;
 use crate::model::tally::Fate;
 
-/// A note, by the type of its record.
+/// Decodes a note by the type of its record.
 pub(crate) fn note(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let kind = line.input.json.get("type").str_or_empty();
     let payload = line.payload;
@@ -30,7 +30,7 @@ pub(crate) fn note(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fat
     }
 }
 
-/// How hard the model thinks from here on.
+/// Decodes a change of the reasoning effort.
 pub(crate) fn configuration(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     match line.payload.at(&["reasoning", "effort"]).filled() {
         Some(effort) => thread.line(line, Break::setting(&format!("effort {effort}")), out),

@@ -1,5 +1,5 @@
-//! The outputs of tools in the six shapes in which Codex gives them to the model: what came out, the exit code, and how
-//! long it took.
+//! Outputs of tools in the six shapes in which Codex sends them to the model: text, exit code and
+//! duration.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::model::edit::Batch;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::Verdict;
 
-/// How outputs begin of calls that came to nothing.
+/// First words of the outputs of failed calls.
 const FAILURES: [&str; 10] = [
     "apply_patch verification failed",
     "failed in sandbox ",
@@ -24,16 +24,17 @@ const FAILURES: [&str; 10] = [
     "Error: ",
     "error: ",
 ];
-/// How they begin if they were stopped while they ran.
+/// First word of the outputs of calls that were interrupted.
 const STOPPED: &str = "aborted";
-/// How they begin if somebody did not let them.
+/// First words of the outputs of calls that were refused.
 const REFUSALS: [&str; 4] = [
     "exec command rejected by user",
     "rejected by user",
     "patch rejected by user",
     "This action was rejected",
 ];
-/// As both, of outputs that are nothing but this one line: more of it would be what a command printed.
+/// First words of failures and refusals that are a single line: longer texts are output of a
+/// command.
 const LINES: [(&str, Verdict); 9] = [
     ("err: \"tool call error", Verdict::Failed),
     ("unable to locate image at", Verdict::Failed),
@@ -45,12 +46,12 @@ const LINES: [(&str, Verdict); 9] = [
     ("user cancelled MCP tool call", Verdict::Refused),
     ("Rejected(\"", Verdict::Refused),
 ];
-/// How the first lines of heads begin.
+/// First words of heads.
 const MARKS: [&str; 4] = ["Exit code: ", "Chunk ID: ", "Script ", "Wall time"];
-/// How the command begins that some versions repeat above a head.
+/// Prefix of the command that some versions repeat above a head.
 const COMMAND: &str = "Command: ";
 
-/// Reads the `output` of a call.
+/// Decodes the `output` of a call.
 pub(crate) fn read(output: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Outcome {
     let images = output
         .blocks()
@@ -114,7 +115,7 @@ pub(crate) fn read(output: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) ->
     }
 }
 
-/// All text of an output: a string, parts, or an object with its content.
+/// The text of an output: a string, parts, or an object with `content`.
 fn whole<'j>(output: &'j Json<'_>) -> Cow<'j, str> {
     let text = text_of(output);
     let is_named = text.is_empty() && output.has("content");
@@ -125,8 +126,8 @@ fn whole<'j>(output: &'j Json<'_>) -> Cow<'j, str> {
     }
 }
 
-/// What a script printed, a text for each time that it did: parts of their own below the head. In one text it is not
-/// known where each began.
+/// The texts that a script printed, one per time: parts of their own below the head. If the output
+/// is one text, the boundaries are unknown.
 fn printed<'t>(output: &'t Json<'_>, below: &'t str) -> Vec<&'t str> {
     let mut parts = spoken_texts(output);
     let in_first = parts
@@ -140,8 +141,9 @@ fn printed<'t>(output: &'t Json<'_>, below: &'t str) -> Vec<&'t str> {
     all
 }
 
-/// The exit code in what the first generation says of a command that its sandbox ended:
-/// `failed in sandbox Seatbelt with execution error: sandbox denied exec error, exit code: 1, stdout: , stderr: …`.
+/// The exit code in the text of the first generation about a command that its sandbox ended:
+/// `failed in sandbox Seatbelt with execution error: sandbox denied exec error, exit code: 1,
+/// stdout: , stderr: …`.
 fn exit_in_sandbox(whole: &str) -> Option<i64> {
     let said = Some(whole).filter(|whole| whole.trim_start().starts_with("failed in sandbox "))?;
     let (_, code) = said.split_once("exit code: ")?;
@@ -169,7 +171,7 @@ fn outcome(head: Head, text: &str, at: Option<Timestamp>, out: &mut Batch) -> Ou
     Outcome {
         verdict,
         exit: head.exit,
-        // Less than can be written is not nothing.
+        // A duration below the precision is not 0.
         duration_ms: head
             .seconds
             .filter(|seconds| *seconds > 0.0)
@@ -183,7 +185,7 @@ fn outcome(head: Head, text: &str, at: Option<Timestamp>, out: &mut Batch) -> Ou
     }
 }
 
-/// What an output says that is one line of the program itself.
+/// The verdict of an output that is a single line by the program.
 fn said_in_a_line(begin: &str, text: &str) -> Verdict {
     let found = LINES
         .iter()
@@ -201,7 +203,7 @@ fn said_in_a_line(begin: &str, text: &str) -> Verdict {
     }
 }
 
-/// The lines before `Output:`, and what stands behind them; nothing if they are not of this kind.
+/// Parses the head above `Output:`. Returns it with the text below; `None` without a head.
 fn headed(whole: &str) -> Option<(Head, &str)> {
     if whole.trim_start().starts_with(COMMAND) {
         return below_command(whole);
@@ -212,7 +214,8 @@ fn headed(whole: &str) -> Option<(Head, &str)> {
     if has_head { head_of(whole) } else { None }
 }
 
-/// Versions 0.115 to 0.119 repeat the command above the head. It may have several lines, and none of it was put out.
+/// Parses the head below a command, which versions 0.115 to 0.119 repeat above it. The command may
+/// have several lines, none of which is output.
 fn below_command(text: &str) -> Option<(Head, &str)> {
     let begins = |mark: &&str| {
         text.find(&format!("\n{mark}"))
@@ -237,7 +240,8 @@ mod tests {
     use crate::model::edit::Batch;
     use crate::model::tool::Verdict;
 
-    /// An output, and how what is read of it begins, its exit code, its time and its verdict.
+    /// An output, and what is expected: first words of its text, exit code, duration in ms,
+    /// verdict.
     type Shape = (String, &'static str, Option<i64>, Option<u64>, Verdict);
 
     fn check(shapes: Vec<Shape>) {

@@ -1,5 +1,5 @@
-//! Where Codex keeps sessions: `sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl`, the day as the clock on the wall had
-//! it; what was put aside lies in `archived_sessions`; what was idle for a week may be compressed.
+//! Where Codex stores sessions: `sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl`, by local date;
+//! archived ones in `archived_sessions`; after a week without changes they may be compressed.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -8,14 +8,14 @@ use crate::formats::decoder::Pattern;
 use crate::formats::roots::{SessionName, SideFiles, file_name};
 use crate::model::timestamp::Timestamp;
 
-/// Titles of all threads, a line each.
+/// The titles of all threads, one line each.
 pub(crate) const INDEX: &str = "session_index.jsonl";
 const ARCHIVE: &str = "archived_sessions";
-/// Letters of a thread's id.
+/// Length of a thread's id in characters.
 const ID: usize = 36;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// The thread of a rollout; the lists of prompts and of titles are none.
+/// The thread of a rollout; `None` for the prompt history and the index of titles.
 pub(crate) fn named(path: &Path) -> Option<SessionName<'_>> {
     let name = file_name(path);
     if name == INDEX || name == "history.jsonl" {
@@ -26,8 +26,8 @@ pub(crate) fn named(path: &Path) -> Option<SessionName<'_>> {
         .or_else(|| SessionName::stem(path))
 }
 
-/// The thread that a file is named after: `…-<thread>.jsonl`, or `…-<thread>_<segment>.jsonl` where it goes on after a
-/// turn was taken back or the history was shortened.
+/// The thread that a file is named after: `…-<thread>.jsonl`, or `…-<thread>_<segment>.jsonl` for a
+/// continuation after a turn was undone or the history was shortened.
 pub(crate) fn thread_of(path: &Path) -> Option<&str> {
     let stem = file_name(path).split('.').next()?;
     let before = stem.rsplit_once('_').map(|(before, _)| before);
@@ -39,7 +39,7 @@ fn at_end(stem: &str) -> Option<&str> {
         .filter(|word| is_thread(word))
 }
 
-/// Whether a word may be the id of a thread, and no pattern of file names.
+/// Whether a word has the form of a thread's id, and so cannot contain a glob pattern.
 pub(crate) fn is_thread(word: &str) -> bool {
     let is_digit = |(at, byte): (usize, u8)| {
         if matches!(at, 8 | 13 | 18 | 23) {
@@ -51,7 +51,7 @@ pub(crate) fn is_thread(word: &str) -> bool {
     word.len() == ID && word.bytes().enumerate().all(is_digit)
 }
 
-/// The titles.
+/// The index of titles.
 pub(crate) fn beside(path: &Path) -> SideFiles {
     SideFiles {
         index: codex_home(path).map(|home| home.join(INDEX)),
@@ -59,11 +59,11 @@ pub(crate) fn beside(path: &Path) -> SideFiles {
     }
 }
 
-/// Folders between Codex's own and that of a day: `sessions/YYYY/MM/DD`.
+/// Number of folders from Codex's home to that of a day: `sessions/YYYY/MM/DD`.
 const DATED: usize = 4;
 
-/// Codex's own folder, if the rollout lies where Codex puts it. A path may begin anywhere on the way to it: what lies above
-/// its beginning has no name in it.
+/// Codex's home, if the rollout is in the usual directory. A relative path may begin anywhere below
+/// it; the names of the folders above its beginning are then unknown.
 fn codex_home(path: &Path) -> Option<PathBuf> {
     let named = path
         .ancestors()
@@ -85,7 +85,7 @@ fn codex_home(path: &Path) -> Option<PathBuf> {
     is_dated.then(|| above(day, DATED))
 }
 
-/// The folder so far above another one.
+/// The folder this many levels above another one.
 fn above(folder: &Path, steps: usize) -> PathBuf {
     let mut folder = folder.to_owned();
     for _ in 0..steps {
@@ -96,12 +96,12 @@ fn above(folder: &Path, steps: usize) -> PathBuf {
     folder
 }
 
-/// The folder in which all files of a thread and of its sub-agents lie.
+/// The folder that contains all files of a thread and of its sub-agents.
 pub(crate) fn home(path: &Path) -> PathBuf {
     codex_home(path).unwrap_or_else(|| path.parent().unwrap_or(path).to_owned())
 }
 
-/// Where a rollout lies once it was put aside.
+/// The path of a rollout once it is archived.
 pub(crate) fn archives(path: &Path) -> Vec<Pattern> {
     let archive = codex_home(path).map(|home| Pattern(home.join(ARCHIVE).join(file_name(path))));
     archive.into_iter().collect()
@@ -115,8 +115,9 @@ pub(crate) fn companions(path: &Path) -> Vec<Pattern> {
         .collect()
 }
 
-/// Where the rollout of a sub-agent may lie: beside its parent's, in the folder of the day that its id tells, or put
-/// aside. Its folder is that of a clock on a wall somewhere, so those of the days around are looked into as well.
+/// Where the rollout of a sub-agent may be: beside its parent's, in the folder of the date in its
+/// id, or archived. Folders are by local date in an unknown time zone, so those of the adjacent
+/// days are included.
 pub(crate) fn of_thread(path: &Path, thread: &str) -> Vec<Pattern> {
     if !is_thread(thread) {
         return Vec::new();
@@ -149,7 +150,7 @@ pub(crate) fn of_thread(path: &Path, thread: &str) -> Vec<Pattern> {
         .collect()
 }
 
-/// All files of a thread: the first one, and those in which it went on, each in the folder of its own day.
+/// All files of a thread: the first one and its continuations, each in the folder of its own date.
 pub(crate) fn files_of_thread(path: &Path, thread: &str) -> Vec<Pattern> {
     if !is_thread(thread) {
         return Vec::new();
@@ -165,7 +166,7 @@ pub(crate) fn files_of_thread(path: &Path, thread: &str) -> Vec<Pattern> {
         .collect()
 }
 
-/// When an id was made: those of version 7 begin with milliseconds.
+/// The creation time in an id: those of version 7 begin with milliseconds.
 pub(crate) fn time_of(id: &str) -> Option<Timestamp> {
     if id.as_bytes().get(14) != Some(&b'7') {
         return None;

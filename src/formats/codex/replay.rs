@@ -1,5 +1,5 @@
-//! Records that a thread inherited: a sub-agent that knows what its parent knew, and a fork, begin with a copy of the
-//! other thread, its counts of tokens included, written anew with the times of the copy.
+//! Inherited records: a fork, and a sub-agent with the history of its parent, begin with a copy of
+//! the other thread, including its token counts, rewritten with the timestamps of the copy.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,20 +13,20 @@ use crate::model::figures::count;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
-/// Which turns threads have, by prints of their ids: those that a copy has of another thread are among that one's.
+/// Hashes of the turn ids of threads: the turns of a copy are among those of the original.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
-    /// Of the thread that the session's own has copies of.
+    /// Turns of the thread that the session's own was copied from.
     of_original: HashSet<u64>,
-    /// Of those that were read here.
+    /// Turns of the threads that were read.
     of_threads: HashMap<Text, HashSet<u64>>,
 }
 
-/// How a record names its turn. Within what was said quotes are escaped.
+/// The member with which a record names its turn. Within texts the quotes would be escaped.
 const TURN: &str = "\"turn_id\":\"";
 
 impl Turns {
-    /// Takes note of the turn that a record of a thread names.
+    /// Records the turn that a record of a thread names.
     pub(crate) fn note(&mut self, thread: Option<&Text>, line: &Line<'_>) {
         let names_turn = matches!(line.class, Class::Turn | Class::Event);
         if let (true, Some(thread), Some(turn)) = (names_turn, thread, line.turn()) {
@@ -37,7 +37,7 @@ impl Turns {
         }
     }
 
-    /// Takes note of the turns that a record names of the thread that the session has copies of.
+    /// Records the turns in a record of the thread that the session was copied from.
     pub(crate) fn learn(&mut self, record: &[u8]) {
         for at in find_iter(record, TURN.as_bytes()) {
             let id = record
@@ -57,7 +57,7 @@ impl Turns {
     }
 }
 
-/// Whether ids tell which turns are older than the thread, so that nobody needs to know the other one.
+/// Whether turn ids show which turns are older than the thread, so that the original is not needed.
 pub(crate) fn tells_times(head: &str, first: &[Json<'_>]) -> bool {
     let own = first
         .first()
@@ -74,38 +74,38 @@ fn print_of(turn: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// How far the copy goes.
+/// The end of the copy.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum Until {
-    /// There is none, or it has ended.
+    /// There is no copy, or it has ended.
     #[default]
     Nothing,
-    /// The record with this number: exact.
+    /// The first record that is not copied, by its number.
     Ordinal(u64),
-    /// The first turn of its own.
+    /// The first turn of the thread's own.
     OwnTurn,
 }
 
-/// A copy is written at once; whoever begins a turn of their own takes longer.
+/// Minimum pause before the first turn of the thread's own, as a copy is written at once, in ms.
 const PAUSE_MS: i64 = 1000;
 
-/// Whether records are copies.
+/// Determines which records are copies.
 #[derive(Debug, Default)]
 pub(crate) struct Replay {
     until: Until,
-    /// The thread that they are copies of.
+    /// The thread that was copied.
     of: Option<Text>,
     records: u64,
-    /// When the thread began, if its id tells.
+    /// When the thread began, if its id has the time.
     began: Option<Timestamp>,
     /// Whether ids of copied turns begin with a time.
     has_times: bool,
-    /// When the last record was written.
+    /// The timestamp of the last record.
     last: Option<Timestamp>,
 }
 
 impl Replay {
-    /// The header says from which record on the thread is its own.
+    /// Begins a copy that ends before the record with this number, as the header says.
     pub(crate) fn until_ordinal(
         &mut self,
         ordinal: u64,
@@ -115,24 +115,24 @@ impl Replay {
         (self.until, self.began, self.of) = (Until::Ordinal(ordinal), began, of);
     }
 
-    /// A copy of another thread begins.
+    /// Begins a copy of another thread that ends before the first turn of the thread's own.
     pub(crate) fn until_own_turn(&mut self, began: Option<Timestamp>, of: Option<Text>) {
         if self.until == Until::Nothing {
             (self.until, self.began, self.of) = (Until::OwnTurn, began, of);
         }
     }
 
-    /// Whether the copy goes on.
+    /// Whether records are still copies.
     pub(crate) fn is_on(&self) -> bool {
         self.until != Until::Nothing
     }
 
-    /// Takes note of a record. Where the copy ends, says what it was.
+    /// Checks whether a record ends the copy. If it does, returns a text about the copied records.
     pub(crate) fn see(&mut self, line: &Line<'_>, turns: &Turns, is_session: bool) -> Option<Text> {
         let is_own = match (&self.until, line.ordinal) {
             (Until::Nothing, _) => return None,
             (Until::Ordinal(first), Some(ordinal)) => ordinal >= *first && !self.is_older(line),
-            // In a file whose records have no numbers, turns tell.
+            // Without record numbers the turns decide.
             (Until::Ordinal(_), None) | (Until::OwnTurn, _) => {
                 let known = self.of.as_ref().and_then(|of| turns.of(of, is_session));
                 self.begins_own_turn(line, known)
@@ -158,12 +158,13 @@ impl Replay {
         turn.is_some_and(|(turn, began)| turn.0 + PAUSE_MS < began.0)
     }
 
-    /// Turns that are younger than the thread are its own. Where ids do not tell, those are that the other thread does
-    /// not have; where that one is not here, a pause ends the copy.
+    /// Whether a record begins a turn of the thread's own: one that is younger than the thread.
+    /// Without times in ids, one that the original does not have; without the original, one after a
+    /// pause.
     fn begins_own_turn(&mut self, line: &Line<'_>, known: Option<&HashSet<u64>>) -> bool {
         if let Some((turn, began)) = line.turn().and_then(time_of).zip(self.began) {
             self.has_times = true;
-            // The header may be written a little later than the first turn begins.
+            // The header may be written slightly later than the first turn begins.
             return turn.0 + PAUSE_MS >= began.0;
         }
         if self.has_times || line.class == Class::Meta {

@@ -1,4 +1,4 @@
-//! Whether a file is a rollout of Codex.
+//! Detects rollouts of Codex.
 
 use super::line::{Class, class_of};
 use crate::formats::decoder::{Confidence, Probe, Verdict};
@@ -7,7 +7,7 @@ use crate::formats::json::Json;
 use crate::formats::roots::file_name;
 use crate::model::record::Shape;
 
-/// Decides by the first lines. A bare message alone may be anybody's; the name of the file breaks the tie.
+/// Judges by the first lines. A bare message alone is ambiguous; the file name decides.
 pub(crate) fn sniff(probe: &Probe<'_>) -> Verdict {
     let lines = if probe.lines.is_empty() {
         probe.elements
@@ -48,7 +48,7 @@ fn is_enveloped(line: &Json<'_>) -> bool {
     line.get("payload").is_object() && is_known && line.has("timestamp")
 }
 
-/// Whether it is called something for which there is no code.
+/// Whether a type is listed in the format's definition, without code for it.
 fn is_named(kind: &str) -> bool {
     heads::of("codex").is_some_and(|head| head.kinds.get("type", kind).is_some())
 }

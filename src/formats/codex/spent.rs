@@ -1,4 +1,4 @@
-//! Responses that records tell: what each took, and on which terms.
+//! Usage records of responses, and the terms of requests.
 
 use super::line::Line;
 use super::thread::Thread;
@@ -9,7 +9,7 @@ use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::usage::{Scope, Usage};
 
-/// A record of one response, on a line of its own or within that of a compaction.
+/// Decodes the record of one response, on a line of its own or within that of a compaction.
 pub(crate) fn record(record: &Json<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let usage = record.get("usage");
     let Some(id) = record
@@ -28,15 +28,16 @@ pub(crate) fn record(record: &Json<'_>, thread: &mut Thread, out: &mut Batch) ->
     let counts = Counts::read(usage);
     match thread.responses.record(&id, counts) {
         Known::New => thread.spend_response(&id, counts, out),
-        // The record may tell more.
+        // The record may have more counts.
         Known::Counted(key) => thread.push_usage(key, counts, out),
         Known::Recorded => {}
     }
     Fate::Merged
 }
 
-/// A compaction. What its request took is recorded before it, or with it. In versions without such records it is told
-/// nowhere, unless the model wrote a summary as it answers: then it was counted.
+/// Adds the usage of a compaction. Its request is recorded before it, or with it. Versions without
+/// such records have no usage for it, unless the model wrote the summary as an answer: then it was
+/// counted.
 pub(crate) fn compaction(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) {
     let id = line.payload.get("compaction_response_id").filled();
     let latest = line.payload.get("latest_token_usage_record");
@@ -58,8 +59,8 @@ pub(crate) fn compaction(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) 
     out.usage(of, usage, thread.model.clone());
 }
 
-/// Settings of a thread, which hold until the next ones: on which terms it is served. The program calls the tier that
-/// the provider calls `priority` fast.
+/// Applies the settings of a thread, valid until the next ones: its service tier. The program's
+/// name for the provider's `priority` tier is fast.
 pub(crate) fn settings(settings: &Json<'_>, thread: &mut Thread) {
     const USUAL: [&str; 3] = ["default", "auto", "standard"];
     let tier = settings

@@ -1,4 +1,4 @@
-//! What threads of lines decode to, where it depends on more than one of them.
+//! Threads whose decoding depends on more than one line.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolState, Verdict};
 use crate::model::transcript::Transcript;
 
-/// Feeds lines of a file, and lines of files beside it.
+/// The transcript of a file and of companion files.
 fn transcript(files: &[(Place<'_>, &[String])]) -> Transcript {
     fed::transcript(&Codex, files)
 }
@@ -176,7 +176,7 @@ fn tokens_go_to_the_request_that_spent_them() {
         tokens(60, 3),
     ];
     assert_eq!(spent(&late), [Some(11), Some(21), Some(31)]);
-    // Early versions count before they write the items.
+    // Early versions write counts before the items.
     let early = [
         said("user", "Go"),
         tokens(10, 1),
@@ -229,7 +229,8 @@ fn turns_that_were_taken_back_are_undone() {
     assert_eq!(undone, [false, false, true, true, false, false]);
 }
 
-/// Code that runs these commands, a deed of the program for each with this exit code, and what the code printed.
+/// A call of code that runs these commands, a report for each with this exit code, and the text
+/// that the code printed.
 fn code_that_runs(commands: &[(&str, i64)], printed: &str) -> [Vec<String>; 3] {
     let calls: Vec<String> = commands
         .iter()
@@ -462,7 +463,7 @@ fn what_ends_behind_its_turn_belongs_to_the_call_that_began_it_and_not_to_the_ti
         .max()
         .unwrap();
     assert!(times.to_rfc3339().starts_with("2026-03-02T09:00:00"));
-    // Of several it is a call of its own, and still nobody waits for an answer.
+    // One of several commands is a call of its own, and still ends after the turn.
     let transcript = of(&[("serve", 1), ("watch", 1)]);
     let last = transcript.entries().last().unwrap();
     assert_eq!((last.stop, last.calls().count()), (Stop::Done, 1));
@@ -679,7 +680,7 @@ fn a_command_that_went_on_ends_with_its_own_call_and_not_with_those_that_looked_
         told("done", "", ": no rule"),
     ];
     assert_eq!(outcomes(&alone(&all)), expected);
-    // Where nothing else tells how it ended, who looked after it does.
+    // Without another record of its end, that of the poll counts.
     let expected = [
         told("failed", "exit 2", ": no rule"),
         told("done", "", ": no rule"),
@@ -688,7 +689,7 @@ fn a_command_that_went_on_ends_with_its_own_call_and_not_with_those_that_looked_
         outcomes(&alone(&[begin, running, poll.clone(), polled.clone()])),
         expected
     );
-    // Of a process that nobody here began the end belongs to who looked after it.
+    // The end of a process that no call here started belongs to the poll.
     assert_eq!(
         outcomes(&alone(&[poll, polled])),
         [told("failed", "exit 2", ": no rule")]
@@ -752,7 +753,7 @@ fn a_refusal_is_no_failure_and_a_compaction_is_one_line() {
     assert_eq!(transcript.entries().filter(is_compaction).count(), 1);
 }
 
-/// Ids of turns that begin with no time, and turns without ids.
+/// Turn ids with and without a time, and turns without ids.
 #[test]
 fn a_copy_whose_turns_tell_no_time_ends_where_somebody_paused() {
     let at = |second: u32, kind: &str, payload: &str| {

@@ -1,8 +1,9 @@
-//! What earlier lines of a thread said: which request goes on, what waits for its twin, what the turns hold.
+//! The state of a thread across its lines: the current request, texts that wait for their twins,
+//! the entries of each turn.
 //!
-//! **Items of one request are one entry.** A request ends where its results begin, or where the user speaks; the count
-//! of tokens that comes with it may stand before, among or behind its items. One that comes before any is kept for the
-//! next entry, which takes its name.
+//! **Items of one request form one entry.** A request ends where its results begin, or at the next
+//! prompt; its token count may come before, among or after its items. A count that comes before any
+//! item is kept for the next entry, which gets the key of the count.
 
 use super::agents::Agents;
 use super::deeds::{Deeds, Outcome};
@@ -20,45 +21,44 @@ use crate::model::tally::unknown::Judged;
 use crate::model::text::{Name, Text};
 use crate::model::usage::Usage;
 
-/// Characters of a title that is made from a prompt.
+/// Length limit of a title made from a prompt, in characters.
 const TITLE_CHARS: usize = 120;
 
-/// The memory of one thread.
+/// The state of one thread.
 #[derive(Debug, Default)]
 pub(crate) struct Thread {
-    /// The sub-agent, if the thread is not the session's own.
+    /// The lane of the sub-agent, unless the thread is the session's own.
     pub(crate) lane: Option<Name>,
-    /// Its id.
     pub(crate) id: Option<Text>,
-    /// The model that answers.
+    /// The current model.
     pub(crate) model: Option<Name>,
-    /// Who runs the model, if it is not OpenAI.
+    /// The provider of the model, if it is not OpenAI.
     pub(crate) provider: Option<Text>,
     /// Inherited records.
     pub(crate) replay: Replay,
-    /// Tokens.
+    /// Token counts.
     pub(crate) counter: Counter,
-    /// Responses by their ids.
+    /// Responses by id.
     pub(crate) responses: Responses,
-    /// On which terms it is served.
+    /// The terms of requests, such as the service tier.
     pub(crate) terms: Vec<Name>,
-    /// Calls.
+    /// Calls and results.
     pub(crate) deeds: Deeds,
     /// The sub-agents that it spawned.
     pub(crate) agents: Agents,
     /// Texts that are written twice.
     pub(crate) twins: Twins,
-    /// The line of the last compaction, until somebody speaks.
+    /// The key of the last compaction, until the next message.
     pub(crate) compaction: Option<Key>,
-    /// The model's last words.
+    /// The hash of the model's last message.
     pub(crate) said: Option<Print>,
-    /// How the last turn ran.
+    /// The settings of the last turn.
     pub(crate) setup: String,
     request: Option<Request>,
     next_key: Option<Key>,
     turns: Turns,
     has_prompt: bool,
-    /// The last turn has ended, and nothing was asked since.
+    /// Whether the last turn has ended, without a prompt since.
     is_over: bool,
 }
 
@@ -70,7 +70,7 @@ struct Request {
 }
 
 impl Thread {
-    /// The thread of a sub-agent.
+    /// Creates the thread of a sub-agent.
     pub(crate) fn of_lane(lane: Name) -> Self {
         Self {
             lane: Some(lane),
@@ -78,14 +78,14 @@ impl Thread {
         }
     }
 
-    /// A fact about the session: a sub-agent's are not the session's.
+    /// Emits a fact about the session, but not for a sub-agent.
     pub(crate) fn meta(&self, edit: MetaEdit, out: &mut Batch) {
         if self.lane.is_none() {
             out.meta(edit);
         }
     }
 
-    /// The name of a model with that of who runs it: it has another price there, or none.
+    /// Prefixes the name of a model with that of its provider, which has another price or none.
     pub(crate) fn named(&self, model: Text) -> Name {
         match self.provider.as_ref().filter(|_| !model.contains('/')) {
             Some(provider) => Text::clean(&format!("{provider}/{model}")),
@@ -93,7 +93,7 @@ impl Thread {
         }
     }
 
-    /// An entry for a line, without blocks.
+    /// Creates an entry without blocks for a line.
     pub(crate) fn entry(&self, line: &Line<'_>, key: Key, role: Role, out: &Batch) -> Entry {
         let mut entry = out.new_entry(key, role, line.at);
         entry.lane.clone_from(&self.lane);
@@ -102,15 +102,16 @@ impl Thread {
         entry
     }
 
-    /// Tells a call what came of it. What a process came to after its turn is no part of the turn's time.
+    /// Adds an outcome to the result of a call. What a process outputs after its turn does not
+    /// count as time of the turn.
     pub(crate) fn result(&mut self, call: Key, mut outcome: Outcome, out: &mut Batch) {
         outcome.at = outcome.at.filter(|_| !self.is_over);
         let result = Box::new(self.deeds.join(&call, outcome, self.lane.as_ref()));
         out.result(call, result, self.lane.clone());
     }
 
-    /// The entry of something that the program did: a part of the answer that goes on; behind the end of a turn nobody
-    /// waits for an answer, and its time is none of the turn's.
+    /// Creates the entry of an action of the program: a part of the current answer; after the end
+    /// of a turn it is a separate one without times, so that it does not count as time of the turn.
     pub(crate) fn deed(&mut self, line: &Line<'_>, out: &Batch) -> Entry {
         if !self.is_over {
             return self.answer(line, out);
@@ -123,7 +124,8 @@ impl Thread {
         }
     }
 
-    /// Emits an entry, or a part of one. What the model says below an entry that is seen is not said above it.
+    /// Emits an entry, or a part of one. A visible entry that is not the model's ends the request,
+    /// so that later output of the model appears below it.
     pub(crate) fn emit(&mut self, entry: Entry, out: &mut Batch) -> Fate {
         if entry.role != Role::Assistant && !entry.marks.trace {
             self.close_request();
@@ -133,13 +135,13 @@ impl Thread {
         if is_known { Fate::Merged } else { Fate::Shown }
     }
 
-    /// Emits an entry that stands beside the conversation: no request ends with it.
+    /// Emits an entry beside the conversation: it does not end a request.
     pub(crate) fn add_beside(&mut self, entry: Entry, out: &mut Batch) {
         self.turns.push(&entry);
         out.entry(entry);
     }
 
-    /// A record of a kind, in its class, that is not known.
+    /// Shows a record of an unknown kind in its class.
     pub(crate) fn unknown(
         &mut self,
         line: &Line<'_>,
@@ -153,7 +155,7 @@ impl Thread {
         fate
     }
 
-    /// Notes entries that were made elsewhere, so that they are taken back with their turn.
+    /// Records entries that were made elsewhere, so that they are undone with their turn.
     pub(crate) fn note(&mut self, edits: &[Edit]) {
         for edit in edits {
             if let Edit::Entry(entry) = edit {
@@ -162,14 +164,14 @@ impl Thread {
         }
     }
 
-    /// What was inherited has ended: nothing of it goes on.
+    /// Ends the inherited records: their request and texts do not continue.
     pub(crate) fn begin_own(&mut self) {
         self.request = None;
         self.next_key = None;
         self.twins = Twins::default();
     }
 
-    /// The user asks for something.
+    /// Begins a turn with a prompt.
     pub(crate) fn begin_turn(&mut self, words: &str, out: &mut Batch) {
         self.request = None;
         self.next_key = None;
@@ -188,7 +190,7 @@ impl Thread {
         }
     }
 
-    /// The last turns were taken back: says so of their entries.
+    /// Marks the entries of the last turns as undone.
     pub(crate) fn take_back(&mut self, turns: u64, out: &mut Batch) {
         self.turns.undo_last(turns, self.lane.as_ref(), out);
         self.request = None;
@@ -196,7 +198,7 @@ impl Thread {
 
     // === requests ===
 
-    /// The entry of the request that goes on, or of the next one.
+    /// Creates a part of the entry of the current request, or of the next one.
     pub(crate) fn answer(&mut self, line: &Line<'_>, out: &Batch) -> Entry {
         self.compaction = None;
         self.is_over = false;
@@ -218,7 +220,7 @@ impl Thread {
         entry
     }
 
-    /// A part of an answer that is there: that of the request which goes on, if it is the last one.
+    /// Creates a part of an existing answer, and reopens its request if that is the last one.
     pub(crate) fn part(&mut self, line: &Line<'_>, key: &Key, out: &Batch) -> Entry {
         if let Some(request) = self.request.as_mut().filter(|request| request.key == *key) {
             request.is_open = true;
@@ -233,8 +235,9 @@ impl Thread {
         entry
     }
 
-    /// The name of an answer. A record with a number has it in each file that goes on from its own, so that requests
-    /// of theirs are known to be one; numbers were given twice by mistake, so its place counts as well.
+    /// The key of an answer. A numbered record keeps its number in each file that continues from
+    /// its own, so that their requests are identified; as numbers were assigned twice by mistake,
+    /// the offset is part of the key too.
     fn answer_key(&self, line: &Line<'_>, out: &Batch) -> Key {
         match (line.ordinal, &self.id) {
             (Some(ordinal), Some(id)) => {
@@ -244,24 +247,24 @@ impl Thread {
         }
     }
 
-    /// A result came: what the model says next is said in another request.
+    /// Closes the request at a result: further output of the model is of another request.
     pub(crate) fn close_request(&mut self) {
         if let Some(request) = &mut self.request {
             request.is_open = false;
         }
     }
 
-    /// Whether nobody works on what was asked.
+    /// Whether no turn is running.
     pub(crate) fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Nobody works on what was asked any more.
+    /// Ends the turn.
     pub(crate) fn stop_turn(&mut self) {
         self.is_over = true;
     }
 
-    /// The model had said all.
+    /// Ends the turn, and marks the answer as complete.
     pub(crate) fn end_turn(&mut self, line: &Line<'_>, out: &mut Batch) {
         self.stop_turn();
         if let Some(key) = self.request.take().map(|request| request.key) {
@@ -272,7 +275,7 @@ impl Thread {
         }
     }
 
-    /// Tokens that were spent since the last count.
+    /// Adds the tokens that were counted since the last count.
     pub(crate) fn spend(&mut self, counts: Counts, line: &Line<'_>, out: &mut Batch) {
         if self.responses.is_recorded(counts) {
             return;
@@ -291,8 +294,8 @@ impl Thread {
         self.push_usage(of, counts, out);
     }
 
-    /// Tokens that a record tells of a response, and no count so far: those of the request that goes on, or of one that
-    /// nothing else tells of.
+    /// Adds the recorded tokens of a response that was not counted yet: those of the current
+    /// request, or of one without another record.
     pub(crate) fn spend_response(&mut self, id: &Text, counts: Counts, out: &mut Batch) {
         let of = if let Some(request) = self.request.as_mut().filter(|request| !request.is_counted)
         {
@@ -305,7 +308,7 @@ impl Thread {
         self.push_usage(of, counts, out);
     }
 
-    /// What carries this took so much.
+    /// Emits usage with this key.
     pub(crate) fn push_usage(&self, of: Key, counts: Counts, out: &mut Batch) {
         let usage = Usage {
             terms: self.terms.clone(),
@@ -316,17 +319,17 @@ impl Thread {
 
     // === what the program says ===
 
-    /// A line across.
+    /// Shows a break line.
     pub(crate) fn line(&mut self, line: &Line<'_>, what: Break, out: &mut Batch) -> Fate {
         self.block(line, BlockKind::Break(what), false, out)
     }
 
-    /// A small fact that leaves no row below level 4.
+    /// Shows a fact as a trace: no row below level 4.
     pub(crate) fn trace(&mut self, line: &Line<'_>, what: &str, out: &mut Batch) -> Fate {
         self.block(line, BlockKind::Break(Break::setting(what)), true, out)
     }
 
-    /// A record that says nothing new: one row at level 4 with its text.
+    /// Shows a record without news as a trace with its text: one row at level 4.
     pub(crate) fn aside(
         &mut self,
         line: &Line<'_>,
@@ -343,7 +346,7 @@ impl Thread {
         )
     }
 
-    /// A value of the program that leaves no row below level 4.
+    /// Shows a value of the program as a trace: no row below level 4.
     pub(crate) fn tree(&mut self, line: &Line<'_>, title: &str, out: &mut Batch) -> Fate {
         let title = Text::clean(title);
         let payload = line.payload;
@@ -351,7 +354,7 @@ impl Thread {
         self.block(line, BlockKind::Raw(Raw { title, body }), true, out)
     }
 
-    /// A text of the program under a title.
+    /// Shows a text by the program under a title.
     pub(crate) fn text(
         &mut self,
         line: &Line<'_>,
@@ -364,7 +367,7 @@ impl Thread {
         self.emit(entry, out)
     }
 
-    /// An entry that holds a text of the program under a title.
+    /// Creates an entry with a text by the program under a title.
     pub(crate) fn noted(
         &self,
         line: &Line<'_>,
@@ -387,17 +390,18 @@ impl Thread {
     }
 }
 
-/// A name for an entry that several records bring: what is left of a broken one has the record's own.
+/// The key of an entry that several records make; it differs from the record's own, which is that
+/// of a broken one.
 pub(crate) fn key_of(what: &str, out: &Batch) -> Key {
     Text::clean(&format!("{}:{what}", out.origin_key()))
 }
 
-/// The piece that a record brings to its entry.
+/// The key of the blocks that a record adds to its entry.
 pub(crate) fn piece(out: &Batch) -> Piece {
     Piece::of(&out.origin_key())
 }
 
-/// A text that the program put before the model.
+/// Creates a block with a text that the program sent to the model.
 pub(crate) fn context_block(piece: Piece, title: &str, text: &str, out: &mut Batch) -> Block {
     let body = out.output(text);
     let raw = BlockKind::raw(title, body);

@@ -1,7 +1,8 @@
-//! Texts that are written twice: as what the model said or was told, and as what the program saw. The program's event
-//! mostly comes first, a line or two before.
+//! Texts that are written twice: as a response item and as an event of the program, which mostly
+//! comes a line or two earlier.
 //!
-//! Invariant: each text makes one block, whichever of the two comes first; one that has no twin keeps its own.
+//! Invariant: each text makes one block, whichever record comes first; a text without a twin keeps
+//! its own.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -14,24 +15,24 @@ use memchr::memmem::Finder;
 use crate::model::body::Key;
 use crate::model::entry::Piece;
 
-/// What the program takes out of the model's words before it shows them.
+/// Parts of an answer that the program removes before it shows it.
 static CITATION: Tags = Tags::new(|| Finder::new("<oai-mem-citation>"), "</oai-mem-citation>");
 static PLAN: Tags = Tags::new(|| Finder::new("<proposed_plan>"), "</proposed_plan>");
-/// So many texts wait for their twins.
+/// Limit of the texts that wait for their twins.
 const NEAR: usize = 16;
 
-/// Whose text it is.
+/// The author of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Voice {
-    /// The user's.
+    /// The user.
     User,
-    /// The model's, to the user.
+    /// The model, to the user.
     Answer,
-    /// The model's, to itself.
+    /// The model's reasoning.
     Thought,
-    /// The model's plan, which its answer holds as well.
+    /// The model's plan, which its answer contains as well.
     Plan,
-    /// A search of the web.
+    /// A web search.
     Search,
 }
 
@@ -47,20 +48,21 @@ pub(crate) enum Side {
 /// A text, and the block that it made.
 #[derive(Clone, Debug)]
 pub(crate) struct Twin {
-    /// The entry.
+    /// The key of the entry.
     pub(crate) key: Key,
-    /// The piece of the entry.
+    /// The piece of the block.
     pub(crate) piece: Piece,
     voice: Voice,
     side: Side,
     print: Print,
 }
 
-/// What distinguishes a text from others, in one run of the program: all that is said goes through it, several times.
+/// A hash of a text, valid within one process. It is fast because all texts are hashed, several
+/// times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Print(u64);
 
-/// What a part of a text stands between. Few texts have one, and many are long.
+/// Tags around a part of a text. Few texts have them, and many are long.
 struct Tags {
     open: LazyLock<Finder<'static>>,
     close: &'static str,
@@ -74,19 +76,19 @@ impl Tags {
         }
     }
 
-    /// What stands before the first part, and what behind its opening tag.
+    /// Splits a text at the first opening tag.
     fn split<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str)> {
         let at = self.open.find(text.as_bytes())?;
         Some((text.get(..at)?, text.get(at + self.open.needle().len()..)?))
     }
 }
 
-/// The texts of late.
+/// The most recent texts.
 #[derive(Debug, Default)]
 pub(crate) struct Twins(VecDeque<Twin>);
 
 impl Twins {
-    /// Keeps a text until its twin comes.
+    /// Adds a text that waits for its twin.
     pub(crate) fn wait(
         &mut self,
         voice: Voice,
@@ -106,7 +108,7 @@ impl Twins {
         });
     }
 
-    /// The text that the other side wrote, if it did; it waits no longer.
+    /// Takes the text that the other record has, if there is one.
     pub(crate) fn take(&mut self, voice: Voice, side: Side, print: Print) -> Option<Twin> {
         let is_twin = |twin: &Twin| twin.voice == voice && twin.side != side && twin.print == print;
         let at = self.0.iter().position(is_twin)?;
@@ -114,7 +116,8 @@ impl Twins {
     }
 }
 
-/// What distinguishes texts; white space around them does not, nor what the program takes out of an answer.
+/// Hashes a text without surrounding white space, and without the parts that the program removes
+/// from an answer.
 pub(crate) fn print(voice: Voice, text: &str) -> Print {
     static SEED: LazyLock<DefaultHashBuilder> = LazyLock::new(DefaultHashBuilder::default);
     let print = |text: &str| Print(SEED.hash_one(text.trim()));
@@ -130,12 +133,12 @@ pub(crate) fn plan(text: &str) -> Option<&str> {
     plan.split_once(PLAN.close).map(|(plan, _)| plan)
 }
 
-/// Whether a text has parts that the program takes out.
+/// Whether a text has parts that the program removes.
 pub(crate) fn is_tagged(text: &str) -> bool {
     CITATION.split(text).is_some() || PLAN.split(text).is_some()
 }
 
-/// An answer as one reads it: its plan without the tags around it, and what it cites from its memory apart.
+/// Splits an answer into its text, with the plan but without tags, and its citations of memory.
 pub(crate) fn read(text: &str) -> (Cow<'_, str>, Vec<&str>) {
     let mut rest = text;
     let mut cited = Vec::new();
@@ -153,7 +156,8 @@ pub(crate) fn read(text: &str) -> (Cow<'_, str>, Vec<&str>) {
     (words, cited)
 }
 
-/// A text without what stands between two tags; a plan has lines of its own.
+/// Removes the parts between two tags from a text, with the line break after them if they are on
+/// lines of their own.
 fn without<'t>(text: &'t str, tags: &Tags) -> Cow<'t, str> {
     let Some((before, inside)) = tags.split(text) else {
         return Cow::Borrowed(text);

@@ -1,8 +1,8 @@
-//! What was spent: `token_count` has the sum of the thread so far, repeats it, and counts what was inherited. A
-//! `token_usage_record` has what one response took, also that of a compaction, which no sum counts
-//! (github.com/openai/codex/issues/47003).
+//! Token usage: `token_count` has the sum of the thread so far, is repeated, and includes inherited
+//! usage. A `token_usage_record` has the usage of one response, including that of a compaction,
+//! which no sum includes (github.com/openai/codex/issues/47003).
 //!
-//! Invariant: the usages that are given out add up to what the thread itself spent, whatever is repeated.
+//! Invariant: the emitted usages add up to what the thread itself spent, despite all repetitions.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -13,7 +13,8 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 
-/// Counts of a `total_token_usage`: cached and written tokens are among the input, reasoning among the output.
+/// Counts of a `total_token_usage`: cached and written tokens are included in the input, reasoning
+/// in the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     input: u64,
@@ -63,7 +64,7 @@ impl Counts {
         }
     }
 
-    /// Whether both are of one response: only records tell what was written to the cache.
+    /// Whether both are of one response: only records have the tokens written to the cache.
     fn is_same(self, other: Self) -> bool {
         (self.input, self.cached, self.output) == (other.input, other.cached, other.output)
     }
@@ -84,9 +85,9 @@ impl Counts {
     }
 }
 
-/// What is used up of the limits of an account: `primary` and `secondary` with the time at which each begins anew, or,
-/// in sessions of 2025, in so many seconds (codex-rs `protocol/src/protocol.rs`, `RateLimitSnapshot`), or, earlier, all
-/// in one object and without it.
+/// Parses the rate limits of an account: `primary` and `secondary` with the time of reset, or, in
+/// sessions of 2025, the seconds until then (codex-rs `protocol/src/protocol.rs`,
+/// `RateLimitSnapshot`), or, earlier, all in one object and without it.
 pub(crate) fn limits(recorded: &Json<'_>, at: Option<Timestamp>) -> impl Iterator<Item = Limit> {
     let of = |name: &str| {
         let own = recorded.get(name);
@@ -100,7 +101,7 @@ pub(crate) fn limits(recorded: &Json<'_>, at: Option<Timestamp>) -> impl Iterato
             .count()
             .or_else(|| flat("window_minutes").count());
         Some(Limit {
-            // The first versions wrote 0 for a window that they were not told.
+            // The first versions wrote 0 for an unknown window.
             minutes: minutes.filter(|minutes| *minutes > 0)?,
             used: own
                 .get("used_percent")
@@ -116,7 +117,7 @@ pub(crate) fn limits(recorded: &Json<'_>, at: Option<Timestamp>) -> impl Iterato
 /// The sum so far.
 #[derive(Debug)]
 pub(crate) struct Counter {
-    /// Nothing if the thread went on from another file, whose sum is not known.
+    /// `None` if the thread continues from another file, whose sum is unknown.
     before: Option<Counts>,
 }
 
@@ -129,12 +130,12 @@ impl Default for Counter {
 }
 
 impl Counter {
-    /// The thread goes on from what is not in the file.
+    /// Marks the sum as unknown: the thread continues from another file.
     pub(crate) fn forget(&mut self) {
         self.before = None;
     }
 
-    /// What was spent since the last count. Nothing for a repeated one, and for one that is inherited.
+    /// The tokens since the last count; `None` for a repeated or an inherited one.
     pub(crate) fn count(&mut self, info: &Json<'_>, is_inherited: bool) -> Option<Counts> {
         let total = info.get("total_token_usage");
         let last = info.get("last_token_usage");
@@ -156,7 +157,7 @@ impl Counter {
             < before.input.saturating_add(before.output)
             && is_known
         {
-            // Another process began to count anew.
+            // Another process began a new count.
             now
         } else {
             now.beyond(before)
@@ -165,33 +166,34 @@ impl Counter {
     }
 }
 
-/// Counts and records of the same responses: most are told by both, either of them first.
+/// Matches counts and records of the same responses: most are in both, in either order.
 #[derive(Debug, Default)]
 pub(crate) struct Responses {
-    /// The ids of those that were recorded.
+    /// The ids of recorded responses.
     recorded: HashSet<Text>,
-    /// The newest that were counted and not recorded so far, with what carries them.
+    /// The newest counts without a record so far, with the keys of their usage.
     counted: VecDeque<(Counts, Key)>,
-    /// The newest that were recorded and not counted so far.
+    /// The newest records without a count so far.
     uncounted: VecDeque<(Text, Counts)>,
 }
 
-/// What a response is known by already.
+/// Whether a recorded response was counted or recorded before.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Known {
-    /// It is new.
+    /// Neither.
     New,
-    /// This carries its count; the record may tell more.
+    /// It was counted, as the usage with this key; the record may have more counts.
     Counted(Key),
     /// It was recorded.
     Recorded,
 }
 
-/// Both are written within moments.
+/// Limit of the unmatched counts and records: both are written within moments.
 const NEWEST: usize = 8;
 
 impl Responses {
-    /// Whether what was counted now is what records told before: one of them, or all since the last count.
+    /// Whether a count is in a record that came before it: the one of a response, or the sum of all
+    /// since the last count.
     pub(crate) fn is_recorded(&mut self, counts: Counts) -> bool {
         let place = self
             .uncounted
@@ -212,7 +214,7 @@ impl Responses {
         is_sum
     }
 
-    /// Something was counted, and this carries it.
+    /// Adds a count, emitted as the usage with this key.
     pub(crate) fn note(&mut self, counts: Counts, key: Key) {
         self.counted.push_back((counts, key));
         if self.counted.len() > NEWEST {
@@ -220,7 +222,7 @@ impl Responses {
         }
     }
 
-    /// A response was recorded.
+    /// Adds the record of a response.
     pub(crate) fn record(&mut self, id: &Text, counts: Counts) -> Known {
         if !self.recorded.insert(id.clone()) {
             return Known::Recorded;
@@ -242,12 +244,13 @@ impl Responses {
         Known::New
     }
 
-    /// A response that another thread had: it is inherited.
+    /// Marks the response of another thread as recorded: it is inherited.
     pub(crate) fn pass(&mut self, id: Text) {
         self.recorded.insert(id);
     }
 
-    /// The response that made up a compaction, which is never counted. Whether it was recorded.
+    /// Removes the response of a compaction, which is never counted. Returns whether it was
+    /// recorded.
     pub(crate) fn compacted(&mut self, id: &str) -> bool {
         self.uncounted.retain(|(known, _)| known.as_str() != id);
         self.recorded.contains(id)

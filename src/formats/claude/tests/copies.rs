@@ -765,7 +765,7 @@ proptest! {
     }
 }
 
-/// The numbers of the bodies of unknown kinds, with the titles of their blocks.
+/// The slots of the bodies of unknown kinds, with the titles of their blocks.
 fn slots(batch: &Batch) -> Vec<(String, u16)> {
     let entries = batch.edits.iter().filter_map(|edit| match edit {
         Edit::Entry(entry) => Some(entry),

@@ -93,8 +93,8 @@ fn cost_state(total: f64, models: &[(&str, u32, f64)], lacks_cost: bool) -> Stri
 
 #[test]
 fn the_last_cost_that_is_recorded_counts_and_what_comes_later_on_top() {
-    // The recorded cost in micro-dollars, the output tokens without one, and whether the cost is
-    // incomplete.
+    // The recorded cost in micro-dollars, the output tokens of open requests, and whether the agent
+    // says that the cost is incomplete.
     let cost = |text: &str| {
         let transcript = read(text);
         let totals = transcript.totals();
