@@ -1,9 +1,10 @@
-//! Sessions in plain text: a line of its own names the role, and prefixes of lines within an answer mark thoughts, calls and
-//! results. A message becomes a record such as agents write today, `{ role, message: { content: [parts] } }`, so that the
-//! same rules read both.
+//! Sessions in plain text: a line of its own names the role, and prefixes of lines within an answer
+//! mark thoughts, calls and results. Each message is converted to a record of the kind that agents
+//! write today, `{ role, message: { content: [parts] } }`, so that the same rules decode both.
 //!
-//! Nothing is escaped in such a text. So a line of a message that looks like a role begins the next message only where the
-//! agent itself would begin one: behind a blank line, at the end of a tag, or behind a call or a result.
+//! These texts have no escaping. A line in a message that resembles a role begins the next message
+//! only where the agent itself would begin one: after a blank line, at the end of a tag, or after a
+//! call or a result.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,19 +14,21 @@ use crate::formats::json::{self, Json};
 /// The role lines and prefixes of a format.
 #[derive(Debug)]
 pub(super) struct Chat {
-    /// Lines that begin a message, each with its role.
+    /// The lines that begin a message, with their roles.
     pub(super) voices: Vec<(&'static str, &'static str)>,
-    /// A text that only this agent writes, by which a session with one message is detected.
+    /// A text that only this agent writes, which identifies a session with only one message.
     pub(super) sign: Option<&'static str>,
-    /// The prefix of a thought: the rest of its line, or the lines below it up to a blank one.
+    /// The prefix of a thought, which is the rest of its line, or the lines below up to a blank
+    /// one.
     pub(super) thinking: Option<&'static str>,
-    /// The prefix of a call, followed by the name of the tool; arguments are indented lines `  name: value`.
+    /// The prefix of a call, followed by the name of the tool; the arguments are indented lines `
+    /// name: value`.
     pub(super) call: Option<&'static str>,
     /// The prefix of a result, followed by the name of the tool.
     pub(super) result: Option<&'static str>,
 }
 
-/// A part of an answer, with its range in the text.
+/// A part of an answer, with its byte range in the text.
 enum AnswerPart<'t> {
     Text(Range<usize>),
     Thinking(Range<usize>),
@@ -41,7 +44,7 @@ enum AnswerPart<'t> {
 }
 
 impl Chat {
-    /// Whether a text begins like such a session.
+    /// Whether a text begins like a session of this format.
     pub(super) fn begins(&self, text: &str) -> bool {
         let mut lines = text
             .lines()
@@ -59,7 +62,7 @@ impl Chat {
         })
     }
 
-    /// The ranges of the messages of a text.
+    /// The byte ranges of the messages in a text.
     pub(super) fn passages(&self, text: &str) -> Vec<Range<usize>> {
         let mut passages = Vec::new();
         let (mut begin, mut at) = (0, 0);
@@ -89,7 +92,7 @@ impl Chat {
             || is_marked(self.result)
     }
 
-    /// The role that this line begins.
+    /// The role of the message that begins with this line.
     fn voice(&self, line: &str) -> Option<&'static str> {
         let line = line.trim_end();
         self.voices
@@ -98,7 +101,7 @@ impl Chat {
             .map(|(_, role)| *role)
     }
 
-    /// A message as a record.
+    /// The record for the text of a message.
     pub(super) fn record<'t>(&self, passage: &'t str) -> Json<'t> {
         let mut at = 0;
         let mut role = None;
@@ -166,7 +169,7 @@ impl Chat {
 }
 
 impl<'t> AnswerPart<'t> {
-    /// Whether a line continues it.
+    /// Whether a line continues this part. If so, it is added.
     fn takes(&mut self, line: &'t str, at: Range<usize>) -> bool {
         let is_blank = line.trim().is_empty();
         match self {
@@ -186,7 +189,7 @@ impl<'t> AnswerPart<'t> {
         true
     }
 
-    /// The part as a block of a message; `None` if it is empty.
+    /// The block of a message for this part; `None` if it is empty.
     fn block(self, text: &'t str) -> Option<Json<'t>> {
         let slice = |range: Range<usize>| text.get(range).unwrap_or_default();
         let words = |range| Json::Str(slice(range).trim().into());
@@ -223,7 +226,8 @@ impl<'t> AnswerPart<'t> {
     }
 }
 
-/// Gives each result the id of its call: the first call of the same tool without a result. Empty results are dropped.
+/// Gives each result the id of its call, which is the first call of the same tool without a result.
+/// Empty results are dropped.
 fn joined<'t>(parts: Vec<AnswerPart<'t>>, text: &str) -> Vec<AnswerPart<'t>> {
     let mut whole: Vec<AnswerPart<'t>> = Vec::with_capacity(parts.len());
     let mut answered = Vec::new();
@@ -252,7 +256,7 @@ fn joined<'t>(parts: Vec<AnswerPart<'t>>, text: &str) -> Vec<AnswerPart<'t>> {
     whole
 }
 
-/// An argument: `  path: src/main.rs`.
+/// Parses an argument, such as `  path: src/main.rs`.
 fn argument(line: &str) -> Option<(&str, &str)> {
     let (name, value) = line.strip_prefix("  ")?.split_once(':')?;
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
@@ -261,7 +265,8 @@ fn argument(line: &str) -> Option<(&str, &str)> {
         .then_some((name, value))
 }
 
-/// The value of an argument: numbers, flags, lists and objects are written as JSON, words as they are.
+/// The value of an argument. Numbers, booleans, lists and objects are JSON; any other text is
+/// itself.
 fn value(text: &str) -> Json<'_> {
     let is_json = matches!(text, "true" | "false" | "null")
         || text.starts_with(['{', '[', '-'])
@@ -272,7 +277,7 @@ fn value(text: &str) -> Json<'_> {
         .unwrap_or_else(|| Json::Str(text.into()))
 }
 
-/// A line without a byte order mark.
+/// The line without a byte order mark.
 fn unmarked(line: &str) -> &str {
     line.trim_start_matches('\u{feff}')
 }

@@ -1,5 +1,5 @@
-//! The head of a format: its properties as data, from its file in `assets/formats`. Formats with a decoder in Rust and
-//! definitions have the same head.
+//! The head of a format: its properties as data, parsed from its file in `assets/formats`. Formats
+//! with a decoder in Rust and definitions have the same head.
 
 use std::path::Path;
 
@@ -11,105 +11,109 @@ use crate::model::record::Shape;
 use crate::model::resume::Resume;
 use crate::model::tool::work::Ends;
 
-/// A format as data.
+/// The properties of a format.
 #[derive(Debug, Default)]
 pub struct Head {
-    /// As in JSON outputs.
+    /// The name of the format, as in JSON output.
     pub name: &'static str,
-    /// The file of a decoder's head.
+    /// The text of the head's file, if the format has a decoder in Rust.
     pub(crate) text: &'static str,
-    /// The agent, for people.
+    /// The display name of the agent.
     pub agent: &'static str,
-    /// What the agent does not record, for people; empty if unknown. The manual repeats it.
+    /// What the agent does not record, as text for people; empty if unknown. The manual repeats it.
     pub omits: &'static str,
-    /// Whether the agent records the end of work that continues after the result of its call.
+    /// Whether the agent records the end of background work.
     pub(crate) ends: Ends,
-    /// The folders with sessions.
+    /// The folders that contain sessions.
     pub(crate) roots: &'static [Root],
-    /// Kinds that need no code.
+    /// Kinds of records that need no code.
     pub(crate) kinds: Kinds,
-    /// Templates of files that belong to a session.
+    /// Path templates of the companion files of a session.
     pub(crate) companions: Vec<String>,
-    /// A database of the agent with rows on all sessions.
+    /// A database of the agent with rows about all sessions.
     pub(crate) rows_beside: Option<RowsBeside>,
-    /// Whether a database is an index of sessions in files: its rows count only if the file is gone.
+    /// Whether a database of the agent is an index of session files, so that its rows count only if
+    /// the file is gone.
     pub(crate) has_index: bool,
-    /// Marks for detection.
+    /// The marks by which the format is detected.
     pub(crate) detect: Detect,
-    /// Files of the agent that are no sessions.
+    /// Files of the agent that are not sessions.
     pub(crate) aside: Vec<Aside>,
-    /// Commands that continue a session: the first rule for its file counts.
+    /// Commands that resume a session; the first rule that matches the file counts.
     pub(crate) resumes: Vec<ResumeRule>,
-    /// A format from which this one inherits kinds, and companions and dependent records unless it has its own.
+    /// A format to inherit from: always its kinds, and its companions and dependent records unless
+    /// the head has its own.
     pub(crate) like: Option<&'static str>,
-    /// The quoted name of a member that holds a part of a text: no record holds all of such a text.
+    /// The quoted name of a member that holds a fragment of a streamed text. No single record holds
+    /// all of such a text.
     pub(crate) deltas: Option<&'static str>,
     /// Records with titles, which may be anywhere in a file.
     pub(crate) titles: Vec<TitleMark>,
-    /// Words in records whose meaning depends on other records. A search decodes any other record alone, with the records it
-    /// is paired with. `None` if all records of the format depend on others.
+    /// Strings in records whose meaning depends on other records. A search decodes any other record
+    /// alone, with the records it is paired with. `None` if all records of the format depend on
+    /// others.
     pub(crate) dependent: Option<Vec<&'static str>>,
     /// Whether a session may continue one in another file.
     pub(crate) is_continued: bool,
-    /// A word in each record that names files of the session, for files that lie among sessions and do not name their
-    /// own.
+    /// A string in each record that names files of the session, for files that are in the sessions'
+    /// folder but do not name their own session.
     pub(crate) files_word: Option<&'static str>,
-    /// Fields that records are known to have.
+    /// Known fields of records.
     pub(crate) fields: Fields,
 }
 
-/// Marks of a format by confidence.
+/// The marks of a format, by how much confidence they give.
 #[derive(Debug, Default)]
 pub(crate) struct Detect {
     /// How sessions are stored.
     pub(super) shapes: Vec<Shape>,
-    /// Any record looks so.
+    /// Any record matches: certain.
     pub(super) certain: Vec<DetectionMark>,
-    /// Nearly all records look so.
+    /// Nearly all records match.
     pub(super) likely: Vec<DetectionMark>,
-    /// Nearly all records look so, but other formats may, too.
+    /// Nearly all records match, but other formats may match as well.
     pub(super) maybe: Vec<DetectionMark>,
-    /// Any record looks so: it is another format.
+    /// Any record matches: it is another format.
     pub(super) never: Vec<DetectionMark>,
 }
 
-/// A file of an agent that is no session.
+/// A file of the agent that is not a session.
 #[derive(Debug)]
 pub(crate) struct Aside {
     /// The conditions on its records.
     pub(super) mark: DetectionMark,
-    /// Whether one such record is enough; otherwise nearly all are.
+    /// Whether one matching record is enough; otherwise nearly all must match.
     pub(super) is_any: bool,
-    /// What the file is, and which one to open instead: half a sentence.
+    /// What the file is, and which one to open instead, as half a sentence.
     pub(super) what: &'static str,
 }
 
 /// Conditions that identify records of a format.
 #[derive(Debug)]
 pub(super) struct DetectionMark {
-    /// Whether it is about the header of a document.
+    /// Whether it applies to the header of a document.
     pub(super) is_header: bool,
     pub(super) when: Conditions,
-    /// The conditions in words.
+    /// The conditions as text.
     pub(super) words: String,
 }
 
-/// Rows about sessions that are files, in a database beside them.
+/// A database beside session files with rows about these sessions.
 #[derive(Debug)]
 pub(crate) struct RowsBeside {
-    /// The template of its path.
+    /// The template of the database's path.
     pub(crate) database: String,
     pub(super) table: &'static str,
-    /// Its column with the name of the session.
+    /// The column with the name of the session.
     pub(super) session: &'static str,
 }
 
-/// Commands that continue sessions.
+/// Commands that resume sessions.
 #[derive(Debug)]
 pub(crate) struct ResumeRule {
-    /// Only of files in a folder of this name, at any depth.
+    /// Only for files below a folder of this name, at any depth.
     pub(super) within: Option<&'static str>,
-    /// Only of files whose names end so.
+    /// Only for files whose names end in this suffix.
     pub(super) suffix: Option<&'static str>,
     pub(super) commands: &'static [Resume],
 }
@@ -117,15 +121,15 @@ pub(crate) struct ResumeRule {
 /// A record with a title.
 #[derive(Clone, Copy, Debug)]
 pub enum TitleMark {
-    /// One with this text; of several the last one counts.
+    /// A record with this text; if there are several, the last one counts.
     Last(&'static str),
-    /// One with the first text, followed by the id of another record, which has that behind the second text: it is a title
-    /// of this session only if that record is in the file.
+    /// A record with the first text, followed by the id of another record, which has that id behind
+    /// the second text. The title belongs to this session only if that other record is in the file.
     Of(&'static str, &'static str),
 }
 
 impl Head {
-    /// The commands for the session in the file or folder at `path`.
+    /// The commands that resume the session in the file or folder at `path`.
     pub(crate) fn resumes(&self, path: &Path) -> &'static [Resume] {
         let is_for = |rule: &&ResumeRule| {
             let is_within = |name: &str| path.iter().any(|folder| folder == name);

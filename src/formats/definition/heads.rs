@@ -1,4 +1,4 @@
-//! The heads of all formats, by name, with the overlays of the user.
+//! Finds the heads of all formats by name, with the user's overlays applied.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -10,7 +10,8 @@ use crate::formats::{CHOICE, DECODERS, DEFINITIONS};
 use crate::model::body::Key;
 use crate::model::tool::work::Work;
 
-/// Parses the head of a format with a decoder in Rust. A test ensures that these have no mistakes.
+/// Parses the head of a format with a decoder in Rust. A test ensures that these heads have no
+/// mistakes.
 pub(crate) fn built_in(text: &'static str) -> Head {
     let head = Head {
         text,
@@ -31,7 +32,8 @@ pub(crate) fn built_in(text: &'static str) -> Head {
     }
 }
 
-/// Implements `name` and `head` for a format with a decoder in Rust, from the file of its name.
+/// Implements `name` and `head` of a format with a decoder in Rust, from the file with the format's
+/// name.
 macro_rules! head {
     ($name:literal) => {
         fn name(&self) -> &'static str {
@@ -60,7 +62,6 @@ pub(crate) fn of(format: &str) -> Option<&'static Head> {
     Some(decoder.head())
 }
 
-/// The overlays of a format.
 pub(crate) fn overlays(format: &str) -> impl Iterator<Item = &'static Overlay> {
     let all = CHOICE
         .get()
@@ -70,7 +71,7 @@ pub(crate) fn overlays(format: &str) -> impl Iterator<Item = &'static Overlay> {
     all.filter(move |overlay| overlay.extends == format)
 }
 
-/// The kinds of formats with overlays: of several overlays the first takes precedence.
+/// The kinds of formats that have overlays. If overlays overlap, the first takes precedence.
 static ADDED: LazyLock<HashMap<&'static str, Kinds>> = LazyLock::new(|| {
     let mut added: HashMap<&'static str, Kinds> = HashMap::new();
     for overlay in CHOICE
@@ -87,7 +88,7 @@ static ADDED: LazyLock<HashMap<&'static str, Kinds>> = LazyLock::new(|| {
     added
 });
 
-/// The kinds of a format and its overlays.
+/// The kinds of a format with its overlays.
 pub(crate) fn kinds_of(format: &str) -> &'static Kinds {
     ADDED.get(format).unwrap_or_else(|| own_kinds(format))
 }
@@ -97,7 +98,7 @@ pub(crate) fn own_kinds(format: &str) -> &'static Kinds {
     named(format).map_or(&kinds::NONE, |head| &head.kinds)
 }
 
-/// Background work of this format, by its handle.
+/// Background work of this format with the given handle.
 pub(crate) fn work(format: &str, handle: Key) -> Work {
     Work::begun(
         handle,
@@ -105,7 +106,7 @@ pub(crate) fn work(format: &str, handle: Key) -> Work {
     )
 }
 
-/// The head of a format. A definition of the user replaces a decoder with its name.
+/// The head of a format. A user's definition replaces the built-in format of the same name.
 fn named(format: &str) -> Option<&'static Head> {
     let mut own = CHOICE.get().into_iter().flat_map(|choice| &choice.own);
     let own = own.find(|known| known.head.name == format);

@@ -1,5 +1,5 @@
-//! `[kinds]`: names of records, attachments, subtypes, parts and blocks of a format for which no code is needed, and how each
-//! is shown.
+//! `[kinds]`: the names of records, attachments, subtypes, parts and blocks of a format that need
+//! no code, and how each is shown.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::model::text::Text;
 /// How a kind is shown.
 #[derive(Debug)]
 pub(crate) enum KindRule {
-    /// Bookkeeping: a trace.
+    /// A trace entry.
     Quiet,
     /// A dim row with the text at this path.
     Note(Path),
@@ -33,13 +33,13 @@ pub(crate) enum FactKind {
     Version,
     Model,
     Window,
-    /// The session ended, whatever the value is.
+    /// The session has ended, for any value.
     Ended,
-    /// A fact with a name of the agent.
+    /// A fact with a name of the agent's own.
     Other(&'static str),
 }
 
-/// The keys of facts in a definition.
+/// The names of facts in a definition.
 pub(super) const FACTS: [(&str, FactKind); 8] = [
     ("id", FactKind::Id),
     ("title", FactKind::Title),
@@ -51,25 +51,26 @@ pub(super) const FACTS: [(&str, FactKind); 8] = [
     ("ended", FactKind::Ended),
 ];
 
-/// The kinds of a format, by their classes in the order of its file.
+/// The kinds of a format, grouped into classes in the order of its file.
 #[derive(Debug, Default)]
 pub(crate) struct Kinds(pub(super) Vec<KindClass>);
 
-/// The kinds of a class.
+/// A class: the member that names a kind, and the known kinds.
 #[derive(Clone, Debug)]
 pub(crate) struct KindClass {
-    /// The path of the name in a record.
+    /// The path of the kind's name in a record.
     pub(crate) name: &'static str,
-    /// A sample record of the class, with `?` for the name; not needed if the path is enough.
+    /// A sample record of the class, with `?` in place of the name; `None` if the path is enough to
+    /// make one.
     pub(super) record: Option<&'static str>,
-    /// By name; one that ends in `*` is a prefix.
+    /// Known kinds by name; a name that ends in `*` is a prefix.
     pub(super) known: HashMap<&'static str, &'static KindRule>,
 }
 
 pub(crate) static NONE: Kinds = Kinds(Vec::new());
 
 impl Kinds {
-    /// How a kind is shown, if it is named.
+    /// How the kind with this name is shown; `None` if it is unknown.
     pub(crate) fn get(&self, class: &str, name: &str) -> Option<&'static KindRule> {
         self.class(class)?.get(name)
     }
@@ -90,7 +91,7 @@ impl Kinds {
             .find(|class| self::label(class) == label)
     }
 
-    /// These kinds and `others`, which take precedence.
+    /// Merges these kinds with `others`, which take precedence.
     pub(crate) fn with(&self, others: &Self) -> Self {
         let mut all = self.0.clone();
         for other in &others.0 {
@@ -104,7 +105,8 @@ impl Kinds {
 }
 
 impl KindClass {
-    /// Looks a name up: a whole name takes precedence over prefixes, and longer prefixes over shorter ones.
+    /// Finds a kind by name: exact names take precedence over prefixes, longer prefixes over
+    /// shorter ones.
     pub(crate) fn get(&self, name: &str) -> Option<&'static KindRule> {
         let begins = || {
             let all = self
@@ -122,7 +124,7 @@ impl KindClass {
         self.known.keys().copied()
     }
 
-    /// The sample record with a name.
+    /// A sample record with this name.
     pub(crate) fn record(&self, name: &str) -> String {
         let name = Json::Str(name.into()).to_source();
         match self.record {
@@ -150,7 +152,8 @@ impl KindRule {
         }
     }
 
-    /// The text of a note or a separator, from the object that names the kind or from the record around it.
+    /// The text of a note or a separator, from the object that names the kind, otherwise from the
+    /// whole record.
     pub(crate) fn text(&self, class: &str, record: &Json<'_>) -> Option<String> {
         let (Self::Note(path) | Self::Setting(path)) = self else {
             return None;
@@ -162,7 +165,7 @@ impl KindRule {
         let text = text
             .or_else(|| of(record))
             .filter(|text| !text.is_empty())?;
-        // Of data only what it is of.
+        // A data URL is shortened to its media type.
         let mime = text
             .strip_prefix("data:")
             .and_then(|data| data.split([';', ',']).next())
@@ -193,7 +196,7 @@ fn named_by<'j, 'a>(class: &str, record: &'j Json<'a>) -> Option<&'j Json<'a>> {
     inner.is_object().then_some(inner)
 }
 
-/// A fact of the session as an edit.
+/// The edit for a fact of the session.
 pub(super) fn of_fact(fact: FactKind, value: &Json<'_>) -> Option<MetaEdit> {
     let text = Text::clean(&word_of(value)?);
     Some(match fact {

@@ -9,11 +9,11 @@ pub struct Mistake {
     pub line: usize,
     /// In characters, counted from 1.
     pub column: usize,
-    /// What is wrong, and what is right instead.
+    /// What is wrong, and what would be right.
     pub what: String,
 }
 
-/// A text with the offsets of its lines.
+/// A text with the byte offsets of its lines.
 pub(super) struct LineIndex<'t> {
     text: &'t str,
     starts: Vec<usize>,

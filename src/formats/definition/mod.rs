@@ -1,7 +1,9 @@
-//! Formats as data: a mapping of an agent's records to entries in TOML, documented in `assets/manual/definitions.md`.
+//! Formats as data: definitions in TOML that map an agent's records to entries, documented in
+//! `assets/manual/definitions.md`.
 //!
-//! `read` turns the text into a table of rules (`rule`, with `path`), or into `mistakes`; `sniff` and `run` use it.
-//! A definition is a format like all others.
+//! `read` parses the text into a table of rules (`rule`, with `path`) or reports `mistakes`;
+//! `sniff` detects the format and `run` decodes its records. To the rest of the program a
+//! definition is a format like any other.
 
 mod chat;
 pub(crate) mod head;
@@ -33,8 +35,8 @@ macro_rules! files {
     };
 }
 
-/// The definitions that come with the program, by name. A further one is a line here, a folder of fixtures with its name,
-/// a row in the README and a section in the manual's page on formats.
+/// The built-in definitions by name. A new one needs a line here, a folder of fixtures with its
+/// name, a row in the README and a section in the manual's page on formats.
 pub(crate) const BUILT_IN: &[(&str, &str)] = files![
     "amp",
     "antigravity-cli",
@@ -66,11 +68,11 @@ pub(crate) const BUILT_IN: &[(&str, &str)] = files![
     "trae-agent",
     "vscode-copilot-chat",
     "zed",
-    // Formats of no particular agent come last.
+    // Formats of no particular agent are last.
     "messages",
 ];
 
-/// The text of a definition or a head that comes with the program.
+/// The text of a built-in definition or of the head of a decoder in Rust.
 pub(crate) fn text_of(format: &str) -> Option<&'static str> {
     let defined = || BUILT_IN.iter().find(|(name, _)| *name == format);
     heads::of(format)
@@ -143,7 +145,7 @@ impl Format for &'static Definition {
         if self.folders.named == 0 || !self.is_at_home(path) {
             return SessionName::stem(path);
         }
-        // Of the files of a folder the first one is listed.
+        // Only the first file of the folder is listed, so that the session appears once.
         let is_number = |c: char| c.is_ascii_digit();
         let number = file_name(path)
             .split(|c| !is_number(c))

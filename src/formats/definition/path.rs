@@ -1,10 +1,11 @@
-//! Paths to values of a record.
+//! Paths to values in a record.
 //!
-//! `a.b[].c` follows members and elements; `[0]` and `[-1]` select one element, `[type=text]` those with this member,
-//! `[type!=text]` those without it. `a|b` is the first alternative that exists, `='x'` a constant; `$.` starts at the record,
-//! `.` is the current value, `@key` its name in its object. `:json` and the other suffixes convert the value.
+//! `a.b[].c` follows members and elements; `[0]` and `[-1]` select one element, `[type=text]` those
+//! with this member, `[type!=text]` those without it. `a|b` is the first alternative that exists,
+//! `='x'` a constant; `$.` starts at the record, `.` is the current value, `@key` its name in its
+//! object. `:json` and the other suffixes convert the value.
 //!
-//! Invariant: a look-up without conversion allocates nothing.
+//! Invariant: evaluating a path without conversions allocates nothing.
 
 mod turned;
 
@@ -17,18 +18,18 @@ use crate::model::entry::Piece;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
-/// The start of a path.
+/// The values at which a path starts.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'s> {
     pub(super) record: &'s Json<'s>,
-    /// The current value in it.
+    /// The current value within the record.
     pub(super) here: &'s Json<'s>,
     /// The name of the current value in its object.
     pub(super) name: &'s str,
 }
 
 impl<'s> Scope<'s> {
-    /// Starts at the record.
+    /// A scope whose current value is the record itself.
     pub(super) fn of(record: &'s Json<'s>) -> Self {
         Self {
             record,
@@ -38,7 +39,7 @@ impl<'s> Scope<'s> {
     }
 }
 
-/// A path with its alternatives.
+/// A path: its alternatives in order.
 #[derive(Debug)]
 pub(crate) struct Path(Vec<Alternatives>);
 
@@ -57,10 +58,10 @@ enum Alternatives {
 enum PathStep {
     Member(Box<str>),
     Each,
-    /// The same, or the value itself.
+    /// The elements of a list; any other value is taken itself.
     Every,
     Place(i32),
-    /// Those of which a member is this, or is not.
+    /// The elements whose member equals the text, or does not.
     Where(Box<[Box<str>]>, Box<str>, bool),
     Json,
     Scale(f64),
@@ -69,43 +70,46 @@ enum PathStep {
     FirstLine,
     Inside(Box<str>),
     Outside(Box<str>),
-    /// Each text between these tags.
+    /// Each text between `<tag>` and `</tag>`.
     Tagged(Box<str>),
-    /// The text without these tags and what is between them.
+    /// The text without these tags and their content.
     Without(Box<str>),
     Not(Box<str>),
     After(Box<str>),
     Below(Box<str>),
-    /// Each text behind such a mark, up to the next one.
+    /// Each text behind this marker, up to the next one.
     Behind(Box<str>),
-    /// The value behind this label, in a line that the agent adds before or behind an output.
+    /// The value behind this label, in the lines that an agent adds before (`Head`) or after
+    /// (`Foot`) an output.
     Head(Box<str>),
     Foot(Box<str>),
     Number,
-    /// The letters, digits and dashes at the start of a text.
+    /// The letters, digits and dashes at the beginning of a text.
     Id,
-    /// Members of this name at any depth.
+    /// All members of this name, at any depth.
     Deep(Box<str>),
-    /// An object made of all members whose dotted names begin with this one.
+    /// An object of all members whose dotted names begin with this name.
     Under(Box<str>),
     Print,
     Unquoted,
     Source,
 }
 
-/// The limit of bytes of a path.
+/// The maximum length of a path in bytes.
 const LONGEST: usize = 1024;
-/// The limit of steps and of alternatives. Steps are nested calls.
+/// The maximum number of steps and of alternatives. Steps are nested calls, so this bounds the
+/// stack.
 const STEPS: usize = 64;
-/// The limit of suffixes that make a text longer: a few multiply its length only a few times.
+/// The maximum number of suffixes that lengthen a text. Each multiplies its length, so a few of
+/// them stay harmless.
 const SOURCES: usize = 2;
 
-/// All suffixes, for messages about an unknown one.
+/// All suffixes, for the message about an unknown one.
 const SUFFIXES: &str = ":json :s :ms :us :ns :utc :local :first_line :inside(TAG) :outside(TAG) :tagged(TAG) \
      :without(TAG) :after(TEXT) :below(TEXT) :behind(TEXT) :head(TEXT) :foot(TEXT) :not(TEXT) :deep(NAME) :under(NAME) :number :times(FACTOR) :unquoted :source :print :each";
 
 impl Path {
-    /// Parses a path, or says what is wrong with it.
+    /// Parses a path. The error is a sentence about what is wrong.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         if text.trim().is_empty() {
             return Err("a path is empty; `.` is the value itself, `=''` an empty text".to_owned());
@@ -130,12 +134,12 @@ impl Path {
             .map(Self)
     }
 
-    /// One path with the values of all of these in turn.
+    /// A path that yields the values of all given paths in turn.
     pub(super) fn all(paths: Vec<Self>) -> Self {
         Self(vec![Alternatives::All(paths)])
     }
 
-    /// Goes over what the first alternative that is there names.
+    /// Calls `found` for each value of the first alternative that has any.
     pub(super) fn each(&self, scope: Scope<'_>, found: &mut dyn FnMut(Scope<'_>)) {
         for choice in &self.0 {
             let mut is_there = false;
@@ -155,7 +159,7 @@ impl Path {
         }
     }
 
-    /// The same for `each`: a list stands for its elements.
+    /// As [`Self::each`], but with the elements of a list instead of the list.
     pub(super) fn elements(&self, scope: Scope<'_>, found: &mut dyn FnMut(Scope<'_>)) {
         self.each(scope, &mut |one| match one.here {
             Json::Array(items) => items.iter().for_each(|here| found(Scope { here, ..one })),
@@ -177,12 +181,13 @@ impl Path {
         taken
     }
 
-    /// Whether there is a value.
+    /// Whether the path yields a value that is not empty.
     pub(super) fn is_there(&self, scope: Scope<'_>) -> bool {
         self.first(scope, |_| ()).is_some()
     }
 
-    /// Whether there is a value, even an empty list: the header of a document has its messages emptied.
+    /// Whether the path yields any value, even an empty list. The header of a document has its list
+    /// of messages emptied.
     pub(super) fn exists(&self, scope: Scope<'_>) -> bool {
         let mut exists = false;
         for choice in &self.0 {
@@ -193,12 +198,11 @@ impl Path {
         exists
     }
 
-    /// Whether it is a constant.
     pub(super) fn is_constant(&self) -> bool {
         matches!(self.0.as_slice(), [Alternatives::Constant(_)])
     }
 
-    /// The last name in its first alternative.
+    /// The last member name of the first alternative.
     pub(super) fn last_member(&self) -> Option<&str> {
         let Some(Alternatives::Steps { steps, .. }) = self.0.first() else {
             return None;
@@ -209,7 +213,7 @@ impl Path {
         })
     }
 
-    /// The constants in it.
+    /// The constants among the alternatives.
     pub(super) fn constants(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|choice| match choice {
             Alternatives::Constant(text) => text.str(),
@@ -217,12 +221,13 @@ impl Path {
         })
     }
 
-    /// The values as one text: several are joined by line breaks, values that are no text are source text.
+    /// Passes all values to `take` as one text, joined by line breaks. Values other than texts are
+    /// written as JSON.
     pub(super) fn string<R>(&self, scope: Scope<'_>, take: impl FnOnce(&str) -> R) -> Option<R> {
         self.written(scope, output_text, take)
     }
 
-    /// As [`Self::string`], without values that are no text.
+    /// As [`Self::string`], without values other than texts.
     pub(super) fn prose<R>(&self, scope: Scope<'_>, take: impl FnOnce(&str) -> R) -> Option<R> {
         self.written(scope, prose_of, take)
     }
@@ -253,7 +258,7 @@ impl Path {
         all.map(|text| take(&text))
     }
 
-    /// The first value as a clean text, if it is a word or a number.
+    /// The first value as cleaned text, if it is a string or a number.
     pub(super) fn word(&self, scope: Scope<'_>) -> Option<Text> {
         if let [Alternatives::All(paths)] = self.0.as_slice() {
             let words: Option<Vec<Text>> = paths.iter().map(|path| path.word(scope)).collect();
@@ -265,7 +270,7 @@ impl Path {
             .flatten()
     }
 
-    /// The sum of all values that are numbers.
+    /// The sum of all numeric values.
     pub(super) fn number(&self, scope: Scope<'_>) -> Option<f64> {
         let mut sum = None;
         self.each(scope, &mut |found| {
@@ -276,7 +281,7 @@ impl Path {
         sum
     }
 
-    /// The first value as a time.
+    /// The first value as a timestamp.
     pub(super) fn moment(&self, scope: Scope<'_>) -> Option<Timestamp> {
         fn of(value: &Json<'_>) -> Option<Timestamp> {
             value.moment()
@@ -307,7 +312,7 @@ impl Path {
     }
 }
 
-/// A text, or the texts among parts.
+/// The text of a value, or the joined texts of a list of parts.
 fn prose_of<'j>(value: &'j Json<'_>) -> Cow<'j, str> {
     let Json::Array(items) = value else {
         return output_text(value);
@@ -327,7 +332,7 @@ pub(super) fn word_of<'j>(value: &'j Json<'_>) -> Option<Cow<'j, str>> {
     }
 }
 
-/// Whether a value counts as missing where alternatives are tried.
+/// Whether a value counts as missing when alternatives are tried.
 fn is_nothing(value: &Json<'_>) -> bool {
     match value {
         Json::Null => true,
@@ -438,7 +443,7 @@ fn walk(steps: &[PathStep], value: &Json<'_>, name: &str, found: &mut dyn FnMut(
         | PathStep::Source => {
             made_of(step, value).iter().for_each(go_on);
         }
-        // The others convert a text.
+        // The other steps convert a text.
         step => match value.str() {
             Some(text) => walk_text(step, text, &mut go_on),
             None => go_on(value),
@@ -446,7 +451,8 @@ fn walk(steps: &[PathStep], value: &Json<'_>, name: &str, found: &mut dyn FnMut(
     }
 }
 
-/// The value that a suffix makes of another one.
+/// The value that a conversion makes from a value of any type; `None` if it finds nothing to
+/// convert.
 fn made_of<'a>(step: &PathStep, value: &Json<'a>) -> Option<Json<'a>> {
     Some(match step {
         PathStep::Under(name) => return under(value, name),
@@ -461,7 +467,8 @@ fn made_of<'a>(step: &PathStep, value: &Json<'a>) -> Option<Json<'a>> {
     })
 }
 
-/// Whether the member at a dotted name, or the only value in its list, is this word.
+/// Whether the member with this dotted name equals a text. A list with one element counts as that
+/// element.
 fn is_word(value: &Json<'_>, members: &[Box<str>], wanted: &str) -> bool {
     if let [first, rest @ ..] = members {
         return is_word(value.get(first), rest, wanted);
@@ -470,7 +477,7 @@ fn is_word(value: &Json<'_>, members: &[Box<str>], wanted: &str) -> bool {
     word_of(one.unwrap_or(value)).is_some_and(|word| word == wanted)
 }
 
-/// Follows the path with the value that a suffix makes of a text.
+/// Converts a text and follows the rest of the path from the results.
 fn walk_text(step: &PathStep, text: &str, go_on: &mut dyn FnMut(&Json<'_>)) {
     let plain = |text: &str, go_on: &mut dyn FnMut(&Json<'_>)| go_on(&Json::Str(text.into()));
     match step {
@@ -571,7 +578,7 @@ fn choice(text: &str) -> Result<Alternatives, String> {
     Ok(Alternatives::Steps { from_record, steps })
 }
 
-/// Parses one step of a path; returns the rest of it.
+/// Parses one step of a path and returns the remaining text.
 fn step<'t>(rest: &'t str, whole: &str, steps: &mut Vec<PathStep>) -> Result<&'t str, String> {
     let wrong = |why: &str| format!("in the path `{whole}`: {why}");
     if let Some(inner) = rest.strip_prefix('[') {
@@ -597,7 +604,7 @@ fn step<'t>(rest: &'t str, whole: &str, steps: &mut Vec<PathStep>) -> Result<&'t
         return Ok(after);
     }
     if let Some(suffix) = rest.strip_prefix(':') {
-        // Brackets may hold anything.
+        // Parentheses may contain any character.
         let name = suffix.find([':', '.', '[', '(']).unwrap_or(suffix.len());
         let brackets = suffix.get(name..).filter(|rest| rest.starts_with('('));
         let end = brackets.map_or(Some(name), |rest| rest.find(')').map(|end| name + end + 1));
@@ -771,7 +778,7 @@ mod tests {
         assert!(
             prints[0] == prints[1] && prints[0].as_ref().is_some_and(|print| print.len() == 18)
         );
-        // With any number of dots.
+        // A name with any number of dots.
         let deep = format!(r#"{{"a":{{"p.{}":1}}}}"#, "0.".repeat(100_000));
         let record = parse(&deep).unwrap();
         assert!(

@@ -1,4 +1,4 @@
-//! Parses definitions and heads in TOML; reports all mistakes with their positions.
+//! Parses definitions and heads in TOML, and reports all mistakes with their positions.
 
 mod database;
 mod head;
@@ -25,10 +25,10 @@ use super::rule::{Definition, FactRule, Folders, MarkKind, Needs, Numbered, Rule
 use crate::formats::fields;
 use crate::model::record::Shape;
 
-/// The limit of a name: it is a column of tables.
+/// The maximum length of a name, which is a column of tables.
 const NAME: usize = 64;
 
-/// Parses a definition.
+/// Parses a definition. The error has all mistakes.
 pub fn read(text: &str, file: Option<PathBuf>) -> Result<Definition, Vec<Mistake>> {
     let root = DeTable::parse(text).map_err(|error| vec![no_toml(text, &error)])?;
     let log = MistakeLog::new(text);
@@ -133,7 +133,7 @@ fn definition(
     })
 }
 
-/// The state that rules need from earlier records.
+/// The state of earlier records that these rules need.
 fn needs(rules: &[Rule], numbered: Option<Numbered>) -> Needs {
     let undoes_entries =
         |rule: &Rule| rule.rewind.is_some() || matches!(rule.records, Some((_, true)));
@@ -172,7 +172,7 @@ fn all_rules(table: &mut table::TomlTable<'_>, defaults: &Defaults<'_>) -> Vec<R
     rules
 }
 
-/// Texts of formats live as long as the program.
+/// Extends a text's lifetime to that of the program, since formats live as long.
 fn leak(text: &str) -> &'static str {
     Box::leak(text.to_owned().into_boxed_str())
 }

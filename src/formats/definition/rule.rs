@@ -1,4 +1,4 @@
-//! The rules of a definition, which `run` applies to each record.
+//! The rules of a definition: the tables that `read` parses and `run` applies to each record.
 
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::atomic::AtomicU64;
@@ -17,105 +17,107 @@ use crate::model::usage::Scope;
 /// A format that is a table of rules.
 #[derive(Debug)]
 pub struct Definition {
-    /// Its properties besides rules.
+    /// Everything except the rules: name, roots, kinds, detection.
     pub head: Head,
-    /// The file that it was read from; `None` if it came with the program.
+    /// The file that the definition was read from; `None` if it is built in.
     pub file: Option<PathBuf>,
     /// The tables of a database with sessions.
     pub(super) store: Option<Store>,
     /// The syntax of sessions in plain text.
     pub(super) chat: Option<Chat>,
     pub(super) folders: Folders,
-    /// The file of a form of the same session that is listed in its place.
+    /// The name of a file with the same session in another form, which is listed instead of this
+    /// one.
     pub(super) instead: Option<String>,
-    /// A small file beside the session with facts of it.
+    /// The template of a small file beside the session that has facts about it.
     pub(super) beside: Option<String>,
-    /// Facts of the session in any record.
+    /// Facts of the session, read from every record.
     pub(super) facts: Vec<FactRule>,
-    /// The rules, in order.
+    /// The rules in the order in which they are tried.
     pub rules: Vec<Rule>,
-    /// Fields of entries of records that no rule matches.
+    /// The fields of entries for records that no rule matches.
     pub(super) unruled: EntryRule,
-    /// Names of lanes that are the session itself.
+    /// Lane names that mean the main lane.
     pub(super) main: Vec<&'static str>,
-    /// The id of a record: one with the id of an earlier record is a copy of it.
+    /// The path of a record's id. A record that repeats an earlier id is a copy.
     pub(super) unique: Option<Path>,
-    /// State that the rules need from earlier records.
+    /// The state of earlier records that the rules need.
     pub(super) needs: Needs,
-    /// How records change a document, whose elements rules read.
+    /// How records edit a document; the rules then read the elements of that document.
     pub(super) journal: Option<Journal>,
 }
 
-/// State that the rules need from earlier records.
+/// The state of earlier records that the rules need. State that no rule needs is not collected.
 #[derive(Debug)]
 pub(super) struct Needs {
-    /// Calls without results: a rule joins results by order.
+    /// Calls without results, for rules that join results by order.
     pub(super) by_order: bool,
-    /// All entries: a rule undoes some.
+    /// All entries, for rules that undo some of them.
     pub(super) undoes_entries: bool,
-    /// Usage since the last sum: the agent records sums of the session so far.
+    /// Usage since the last sum, for agents that record sums of the session so far.
     pub(super) sums: bool,
     /// Ids that each run of the program numbers anew.
     pub(super) numbered: Option<Numbered>,
-    /// Texts of answers: a rule emits only what no answer says.
+    /// Texts of answers, for rules that emit only texts that no answer has.
     pub(super) unless_answered: bool,
-    /// Calls of this tool, which start sub-agents whose records do not name the call.
+    /// Calls of this tool: they start sub-agents whose records do not name the call.
     pub(super) starter: Option<&'static str>,
-    /// Open questions: a rule answers them.
+    /// Open questions, for rules that answer them.
     pub(super) answers: bool,
-    /// Whether a rule tells of work that has no id, so that it must be known which calls began some.
+    /// The commands of background calls, for rules about the end of work that has no id.
     pub(super) commands: bool,
 }
 
-/// Ids that each run of the program numbers anew. They show where a run begins whose first record is missing.
+/// Ids that restart with each run of the program. They reveal where a run begins if its first
+/// record is missing.
 #[derive(Debug)]
 pub(super) struct Numbered {
     /// The id of an item.
     pub(super) item: Path,
-    /// Records after which an item does not change.
+    /// Records after which an item no longer changes.
     pub(super) done: Conditions,
     /// Records that end a run.
     pub(super) over: Conditions,
 }
 
-/// Names of folders with a meaning.
+/// Folder names that have a meaning.
 #[derive(Debug)]
 pub(super) struct Folders {
-    /// The folder of which each file is a record of one session.
+    /// The folder whose files are the records of one session, one per file.
     pub(super) records: Option<String>,
-    /// The folder with the sessions of the project that it lies in.
+    /// The folder inside a project that holds the sessions of that project.
     pub(super) within: Option<String>,
-    /// The number of folders from the file up to the one that names the session; 0 is the file.
+    /// How many folders above the file the one that names the session is; 0 means the file itself.
     pub(super) named: usize,
 }
 
-/// How records change a document.
+/// How records edit a document.
 #[derive(Debug)]
 pub(super) struct Journal {
-    /// The path of the change: a list of names and indexes.
+    /// The path of the edited value: a list of names and indexes.
     pub(super) path: Path,
     pub(super) value: Path,
-    /// The length to which a list is cut.
+    /// The length to which a list is truncated.
     pub(super) from: Option<Path>,
-    /// Records with the whole document.
+    /// Records that contain the whole document.
     pub(super) whole: Option<Conditions>,
     /// Records that set a value.
     pub(super) set: Option<Conditions>,
-    /// Records that cut a list, append to it, or both.
+    /// Records that truncate a list, append to it, or both.
     pub(super) push: Option<Conditions>,
     /// Records that delete a value.
     pub(super) delete: Option<Conditions>,
-    /// The list whose elements are the records of the document.
+    /// The list whose elements the rules read as records.
     pub(super) elements: &'static str,
 }
 
 impl Definition {
-    /// Whether the file at this path is a record of a session that is a folder.
+    /// Whether the file is one record of a session that is a folder.
     pub(super) fn is_record(&self, path: &FilePath) -> bool {
         self.folders.records.as_deref() == Some(folder_name(path))
     }
 
-    /// The project folder, for agents that store sessions within it.
+    /// The project folder, for agents that store sessions inside the project.
     pub(super) fn project<'p>(&self, path: &'p FilePath) -> Option<&'p FilePath> {
         let within = self.folders.within.as_deref()?;
         let own = path
@@ -124,13 +126,13 @@ impl Definition {
         own.parent().filter(|project| project.is_absolute())
     }
 
-    /// Whether a file lies in the folder where the agent writes it.
+    /// Whether the file is in the folder where the agent writes it.
     pub(super) fn is_at_home(&self, path: &FilePath) -> bool {
         self.folders.records.is_none() || self.is_record(path)
     }
 }
 
-/// The tables and columns of a database with sessions.
+/// How a database stores sessions: its tables and columns.
 #[derive(Debug)]
 pub(super) enum Store {
     /// Each record is a row.
@@ -139,55 +141,58 @@ pub(super) enum Store {
     Documents(Documents),
 }
 
-/// Sessions that are documents in a database.
+/// Sessions that are stored as documents in a database.
 #[derive(Debug)]
 pub(super) struct Documents {
-    /// A query for all: id, title, time of the last change, id of the session that started it.
+    /// The query that lists all sessions: id, title, time of the last change, id of the parent
+    /// session.
     pub(super) list: &'static str,
-    /// A query for the document of the session `:session`.
+    /// The query for the document of one session, with the parameter `:session`.
     pub(super) read: &'static str,
-    /// Tables with columns that must exist.
+    /// Tables and columns that must exist.
     pub(super) has: Vec<(&'static str, &'static str)>,
 }
 
-/// Sessions whose records are rows of a database.
+/// Sessions whose records are rows.
 #[derive(Debug)]
 pub(super) struct RowStore {
-    /// The table with a row for each session; without it a session is what its rows name.
+    /// The table with a row per session. Without it, the sessions are the ids found in the rows.
     pub(super) sessions: Option<&'static str>,
     pub(super) id: &'static str,
     pub(super) title: Option<&'static str>,
-    /// The value of that column for no title.
+    /// The value of the title column that means no title.
     pub(super) untitled: &'static str,
-    /// The time of the last change: the first of these columns that is filled.
+    /// The time of the last change: the first non-empty one of these columns.
     pub(super) updated: Vec<&'static str>,
-    /// The session that started it.
+    /// The column with the id of the parent session.
     pub(super) parent: Option<&'static str>,
-    /// Conditions of which one holds if it continues that one instead.
+    /// Alternative conditions under which the session continues its parent, rather than being a
+    /// sub-agent of it.
     pub(super) continues: Vec<Vec<ColumnTest>>,
-    /// The table with the rows of all sessions, in the order in which they were written.
+    /// The table with the rows of all sessions, in the order of writing.
     pub(super) rows: &'static str,
-    /// The session of a row: the first of these columns that is filled.
+    /// The session of a row: the first non-empty one of these columns.
     pub(super) session: Vec<&'static str>,
-    /// The time of the last change of a row.
+    /// The column with the time of a row's last change.
     pub(super) changed: Option<&'static str>,
-    /// Conditions on rows that the agent has undone; none if empty.
+    /// Conditions that identify rows undone by the agent. Empty: no rows are undone.
     pub(super) undone: Vec<ColumnTest>,
-    /// Whether sessions are files, and rows count only if the file is gone.
+    /// Whether the database is an index of session files, so that its rows count only if the file
+    /// is gone.
     pub(super) index: bool,
-    /// Other tables with columns that must exist.
+    /// Further tables and columns that must exist.
     pub(super) has: Vec<(&'static str, &'static str)>,
-    /// Tables whose rows belong to a row of another one.
+    /// Tables whose rows are attached to the rows of another table.
     pub(super) with: Vec<Joined>,
 }
 
 /// A condition on a column of a row.
 #[derive(Debug)]
 pub(super) struct ColumnTest {
-    /// Whether it is a column of the parent's row.
+    /// Whether the column belongs to the parent's row.
     pub(super) of_parent: bool,
     pub(super) column: &'static str,
-    /// A member of the object in the column.
+    /// The member to test if the column holds a JSON object.
     pub(super) member: Option<&'static str>,
     pub(super) wanted: ColumnValue,
 }
@@ -197,7 +202,7 @@ pub(super) struct ColumnTest {
 pub(super) enum ColumnValue {
     There,
     Missing,
-    /// The same as in the parent's row.
+    /// Equal to the same column of the parent's row.
     AsInParent,
     OneOf(Vec<Literal>),
 }
@@ -221,25 +226,25 @@ impl ColumnTest {
     }
 }
 
-/// A table whose rows are lists in the rows of another one.
+/// A table whose rows become a list in each row of another table.
 #[derive(Debug)]
 pub(super) struct Joined {
     pub(super) table: &'static str,
-    /// Its column that refers to the row.
+    /// The column that refers to the other table's row.
     pub(super) on: &'static str,
-    /// The table and the column that it refers to.
+    /// The table and column referred to.
     pub(super) to: (&'static str, &'static str),
-    /// The name of the list.
+    /// The member that holds the list.
     pub(super) name: &'static str,
 }
 
-/// Which records a rule is for.
+/// The records that a rule applies to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum RecordKind {
-    /// All but headers and small files.
+    /// All except headers and small files.
     #[default]
     Record,
-    /// The header of a document.
+    /// The header of a document: what surrounds its list of records.
     Header,
     /// Records of companion files.
     Companion,
@@ -247,20 +252,20 @@ pub(super) enum RecordKind {
     Beside,
 }
 
-/// A `[[record]]`.
+/// A `[[record]]` of a definition.
 #[derive(Debug, Default)]
 pub struct Rule {
-    /// Its line in the definition.
+    /// The line of the rule in the definition.
     pub line: usize,
-    /// Its conditions in words.
+    /// The conditions as text, for reports.
     pub(crate) words: String,
-    /// How many records it has matched since the program started.
+    /// The number of records matched since the program started.
     pub(crate) matched: AtomicU64,
     pub(super) kind: RecordKind,
     pub(super) when: Conditions,
-    /// Whether other rules match the same records, too.
+    /// Whether further rules may match the same record.
     pub(super) also: bool,
-    /// Why the record is not shown.
+    /// The reason for not showing the record.
     pub(super) skip: Option<&'static str>,
     pub(super) entry: Option<EntryRule>,
     pub(super) again: RepeatedKey,
@@ -270,46 +275,45 @@ pub struct Rule {
     pub(super) mark: Option<MarkRule>,
     pub(super) states: States,
     pub(super) lane: Option<LaneRule>,
-    /// Records within the record, and whether they replace all entries so far.
+    /// The path of records within the record, and whether they replace all earlier entries.
     pub(super) records: Option<(Path, bool)>,
     pub(super) rewind: Option<Rewind>,
     /// State that the record resets.
     pub(super) resets: Resets,
-    /// The records within the record come last, and only if no answer has the text at this path.
+    /// Emit the records within the record last, and only if no answer has the text at this path.
     pub(super) unless_answered: Option<Path>,
 }
 
-/// State that is reset by a record.
+/// The state that a record resets.
 #[derive(Debug, Default)]
 pub(super) struct Resets {
-    /// A run of the program with this name begins: ids are numbered anew.
+    /// The record begins a run of the program with this name, whose ids restart.
     pub(super) run: Option<Path>,
-    /// Cumulative sums begin anew.
+    /// Cumulative sums restart at zero.
     pub(super) sums: bool,
 }
 
-/// What a second record with the same key means.
+/// What a second record with the same key does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum RepeatedKey {
-    /// It adds to the entry.
+    /// It is merged into the entry.
     #[default]
     Join,
     /// It replaces the entry.
     Replace,
-    /// It is a copy.
+    /// It is a copy, and passed.
     Keep,
 }
 
-/// A flag: a constant, or conditions.
+/// A boolean: constant, or decided by conditions.
 #[derive(Debug)]
 pub(super) enum Flag {
-    /// Always, or never.
     Fixed(bool),
-    /// True if one of these holds.
+    /// True if one of these sets of conditions holds.
     If(Vec<Conditions>),
 }
 
-/// The roles that agents have words for.
+/// The role that an agent's name for it means.
 pub(super) fn role_of(word: &str) -> Option<Role> {
     Some(match word.to_lowercase().as_str() {
         "user" | "human" => Role::User,
@@ -346,14 +350,14 @@ pub(super) struct EntryRule {
     pub(super) lane: Option<Path>,
     pub(super) stop: Option<Path>,
     pub(super) title: Option<Path>,
-    /// Whether the first one is the prompt of the session.
+    /// Whether only the first such entry is the prompt of the session.
     pub(super) once: bool,
     pub(super) prompt: Option<Flag>,
     pub(super) quiet: Option<Flag>,
     pub(super) trace: Option<Flag>,
     pub(super) copy: Option<Flag>,
     pub(super) open: Option<Flag>,
-    /// Whether the answer is complete, if no `stop` says so.
+    /// Whether the answer is complete, used if there is no `stop` field.
     pub(super) done: Option<Flag>,
 }
 
@@ -368,7 +372,7 @@ pub(super) struct BlockRule {
 pub(super) enum BlockSource {
     Text(Path),
     Thinking(Path),
-    /// Content as in the APIs of the large providers: a string, or parts with a `type`.
+    /// Content as in the APIs of the large providers: a string, or a list of parts with a `type`.
     Content(Path),
     Image {
         data: Path,
@@ -378,7 +382,7 @@ pub(super) enum BlockSource {
         value: Path,
         title: Option<Path>,
     },
-    /// A part of an unknown kind with this name.
+    /// A part of an unknown kind; the path gives the name of the kind.
     Unknown(Path),
     Call(Box<CallRule>),
     Result(Box<ResultRule>),
@@ -395,20 +399,20 @@ pub(super) struct CallRule {
     pub(super) lane: Option<Path>,
     pub(super) lost: Option<Flag>,
     pub(super) result: Option<ResultRule>,
-    /// Whether several records have it: the first one counts.
+    /// Whether several records repeat the call; the first one counts.
     pub(super) once: bool,
 }
 
-/// How results are joined with calls.
+/// How a result is joined with its call.
 #[derive(Debug)]
 pub(super) enum CallId {
     /// By an id.
     Path(Path),
-    /// By an id if there is one, else by order.
+    /// By an id if there is one, otherwise by order.
     PathOrOrder(Path),
-    /// By order: the agent writes no ids.
+    /// By order, for agents that write no ids.
     Order,
-    /// With the oldest call without a result, if there is one.
+    /// With the oldest call that has no result, if there is one.
     Waiting,
 }
 
@@ -416,54 +420,55 @@ pub(super) enum CallId {
 pub(super) struct ResultRule {
     pub(super) each: Option<Path>,
     pub(super) when: Conditions,
-    /// The call; `None` for a result within its call.
+    /// How the call is found; `None` for a result within its call.
     pub(super) of: Option<CallId>,
     pub(super) tool: Option<Path>,
     pub(super) text: Option<Path>,
     pub(super) failed: Option<Flag>,
     pub(super) refused: Option<Flag>,
-    /// Whether it is the partial output of a call that has not ended.
+    /// Whether this is partial output of a call that is still running.
     pub(super) running: Option<Flag>,
     pub(super) exit: Option<Path>,
     pub(super) patch: Option<Path>,
     pub(super) at: Option<Path>,
     pub(super) took: Option<Path>,
-    /// Whether several records have it: the first one counts.
+    /// Whether several records repeat the result; the first one counts.
     pub(super) once: bool,
-    /// Whether the agent records the call, but never its result.
+    /// Whether the agent records the call but never its result.
     pub(super) unrecorded: bool,
-    /// Whether it only says that background work began.
+    /// Whether the result only acknowledges that background work began.
     pub(super) acknowledges: Option<Flag>,
-    /// The id of that work.
+    /// The id of the background work.
     pub(super) handle: Option<Path>,
-    /// The command of work without an id.
+    /// The command of background work that has no id.
     pub(super) command: Option<Path>,
-    /// Whether the end of such work is recorded, if that differs from the format.
+    /// Whether the agent records the end of this work, if that differs from the format's `ends`.
     pub(super) ends: Option<Ends>,
 }
 
-/// The state of work that continues after the result of its call.
+/// An update of work that continues after the result of its call.
 #[derive(Debug)]
 pub(super) struct EndRule {
     pub(super) each: Option<Path>,
     pub(super) when: Conditions,
     /// The id of the work.
     pub(super) of: Option<Path>,
-    /// The call that began it.
+    /// The call that started the work.
     pub(super) call: Option<Path>,
-    /// The word for its state; several words are those of its parts.
+    /// The agent's name for the state; several values are the states of the parts of the work.
     pub(super) status: Option<Path>,
     pub(super) exit: Option<Path>,
     pub(super) at: Option<Path>,
-    /// Why it ended so.
+    /// Why the work ended.
     pub(super) reason: Option<Path>,
-    /// The model asked.
+    /// Whether the model requested this update.
     pub(super) asked: Option<Flag>,
-    /// Where there is no id: what was run, if no other work has run the same.
+    /// The command of work without an id. It identifies the work only if no other work ran the same
+    /// command.
     pub(super) command: Option<Path>,
-    /// It waits to be told to the model.
+    /// Whether the update is queued and not yet delivered to the model.
     pub(super) queued: Option<Flag>,
-    /// When the model was told, by what may stand elsewhere.
+    /// The time of delivery to the model, which may be recorded in another record.
     pub(super) delivered: Option<Path>,
 }
 
@@ -471,7 +476,7 @@ pub(super) struct EndRule {
 pub(super) struct UsageRule {
     pub(super) each: Option<Path>,
     pub(super) when: Conditions,
-    /// In the order of [`COUNTS`].
+    /// The paths of the counts, in the order of [`COUNTS`].
     pub(super) counts: [Option<Path>; COUNTS.len()],
     pub(super) cost: Option<Path>,
     pub(super) model: Option<Path>,
@@ -480,11 +485,12 @@ pub(super) struct UsageRule {
     pub(super) input_includes_cache: bool,
     pub(super) output_includes_reasoning: bool,
     pub(super) cumulative: bool,
-    /// Whether it is the sum of the session so far: the next one replaces it, and later requests are added.
+    /// Whether this is the sum of the session so far: the next sum replaces it, and later requests
+    /// are added to it.
     pub(super) so_far: bool,
 }
 
-/// The counts of a usage.
+/// The names of token counts in a definition.
 pub(super) const COUNTS: [&str; 7] = [
     "input",
     "output",
@@ -502,7 +508,7 @@ pub(super) struct MarkRule {
     pub(super) before: Option<Path>,
     pub(super) after: Option<Path>,
     pub(super) trigger: Option<Path>,
-    /// The call that waits for the answer: its later progress is one.
+    /// The call that waits for the answer. Any later progress of that call answers the question.
     pub(super) of: Option<Path>,
 }
 
@@ -522,7 +528,7 @@ pub(super) enum MarkKind {
     Answered,
 }
 
-/// The words for them.
+/// The names of separators in a definition.
 pub(super) const MARKS: [(&str, MarkKind); 11] = [
     ("compaction", MarkKind::Compaction),
     ("model", MarkKind::Model),
@@ -537,7 +543,7 @@ pub(super) const MARKS: [(&str, MarkKind); 11] = [
     ("answered", MarkKind::Answered),
 ];
 
-/// The state of calls, and the end of the work that they began.
+/// Updates of calls and of the background work that they started.
 #[derive(Debug, Default)]
 pub(super) struct States {
     pub(super) of_calls: Vec<StateRule>,
@@ -553,39 +559,40 @@ impl States {
 #[derive(Debug)]
 pub(super) struct StateRule {
     pub(super) of: Path,
-    /// Running, or lost.
+    /// Whether the call is lost; otherwise it is running.
     pub(super) is_lost: bool,
 }
 
 #[derive(Debug)]
 pub(super) struct LaneRule {
     pub(super) each: Option<Path>,
-    /// The list of sub-agents, if there are several.
+    /// The list of sub-agents, if the record names several.
     pub(super) of: Option<Path>,
-    /// The file beside the session with its records.
+    /// The file beside the session that holds the records of the sub-agent.
     pub(super) file: Option<Path>,
     pub(super) name: Path,
     pub(super) label: Option<Path>,
     pub(super) call: Option<Path>,
-    /// How its call is found if no record names it.
+    /// How the call is found if no record names it.
     pub(super) by: Option<StarterRule>,
 }
 
-/// The call that started a sub-agent: the last one of a tool before its begin.
+/// How the call that started a sub-agent is found: the last call of a tool before the sub-agent
+/// began.
 #[derive(Debug)]
 pub(super) struct StarterRule {
     pub(super) tool: &'static str,
     /// When the sub-agent began.
     pub(super) before: Path,
-    /// The sub-agent that made the call, if not the session.
+    /// The lane that made the call, if not the main lane.
     pub(super) of: Option<Path>,
 }
 
-/// The entry from which on everything is undone.
+/// The entry from which on all entries are undone.
 #[derive(Debug)]
 pub(super) struct Rewind {
     pub(super) to: Path,
-    /// Whether that entry is kept.
+    /// Whether that entry itself stays.
     pub(super) stays: bool,
 }
 
@@ -593,12 +600,12 @@ pub(super) struct Rewind {
 pub(super) struct FactRule {
     pub(super) fact: FactKind,
     pub(super) path: Path,
-    /// Whether the first one is kept.
+    /// Whether the first one stays.
     pub(super) first: bool,
 }
 
 impl Rule {
-    /// Whether one of its calls or results is joined by order.
+    /// Whether the rule joins results with calls by order.
     pub(super) fn is_by_order(&self) -> bool {
         self.results.iter().any(ResultRule::is_by_order)
             || self.blocks.iter().any(BlockRule::is_by_order)
@@ -606,7 +613,7 @@ impl Rule {
 }
 
 impl LaneRule {
-    /// The last name of the path to files of sub-agents, if records name files.
+    /// The last member name of the path to sub-agents' files, if records name such files.
     pub(super) fn files_word(&self) -> Option<&str> {
         self.file
             .as_ref()

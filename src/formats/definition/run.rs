@@ -1,7 +1,8 @@
 //! The decoder of a definition.
 //!
-//! Rules are tried in order; the first that matches decodes the record, and rules with `also` apply to it besides. A record
-//! that no rule matches is shown raw: a definition cannot lose a record.
+//! Rules are tried in order; the first that matches decodes the record, and so do all that match
+//! and have `also`. A record that no rule matches is shown raw, so a definition cannot lose a
+//! record.
 
 mod blocks;
 mod budget;
@@ -57,11 +58,11 @@ use crate::model::tool::ToolState;
 use crate::model::tool::work::{About, Carrier, End, Update};
 use crate::model::usage::{self, Usage};
 
-/// The limit of calls without ids and without results.
+/// The maximum number of calls without ids that wait for results.
 const OPEN: usize = 1 << 10;
-/// Characters of a title that is made from a prompt.
+/// The maximum length of a title made from a prompt, in characters.
 const TITLE: usize = 120;
-/// Characters of why work ended as it did.
+/// The maximum length of the reason for the end of work, in characters.
 const REASON: usize = 200;
 
 /// The decoder of one session.
@@ -69,72 +70,73 @@ pub(super) struct DefinitionDecoder {
     definition: &'static Definition,
     /// The project folder, until a record names the working directory.
     project: Option<Text>,
-    /// The last value of each fact.
+    /// The last value of each fact, in the order of the rules.
     facts: Vec<Option<Text>>,
     first: First,
-    /// Answers with usage whose model no record has named yet.
+    /// Usage of answers whose model no record has named yet.
     unnamed: Vec<(Key, Usage)>,
-    /// Calls without ids and questions, by lane: files of lanes are read in any order.
+    /// Open calls without ids and open questions by lane, since files of lanes are read in any
+    /// order.
     waiting: HashMap<Option<Name>, OpenCalls>,
-    /// All calls so far that results may join by order.
+    /// All calls that results may join by order.
     ordered_calls: HashSet<Key>,
     /// Calls whose results are not recorded.
     unrecorded: HashSet<Key>,
-    /// Results of calls without ids, with their calls.
+    /// The call of each result that was joined by order.
     answered: HashMap<Key, Key>,
     once: Deduplicated,
     commands: Commands,
-    /// Records that were replaced, by key: their hashes in order.
+    /// Hashes of records by key, to detect replays of replaced records.
     versions: HashMap<Key, Versions>,
-    /// The records of calls and results that several records have.
+    /// The first record of each key, for calls and results that several records repeat.
     seen: HashMap<Key, Key>,
-    /// Entries so far, if a rule may undo some.
+    /// All entries, if a rule may undo some.
     entries: EntryIndex,
     counting: UsageCounter,
     runs: ProgramRuns,
     files: LaneFiles,
-    /// The document that records of a journal change.
+    /// The document that the records of a journal edit.
     replay: Replay,
-    /// Edits to emit last, unless answers have the same text.
+    /// Edits to emit last, unless an answer has the same text.
     held: HeldEdits,
-    /// The cost of the current record.
+    /// The cost of decoding the current record.
     budget: RecordBudget,
 }
 
-/// What the session begins with.
+/// What has been found of the session's first prompt and title.
 #[derive(Default)]
 struct First {
     prompt: Option<Key>,
     has_title: bool,
 }
 
-/// Calls of a lane that have no results yet, and questions without answers.
+/// Calls of a lane without results, and questions without answers.
 #[derive(Default)]
 struct OpenCalls {
-    /// Calls in order, with their tools.
+    /// Key and tool of each call, oldest first.
     open: VecDeque<(Key, Text)>,
-    /// The entry with these calls.
+    /// The entry that has these calls.
     asking: Key,
     questions: Questions,
 }
 
-/// A record while its rules run.
+/// A record with its context, while its rules run.
 #[derive(Clone, Copy)]
 struct RecordSite<'s> {
     scope: Scope<'s>,
     place: Place<'s>,
-    /// Its index among the records within a record.
+    /// The index of a nested record within the outer record.
     number: Option<&'s str>,
-    /// The lane of the record around it.
+    /// The lane of the outer record.
     lane: Option<&'s Name>,
     depth: u8,
 }
 
-/// The head of an entry, which may not be emitted.
+/// The head of an entry. The entry itself is emitted only if it has content.
 struct EntryHead {
     key: Key,
     at: Option<Timestamp>,
-    /// When the user had answered.
+    /// When the user answered.
     answered: Option<Timestamp>,
     lane: Option<Name>,
 }
@@ -165,7 +167,7 @@ impl DefinitionDecoder {
         }
     }
 
-    /// A decoder for a session in this folder, about that project.
+    /// Makes a decoder for a session in the folder `home`, about the project `project`.
     pub(super) fn at(
         definition: &'static Definition,
         home: PathBuf,
@@ -183,7 +185,7 @@ impl DefinitionDecoder {
         match site.place {
             Place::Line | Place::Element | Place::Row(_) => RecordKind::Record,
             Place::CompanionLine(_) => RecordKind::Companion,
-            // A record within the header of a document is like any other.
+            // A record nested in the header of a document is decoded like any other.
             Place::Header if site.number.is_some() => RecordKind::Record,
             Place::Header => RecordKind::Header,
             Place::File(path) if self.definition.is_record(path) => RecordKind::Record,
@@ -192,7 +194,8 @@ impl DefinitionDecoder {
         }
     }
 
-    /// Whether a record, or the one around it, is about a sub-agent: then it has no facts of the session.
+    /// Whether the record, or the outer record, belongs to a sub-agent, so that it has no facts of
+    /// the session.
     fn is_of_lane(&self, site: RecordSite<'_>) -> bool {
         let kind = self.kind_of(site);
         let begins_lane = |rule: &Rule| rule.lane.is_some() && rule.records.is_some();
@@ -211,7 +214,8 @@ impl DefinitionDecoder {
             || of_lane().is_some_and(|lane| !self.is_main(&lane))
     }
 
-    /// Emits facts of a record, unless it is of a kind that neither a rule nor a list names.
+    /// Emits the facts of a record, unless its kind is unknown: neither a rule nor a list of kinds
+    /// names it.
     fn facts_at(&mut self, site: RecordSite<'_>, out: &mut Batch) {
         let kind = self.kind_of(site);
         let takes = |rule: &Rule| rule.is_for(kind) && rule.when.holds(site.scope);
@@ -239,7 +243,7 @@ impl DefinitionDecoder {
                     .first(scope, |value| push_fact(rule, value, last, out));
             }
         }
-        // Some agents name the model only after its answer.
+        // Some agents record the model only after the answer.
         if !self.unnamed.is_empty()
             && let Some(model) = self.model()
         {
@@ -249,7 +253,7 @@ impl DefinitionDecoder {
         }
     }
 
-    /// Runs the rules over a record, or over one within it.
+    /// Runs the rules over a record or a nested record.
     fn record(&mut self, site: RecordSite<'_>, out: &mut Batch) -> Fate {
         let kind = self.kind_of(site);
         let mut fate: Option<Fate> = None;
@@ -301,7 +305,8 @@ impl DefinitionDecoder {
             .find(|(class, name)| class.get(name).is_some())
             .or(named.first());
         let EntryHead { key, at, lane, .. } = self.head(&self.definition.unruled, site, out);
-        // An unknown record is never a part of another entry, whatever its key is.
+        // A record of an unknown kind never becomes part of another entry, even if it has that
+        // entry's key.
         let is_known = known.is_some_and(|(class, name)| class.get(name).is_some());
         let key = if is_known { key } else { own_key(site, out) };
         let (class, name) = known.map_or(("type", ""), |(class, name)| (class.name, name));
@@ -310,7 +315,7 @@ impl DefinitionDecoder {
         entry.lane = lane;
         let from = out.edits.len();
         let fate = unknown::record(unknown::Kind(class, name), record, entry, out);
-        // It is undone with its neighbours, and a rewind may name it.
+        // The raw entry can be undone with its neighbours, and a rewind may name it by its id.
         let key = self.definition.unruled.key.as_ref();
         let id = key.and_then(|key| self.runs.id(key, site.scope));
         let made = out
@@ -331,13 +336,13 @@ impl DefinitionDecoder {
         fate
     }
 
-    /// The names of a record, each with its class.
+    /// The kind names of a record, each with its class.
     fn named<'j>(
         &self,
         record: &'j Json<'_>,
         out: &Batch,
     ) -> Vec<(&'static KindClass, Cow<'j, str>)> {
-        // A definition that is not installed is in no registry.
+        // A definition that is not installed is not in the registry.
         let all = Some(unknown::kinds(out)).filter(|all| all.classes().next().is_some());
         let named = all
             .unwrap_or(&self.definition.head.kinds)
@@ -374,7 +379,8 @@ impl DefinitionDecoder {
         let fields = rule.entry.as_ref().unwrap_or(&fallback);
         let mut head = self.head(fields, site, out);
         if rule.also {
-            // Other rules may make entries of the same record.
+            // Several rules may make entries from the same record, so the key includes the rule's
+            // line.
             head.key = Text::clean(&format!("{}+{}", head.key, rule.line));
         }
         if rule.again == RepeatedKey::Keep && !self.is_first(&head.key, own_key(site, out)) {
@@ -420,7 +426,7 @@ impl DefinitionDecoder {
         let usage = self
             .counting
             .usage(&rule.usages, (scope, &self.runs), of_entry, whose, out);
-        // What was spent beside an entry was spent by whom that is of.
+        // Separate usage is attributed to the owner of its entry, so it is emitted after the entry.
         let beside = out.edits.split_off(from);
         let is_entry = !blocks.is_empty() || usage.is_some();
         self.runs.is_used |= is_entry;
@@ -447,7 +453,7 @@ impl DefinitionDecoder {
         }
     }
 
-    /// Emits an entry. A sub-agent without a model of its own has that of the session.
+    /// Emits an entry. An entry of a sub-agent that names no model gets the session's model.
     fn add(&mut self, mut entry: Entry, of_session: Option<Name>, out: &mut Batch) {
         entry.mark_by_asides();
         if entry.usage.is_some() && entry.role == Role::Assistant {
@@ -461,7 +467,7 @@ impl DefinitionDecoder {
         out.entry(entry);
     }
 
-    /// Emits the states of calls in a record.
+    /// Emits the states of calls.
     fn states(&self, rule: &Rule, scope: Scope<'_>, out: &mut Batch) {
         for state in &rule.states.of_calls {
             if let Some(call) = self.runs.id(&state.of, scope) {
@@ -475,7 +481,7 @@ impl DefinitionDecoder {
         }
     }
 
-    /// Emits the state of work that continues after the result of its call. The model knows it if it is part of the
+    /// Emits updates of background work. The model has received an update if it is part of the
     /// conversation, or the result of another call.
     fn ends(&mut self, rule: &Rule, head: &EntryHead, scope: Scope<'_>, out: &mut Batch) {
         for end in &rule.states.of_work {
@@ -547,7 +553,8 @@ impl DefinitionDecoder {
         }
     }
 
-    /// Counts a request: an earlier sum does not include it, and a model that is named later is its own.
+    /// Counts the usage of an entry as a request: no earlier sum includes it. If its model is
+    /// recorded later, the usage waits for it.
     fn spend(&mut self, entry: &Entry, out: &mut Batch) {
         let request = entry
             .usage
@@ -564,7 +571,8 @@ impl DefinitionDecoder {
         }
     }
 
-    /// Counts the bodies of a record without emitting them: bodies of other rules are identified by their number.
+    /// Counts the bodies of a record without emitting them, since the bodies of later rules are
+    /// identified by their number.
     fn pass_over(&mut self, rule: &Rule, head: &EntryHead, scope: Scope<'_>, out: &mut Batch) {
         let from = out.edits.len();
         let mut results = Vec::new();
@@ -646,7 +654,7 @@ impl DefinitionDecoder {
         };
         entry.blocks = blocks;
         if entry.marks.prompt {
-            // Calls before a prompt get no results any more, and questions no answers.
+            // A prompt ends the wait for results and answers of earlier calls and questions.
             self.waiting.remove(&entry.lane);
         }
         if entry.marks.prompt && entry.lane.is_none() {
@@ -668,7 +676,7 @@ impl DefinitionDecoder {
         entry
     }
 
-    /// The last model of the session, for answers that name none.
+    /// The session's current model, for answers that name none.
     fn model(&self) -> Option<Name> {
         let mut facts = self.definition.facts.iter().zip(&self.facts);
         facts.find_map(|(rule, last)| matches!(rule.fact, FactKind::Model).then(|| last.clone())?)
@@ -688,7 +696,6 @@ impl DefinitionDecoder {
         }
     }
 
-    /// The lane of an entry.
     fn lane_at(&self, named: Option<Name>, site: RecordSite<'_>) -> Option<Name> {
         match (named, site.place) {
             (Some(lane), _) => Some(lane).filter(|lane| !self.is_main(lane)),
@@ -697,7 +704,7 @@ impl DefinitionDecoder {
         }
     }
 
-    /// Whose usage a record has.
+    /// The owner of a record's usage.
     fn whose(&self, site: RecordSite<'_>, head: &EntryHead) -> UsageOwner {
         match (self.kind_of(site), &head.lane) {
             (RecordKind::Companion, _) => UsageOwner::Companion,
@@ -707,11 +714,13 @@ impl DefinitionDecoder {
         }
     }
 
-    /// Emits the sub-agents that a record names; the first is the lane of the record.
+    /// Emits the sub-agents that a record names. Returns the first, which is the lane of the
+    /// record.
     fn lane_of(&mut self, rule: &Rule, site: RecordSite<'_>, out: &mut Batch) -> Option<Name> {
         let lane = rule.lane.as_ref()?;
         let begins_lane = rule.records.is_some();
-        // A requested file belongs to the sub-agent that it was requested for, whatever it says itself.
+        // A requested file belongs to the sub-agent it was requested for, even if it names another
+        // one.
         let of_file = site.lane.filter(|_| begins_lane && site.depth == 0);
         let mut first = None;
         let mut emit_lanes = |scope: Scope<'_>| {
@@ -743,7 +752,7 @@ impl DefinitionDecoder {
         first
     }
 
-    /// The call of a sub-agent whose records do not name it.
+    /// The call that started a sub-agent whose records do not name it.
     fn starting_call(&mut self, lane: &LaneRule, scope: Scope<'_>) -> Option<Key> {
         let by = lane.by.as_ref()?;
         let name = lane.name.word(scope)?;
@@ -752,7 +761,8 @@ impl DefinitionDecoder {
             .starting_call(name, by.before.moment(scope)?, of.as_ref())
     }
 
-    /// The sub-agents that are named at the current value; those in the session's own file are emitted.
+    /// The sub-agents named at the current value. Emits those whose records are in the session's
+    /// own file.
     fn lanes(
         &mut self,
         lane: &LaneRule,
@@ -774,12 +784,12 @@ impl DefinitionDecoder {
         names
     }
 
-    /// The key of an entry, if its record has one.
+    /// The key of an entry, if the record has one.
     fn key(&self, fields: &EntryRule, scope: Scope<'_>) -> Option<Key> {
         fields.key.as_ref().and_then(|key| self.runs.id(key, scope))
     }
 
-    /// Whether a lane is the session itself.
+    /// Whether a lane name means the main lane.
     fn is_main(&self, lane: &Name) -> bool {
         self.definition
             .main
@@ -812,7 +822,7 @@ impl Decoder for DefinitionDecoder {
                 out,
             );
         }
-        // The text of a file beside the session is as long as it likes; what frames it are facts.
+        // A text file beside the session may be of any length; only its front matter has facts.
         if let (Place::Text(path), Json::Str(text)) = (input.place, input.json) {
             let record = yaml::framed(
                 text,
@@ -907,7 +917,7 @@ impl RoleRule {
     }
 }
 
-/// The header of a document is bookkeeping.
+/// Emits the header of a document as a trace entry.
 fn show_trace(input: Input<'_>, out: &mut Batch) -> Fate {
     let mut entry = out.new_entry(out.origin_key(), Role::Harness, None);
     entry.marks.trace = true;
@@ -917,7 +927,7 @@ fn show_trace(input: Input<'_>, out: &mut Batch) -> Fate {
     out.show(entry)
 }
 
-/// As [`show_raw`], for a record within another one.
+/// As [`show_raw`], for a nested record.
 fn show_within(input: Input<'_>, title: &str, site: RecordSite<'_>, out: &mut Batch) -> Fate {
     let key = own_key(site, out);
     let from = out.edits.len();
@@ -930,7 +940,7 @@ fn show_within(input: Input<'_>, title: &str, site: RecordSite<'_>, out: &mut Ba
     fate
 }
 
-/// The key of a record that has none of its own.
+/// The key of a record that has no key of its own.
 fn own_key(site: RecordSite<'_>, out: &Batch) -> Key {
     match site.number {
         None => out.origin_key(),
@@ -938,7 +948,8 @@ fn own_key(site: RecordSite<'_>, out: &Batch) -> Key {
     }
 }
 
-/// The key of an entry with its lane: lanes within a record may have the same keys as the session.
+/// The key of an entry, prefixed with its lane: nested records of a lane may have the same keys as
+/// the session.
 fn within_lane(site: RecordSite<'_>, key: Key) -> Key {
     match site.lane {
         None => key,
@@ -946,12 +957,12 @@ fn within_lane(site: RecordSite<'_>, key: Key) -> Key {
     }
 }
 
-/// The lane of a companion file, which is named like it.
+/// The lane of a companion file, which is named after it.
 fn lane_of(path: &FilePath) -> Option<Name> {
     SessionName::stem(path).map(|named| Text::clean(named.id))
 }
 
-/// Emits a fact if it has changed.
+/// Emits a fact if its value has changed.
 fn push_fact(rule: &FactRule, value: &Json<'_>, last: &mut Option<Text>, out: &mut Batch) {
     let Some(word) = word_of(value) else { return };
     if last.as_ref().is_some_and(|last| last.as_str() == word) {
@@ -963,7 +974,7 @@ fn push_fact(rule: &FactRule, value: &Json<'_>, last: &mut Option<Text>, out: &m
     }
 }
 
-/// A separator, and the text below it.
+/// The blocks of a separator: the separator itself and the text below it.
 fn line(mark: &MarkRule, scope: Scope<'_>, out: &mut Batch) -> Vec<BlockKind> {
     let count = |path: &Option<Path>| path.as_ref().and_then(|path| path.count(scope));
     let text = |path: &Option<Path>| {

@@ -1,4 +1,4 @@
-//! Detection of the format of a definition.
+//! Detects formats by the marks in their heads.
 
 use super::head::DetectionMark;
 use super::head::{Aside, Head};
@@ -8,14 +8,14 @@ use crate::formats::decoder::{Confidence, Probe, Verdict, nearly_all};
 use crate::formats::json::Json;
 use crate::model::record::Shape;
 
-/// Decides by the marks of a head.
+/// The verdict by the marks of a head.
 pub(crate) fn sniff(head: &Head, probe: &Probe<'_>) -> Verdict {
     if !probe.children.is_empty() {
         return Verdict::no("a folder");
     }
     let read = |shape: &Shape| match shape {
         Shape::Document => of(head, *shape, probe.elements, probe.header),
-        // Databases are detected by their tables, texts by their lines.
+        // Databases are detected by their tables, plain texts by their lines.
         Shape::Rows | Shape::Text => None,
         _ => of(head, *shape, probe.lines, None),
     };
@@ -25,7 +25,7 @@ pub(crate) fn sniff(head: &Head, probe: &Probe<'_>) -> Verdict {
         .unwrap_or_else(|| Verdict::no("none of the marks of its definition"))
 }
 
-/// The verdict of a definition.
+/// The verdict of a definition, which may also be for plain text or a folder.
 pub(super) fn sniff_definition(definition: &Definition, probe: &Probe<'_>) -> Verdict {
     let is_chat = |text| {
         let chat = definition.chat.as_ref();
@@ -36,7 +36,7 @@ pub(super) fn sniff_definition(definition: &Definition, probe: &Probe<'_>) -> Ve
         return Verdict::yes(Confidence::Certain, Shape::Text, what);
     }
     let found = sniff(&definition.head, probe);
-    // One record of several, each in a file.
+    // The file is one record of a session that is a folder.
     if found.confidence > Confidence::NeedMore && definition.is_record(probe.path) {
         Verdict {
             shape: Shape::Folder,
@@ -47,7 +47,7 @@ pub(super) fn sniff_definition(definition: &Definition, probe: &Probe<'_>) -> Ve
     }
 }
 
-/// What a file of the agent is that is not a session.
+/// The description of a file of the agent that is not a session; `None` if no `aside` matches.
 pub(crate) fn aside(head: &'static Head, probe: &Probe<'_>) -> Option<&'static str> {
     let records = if probe.is_document {
         probe.elements
@@ -92,7 +92,7 @@ fn of(
             format!("{}: {}", head.agent, mark.words),
         ));
     }
-    // Records of a file may differ: nearly all must match one of these marks.
+    // The records of a file may differ in kind: nearly all must match one of the marks.
     let nearly = |marks: &[DetectionMark]| {
         let header = marks.iter().position(|mark| mark.is_header && any(&mark));
         let looks =

@@ -1,26 +1,27 @@
-//! Queries for the sessions of a database: mostly one table with a row for each session, and one with the rows of all. If
-//! there is only the latter, sessions are the ids in its rows. Rows of further tables are lists in the rows they refer to.
+//! SQL queries for the sessions of a database. Usually one table has a row per session and another
+//! the rows of all sessions. If there is only the latter, the sessions are the ids in its rows.
+//! Rows of further tables become lists in the rows that they refer to.
 //!
-//! A row is a record with a member for each column that the table has, whatever its generation. Rows come in the order in
-//! which they were written.
+//! A row becomes a record with a member for each column that the table has, in any version of the
+//! agent. Rows are returned in the order of writing.
 
 use super::head::RowsBeside;
 use super::rule::{ColumnTest, ColumnValue, Documents, Joined, RowStore, Store};
 use super::when::Literal;
 use crate::formats::tables::{Listing, Queries, TableRows, Tables};
 
-/// The number of rows of a preview.
+/// The number of newest rows in a preview.
 const NEWEST: u32 = 60;
-/// The limit of columns, from that of arguments of SQLite functions.
+/// The maximum number of columns, due to the limit of arguments of SQLite functions.
 const COLUMNS: usize = 59;
-/// The limit of further lists.
+/// The maximum number of joined lists.
 const LISTS: usize = 3;
-/// A blob of up to this many bytes is an id.
+/// A blob of at most this many bytes is taken as an id.
 const ID: usize = 64;
-/// The member of a session row with the id of the session that it continues.
+/// The member of a session row that holds the id of the session it continues.
 const CONTINUES: &str = "continues";
 
-/// The queries for a database; `None` if its tables are others.
+/// The queries for a database; `None` if it lacks the tables.
 pub(super) fn queries(store: &Store, agent: &str, tables: &Tables) -> Option<Queries> {
     match store {
         Store::Rows(store) => of_rows(store, agent, tables),
@@ -35,7 +36,7 @@ pub(super) fn queries(store: &Store, agent: &str, tables: &Tables) -> Option<Que
     }
 }
 
-/// Sessions that are one document each: one row, which is rewritten.
+/// The queries for sessions that are documents: one row each, which is rewritten.
 fn of_documents(store: &Documents, agent: &str) -> Queries {
     let listed = format!(
         "WITH listed (id, title, updated, parent) AS ({})",
@@ -104,7 +105,8 @@ fn of_rows(store: &RowStore, agent: &str, tables: &Tables) -> Option<Queries> {
     })
 }
 
-/// The query for the rows about one session in a database beside it; `None` if it has no such table.
+/// The query for the rows about one session in a database beside its file; `None` if the database
+/// lacks the table.
 pub(crate) fn query_beside(rows: &RowsBeside, tables: &Tables) -> Option<String> {
     let (table, session) = (quoted(rows.table), quoted(rows.session));
     tables.has_columns(rows.table, &[rows.session]).then(|| {
@@ -117,7 +119,7 @@ pub(crate) fn query_beside(rows: &RowsBeside, tables: &Tables) -> Option<String>
     })
 }
 
-/// The first of some columns that is filled.
+/// An expression for the first non-empty one of these columns.
 fn first_of(columns: &[String]) -> String {
     match columns {
         [one] => one.clone(),
@@ -131,14 +133,14 @@ fn first_of(columns: &[String]) -> String {
     }
 }
 
-/// The tables of a definition, as a database has them.
+/// Builds the queries, for the columns that the database's version of the tables has.
 struct QueryBuilder<'s> {
     store: &'s RowStore,
     tables: &'s Tables,
 }
 
 impl QueryBuilder<'_> {
-    /// A table with a row for each session, and one with the rows of all.
+    /// The queries for a table of sessions and a table of rows.
     fn of_two(&self, sessions: &'static str, agent: &str, all: &str) -> Queries {
         const SESSION: usize = 0;
         const ROW: usize = 1;
@@ -186,7 +188,7 @@ impl QueryBuilder<'_> {
         }
     }
 
-    /// A store with one table.
+    /// The queries for a single table of rows.
     fn of_one(&self, session: &str, agent: &str, all: &str) -> Queries {
         const ROW: usize = 0;
         let store = self.store;
@@ -219,13 +221,13 @@ impl QueryBuilder<'_> {
         }
     }
 
-    /// A column, if the table has it.
+    /// The column, or `NULL` if the table lacks it.
     fn known(&self, table: &str, column: Option<&'static str>) -> String {
         let column = column.filter(|column| self.tables.has_columns(table, &[column]));
         column.map_or_else(|| "NULL".to_owned(), quoted)
     }
 
-    /// The first filled one of those columns that the table has.
+    /// An expression for the first non-empty one of the columns that the table has.
     fn first_known(&self, table: &str, columns: &[&'static str]) -> String {
         let has = |column: &&&str| self.tables.has_columns(table, &[**column]);
         let known: Vec<String> = columns
@@ -240,7 +242,7 @@ impl QueryBuilder<'_> {
         }
     }
 
-    /// The session that started one, if it does not continue that one.
+    /// An expression for the session's parent, unless the session continues the parent.
     fn parent(&self, sessions: &str) -> String {
         let parent = self.known(sessions, self.store.parent);
         self.continued(sessions).map_or_else(
@@ -249,7 +251,7 @@ impl QueryBuilder<'_> {
         )
     }
 
-    /// The condition for a session that continues another one, if there are such.
+    /// The condition that a session continues another one; `None` if no session does.
     fn continued(&self, sessions: &str) -> Option<String> {
         let of = self
             .store
@@ -269,13 +271,14 @@ impl QueryBuilder<'_> {
         ))
     }
 
-    /// The number of rows of a session that the agent has undone: if it changes, the session is read again.
+    /// A query for the number of rows that the agent has undone in a session. When it changes, the
+    /// session is read again.
     fn undone(&self, all: &str) -> Option<String> {
         let hold = self.all_hold(&self.store.undone, self.store.rows, "")?;
         Some(format!("SELECT count(*) {all} AND {hold}"))
     }
 
-    /// The conjunction of conditions; `None` if there are none, or a column is missing.
+    /// The conjunction of tests; `None` if there are none or a column is missing.
     fn all_hold(&self, tests: &[ColumnTest], table: &str, parent: &str) -> Option<String> {
         let hold: Option<Vec<String>> = tests
             .iter()
@@ -288,7 +291,7 @@ impl QueryBuilder<'_> {
             .map(|hold| format!("({})", hold.join(" AND ")))
     }
 
-    /// The listing of a row, whose bytes include those of its lists.
+    /// The query that lists rows. The size of a row includes its joined lists.
     fn listed(&self, number: usize, all: &str) -> String {
         let table = self.store.rows;
         let changed = match self.known(table, self.store.changed).as_str() {
@@ -343,7 +346,7 @@ impl QueryBuilder<'_> {
         }
     }
 
-    /// The tables whose rows are lists in the rows of this one.
+    /// The tables whose rows become lists in the rows of this table.
     fn lists<'t>(&'t self, table: &'t str) -> impl Iterator<Item = &'t Joined> {
         let has = |table: &str, column: &str| self.tables.has_columns(table, &[column]);
         let of_table = self
@@ -357,7 +360,7 @@ impl QueryBuilder<'_> {
     }
 }
 
-/// The rows of a list.
+/// The SQL clause that selects the rows of a list.
 fn list_of(list: &Joined) -> String {
     let (table, (row, id)) = (quoted(list.table), list.to);
     format!(
@@ -379,7 +382,7 @@ fn newest(number: usize, all: &str) -> String {
     )
 }
 
-/// A row as JSON. A short blob is an id; of a longer one the size is given.
+/// An expression for a row as JSON. A short blob is written as an id, a longer one as its size.
 fn object(tables: &Tables, table: &str, lists: &str) -> String {
     let field = |column: &String| {
         let (name, column) = (column.replace('\'', "''"), quoted(column));
@@ -397,7 +400,7 @@ fn object(tables: &Tables, table: &str, lists: &str) -> String {
     )
 }
 
-/// The bytes of a row.
+/// An expression for the size of a row in bytes.
 fn sizes(tables: &Tables, table: &str) -> String {
     let size = |column: &String| format!("coalesce(octet_length({}), 0)", quoted(column));
     columns(tables, table)
@@ -414,7 +417,7 @@ fn columns<'t>(tables: &'t Tables, table: &str) -> impl Iterator<Item = &'t Stri
         .take(COLUMNS)
 }
 
-/// A time in milliseconds, from a text in UTC, seconds or milliseconds.
+/// An expression for a time in milliseconds, from a text in UTC, seconds or milliseconds.
 fn moment(column: &str) -> String {
     format!(
         "CASE typeof({column}) WHEN 'text' THEN unixepoch({column}) * 1000 \
@@ -426,7 +429,7 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// A test in SQL.
+/// The SQL of a test.
 fn holds(test: &ColumnTest, table: &str, parent: &str) -> String {
     let of = |row: &str| {
         let column = format!("{row}.{}", quoted(test.column));

@@ -1,12 +1,13 @@
-//! Templates of paths beside a session.
+//! Path templates of files beside a session.
 
 use std::path::{Path, PathBuf};
 
 use crate::formats::roots::file_name;
 
-/// Fills the template of a path beside a session: `{dir}` is its folder, `{above}` the parent of that, `{name}` the file name,
-/// `{stem}` that without its extension, `{tail}` the part of the stem behind the last hyphen. A path that begins with
-/// `{beside NAME}` lies where the folder of this name lies that holds the session; sessions elsewhere have none.
+/// Fills a template for the session at `path`: `{dir}` is its folder, `{above}` the parent of that,
+/// `{name}` the file name, `{stem}` the file name without its extension, `{tail}` the part of the
+/// stem after the last hyphen. A template that begins with `{beside NAME}` is relative to the
+/// parent of the folder NAME that contains the session; `None` for sessions outside such a folder.
 pub(crate) fn filled(template: &str, path: &Path) -> Option<PathBuf> {
     if template.starts_with(HOLDER) {
         return holder(template, path).map(|(folder, rest)| folder.join(rest));
@@ -27,7 +28,7 @@ pub(crate) fn filled(template: &str, path: &Path) -> Option<PathBuf> {
 
 const HOLDER: &str = "{beside ";
 
-/// The folder that holds the one named at the beginning of a template, and what stands behind that.
+/// The parent of the folder that a template begins with, and the rest of the template.
 pub(super) fn holder<'p, 't>(template: &'t str, path: &'p Path) -> Option<(&'p Path, &'t str)> {
     let (name, rest) = template.strip_prefix(HOLDER)?.split_once("}/")?;
     let named = path

@@ -17,7 +17,7 @@ use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolState};
 use crate::model::transcript::Transcript;
 
-/// An agent of which nobody knows anything.
+/// The format of an invented agent.
 const HOME_MADE: &str = r#"
 name = "home-made"
 [detect]
@@ -189,7 +189,8 @@ fn a_constant_that_is_no_role_is_a_mistake() {
     );
 }
 
-/// A followed session is read in the order of writing, a session that is read again lane by lane.
+/// A followed session is read in the order of writing; when it is read again, one lane follows the
+/// other.
 #[test]
 fn calls_without_ids_pair_within_their_lanes() {
     let text = HOME_MADE
@@ -641,7 +642,7 @@ fn a_sum_that_is_not_told_is_not_begun_anew() {
     assert_eq!(spent, expected);
 }
 
-/// Both the answer of a model and the run of its tool tell a call; ids are never used again.
+/// The model's answer and the tool's run both record a call; ids are never reused.
 #[test]
 fn a_call_that_two_records_tell_is_one() {
     const TOLD: &str = r#"
@@ -710,7 +711,7 @@ result = { each = "said[]", of = "id", text = "got", once = true }
     );
 }
 
-/// The transcript of lines by a built-in format.
+/// The transcript of lines in a built-in format.
 fn built_in(name: &str, lines: &[&str]) -> Transcript {
     fed::transcript(formats::named(name).unwrap(), &[(Place::Line, lines)])
 }
@@ -723,7 +724,7 @@ fn states(transcript: &Transcript) -> Vec<&'static str> {
         .collect()
 }
 
-/// The tool ran well, and what it ran did not.
+/// The tool succeeded, but the command that it ran failed.
 #[test]
 fn a_command_that_failed_is_a_failed_call() {
     let qwen = built_in(
@@ -856,7 +857,7 @@ fn a_run_is_one_of_its_own_though_its_first_line_is_lost() {
         over(100),
     ];
     let after = |lines: &[String]| said(&[first.as_slice(), lines].concat());
-    // It never comes.
+    // The record of the second run's beginning is missing.
     let lost = [
         begun.clone(),
         item("completed", 0, "b0"),
@@ -864,7 +865,7 @@ fn a_run_is_one_of_its_own_though_its_first_line_is_lost() {
         over(150),
     ];
     assert_eq!(after(&lost), ("a0 a1 b0 b1".to_owned(), 250));
-    // It comes late, and names the run that has begun.
+    // The record comes late, and names the run that has begun.
     let late = [
         begun.clone(),
         item("completed", 0, "b0"),
@@ -884,10 +885,10 @@ fn a_run_is_one_of_its_own_though_its_first_line_is_lost() {
         ("a0 a1 b0 b1 c0".to_owned(), 270),
         "one thread"
     );
-    // Not even the end of the run before is there.
+    // The record of the first run's end is missing, too.
     let cut = [first.get(..4).unwrap(), &lost].concat();
     assert_eq!(said(&cut), ("a0 a1 b0 b1".to_owned(), 150));
-    // A turn of the same run goes on with its numbers; a line that stands there twice is one.
+    // A turn of the same run continues the numbering; a repeated line counts once.
     let more = [
         begun,
         item("started", 2, ""),

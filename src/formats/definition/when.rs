@@ -1,9 +1,9 @@
-//! Conditions on a record, or on a value in it.
+//! Conditions on a record or on a value in it.
 
 use super::path::{Path, Scope, parts, word_of};
 use crate::formats::json::Json;
 
-/// A constant of a definition.
+/// A constant in a definition.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Literal {
     Text(Box<str>),
@@ -20,7 +20,7 @@ impl Literal {
         }
     }
 
-    /// As it is written in a definition.
+    /// The constant as text, as written in a definition.
     pub(super) fn word(&self) -> String {
         match self {
             Self::Text(text) => (**text).to_owned(),
@@ -39,17 +39,17 @@ pub(super) struct Condition {
 
 #[derive(Debug)]
 pub(super) enum Want {
-    /// It is there.
+    /// It exists.
     There,
-    /// It is not there.
+    /// It does not exist.
     Missing,
-    /// It is one of these.
+    /// It equals one of these.
     OneOf(Vec<Literal>),
-    /// It exists, and is none of these.
+    /// It exists and equals none of these.
     Other(Vec<Literal>),
-    /// It begins with one of these.
+    /// It is a text that begins with one of these.
     Starts(Vec<Box<str>>),
-    /// It exists, and is neither `false` nor 0.
+    /// It exists and is neither `false` nor 0.
     True,
     /// It is missing, `false` or 0.
     False,
@@ -81,10 +81,12 @@ impl Condition {
         }
     }
 
-    /// Reads `path`, `!path`, `path=value` or `path!=value`, with several values between `|`.
+    /// Parses `path`, `!path`, `path=value` or `path!=value`, with alternative values separated by
+    /// `|`.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let literals = |text: &str| parts(text).into_iter().map(literal).collect();
-        // A constant begins with `=`.
+        // A path that is a constant begins with `=`, so the search for the operator skips the first
+        // character.
         let split = text
             .get(1..)
             .and_then(|rest| rest.find('='))
@@ -119,16 +121,14 @@ fn literal(text: &str) -> Literal {
     }
 }
 
-/// Conditions on a record, all of which must hold.
+/// Conditions on a record: all of `all` and none of `none` must hold.
 #[derive(Debug, Default)]
 pub(super) struct Conditions {
     pub(super) all: Vec<Condition>,
-    /// Conditions of which none may hold.
     pub(super) none: Vec<Condition>,
 }
 
 impl Conditions {
-    /// Whether there are no conditions.
     pub(super) fn is_empty(&self) -> bool {
         self.all.is_empty() && self.none.is_empty()
     }

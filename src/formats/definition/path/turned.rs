@@ -1,11 +1,11 @@
-//! The conversions of values and texts by suffixes of a path.
+//! The conversions that suffixes of a path apply to values and texts.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::formats::json::{self, Json};
 
-/// The limit of dots at which a name is split.
+/// The maximum number of dots at which a name is split.
 const DEEPEST_NAME: u8 = 8;
 
 /// Appends the texts of all members of this name, joined by line breaks.
@@ -27,11 +27,12 @@ pub(super) fn deep(value: &Json<'_>, member: &str, text: &mut String) {
     }
 }
 
-/// The longest label of a line that an agent adds to an output.
+/// The maximum length of a label in bytes.
 const LONGEST_NAME: usize = 32;
 
-/// The value behind a label, in the lines that an agent adds before or behind an output. Other labels may stand between,
-/// such as `Signal: 9`; any other line belongs to the output, whatever it looks like.
+/// The value behind a label, in the lines that an agent adds before or after an output. Lines with
+/// other labels may come between, such as `Signal: 9`; any other line belongs to the output, even
+/// if it resembles the label.
 pub(super) fn beside<'t>(text: &'t str, mark: &str, is_head: bool) -> Option<&'t str> {
     let is_name = |c: char| c.is_ascii_alphabetic() || c == ' ';
     let is_named = |line: &str| {
@@ -52,8 +53,8 @@ pub(super) fn beside<'t>(text: &'t str, mark: &str, is_head: bool) -> Option<&'t
     line?.strip_prefix(mark)
 }
 
-/// The value that is described by attributes with dotted names, such as `name.0.role`. They are members, or a list of keys
-/// and values.
+/// Collects attributes with dotted names, such as `name.0.role`, into one value. The attributes are
+/// members, or a list of keys and values.
 pub(super) fn under<'j, 'a>(value: &'j Json<'a>, name: &str) -> Option<Json<'a>> {
     let rest = |key: &'j str| key.strip_prefix(name)?.strip_prefix('.');
     let members = value
@@ -68,7 +69,8 @@ pub(super) fn under<'j, 'a>(value: &'j Json<'a>, name: &str) -> Option<Json<'a>>
     (!found.is_empty()).then(|| described(found, DEEPEST_NAME))
 }
 
-/// The value of an attribute: in OpenTelemetry the only member of an object, named after its type.
+/// The value of an attribute. OpenTelemetry wraps it in an object whose only member is named after
+/// the type.
 fn plain<'j, 'a>(value: &'j Json<'a>) -> &'j Json<'a> {
     match value.members() {
         [(_, only)] => only,
@@ -77,7 +79,7 @@ fn plain<'j, 'a>(value: &'j Json<'a>) -> &'j Json<'a> {
 }
 
 fn described<'a>(found: Vec<(&str, &Json<'a>)>, depth: u8) -> Json<'a> {
-    // Of a repeated name the last one counts.
+    // If a name is repeated, the last one counts.
     if let Some((_, value)) = found
         .last()
         .filter(|_| found.iter().all(|(name, _)| name.is_empty()))
@@ -111,7 +113,7 @@ fn described<'a>(found: Vec<(&str, &Json<'a>)>, depth: u8) -> Json<'a> {
     }
 }
 
-/// The text between `<tag>` and `</tag>`; all of a text without them.
+/// The text between `<tag>` and `</tag>`; the whole text if it has no such tags.
 pub(super) fn inside<'t>(text: &'t str, tag: &str) -> &'t str {
     let after = text
         .split_once(&*format!("<{tag}>"))
@@ -124,7 +126,7 @@ pub(super) fn inside<'t>(text: &'t str, tag: &str) -> &'t str {
     })
 }
 
-/// The text around `<tag>…</tag>`; empty for a text without them.
+/// The text around `<tag>…</tag>`; empty if there are no such tags.
 pub(super) fn outside(text: &str, tag: &str) -> String {
     let Some((before, after)) = text.split_once(&*format!("<{tag}>")) else {
         return String::new();
@@ -137,8 +139,8 @@ pub(super) fn outside(text: &str, tag: &str) -> String {
         .to_owned()
 }
 
-/// The texts between each `<tag>` and `</tag>`, and the rest of the text. A tag that is not closed extends to the end, unless
-/// words stand before it: then somebody wrote about the tag.
+/// The texts between each `<tag>` and `</tag>`, and the remaining text. A tag that is not closed
+/// extends to the end, unless text precedes it: then somebody wrote about the tag.
 pub(super) fn tagged<'t>(text: &'t str, tag: &str) -> (Vec<&'t str>, String) {
     let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
     let (mut inner, mut left, mut rest) = (Vec::new(), Vec::new(), text);
@@ -160,7 +162,7 @@ pub(super) fn tagged<'t>(text: &'t str, tag: &str) -> (Vec<&'t str>, String) {
     (inner, left.join("\n\n"))
 }
 
-/// An object whose strings are JSON once more: `"\"a\""` is `a`, `"[1]"` a list.
+/// Parses strings in an object that are themselves JSON: `"\"a\""` becomes `a`, `"[1]"` a list.
 pub(super) fn unquoted<'a>(value: &Json<'a>) -> Json<'a> {
     let once = |value: &Json<'a>| match value {
         Json::Str(text) if text.starts_with(['"', '[', '{']) => {

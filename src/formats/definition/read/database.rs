@@ -86,7 +86,7 @@ fn documents(mut table: TomlTable<'_>) -> Option<Documents> {
     Some(Documents { list, read, has })
 }
 
-/// Parses a query, which is one SELECT.
+/// Parses a query. It must be a single SELECT.
 fn query(table: &mut TomlTable<'_>, key: &'static str) -> Option<&'static str> {
     let (text, span) = table.string(key)?;
     let text = text.trim();
@@ -157,8 +157,8 @@ fn column_of(
     column
 }
 
-/// Parses conditions on a row: `column = value`, `has`, `lacks`, `same`. A column of the parent begins with `parent.`, a
-/// member of an object in a column follows a colon.
+/// Parses tests of a row: `column = value`, `has`, `lacks`, `same`. A column of the parent begins
+/// with `parent.`; a member of an object in a column follows a colon.
 fn tests(mut table: TomlTable<'_>) -> Vec<ColumnTest> {
     let mut tests = Vec::new();
     for (name, wanted) in [

@@ -24,20 +24,20 @@ const SHAPES: [(&str, Shape); 5] = [
     ("text", Shape::Text),
 ];
 
-/// Roots and kinds that the user adds to a format.
+/// Roots and kinds that a user's file adds to a format.
 #[derive(Debug)]
 pub struct Overlay {
     pub(crate) extends: &'static str,
     pub(crate) file: PathBuf,
     pub(crate) roots: &'static [Root],
     pub(crate) kinds: Kinds,
-    /// The classes and names of the kinds, each with its position in the file.
+    /// Class, name and position in the file of each kind.
     pub(crate) named: Vec<(&'static str, &'static str, Mistake)>,
 }
 
 /// The formats that an overlay may extend.
 pub(crate) struct Base<'b> {
-    /// The kinds of a format with this name; `Some(None)` if an overlay may add classes.
+    /// The kinds of the format with this name; `Some(None)` if an overlay may add classes to it.
     pub(crate) kinds: &'b dyn Fn(&str) -> Option<Option<&'b Kinds>>,
     /// The names of all formats.
     pub(crate) names: &'b dyn Fn() -> Vec<&'static str>,
@@ -57,7 +57,7 @@ pub fn head(text: &str) -> Result<Head, Vec<Mistake>> {
     }
 }
 
-/// Parses the head of a format with a decoder in Rust.
+/// Parses the head of a format with a decoder in Rust, from its root table.
 fn of_decoder(table: &mut TomlTable<'_>) -> Option<Head> {
     let head = common(table);
     let roots = places::roots(table, false);
@@ -92,7 +92,8 @@ fn of_decoder(table: &mut TomlTable<'_>) -> Option<Head> {
     })
 }
 
-/// Parses a mark of records with a title: a type, or `{ refers = "leafUuid", to = "uuid" }`.
+/// Parses an entry of `titles`: the type of records with a title, or `{ refers = "leafUuid", to =
+/// "uuid" }`.
 fn title<'t>(log: &'t MistakeLog<'t>, value: &'t Spanned<DeValue<'t>>) -> Option<TitleMark> {
     let Some(mut fields) = TomlTable::of(value, log) else {
         let (name, _) = log.text_of("titles", value)?;
@@ -107,7 +108,7 @@ fn title<'t>(log: &'t MistakeLog<'t>, value: &'t Spanned<DeValue<'t>>) -> Option
     Some(TitleMark::Of(refers?, to?))
 }
 
-/// Parses what all heads have. `None` if there is no name.
+/// Parses the fields that all heads have. `None` if there is no name.
 pub(super) fn common(table: &mut TomlTable<'_>) -> Option<Head> {
     let name = name(table);
     let (agent, omits) = (table.word("agent"), table.word("omits"));
@@ -154,7 +155,7 @@ fn name(table: &mut TomlTable<'_>) -> Option<&'static str> {
     Some(leak(name))
 }
 
-/// Parses `[resume]`: the words of the commands, with `{id}` for the id of the session.
+/// Parses `[resume]`: the arguments of the commands, with `{id}` for the session id.
 fn resume(mut table: TomlTable<'_>) -> ResumeRule {
     let (within, suffix) = (table.word("within"), table.word("suffix"));
     let back = table.word("back").unwrap_or("");
@@ -242,7 +243,7 @@ fn mark(mut table: TomlTable<'_>) -> DetectionMark {
     }
 }
 
-/// Parses `aside` of `[detect]`: files that are no sessions, each with a hint.
+/// Parses `aside` of `[detect]`: files that are not sessions, each with a hint.
 fn aside(detect: &mut TomlTable<'_>) -> Vec<Aside> {
     let mut all = Vec::new();
     for mut table in detect.tables("aside") {
@@ -259,7 +260,7 @@ fn aside(detect: &mut TomlTable<'_>) -> Vec<Aside> {
     all
 }
 
-/// Whether a text adds to a format instead of defining one.
+/// Whether a text extends a format instead of defining one.
 pub fn is_overlay(text: &str) -> bool {
     DeTable::parse(text).is_ok_and(|root| {
         root.get_ref()
@@ -284,7 +285,7 @@ pub(crate) fn overlay(text: &str, file: PathBuf, base: &Base<'_>) -> Result<Over
         );
     }
     let roots = places::roots(&mut table, false);
-    // If the format is unknown, its kinds are not checked.
+    // The kinds of an unknown format are not checked.
     let (kinds, named) = kinds::added(&mut table, known.flatten());
     table.finish();
     let lines = LineIndex::of(text);

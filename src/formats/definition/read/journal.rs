@@ -8,7 +8,7 @@ pub(super) fn journal(mut table: TomlTable<'_>) -> Option<Journal> {
     let (path, value) = (table.path("path"), table.path("value"));
     let from = table.path("from");
     let elements = table.word("elements");
-    // A change without conditions is in no record.
+    // An edit without conditions does not occur.
     let mut when = |name| {
         let done = table.table(name).map(|inner| tests(inner, &mut Vec::new()));
         done.filter(|done| !done.is_empty())

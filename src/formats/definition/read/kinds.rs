@@ -7,10 +7,11 @@ use super::table::{Span, TomlTable};
 use crate::formats::definition::kinds::{FACTS, FactKind, KindClass, KindRule, Kinds};
 use crate::formats::json;
 
-/// Classes of every definition: members with which most agents name the kind of a record or a block.
+/// Classes of every definition: the members in which most agents name the kind of a record or
+/// block.
 const COMMON: [&str; 5] = ["type", "kind", "role", "event", "block.type"];
 
-/// Adds the classes of every definition. Its own classes take precedence.
+/// Adds the classes that every definition has. The definition's own classes take precedence.
 pub(super) fn add_common(kinds: &mut Kinds) {
     for name in COMMON {
         if kinds.class(name).is_none() {
@@ -49,7 +50,8 @@ pub(super) fn kinds(table: &mut TomlTable<'_>) -> Kinds {
     kinds
 }
 
-/// Parses `[kinds]` of an overlay, with the position of each name. It adds no class to a format with a decoder in Rust.
+/// Parses `[kinds]` of an overlay, with the position of each name. An overlay cannot add a class to
+/// a format with a decoder in Rust.
 pub(super) fn added(
     table: &mut TomlTable<'_>,
     base: Option<&Kinds>,
@@ -84,7 +86,7 @@ pub(super) fn added(
     (kinds, places)
 }
 
-/// Parses the kinds of a class, with the position of each name.
+/// Parses the kinds of one class, and adds the position of each name to `places`.
 fn known(
     mut fields: TomlTable<'_>,
     places: &mut Vec<(&'static str, Span)>,

@@ -5,8 +5,9 @@ use super::table::TomlTable;
 use crate::formats::roots::{Root, RootPattern};
 use crate::model::tool::work::Ends;
 
-/// Parses `~/.agent/*/log.jsonl` or `${AGENT_HOME:-~/.agent}/*/log.jsonl`: literal folders, then a pattern. In a format with
-/// databases every file that does not end in `.json`, `.jsonl` or `.txt` is one.
+/// Parses `~/.agent/*/log.jsonl` or `${AGENT_HOME:-~/.agent}/*/log.jsonl`: literal folders, then a
+/// pattern. In a format with databases, every file that does not end in `.json`, `.jsonl` or `.txt`
+/// is a database.
 pub(super) fn roots(table: &mut TomlTable<'_>, has_databases: bool) -> &'static [Root] {
     let mut roots = Vec::new();
     for value in table.values("roots") {
@@ -33,8 +34,9 @@ pub(super) fn roots(table: &mut TomlTable<'_>, has_databases: bool) -> &'static 
     Box::leak(roots.into_boxed_slice())
 }
 
-/// Parses `{ at = "~/.agent", moved = ["AGENT_SESSIONS", "AGENT_HOME/sessions"], files = ["*/*.jsonl"] }`: a folder,
-/// variables that move it, each with a path below its value, and patterns of files.
+/// Parses `{ at = "~/.agent", moved = ["AGENT_SESSIONS", "AGENT_HOME/sessions"], files =
+/// ["*/*.jsonl"] }`: a folder, environment variables that move it, each with a path below its
+/// value, and patterns of files.
 fn folder(mut fields: TomlTable<'_>) -> Option<Root> {
     let span = fields.span();
     let home = match fields.string("at") {
@@ -98,7 +100,7 @@ fn root(text: &str, is_database: bool) -> Option<Root> {
         None => (None, "", text.strip_prefix("~/")?),
     };
     let parts: Vec<&str> = rest.split('/').collect();
-    // The last component names files, even without a wildcard.
+    // The last component is a pattern of files, even without a wildcard.
     let literal = parts
         .iter()
         .take(parts.len().saturating_sub(1))
@@ -117,7 +119,7 @@ fn root(text: &str, is_database: bool) -> Option<Root> {
         .collect::<Vec<_>>()
         .join("/");
     let home = match (home, below.as_str()) {
-        // An empty home means that there is none.
+        // An empty home means that there is no home folder.
         ("", "") => ".".to_owned(),
         ("", only) | (only, "") => only.to_owned(),
         (home, below) => format!("{home}/{below}"),
@@ -139,7 +141,7 @@ fn root(text: &str, is_database: bool) -> Option<Root> {
     })
 }
 
-/// Parses `ends`: whether an agent records the end of work that continues after the result of its call.
+/// Parses `ends`: whether an agent records the end of background work.
 pub(super) fn ends(table: &mut TomlTable<'_>) -> Option<Ends> {
     let (word, span) = table.string("ends")?;
     let known = match word {

@@ -17,15 +17,15 @@ use crate::model::entry::Role;
 use crate::model::entry::sender::SenderKind;
 use crate::model::usage::Scope;
 
-/// Fields of entries for all rules: `[entry]`.
+/// `[entry]`: the fields of entries that all rules inherit.
 pub(super) struct Defaults<'t> {
     log: &'t MistakeLog<'t>,
     paths: Vec<(&'static str, &'t Spanned<DeValue<'t>>)>,
-    /// Values of `lane` that mean the session itself.
+    /// Values of `lane` that mean the main lane.
     pub(super) main: Vec<&'static str>,
 }
 
-/// The limit of usages of a rule.
+/// The maximum number of usages of a rule.
 const USAGES: usize = 16;
 
 /// The fields of `[entry]`.
@@ -125,7 +125,7 @@ pub(super) fn rule(mut table: TomlTable<'_>, defaults: &Defaults<'_>) -> Rule {
                     run; or says why not: skip = \"…\"";
         table.log.mistake(span, what);
     }
-    // Records that are no entries need keys, times and lanes, too.
+    // Rules that make no entries still need keys, timestamps and lanes.
     rule.entry = Some(fields);
     table.finish();
     rule
@@ -136,7 +136,7 @@ pub(super) fn unruled(defaults: &Defaults<'_>) -> EntryRule {
     entry(None, defaults).0
 }
 
-/// Parses which records a rule is for.
+/// Parses the kind of records that a rule applies to.
 pub(super) fn kind(table: &mut TomlTable<'_>) -> RecordKind {
     match table.string("in") {
         None | Some(("record", _)) => RecordKind::Record,
@@ -258,10 +258,10 @@ fn block(mut table: TomlTable<'_>) -> Option<BlockRule> {
         "text", "thinking", "content", "image", "raw", "unknown", "call", "result", "mark", "block",
     ];
     let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| table.has(kind)).collect();
-    // A call may have its result in it.
+    // A call may contain its result.
     let kind = match kinds.as_slice() {
         ["call", "result"] => "call",
-        // The text of a result does not belong to the call.
+        // The text belongs to the result.
         ["text", "result"] => "result",
         ["text", "mark"] => "mark",
         [one] => one,
@@ -354,9 +354,9 @@ fn call(table: &mut TomlTable<'_>) -> Option<CallRule> {
     Some(rule)
 }
 
-/// Parses a result. `is_apart`: it is not within its call.
+/// Parses a result. `is_apart`: it is in another record than its call.
 fn result(mut table: TomlTable<'_>, is_apart: bool) -> ResultRule {
-    // In a block the value of `result` is the id of the call.
+    // In a block, the value of `result` is the id of the call.
     let name = if table.has("result") { "result" } else { "of" };
     let of = if is_apart {
         call_id(&mut table, name)
@@ -428,7 +428,7 @@ fn usage(mut table: TomlTable<'_>) -> UsageRule {
     rule
 }
 
-/// Parses a separator, whose kind is the member of this name.
+/// Parses a separator. The member `name` has its kind.
 fn mark(mut table: TomlTable<'_>, name: &'static str) -> Option<MarkRule> {
     let kind = table.string(name);
     let known = kind
@@ -479,7 +479,7 @@ fn state(mut table: TomlTable<'_>) -> Option<StateRule> {
     })
 }
 
-/// Parses the state of work that continues after the result of its call.
+/// Parses an update of work that continues after the result of its call.
 fn end(mut table: TomlTable<'_>) -> Option<EndRule> {
     let rule = EndRule {
         each: table.path("each"),
@@ -530,7 +530,7 @@ fn lane(mut table: TomlTable<'_>) -> Option<LaneRule> {
     })
 }
 
-/// Parses how the call of a sub-agent is found if no record names it.
+/// Parses how to find the call of a sub-agent that no record names.
 fn starter(mut table: TomlTable<'_>) -> Option<StarterRule> {
     let tool = table.word("tool");
     let (before, of) = (table.path("before"), table.path("of"));

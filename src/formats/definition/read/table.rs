@@ -1,4 +1,4 @@
-//! A table of TOML whose fields are read by name: a field that is never read is a mistake.
+//! A TOML table whose fields are read by name. A field that is never read is reported as a mistake.
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
@@ -12,21 +12,21 @@ use crate::formats::definition::path::Path;
 
 pub(super) type Span = Range<usize>;
 
-/// The limit of reported mistakes; further ones are counted.
+/// The maximum number of reported mistakes; further ones are counted.
 const MISTAKES: usize = 100;
-/// The limit of members of a list or a table.
+/// The maximum number of members of a list or a table.
 const MEMBERS: usize = 1000;
-/// The limit of bytes of a text.
+/// The maximum length of a text in bytes.
 const TEXT: usize = 1024;
 
 pub(super) struct MistakeLog<'t> {
     lines: LineIndex<'t>,
     mistakes: RefCell<Vec<Mistake>>,
-    /// The number of mistakes beyond the limit.
+    /// The number of mistakes beyond the maximum.
     more: Cell<usize>,
 }
 
-/// A table, and the fields that were read.
+/// A table, with the names of the fields that were read.
 pub(super) struct TomlTable<'t> {
     pub(super) log: &'t MistakeLog<'t>,
     table: &'t DeTable<'t>,
@@ -52,12 +52,12 @@ impl<'t> MistakeLog<'t> {
         }
     }
 
-    /// The line of a position.
+    /// The line number of a position.
     pub(super) fn line(&self, at: &Span) -> usize {
         self.lines.line(at.start)
     }
 
-    /// Whether a list or a table is within the limit; reports a mistake if not.
+    /// Whether the number of members is within the limit; reports a mistake if not.
     pub(super) fn expect_few(&self, name: &str, members: usize, span: Span) -> bool {
         let is_few = members <= MEMBERS;
         if !is_few {
@@ -78,7 +78,7 @@ impl<'t> MistakeLog<'t> {
         mistakes
     }
 
-    /// A value that is a text.
+    /// A value as a text; reports a mistake if it is not one.
     pub(super) fn text_of<'v>(
         &self,
         name: &str,
@@ -153,7 +153,7 @@ impl<'t> TomlTable<'t> {
         }
     }
 
-    /// A value that is a table.
+    /// The value as a table; `None` if it is not one.
     pub(super) fn of(value: &'t Spanned<DeValue<'t>>, log: &'t MistakeLog<'t>) -> Option<Self> {
         Some(Self {
             log,
@@ -167,7 +167,7 @@ impl<'t> TomlTable<'t> {
         self.span.clone()
     }
 
-    /// A field of any type.
+    /// Reads a field of any type.
     pub(super) fn take(&mut self, name: &'static str) -> Option<&'t Spanned<DeValue<'t>>> {
         self.asked.push(name);
         self.table
@@ -184,7 +184,7 @@ impl<'t> TomlTable<'t> {
         self.log.text_of(name, self.take(name)?)
     }
 
-    /// A text that lives as long as the program.
+    /// Reads a text with the lifetime of the program.
     pub(super) fn word(&mut self, name: &'static str) -> Option<&'static str> {
         self.string(name).map(|(word, _)| leak(word))
     }
@@ -194,7 +194,7 @@ impl<'t> TomlTable<'t> {
         words.map(|(word, _)| leak(word)).collect()
     }
 
-    /// A flag, which is false unless it is given.
+    /// Reads a boolean, `false` by default.
     pub(super) fn is(&mut self, name: &'static str) -> bool {
         self.bool(name).unwrap_or(false)
     }
@@ -220,7 +220,7 @@ impl<'t> TomlTable<'t> {
         flag
     }
 
-    /// A text, or a list of them.
+    /// Reads a text or a list of texts.
     pub(super) fn strings(&mut self, name: &'static str) -> Vec<(&'t str, Span)> {
         let values = self.values(name).into_iter();
         values
@@ -228,7 +228,7 @@ impl<'t> TomlTable<'t> {
             .collect()
     }
 
-    /// A value, or a list of them.
+    /// Reads a value or a list of values.
     pub(super) fn values(&mut self, name: &'static str) -> Vec<&'t Spanned<DeValue<'t>>> {
         let Some(value) = self.take(name) else {
             return Vec::new();
@@ -252,7 +252,7 @@ impl<'t> TomlTable<'t> {
         self.tables(name).into_iter().next()
     }
 
-    /// A table, or a list of them.
+    /// Reads a table or a list of tables.
     pub(super) fn tables(&mut self, name: &'static str) -> Vec<Self> {
         let mut tables = Vec::new();
         for value in self.values(name) {
@@ -269,7 +269,7 @@ impl<'t> TomlTable<'t> {
         tables
     }
 
-    /// All fields that were not read, by name; those of nested tables by dotted names.
+    /// The fields that were not read, by name. Fields of nested tables have dotted names.
     pub(super) fn rest(&self) -> Vec<(String, &'t Spanned<DeValue<'t>>)> {
         let mut rest = Vec::new();
         let is_free = |key: &str| !self.asked.contains(&key);
@@ -279,7 +279,7 @@ impl<'t> TomlTable<'t> {
         rest
     }
 
-    /// All members, if the table is within the limit.
+    /// All members; none if the table exceeds the limit.
     fn members(
         &self,
     ) -> impl Iterator<Item = (&'t Spanned<DeString<'t>>, &'t Spanned<DeValue<'t>>)> {
@@ -289,7 +289,7 @@ impl<'t> TomlTable<'t> {
         self.table.iter().take(if is_few { MEMBERS } else { 0 })
     }
 
-    /// All members, each with its name.
+    /// All members that `read` accepts, by name.
     fn by_name<T>(
         &self,
         read: impl Fn(&str, &'t Spanned<DeValue<'t>>) -> Option<T>,
@@ -301,7 +301,7 @@ impl<'t> TomlTable<'t> {
         members.collect()
     }
 
-    /// All members, which are tables.
+    /// All members, which must be tables.
     pub(super) fn tables_by_name(self) -> Vec<(String, Span, Self)> {
         self.by_name(|name, value| {
             let table = Self::of(value, self.log);
@@ -312,17 +312,17 @@ impl<'t> TomlTable<'t> {
         })
     }
 
-    /// All members, which are paths.
+    /// All members, which must be paths.
     pub(super) fn paths_by_name(self) -> Vec<(String, Span, Path)> {
         self.by_name(|name, value| self.log.path_of(name, value))
     }
 
-    /// All members, which are texts.
+    /// All members, which must be texts.
     pub(super) fn strings_by_name(self) -> Vec<(String, Span, String)> {
         self.by_name(|name, value| Some(self.log.text_of(name, value)?.0.to_owned()))
     }
 
-    /// All members, which are texts or lists of them, with names that last as long as the program.
+    /// All members, which must be texts or lists of texts, with the lifetime of the program.
     pub(super) fn lists_by_name(self) -> Vec<(&'static str, &'static [&'static str])> {
         let lists = self.by_name(|name, value| {
             let items = value.get_ref().as_array();
@@ -337,7 +337,7 @@ impl<'t> TomlTable<'t> {
             .collect()
     }
 
-    /// As [`Self::rest`], with values that are paths.
+    /// As [`Self::rest`], for values that must be paths.
     pub(super) fn paths(self) -> Vec<(String, Path)> {
         let rest = self.rest().into_iter();
         rest.filter_map(|(name, value)| {
@@ -364,7 +364,7 @@ impl<'t> TomlTable<'t> {
     }
 }
 
-/// The limit of characters of a name in a message.
+/// The maximum length of a name in a message, in characters.
 const NAME: usize = 80;
 
 fn flatten<'t>(

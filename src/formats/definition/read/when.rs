@@ -8,7 +8,8 @@ use crate::formats::definition::path::Path;
 use crate::formats::definition::rule::Flag;
 use crate::formats::definition::when::{Condition, Conditions, Literal, Want};
 
-/// Parses `path = value`, `has`, `lacks`, `starts`, `not`; also adds the conditions in words.
+/// Parses `path = value`, `has`, `lacks`, `starts` and `not`, and adds each condition as text to
+/// `words`.
 pub(super) fn tests(mut table: TomlTable<'_>, words: &mut Vec<String>) -> Conditions {
     let mut when = Conditions::default();
     for (name, is_there) in [("has", true), ("lacks", false)] {

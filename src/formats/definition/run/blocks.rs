@@ -1,4 +1,4 @@
-//! Blocks, calls and results of a record.
+//! Makes blocks, calls and results from a record.
 
 use super::budget::LOOK;
 use super::{DefinitionDecoder, EntryHead, OPEN, line};
@@ -20,11 +20,11 @@ use crate::model::text::Text;
 use crate::model::tool::work::Work;
 use crate::model::tool::{self, ToolCall, ToolResult, ToolState, Verdict};
 
-/// Blocks of an entry, and edits to emit after it.
+/// The blocks of an entry, and edits to emit after the entry.
 type BlockOutput<'m> = (&'m mut Vec<BlockKind>, &'m mut Vec<Edit>);
 
 impl DefinitionDecoder {
-    /// Applies a block of a rule to a record.
+    /// Applies one block of a rule to a record.
     pub(super) fn block(
         &mut self,
         rule: &BlockRule,
@@ -120,7 +120,7 @@ impl DefinitionDecoder {
         }
     }
 
-    /// A part of a message in the format of the large providers.
+    /// Adds a part of a message in the format of the large providers.
     fn content(item: &Json<'_>, head: &EntryHead, made: BlockOutput<'_>, out: &mut Batch) {
         let (blocks, results) = made;
         let kind = item.get("type").str_or_empty();
@@ -188,10 +188,11 @@ impl DefinitionDecoder {
                 .unwrap_or_else(|| tool::textual_key(&head.key, number)),
             CallId::Order | CallId::Waiting => tool::textual_key(&head.key, number),
         };
-        // Some calls of a tool whose results are not recorded have one after all.
+        // For a tool whose results are usually not recorded, some calls have a recorded result
+        // after all.
         let may_wait = rule.result.as_ref().is_none_or(|result| result.unrecorded);
         if self.definition.needs.by_order && may_wait && self.ordered_calls.insert(key.clone()) {
-            // Results follow their calls directly, so earlier calls get none any more.
+            // Results directly follow their calls, so calls of earlier entries get none any more.
             let waiting = self.waiting.entry(head.lane.clone()).or_default();
             if waiting.asking != head.key || waiting.open.len() >= OPEN {
                 waiting.open.clear();
@@ -236,7 +237,7 @@ impl DefinitionDecoder {
         }
     }
 
-    /// Results in other records than their calls.
+    /// Makes the results of calls in other records.
     pub(super) fn results(
         &mut self,
         rule: &ResultRule,
@@ -273,7 +274,7 @@ impl DefinitionDecoder {
         let of = rule.of.as_ref()?;
         let id = match of {
             CallId::Path(path) => Some(self.runs.id(path, scope).unwrap_or_default()),
-            // Some results have an id although their call was written without.
+            // Some results have an id although their call has none.
             CallId::PathOrOrder(path) => self
                 .runs
                 .id(path, scope)
@@ -296,7 +297,7 @@ impl DefinitionDecoder {
             }
             None => self.next_open(&key, head, tool.as_ref()),
         };
-        // It replaces the state that says there is none.
+        // The result replaces the one that says that no result is recorded.
         let key = if self.unrecorded.contains(&call) {
             key_within(&call)
         } else {
@@ -313,7 +314,8 @@ impl DefinitionDecoder {
         if rule.once && !self.once.is_answer(&call, &head.key) {
             return None;
         }
-        // Joined by order, the tool may have another name in the result; a result without a call has only its own.
+        // Joined by order, the result may have another name for the tool than the call; a result
+        // without a call has only its own.
         result.tool = tool.filter(|_| has_id || call.is_blank());
         result.at = result.at.or(head.at);
         self.begin_work(&call, Some((rule, &result)), scope, out);
@@ -324,7 +326,7 @@ impl DefinitionDecoder {
         })
     }
 
-    /// Takes note of work without an id.
+    /// Registers background work that is identified by its command.
     fn begin_work(
         &mut self,
         call: &Key,
@@ -349,8 +351,8 @@ impl DefinitionDecoder {
             .is_none_or(|waiting| waiting.open.is_empty())
     }
 
-    /// The oldest call without a result, of this tool if calls name it, too. A repeated result has the call of the
-    /// first.
+    /// The oldest call without a result, of the given tool if calls name one. A repeated result
+    /// keeps its call.
     fn next_open(&mut self, result: &Key, head: &EntryHead, tool: Option<&Text>) -> Key {
         if let Some(call) = self.answered.get(result) {
             return call.clone();
@@ -370,11 +372,11 @@ impl DefinitionDecoder {
     }
 }
 
-/// The result within its call, if there is one.
+/// The result that a call has in its own record, if any.
 fn within(rule: &ResultRule, call: &Key, scope: Scope<'_>, out: &mut Batch) -> Option<ToolResult> {
     let says = |flag: &Option<Flag>| flag.as_ref().is_some_and(|flag| flag.holds(scope));
     let is_there = rule.text.as_ref().is_some_and(|path| path.is_there(scope));
-    // A condition that holds means that there is one.
+    // A rule with a condition has a result whenever the condition holds, even without text.
     if !is_there
         && !rule.unrecorded
         && rule.when.is_empty()
@@ -435,7 +437,7 @@ fn of_rule(rule: &ResultRule, key: Key, scope: Scope<'_>, out: &mut Batch) -> To
     }
 }
 
-/// The work that continues after a result.
+/// The background work that a result acknowledges.
 fn work(rule: &ResultRule, scope: Scope<'_>, out: &Batch) -> Option<Box<Work>> {
     let handle = rule
         .handle
@@ -451,7 +453,7 @@ fn work(rule: &ResultRule, scope: Scope<'_>, out: &Batch) -> Option<Box<Work>> {
     Some(Box::new(work))
 }
 
-/// An image by its data or its address.
+/// An image, from its data or from its path or URL.
 fn image(data: &str, mime: Text, out: &Batch) -> Image {
     let is_address = data.contains("://") || data.starts_with(['/', '~', '.']);
     inline::image(data, mime, !is_address, out)

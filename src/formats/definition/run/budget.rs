@@ -1,26 +1,26 @@
-//! The budget of rules for a record. Nested lists may multiply the work of a rule: the budget bounds it by the size of the
-//! record.
+//! The budget of work per record. Nested lists may multiply the work of a rule; the budget limits
+//! it to a multiple of the record's size.
 
 use super::DefinitionDecoder;
 use crate::formats::definition::path::Scope;
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, Severity};
 
-/// The budget of the smallest record, in bytes.
+/// The budget that each record gets, in bytes.
 const FREE: usize = 64 << 10;
-/// The budget of a larger record, as a multiple of its size.
+/// The additional budget, as a multiple of the record's size.
 const TIMES: usize = 32;
-/// The cost of a value.
+/// The cost of visiting a value.
 pub(super) const LOOK: usize = 16;
-/// The cost of a rule.
+/// The cost of trying a rule.
 pub(super) const RULE: usize = 64;
 
-/// The cost of a record so far.
+/// The cost of decoding the current record so far.
 #[derive(Default)]
 pub(super) struct RecordBudget {
     done: usize,
     weight: Option<usize>,
-    /// Whether a notice has said that the budget is exceeded.
+    /// Whether a notice about the exceeded budget has been emitted.
     has_stopped: bool,
 }
 
@@ -29,7 +29,7 @@ impl RecordBudget {
         (self.done, self.weight) = (0, None);
     }
 
-    /// Sets the budget by the size of a record with records in it.
+    /// The size of the record, computed once.
     pub(super) fn weigh(&mut self, record: &Json<'_>) -> usize {
         *self.weight.get_or_insert_with(|| record.weight())
     }
@@ -38,7 +38,7 @@ impl RecordBudget {
         self.done = self.done.saturating_add(cost);
     }
 
-    /// Whether the cost, with so many bytes of texts, exceeds the budget.
+    /// Whether the cost exceeds the budget, including the bytes of texts made so far.
     fn is_exceeded(&mut self, texts: usize, record: &Json<'_>) -> bool {
         let all = self.done.saturating_add(texts);
         all > FREE
@@ -51,7 +51,8 @@ impl RecordBudget {
 }
 
 impl DefinitionDecoder {
-    /// Spends a cost if the budget allows it; emits a notice once if not.
+    /// Adds a cost and returns whether the budget allows it. Emits a notice the first time that it
+    /// does not.
     pub(super) fn spend_budget(&mut self, cost: usize, scope: Scope<'_>, out: &mut Batch) -> bool {
         self.budget.add(cost);
         let is_exceeded = self.budget.is_exceeded(out.made(), scope.record);

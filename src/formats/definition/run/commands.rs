@@ -1,5 +1,5 @@
-//! Work without an id: what was run says which work a record is about, where no other call and no other record has run
-//! the same.
+//! Joins the ends of background work with its calls by command, for work without ids. A command
+//! that several calls or several records have is ambiguous and joins nothing.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -8,19 +8,19 @@ use crate::model::edit::Batch;
 use crate::model::text::Name;
 use crate::model::tool::work::{About, Update};
 
-/// Calls in the background and the records of their ends, by command.
+/// Background calls and the records about their work, by command.
 #[derive(Default)]
 pub(super) struct Commands(HashMap<Key, Same>);
 
 #[derive(Default)]
 struct Same {
     calls: BTreeSet<Key>,
-    /// By the keys of the records, each with its lane.
+    /// Updates by the key of their record, each with its lane.
     records: BTreeMap<Key, (Update, Option<Name>)>,
 }
 
 impl Commands {
-    /// A call began work with this command.
+    /// Adds a call that started work with this command.
     pub(super) fn call(&mut self, command: &Key, call: &Key, out: &mut Batch) {
         let same = self.0.entry(command.clone()).or_default();
         if same.calls.insert(call.clone()) {
@@ -28,7 +28,7 @@ impl Commands {
         }
     }
 
-    /// A record is about work with this command.
+    /// Adds a record about work with this command.
     pub(super) fn record(
         &mut self,
         command: &Key,
@@ -49,7 +49,7 @@ impl Same {
             for (update, lane) in self.records.values() {
                 let mut update = update.clone();
                 if !is_alone {
-                    // It takes the place of what was emitted before.
+                    // This replaces the end that was emitted before the command became ambiguous.
                     update.end = None;
                 }
                 let about = About::call(call.clone());

@@ -1,4 +1,4 @@
-//! Usage by the rules of a definition, with cumulative sums turned into increments.
+//! Counts usage by the rules of a definition, and turns cumulative sums into increments.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,34 +12,35 @@ use crate::model::edit::Batch;
 use crate::model::text::{Name, Text};
 use crate::model::usage::{self, Usage};
 
-/// State of usage that is recorded as sums.
+/// The state of usage that agents record as sums.
 #[derive(Default)]
 pub(super) struct UsageCounter {
     /// The last cumulative sums, by model.
     sums: HashMap<Text, CumulativeSums>,
-    /// Usage that was emitted separately on a condition: a row that is read again may not fulfil it any more.
+    /// Entries whose usage was emitted separately because of a condition, which a row may no longer
+    /// fulfil when it is read again.
     given: HashSet<Key>,
-    /// The sum of the session's own requests.
+    /// The total of the session's own requests.
     own: RequestSum,
-    /// The sum of its run, if it is recorded.
+    /// The total of the session's run, if it is recorded.
     run: Option<RequestSum>,
     /// Sums of the session so far.
     pub(super) so_far: SoFar,
 }
 
-/// Whose usage it is.
+/// The owner of recorded usage.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum UsageOwner {
     Session,
-    /// Of a sub-agent in the session's file.
+    /// A sub-agent in the session's file.
     Lane,
-    /// Of a sub-agent in a file of its own.
+    /// A sub-agent in a file of its own.
     Companion,
-    /// Of the session, recorded in a small file or a database beside it.
+    /// The session, recorded in a small file or a database beside it.
     Beside,
 }
 
-/// Tokens and dollars.
+/// A total of tokens and cost in USD.
 #[derive(Clone, Copy, Default)]
 struct RequestSum {
     tokens: u64,
@@ -66,7 +67,7 @@ impl RequestSum {
     }
 }
 
-/// Agents add up in floating point.
+/// Tolerance in USD, since agents add up costs in floating point.
 const ROUNDING: f64 = 1e-9;
 
 #[derive(Clone, Copy, Default)]
@@ -84,7 +85,7 @@ impl CumulativeSums {
         let has_fallen = |(now, last): (Option<u64>, Option<u64>)| {
             now.zip(last).is_some_and(|(now, last)| now < last)
         };
-        // A smaller sum has begun anew.
+        // A sum that has fallen was restarted from zero.
         if now.counts.into_iter().zip(self.counts).any(has_fallen)
             || now
                 .cost
@@ -113,7 +114,8 @@ impl UsageCounter {
         self.sums.clear();
     }
 
-    /// The usage of an entry; usage of others is emitted separately. Without a model it is of that of the session.
+    /// Returns the usage of an entry, and emits the usage of others separately. Usage that names no
+    /// model gets the session's.
     pub(super) fn usage(
         &mut self,
         rules: &[UsageRule],
@@ -174,8 +176,9 @@ impl UsageCounter {
         own
     }
 
-    /// The usage of a session that is not counted yet. Its sum may include sub-agents, which those in files of their own do
-    /// not say: it does if it is more than the sum of the session's own requests before it. Without such a sum requests are
+    /// Drops usage that is already counted. A session's sum includes its sub-agents if it exceeds
+    /// the total of the session's own requests before it; then the sums in the sub-agents' own
+    /// files are dropped. They are also dropped if the session has no sum, since then requests are
     /// added up.
     fn once(&mut self, mut usage: Usage, rule: &UsageRule, whose: UsageOwner) -> Option<Usage> {
         match (whose, rule.scope) {

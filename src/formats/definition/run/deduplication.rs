@@ -1,4 +1,5 @@
-//! Deduplication of calls and results in several records, such as the answer of the model and the log of the tool.
+//! Deduplicates calls and results that several records have, such as the model's answer and the
+//! tool's log.
 
 use std::collections::HashMap;
 
@@ -7,7 +8,8 @@ use crate::model::edit::Edit;
 use crate::model::text::Name;
 use crate::model::tool::{self, ToolCall, ToolState};
 
-/// The entries that had a call and its result first. A record that is read again has them again.
+/// The entries in which each call and its result came first. The same entry has them again when its
+/// record is read again.
 #[derive(Default)]
 pub(super) struct Deduplicated {
     calls: HashMap<Key, FirstEntries>,
@@ -20,7 +22,7 @@ struct FirstEntries {
 }
 
 impl Deduplicated {
-    /// Whether no other entry has this call. An id that identifies nothing is always new.
+    /// Whether no other entry has this call. A call whose id does not identify it is always new.
     pub(super) fn is_new(&mut self, call: &ToolCall, entry: &Key) -> bool {
         if !tool::identifies(&call.key) {
             return true;
@@ -39,7 +41,7 @@ impl Deduplicated {
         by.answered.get_or_insert_with(|| entry.clone()) == entry
     }
 
-    /// Adds the duration of the tool, which only its log has, to a result that was emitted before.
+    /// Adds the duration, which only the tool's log records, to a result that was already emitted.
     pub(super) fn result_of(
         &mut self,
         call: ToolCall,

@@ -1,4 +1,4 @@
-//! Entries that may be undone, replaced, or recorded twice.
+//! Entries that may be undone, replaced or recorded twice.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher};
@@ -18,13 +18,13 @@ pub(super) struct UndoableEntry {
     role: Role,
     lane: Option<Name>,
     marks: Marks,
-    /// Whether lists of messages may omit it: the program added it, or its kind is unknown.
+    /// Whether a list of messages may omit the entry: the program added it, or its kind is unknown.
     is_beside: bool,
 }
 
 impl DefinitionDecoder {
-    /// Undoes the entries that a new list does not name, with their neighbours. The entries of the list come first, in its
-    /// order.
+    /// Undoes the entries that a new list of messages omits, with their neighbours. They are
+    /// emitted before the entries of the list.
     pub(super) fn undo_unnamed(
         &mut self,
         before: Vec<UndoableEntry>,
@@ -53,13 +53,14 @@ impl DefinitionDecoder {
         out.edits.splice(from..from, undone);
     }
 
-    /// Whether a record is the first with its key: one that is read again, because it was edited, is the same.
+    /// Whether a record is the first with its key. A record that is read again, because it was
+    /// edited, still is.
     pub(super) fn is_first(&mut self, key: &Key, own: Key) -> bool {
         let first = self.seen.entry(key.clone()).or_insert_with(|| own.clone());
         *first == own
     }
 
-    /// Whether a record repeats one that was replaced by a newer one.
+    /// Whether a record repeats an earlier version that a newer one has replaced.
     pub(super) fn is_replayed(&mut self, key: &Key, record: &Json<'_>) -> bool {
         let mut hasher = DefaultHasher::new();
         record.print(&mut hasher);
@@ -79,13 +80,14 @@ impl DefinitionDecoder {
             return;
         };
         let place = self.entries.places.get(&to).copied();
-        // A rewind to before an entry that is gone undoes everything; an unknown name may be no entry at all.
+        // A rewind to before an entry that no longer exists undoes everything. A rewind to after
+        // one undoes nothing, since the name may not be that of an entry.
         let from = match place {
             Some(place) => place + usize::from(rewind.stays),
             None if rewind.stays => return,
             None => 0,
         };
-        // Neighbours of the last entry that is kept are kept, too.
+        // Neighbours of the last entry that stays also stay.
         let beside = self
             .entries
             .list
@@ -121,18 +123,18 @@ impl DefinitionDecoder {
     }
 }
 
-/// Hashes of the records with one key.
+/// Hashes of the records that had one key.
 #[derive(Default)]
 pub(super) struct Versions {
     last: Option<u64>,
     before: HashSet<u64>,
 }
 
-/// Entries that may be undone, in order; each key once.
+/// Entries that may be undone, in order, one per key.
 #[derive(Default)]
 pub(super) struct EntryIndex {
     pub(super) list: Vec<UndoableEntry>,
-    /// Their indexes in the list.
+    /// Indexes into `list`, by key and by further names.
     places: HashMap<Key, usize>,
 }
 
@@ -151,14 +153,14 @@ impl EntryIndex {
         self.list.push(kept);
     }
 
-    /// Adds another name for an entry, unless an entry has it.
+    /// Adds a further name for an entry, unless it is already in use.
     pub(super) fn add_name(&mut self, name: Option<&Key>, key: &Key) {
         if let (Some(name), Some(at)) = (name, self.places.get(key).copied()) {
             self.places.entry(name.clone()).or_insert(at);
         }
     }
 
-    /// Removes the entries from this index on.
+    /// Removes and returns the entries from this index on.
     pub(super) fn split_off(&mut self, from: usize) -> Vec<UndoableEntry> {
         let kept = self.list.split_off(from.min(self.list.len()));
         self.places.retain(|_, at| *at < from);

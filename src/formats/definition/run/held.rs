@@ -1,4 +1,5 @@
-//! Records that repeat answers at the end of a file: only those are emitted whose text no answer has.
+//! Holds back records at the end of a file that may repeat answers; those whose text no answer has
+//! are emitted.
 
 use std::collections::HashSet;
 
@@ -7,10 +8,10 @@ use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Entry, Role};
 use crate::model::text::Text;
 
-/// The identity of a text: its beginning and its size.
+/// Identifies a text by its beginning and its size.
 type TextIdentity = (Text, u32);
 
-/// Texts of answers, and edits that are held back until all answers are read.
+/// The texts of answers, and the edits that are held back until all answers have been read.
 #[derive(Default)]
 pub(super) struct HeldEdits {
     said: HashSet<TextIdentity>,
@@ -32,7 +33,7 @@ impl HeldEdits {
     /// Holds back the edits with this text.
     pub(super) fn hold(&mut self, text: &str, edits: Vec<Edit>) {
         let print = print_of(&Batch::default().prose(text));
-        // Their own texts are not those of answers.
+        // Making these edits added their own text to `said`, where it must not count as an answer.
         self.said.remove(&print);
         self.held.push((print, edits));
     }

@@ -1,8 +1,9 @@
-//! Journals: records that change a document, one after the other. The document is replayed, and the rules read its changed
-//! elements as they read those of a document.
+//! Journals: records that edit a document one after the other. The document is replayed, and the
+//! rules decode its changed elements like the elements of a document file.
 //!
-//! No record holds what an element has become, so its bodies stay in memory. An element that is read again replaces what
-//! it showed; the entries of one that is removed are undone, like those of a rewound message.
+//! No record has the current content of an element, so its bodies stay in memory. An element that
+//! is decoded again replaces its earlier entries; the entries of a removed element are undone, as
+//! by a rewind.
 
 mod replay;
 
@@ -23,11 +24,11 @@ use crate::model::entry::Piece;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
-/// The pieces of each entry of the document.
+/// The pieces of each entry, by key.
 pub(super) type Pieces = HashMap<Key, Vec<Piece>>;
 
 impl DefinitionDecoder {
-    /// Replays a record of a journal. `None` if it changes none of the elements.
+    /// Replays a record of a journal. `None` if it changes no element.
     pub(super) fn journal(&mut self, input: Input<'_>, out: &mut Batch) -> Option<Fate> {
         let journal = self.definition.journal.as_ref()?;
         if !matches!(input.place, Place::Line | Place::Row(_)) {
@@ -57,7 +58,7 @@ impl DefinitionDecoder {
         fate
     }
 
-    /// Reads the changed elements that were put off.
+    /// Decodes the changed elements that were postponed.
     pub(super) fn finish_journal(&mut self, out: &mut Batch) {
         let Some(journal) = &self.definition.journal else {
             return;
@@ -69,8 +70,8 @@ impl DefinitionDecoder {
         self.replay = replay;
     }
 
-    /// Reads an element that has changed, or puts that off. Answers whether it shows anything new; `None` if nothing of it
-    /// has changed.
+    /// Decodes an element that has changed, or postpones that. Returns whether any of its content
+    /// is new; `None` if nothing has changed.
     fn element(
         &mut self,
         replay: &mut Replay,
@@ -96,7 +97,8 @@ impl DefinitionDecoder {
         let value = replay.document.get(list).items().get(at)?;
         let takes =
             |rule: &Rule| rule.is_for(RecordKind::Record) && rule.when.holds(Scope::of(value));
-        // From the middle of a journal on not all of an element is known.
+        // A journal that is read from its middle on has incomplete elements, which no rule may
+        // match.
         if !self.definition.rules.iter().any(takes) {
             return None;
         }
@@ -123,7 +125,7 @@ impl DefinitionDecoder {
         update(&before, edits, &mut replay.pieces, out)
     }
 
-    /// Emits facts that have changed; a deleted one is emptied.
+    /// Emits facts that have changed. A deleted fact is emitted as empty.
     fn facts_of(&mut self, had: &[bool], document: &Json<'_>, out: &mut Batch) {
         let rules = self.definition.facts.iter().zip(&mut self.facts);
         for ((rule, last), had) in rules.zip(had) {
@@ -141,7 +143,7 @@ impl DefinitionDecoder {
     }
 }
 
-/// Emits the entries of removed elements as undone. Answers `None` if there are none.
+/// Emits the entries of removed elements as undone. `None` if there are none.
 fn undo(replay: &mut Replay, out: &mut Batch) -> Option<bool> {
     let entry_of = |edit: Edit| match edit {
         Edit::Entry(entry) => Some(entry),
@@ -161,8 +163,8 @@ fn undo(replay: &mut Replay, out: &mut Batch) -> Option<bool> {
     (out.edits.len() > from).then_some(false)
 }
 
-/// Emits what an element shows now, where that differs from what it showed before. Answers whether a block is new; `None`
-/// if nothing differs.
+/// Emits the current edits of an element that differ from its earlier ones. Returns whether a block
+/// is new; `None` if nothing differs.
 fn update(before: &[Edit], now: Vec<Edit>, pieces: &mut Pieces, out: &mut Batch) -> Option<bool> {
     let mut is_shown: Option<bool> = None;
     let entry_of = |edits: &[Edit], key: &Key| {
@@ -203,7 +205,7 @@ fn update(before: &[Edit], now: Vec<Edit>, pieces: &mut Pieces, out: &mut Batch)
         let old = pieces.insert(entry.key.clone(), own.clone());
         let gone = old.into_iter().flatten();
         let gone: Vec<Piece> = gone.filter(|piece| !own.contains(piece)).collect();
-        // What is set anew takes the place of what was, whether it is more or less.
+        // Usage is replaced, not merged: the new value counts even if it is smaller.
         let usage = entry.usage.clone();
         let usage = usage.filter(|_| known.is_some_and(|known| known.usage != entry.usage));
         let (key, model) = (entry.key.clone(), entry.model.clone());
@@ -220,7 +222,7 @@ fn update(before: &[Edit], now: Vec<Edit>, pieces: &mut Pieces, out: &mut Batch)
     is_shown
 }
 
-/// Reads the change that a record makes, and calls `apply` with it.
+/// Parses the edits that a record makes to the document and passes each to `apply`.
 fn read(journal: &Journal, record: &Json<'_>, apply: &mut dyn FnMut(Change<'_>)) {
     let scope = Scope::of(record);
     let does = |when: &Option<Conditions>| when.as_ref().is_some_and(|when| when.holds(scope));

@@ -1,4 +1,4 @@
-//! Files beside the session that its records name, each with the records of a sub-agent.
+//! Files beside the session that its records name, each with the records of one sub-agent.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
@@ -10,26 +10,25 @@ use crate::model::entry::Entry;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 
-/// The suffix of files that records name without it.
+/// The suffix of files that records name without a suffix.
 const ENDING: &str = ".json";
 
-/// The files that records have named.
+/// The sub-agents of files that records have named, and the calls that started sub-agents.
 #[derive(Default)]
 pub(super) struct LaneFiles {
     /// The folder of the session.
     home: Option<PathBuf>,
-    /// By their paths in that folder.
+    /// Sub-agents by the path of their file, relative to `home`.
     files: HashMap<PathBuf, SubAgent>,
     /// Sub-agents whose records are in the session's own file.
     within: HashSet<Name>,
-    /// Calls that may have started a sub-agent whose records do not name its call, in order; and the call of each such
-    /// sub-agent.
+    /// Calls that may have started a sub-agent whose records do not name its call, in order;
+    /// `started` has the call of each such sub-agent.
     starters: Vec<StartingCall>,
     known: HashSet<Key>,
     started: HashMap<Name, Key>,
 }
 
-/// A call that may have started a sub-agent.
 struct StartingCall {
     call: Key,
     at: Timestamp,
@@ -37,7 +36,7 @@ struct StartingCall {
     has_started: bool,
 }
 
-/// The sub-agent of a file.
+/// The sub-agent whose records a file holds.
 struct SubAgent {
     lane: Name,
     call: Option<Key>,
@@ -52,7 +51,7 @@ impl LaneFiles {
         }
     }
 
-    /// Adds the calls of a tool that starts sub-agents.
+    /// Adds the calls of the tool that starts sub-agents.
     pub(super) fn add_starting_calls(&mut self, tool: &str, entry: &Entry) {
         for call in entry.calls().filter(|call| call.name.as_str() == tool) {
             let Some(at) = call.started.or(entry.at) else {
@@ -70,8 +69,8 @@ impl LaneFiles {
         }
     }
 
-    /// The call that started a sub-agent which began at this time: the last one before it. Of several calls at the same
-    /// time each starts one.
+    /// The call that started a sub-agent: the last one before the time at which it began. If
+    /// several calls have the same time, each starts one sub-agent.
     pub(super) fn starting_call(
         &mut self,
         agent: Name,
@@ -102,12 +101,12 @@ impl LaneFiles {
         Some(starter.call.clone())
     }
 
-    /// Marks a sub-agent as one whose records are in the session's own file.
+    /// Registers a sub-agent whose records are in the session's own file.
     pub(super) fn mark_inline(&mut self, lane: &Name) {
         self.within.insert(lane.clone());
     }
 
-    /// Requests the file of a sub-agent. Returns whether only that file describes it.
+    /// Requests the file of a sub-agent. Returns whether the file alone describes it.
     pub(super) fn request(
         &mut self,
         file: Option<Text>,
@@ -134,7 +133,8 @@ impl LaneFiles {
         true
     }
 
-    /// The sub-agent of the file of a record. It is emitted when its first record is read.
+    /// The lane of the file that a record is from. The sub-agent is emitted with the first record
+    /// of its file.
     pub(super) fn lane_of(&mut self, place: Place<'_>, out: &mut Batch) -> Option<Name> {
         let (Place::File(path) | Place::CompanionLine(path)) = place else {
             return None;
@@ -150,8 +150,9 @@ impl LaneFiles {
     }
 }
 
-/// The path of a named file below the folder of the session. Of a path of another machine the last component counts. `None`
-/// if it leads out of the folder, or is a pattern.
+/// The path of a named file relative to the folder of the session. Of an absolute path only the
+/// last component counts, as it may be from another machine. `None` if the path leads out of the
+/// folder or is a pattern.
 pub(in crate::formats::definition) fn place_of(wanted: &str) -> Option<PathBuf> {
     if wanted.contains("://") || wanted.contains(['*', '?', '[', '\0']) {
         return None;

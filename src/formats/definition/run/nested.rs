@@ -1,4 +1,4 @@
-//! Records within records.
+//! Decodes records that are nested within records.
 
 use super::budget::LOOK;
 use super::{DefinitionDecoder, RecordSite, show_within};
@@ -8,11 +8,11 @@ use crate::formats::definition::rule::Rule;
 use crate::model::edit::{Batch, Severity};
 use crate::model::tally::Fate;
 
-/// The limit of records within records.
+/// The maximum nesting of records.
 const DEEPEST: u8 = 4;
 
 impl DefinitionDecoder {
-    /// Applies the rules to the records within a record.
+    /// Applies the rules to the records nested in a record.
     pub(super) fn within(
         &mut self,
         rule: &Rule,
@@ -33,7 +33,7 @@ impl DefinitionDecoder {
         is_shown
     }
 
-    /// Applies the rules to these records within a record.
+    /// Applies the rules to the nested records at this path.
     fn records(
         &mut self,
         path: &Path,
@@ -76,7 +76,7 @@ impl DefinitionDecoder {
     }
 }
 
-/// Emits records that lie too deep for rules as trees.
+/// Emits records beyond the maximum nesting as raw trees.
 fn show_deep(path: &Path, site: RecordSite<'_>, out: &mut Batch) -> bool {
     let mut number = 0;
     path.each(site.scope, &mut |found| {
@@ -105,7 +105,7 @@ fn show_deep(path: &Path, site: RecordSite<'_>, out: &mut Batch) -> bool {
     number > 0
 }
 
-/// The index of a record within records, with those of the records around it.
+/// The index of a nested record, prefixed with the indexes of its outer records.
 fn number_within(site: RecordSite<'_>, number: usize) -> String {
     site.number
         .map_or_else(|| number.to_string(), |outer| format!("{outer}/{number}"))

@@ -1,7 +1,8 @@
 //! Several runs of the program in one file.
 //!
-//! A run begins with a record of its own. If that is missing, the begin is found by ids that each run numbers anew: an item
-//! occurs again after its run ended, or after it was complete, with other content.
+//! A run begins with a record of its own. If that is missing, ids that restart with each run reveal
+//! the beginning: an item occurs again after its run ended, or after it was complete, with other
+//! content.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
@@ -19,21 +20,22 @@ pub(super) struct ProgramRuns {
     /// Whether the current run has an entry.
     pub(super) is_used: bool,
     name: Option<Text>,
-    /// Items of the current run, with hashes of complete ones.
+    /// Items of the current run; complete ones with the hash of their record.
     items: HashMap<Text, Option<u64>>,
     is_over: bool,
-    /// Whether it began without a record.
+    /// Whether the run was detected by its ids, without a record of its beginning.
     is_guessed: bool,
-    /// The name of such a run, or of the one after it, which its next item decides.
+    /// The name from a record that belongs either to such a run or to the one after it; the next
+    /// item decides.
     said: Option<RunName>,
 }
 
-/// The name of a run, if a record gave it one.
+/// The name of a run; `None` if its record gives none.
 #[derive(Clone, Default)]
 struct RunName(Option<Text>);
 
 impl ProgramRuns {
-    /// An id that is unique in the file: ids of later runs get the name of their run.
+    /// Makes an id unique within the file: later runs add their number.
     pub(super) fn id(&self, path: &Path, scope: Scope<'_>) -> Option<Key> {
         let id = path.word(scope)?;
         Some(if self.number > 1 {
@@ -43,7 +45,7 @@ impl ProgramRuns {
         })
     }
 
-    /// Whether an item shows that a run has begun.
+    /// Whether an item shows that a new run has begun.
     fn begins_with(&self, item: &Text, print: u64) -> bool {
         let Some(known) = self.items.get(item) else {
             return false;
@@ -66,9 +68,9 @@ impl DefinitionDecoder {
         }
     }
 
-    /// Resets calls and sums, which are of another run.
+    /// Begins a run: calls and sums of the previous one no longer count.
     fn begin(&mut self, name: Option<Text>) {
-        // A repeated line begins one run.
+        // A run without entries keeps its number, so that a repeated record begins only one run.
         let number = self.runs.number.max(1) + u32::from(self.runs.is_used);
         self.waiting.clear();
         if self.runs.name != name {
@@ -81,7 +83,7 @@ impl DefinitionDecoder {
         };
     }
 
-    /// Reads the ids that each run numbers anew.
+    /// Detects the beginning of a run by ids that restart with each run.
     pub(super) fn read_item(&mut self, scope: Scope<'_>) {
         let Some(Numbered { item, done, over }) = &self.definition.needs.numbered else {
             return;

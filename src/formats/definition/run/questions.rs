@@ -8,7 +8,7 @@ use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 
-/// Open questions of a lane, in order.
+/// The open questions of a lane, in order.
 #[derive(Default)]
 pub(super) struct Questions(Vec<Question>);
 
@@ -23,7 +23,8 @@ struct Question {
 }
 
 impl Questions {
-    /// Adds a question, or replaces one by its answer: the one with its key, or else the last.
+    /// Adds a question, or replaces a question by its answer: the one with the same key, otherwise
+    /// the last.
     pub(super) fn merge(
         &mut self,
         (kind, call): (MarkKind, Option<Key>),
@@ -67,8 +68,8 @@ impl Questions {
         }
     }
 
-    /// Removes questions about calls that have progressed: they were answered, though no record says how. A permission
-    /// without a call is for any call of its lane.
+    /// Closes questions whose calls have progressed: they were answered, though no record has the
+    /// answer. A permission without a call is closed by any call of its own lane.
     fn remove_answered_by(
         &mut self,
         (calls, is_own): (&[Key], bool),
@@ -92,7 +93,8 @@ impl Questions {
 }
 
 impl DefinitionDecoder {
-    /// Removes the questions about calls that the edits of a record show to have progressed.
+    /// Closes the questions about calls that have progressed, by the edits of the current record
+    /// from index `from` on.
     pub(super) fn answer_by_calls(
         &mut self,
         from: usize,

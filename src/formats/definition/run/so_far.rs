@@ -1,8 +1,9 @@
-//! Sums of the usage of a session so far, which some agents record now and then.
+//! Sums of a session's usage so far, which some agents record from time to time.
 //!
-//! The last sum counts, and requests after it are added. A sum with a cost alone counts until there is one by model. A file
-//! may hold several sessions, not all with sums, and some agents reset their sums when they rewind. A database beside the
-//! session may have a sum, too: the larger one counts.
+//! The last sum counts, and requests after it are added. A sum of the cost alone counts only until
+//! there is a sum by model. A file may hold several sessions, some of them without sums, and some
+//! agents reset their sums when they rewind. If a database beside the session also has a sum, the
+//! larger one counts.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -11,30 +12,29 @@ use crate::model::edit::Batch;
 use crate::model::text::{Name, Text};
 use crate::model::usage::{Scope, Usage};
 
-/// The usage of sessions so far.
+/// The usage so far, of all sessions of the file.
 #[derive(Default)]
 pub(super) struct SoFar {
-    /// The id of the session, once it has usage.
+    /// The id of the current session, once it is recorded.
     session: Option<Text>,
-    /// How often the sums were reset.
+    /// How many times the sums were reset.
     number: u32,
-    /// Whether any record had a sum.
     has_sums: bool,
-    /// Requests that a sum includes.
+    /// Requests that a sum already includes.
     within: HashSet<Key>,
-    /// Requests that no sum includes yet, with the number of the sum that may.
+    /// Requests that no sum includes yet, with the `number` of the sums that may include them.
     open: BTreeMap<Key, (u32, Spending)>,
     own: BTreeMap<Key, Spending>,
-    /// The sum in a database beside the session.
+    /// The sums in a database beside the session, by model.
     beside: BTreeMap<Key, Spending>,
     sent: BTreeMap<Key, Spending>,
 }
 
-/// Usage of a model.
+/// Usage with its model.
 type Spending = (Usage, Option<Name>);
 
 impl SoFar {
-    /// Sets the session of a record.
+    /// Sets the session of the current record. A change of session resets the sums.
     pub(super) fn set_session(&mut self, id: &Text) {
         let known = self.session.replace(id.clone());
         if known.is_some_and(|known| known != *id) {
@@ -74,7 +74,7 @@ impl SoFar {
         }
     }
 
-    /// Sets a sum by model, or of the cost alone.
+    /// Sets the sums by model, or a sum of the cost alone.
     pub(super) fn sum_up(&mut self, sums: Vec<Spending>, out: &mut Batch) {
         let Some(scope) = sums.first().map(|(usage, _)| usage.scope) else {
             return;
@@ -111,14 +111,14 @@ impl SoFar {
         self.publish(out);
     }
 
-    /// Sets the sum of a database beside the session.
+    /// Sets the sums from a database beside the session.
     pub(super) fn sum_up_beside(&mut self, sums: Vec<Spending>, out: &mut Batch) {
         self.beside.clear();
         add(&mut self.beside, "beside/", sums);
         self.publish(out);
     }
 
-    /// Whether sums are smaller than the last ones: some versions count each run of the program separately.
+    /// Whether sums have fallen, because some versions count each run of the program separately.
     fn have_fallen(&self, sums: &[Spending]) -> bool {
         let of_now = of_number(self.number);
         let mut new = BTreeMap::new();
@@ -167,7 +167,7 @@ impl SoFar {
     }
 }
 
-/// The prefix of the keys of the sums with this number.
+/// The key prefix of sums with this number.
 fn of_number(number: u32) -> String {
     format!("so far/{number}/")
 }

@@ -1,4 +1,4 @@
-//! How work ends that goes on after the result of its call.
+//! The ends of work that continues after the result of its call.
 
 use std::path::Path as FilePath;
 
@@ -20,7 +20,7 @@ fn carriers(call: &ToolCall) -> Vec<(Carrier, bool)> {
         .collect()
 }
 
-/// When the work of the first call ended, with its exit code, and when the model was told.
+/// The end of the first call's work, its exit code, and the time when the model was notified.
 fn life(transcript: &Transcript) -> (Option<String>, Option<i64>, Option<Timestamp>) {
     let (_, call) = transcript.works().next().unwrap();
     let work = call.state.work().unwrap();
@@ -169,7 +169,7 @@ fn a_terminal_of_cursor_says_how_its_command_ended() {
             vec![("1", terminal("npm test", &foot("unknown")))],
             "done",
         ),
-        // Nobody knows which of the two it was.
+        // Both runs had the same command, so neither can be identified.
         (
             vec![long.clone()],
             vec![failed.clone(), ("12", terminal("npm test", &foot("0")))],
@@ -180,7 +180,7 @@ fn a_terminal_of_cursor_says_how_its_command_ended() {
             vec![failed.clone()],
             "unknown",
         ),
-        // Whatever a foreground command came to, it was not recorded.
+        // The result of a foreground command is not recorded.
         (
             vec![shell("npm test", 30_000)],
             vec![failed.clone()],
@@ -191,7 +191,7 @@ fn a_terminal_of_cursor_says_how_its_command_ended() {
         let all = vec![expected; lines.len()].join(" ");
         assert_eq!(states, all, "{lines:?} {terminals:?}");
     }
-    // Where the result names the terminal, that is the one, and the model may ask for it.
+    // If the result names the terminal, that identifies the work, and the model may poll it.
     let named = long.replace(
         r#""name":"Shell""#,
         r#""output":"in the background: /p/terminals/12.txt","name":"Shell""#,
@@ -308,7 +308,7 @@ fn the_table_of_hermes_tells_ends_of_which_no_row_tells() {
         life(&alone),
         (end(), None, Some(Timestamp(1_792_490_590_000)))
     );
-    // What the model got to see stands for what the program noted.
+    // The notice that the model received takes precedence over the record of the program.
     let last = notice(
         r"[ASYNC DELEGATION BATCH COMPLETE — deleg_9]\n--- ✗ TASK 1/2: a  (status=failed, 2s) ---\nx\n\n--- ✓ TASK 2/2: b  (status=completed, 3s) ---\ny",
     );

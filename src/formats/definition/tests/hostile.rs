@@ -1,5 +1,5 @@
-//! Definitions that are written to cost time, memory or the stack: each is refused with a sentence, or reads what it is
-//! given at once.
+//! Definitions written to waste time, memory or the stack. Each is refused with a message, or
+//! decodes its input quickly.
 
 use crate::formats::decoder::{Format, Place, feed};
 use crate::formats::definition::read::read;
@@ -20,7 +20,7 @@ fn names(count: usize) -> String {
         .concat()
 }
 
-/// Each refused, with what the first mistake says.
+/// Definitions that are refused, each with a part of its first mistake.
 fn refused() -> Vec<(&'static str, String, &'static str)> {
     let long = |unit: &str, times: usize| unit.repeat(times);
     vec![
@@ -124,7 +124,7 @@ fn what_would_cost_its_square_is_refused_with_a_sentence() {
     }
 }
 
-/// Reads records by a definition; the batch with all that it makes of them.
+/// Decodes records by a definition into one batch.
 fn made(text: &str, records: &[String]) -> Batch {
     let definition: &'static Definition = Box::leak(Box::new(read(text, None).unwrap()));
     let mut decoder = (&definition).decoder();
@@ -184,7 +184,7 @@ fn rules_that_multiply_what_a_record_holds_make_no_more_than_is_bounded() {
         assert_eq!(said.count(), 1, "{name}");
         assert_eq!(batch.tally.records(), 5, "{name}");
     }
-    // What is in a record many times is made as often.
+    // A value that a record has many times is emitted as many times.
     let many: Vec<String> = (0..20_000)
         .map(|number| format!("{{\"t\":\"{number}\"}}"))
         .collect();

@@ -1,10 +1,10 @@
-//! What no rule takes.
+//! Records that no rule matches.
 
 use super::read_lines;
 use crate::model::text::Text;
 
-/// What no rule takes says nothing of the session, is named by a class of the format's own, and is taken back with what
-/// stands around it, also by its own name.
+/// A record that no rule matches gives no facts of the session, is named by a class of the format's
+/// own, and is undone with its neighbours, also by its own id.
 #[test]
 fn what_no_rule_takes_changes_nothing_of_what_rules_take() {
     let text = r#"

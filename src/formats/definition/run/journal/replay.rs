@@ -1,4 +1,4 @@
-//! A document, as the records of its journal have changed it so far.
+//! The document of a journal, replayed up to the current record.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,40 +9,41 @@ use crate::formats::json::Json;
 use crate::model::edit::Edit;
 use crate::model::record::Origin;
 
-/// The limit of steps of a path.
+/// The maximum number of steps of a path.
 const STEPS: usize = 32;
-/// The limit of elements that indexes beyond the ends of lists add to them.
+/// The maximum number of elements that are added as padding by indexes beyond the ends of lists.
 const PADDING: usize = 1 << 16;
-/// Bytes of elements that are read again at once, besides a few times those of their changes.
+/// Elements are decoded at once while their total size in bytes is below `AT_ONCE` plus `TIMES` the
+/// size of the changes.
 const AT_ONCE: usize = 64 << 20;
 const TIMES: usize = 16;
 
-/// A member of an object, or an element of a list.
+/// One step of a path: a member of an object, or an element of a list.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Step {
     Name(String),
     At(usize),
 }
 
-/// What a record does to the document.
+/// One edit of the document.
 pub(super) enum Change<'v> {
-    /// Sets a value, or deletes it.
+    /// Sets a value, or deletes it if `None`.
     Set(Vec<Step>, Option<&'v Json<'v>>),
-    /// Cuts a list to a length, and appends to it.
+    /// Truncates a list to a length, and appends to it.
     Push(Vec<Step>, Option<usize>, &'v [Json<'v>]),
 }
 
-/// The document, and what its elements show.
+/// The document, and the edits emitted for its elements.
 pub(in crate::formats::definition::run) struct Replay {
     pub(super) document: Json<'static>,
     pub(super) shown: BTreeMap<usize, ShownElement>,
-    /// Those of elements that were cut off or set anew.
+    /// Elements that were removed or replaced.
     pub(super) removed: Vec<ShownElement>,
     pub(super) pieces: Pieces,
-    /// Changed elements that are read at the end of a portion.
+    /// Changed elements that are decoded at the end of a portion.
     pub(super) put_off: BTreeSet<usize>,
     padding: usize,
-    /// Bytes of changes, and of elements that were read again.
+    /// Total bytes of changes, and of elements decoded again.
     changed: usize,
     reread: usize,
 }
@@ -62,15 +63,15 @@ impl Default for Replay {
     }
 }
 
-/// What an element shows.
+/// The edits emitted for an element.
 #[derive(Default)]
 pub(super) struct ShownElement {
-    /// The record that added it.
+    /// The record that added the element.
     pub(super) origin: Option<Origin>,
     pub(super) edits: Vec<Edit>,
 }
 
-/// Parses the path in a record.
+/// Parses a path. `None` if it is malformed, empty or too long.
 pub(super) fn path_of(path: &Json<'_>) -> Option<Vec<Step>> {
     let step = |step: &Json<'_>| match step {
         Json::Integer(at) => usize::try_from(*at).ok().map(Step::At),
@@ -81,7 +82,8 @@ pub(super) fn path_of(path: &Json<'_>) -> Option<Vec<Step>> {
 }
 
 impl Replay {
-    /// Applies a change of a record. Answers which elements of the list it is about; `None` if it is about other values.
+    /// Applies an edit and returns the range of elements that it affects; `None` if it affects
+    /// other values.
     pub(super) fn apply(
         &mut self,
         change: &Change<'_>,
@@ -109,7 +111,8 @@ impl Replay {
         Some(changed)
     }
 
-    /// Whether so much was read again that a changed element is read later, with all of its changes.
+    /// Whether decoding the element now would exceed the limit. It is then decoded later, once for
+    /// all of its changes.
     pub(super) fn is_too_dear(&mut self, list: &str, at: usize) -> bool {
         let element = self.document.get(list).items().get(at);
         self.reread = self.reread.saturating_add(element.map_or(0, Json::weight));
@@ -166,7 +169,7 @@ impl Replay {
         }
     }
 
-    /// Extends a list to a length, if so many elements may still be added.
+    /// Extends a list to a length, unless that exceeds the limit of padding.
     fn pad(&mut self, items: &mut Vec<Json<'static>>, length: usize) {
         let missing = length.saturating_sub(items.len());
         if missing <= self.padding {

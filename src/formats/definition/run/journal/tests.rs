@@ -48,7 +48,7 @@ fn read_lines(lines: &[&str]) -> (Transcript, Batch) {
     tests::read_lines(JOURNAL, lines)
 }
 
-/// The texts of entries; those of undone ones in brackets.
+/// The texts of all entries; those of undone entries in brackets.
 fn said(transcript: &Transcript) -> Vec<String> {
     let texts = transcript.entries().map(|entry| {
         let text = |kind: &BlockKind| match kind {
@@ -198,7 +198,7 @@ fn what_is_about_no_element_is_for_the_other_rules() {
         ["Why?", "Be cause.", "raw set"],
         "lists are not that long"
     );
-    // From the middle on it is not known what the element is called.
+    // Read from the middle, the journal does not contain the element's name.
     let later = r#"{"do":"add","at":["asked",7,"draft"],"cut":3,"to":["later"]}"#;
     assert_eq!(said(&read_lines(&[later, later]).0), ["later"]);
 }
