@@ -1,4 +1,5 @@
-//! `tv brief`: what a session came to, as text, as JSON (schema `tv.brief/2`) or as Markdown for a pull request.
+//! `tv brief`: the summary of a session, as text, as JSON (schema `tv.brief/2`) or as Markdown for
+//! a pull request.
 
 use std::io::{self, Write};
 
@@ -19,14 +20,15 @@ use crate::ingest::{OpenError, Target};
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
 
-/// Rows of a section of the text; the rest is counted. JSON and Markdown have all.
+/// Rows of a section of the text; the rest is counted. JSON and Markdown have all rows.
 const ROWS: usize = 12;
 
-/// What is quoted in all. Of each text that comes later the beginning is.
+/// Bytes quoted in full. Once they are used up, only the first `BEGINNING` bytes of each further
+/// text are quoted.
 const QUOTED_IN_ALL: usize = 1 << 20;
 const BEGINNING: usize = 160;
 
-/// How much may be quoted.
+/// The budget of quoted bytes.
 struct Quotes {
     left: usize,
 }
@@ -47,29 +49,29 @@ impl Quotes {
     }
 }
 
-/// How it is written.
+/// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// To be read.
+    /// Plain text.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
-    /// To be pasted into a pull request.
+    /// Markdown for a pull request.
     Markdown,
 }
 
-/// What to write.
+/// Options of `tv brief`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Files, folders, or sessions in folders; or why what was named is none of them.
+    /// Files, folders, or sessions in folders; an error for an argument that is none of them.
     pub targets: Vec<Result<Target, OpenError>>,
-    /// What becomes of what else lies in a folder that is named.
+    /// How unreadable files in a folder are treated.
     pub folders: Folders,
-    /// How.
+    /// Output format.
     pub form: Form,
 }
 
-/// Writes the briefs of all sessions that can be opened.
+/// Writes the brief of every session that can be opened.
 pub fn write(
     options: &Options,
     now: Timestamp,
@@ -96,13 +98,13 @@ pub fn write(
     Ok(options.folders.outcome(missed, Outcome::Complete))
 }
 
-/// What is known of a session for its brief.
+/// A session's brief and the values that it is computed from.
 struct Gathered {
     brief: Brief,
     loops: Memo<Loops>,
     windows: Memo<Windows>,
     answer: Option<(EntryId, String)>,
-    /// Whether nothing will come of the session any more.
+    /// Whether the session has ended, so that nothing more will be appended.
     is_over: bool,
 }
 
@@ -183,7 +185,7 @@ impl Gathered {
             .map_or("Session", |title| title.as_str());
         writeln!(out, "## {}", plain(title))?;
         let sources = self.sources(reading);
-        // What an agent did in vain is of no use to who reads its change.
+        // Wasted work is of no use to a reviewer of the change.
         for section in Section::ALL
             .into_iter()
             .filter(|section| *section != Section::Waste)
@@ -278,7 +280,7 @@ impl Gathered {
     }
 }
 
-/// What was done, with what the texts of others leave to quote.
+/// Builds the section of what was done. Texts are quoted within the remaining budget.
 fn done_of(brief: &Brief, key: &impl Fn(EntryId) -> String, quotes: &mut Quotes) -> Done {
     Done {
         files: brief
@@ -369,14 +371,14 @@ struct Tests {
 #[derive(Debug, Serialize)]
 struct Failed {
     what: String,
-    /// Why, as far as that is said: `exit 1`.
+    /// The reason, if recorded, such as `exit 1`.
     reason: Option<String>,
-    /// The line of its output that says what went wrong.
+    /// The output line with the error.
     said: Option<String>,
     state: &'static str,
     times: usize,
     key: String,
-    /// The key of the entry in which the same was done later.
+    /// The key of the entry in which the same command succeeded later.
     mended_by: Option<String>,
 }
 
@@ -465,7 +467,7 @@ fn capitalised(word: &str) -> String {
         .unwrap_or_default()
 }
 
-/// Words that Markdown and HTML leave as they are.
+/// Escapes the characters that are special in Markdown or HTML.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
@@ -479,7 +481,7 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// Words as code, whatever backticks they have.
+/// Formats a text as inline code, with a fence longer than any run of backticks in it.
 fn code(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
@@ -498,7 +500,7 @@ mod tests {
     use crate::model::text::Text;
     use crate::report::reading::Reading;
 
-    /// A session of prompts with texts of this size.
+    /// A session with `count` prompts of `bytes` bytes each.
     fn prompts(count: usize, bytes: usize) -> Reading {
         let mut out = Batch::default();
         for number in 0..count {

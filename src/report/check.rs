@@ -1,5 +1,5 @@
-//! `tv check`: the findings of the lint as lines that editors jump to, as JSON (schema `tv.check/1`, only
-//! ever added to) and as SARIF 2.1.0.
+//! `tv check`: the findings of the lint as lines that editors can jump to, as JSON (schema
+//! `tv.check/1`, only ever added to) and as SARIF 2.1.0.
 
 mod sarif;
 
@@ -15,25 +15,25 @@ use crate::ingest::{OpenError, Pager, Target};
 use crate::model::figures::count;
 use crate::model::record::{Origin, Shape};
 
-/// What to check.
+/// Options of `tv check`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Files, folders, or sessions in folders; or why what was named is none of them.
+    /// Files, folders, or sessions in folders; an error for an argument that is none of them.
     pub targets: Vec<Result<Target, OpenError>>,
-    /// What becomes of what else lies in a folder that is named.
+    /// How unreadable files in a folder are treated.
     pub folders: Folders,
-    /// How to write it.
+    /// Output format.
     pub form: Form,
-    /// What is less than this is only counted.
+    /// Minimum severity; less severe findings are only counted.
     pub least: Severity,
 }
 
-/// How findings are written.
+/// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// `path:line:col: error[rule]: text`
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
     /// One SARIF document.
     Sarif,
@@ -52,28 +52,28 @@ struct Line {
     has_lines: bool,
 }
 
-/// A finding with its place.
+/// A finding with its position.
 #[derive(Serialize)]
 pub(crate) struct FindingLine {
     rule: &'static str,
     severity: &'static str,
     /// Number of the entry, from 1.
     entry: Option<usize>,
-    /// The line; the number of the record where records are no lines.
+    /// The line number, or the number of the record if records are not lines.
     #[serde(rename = "line")]
     number: Option<u32>,
-    /// The byte of the line at which the id stands, from 1.
+    /// The byte position of the call's id in the line, from 1.
     column: Option<usize>,
-    /// Where the record begins.
+    /// Byte offset of the record.
     byte: u64,
     call_id: Option<String>,
-    /// Numbers of the other entries that are involved.
+    /// Numbers of the other entries involved.
     others: Vec<usize>,
     message: String,
     consequence: String,
 }
 
-/// Writes the findings of all sessions that can be opened.
+/// Writes the findings of every session that can be opened.
 pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportError> {
     let mut totals = Counts::default();
     let mut sessions = 0_u64;
@@ -111,7 +111,7 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
     Ok(options.folders.outcome(missed, otherwise))
 }
 
-/// Writes which rules there are.
+/// Writes the list of rules.
 pub fn write_rules(form: Form, out: &mut dyn Write) -> Result<Outcome, ReportError> {
     #[derive(Serialize)]
     struct RuleLine {
@@ -142,7 +142,7 @@ pub fn write_rules(form: Form, out: &mut dyn Write) -> Result<Outcome, ReportErr
     Ok(Outcome::Complete)
 }
 
-/// What is bad enough, in the order of the files.
+/// The findings of at least this severity, in file order.
 pub(crate) fn wanted(findings: &Findings, least: Severity) -> Vec<&Finding> {
     let mut wanted: Vec<&Finding> = findings
         .iter()
@@ -173,7 +173,7 @@ fn has_lines(reading: &Reading) -> bool {
     matches!(reading.shape, Shape::Lines | Shape::Stream)
 }
 
-/// A finding as it is written.
+/// Converts a finding to its output form.
 pub(crate) fn finding_line(
     finding: &Finding,
     reading: &Reading,
@@ -195,7 +195,7 @@ pub(crate) fn finding_line(
     }
 }
 
-/// Where the id of the call stands in its record.
+/// The position of the call's id in its record, from 1.
 fn column(finding: &Finding, pager: Option<&mut Pager>) -> Option<usize> {
     let bytes = pager?
         .bytes(finding.place)
@@ -203,7 +203,8 @@ fn column(finding: &Finding, pager: Option<&mut Pager>) -> Option<usize> {
     memchr::memmem::find(&bytes, finding.call.as_bytes()).map(|at| at + 1)
 }
 
-/// A line for all of a kind in a file: where the first is, how many there are, and where the last is.
+/// Writes one line for all findings of a kind in a file: the position of the first, their count,
+/// and the position of the last.
 fn write_text(
     findings: &[&Finding],
     (reading, pager): (&Reading, &mut Option<Pager>),

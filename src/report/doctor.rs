@@ -1,4 +1,5 @@
-//! `tv doctor`: how a file was understood, and what was not. Schema `tv.doctor/2`, only ever added to.
+//! `tv doctor`: how a file was understood, and what was not understood. Schema `tv.doctor/2`, only
+//! ever added to.
 
 pub mod health;
 mod prices;
@@ -27,12 +28,12 @@ use crate::model::tally::unknown::Unknown;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
-/// What to examine.
+/// Options of `tv doctor` for named sessions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Files, folders, or sessions in folders; or why what was named is none of them.
+    /// Files, folders, or sessions in folders; an error for an argument that is none of them.
     pub targets: Vec<Result<Target, OpenError>>,
-    /// What becomes of what else lies in a folder that is named.
+    /// How unreadable files in a folder are treated.
     pub folders: Folders,
     /// JSON instead of text.
     pub json: bool,
@@ -53,7 +54,7 @@ struct Report {
     shown_bytes_percent: Option<f64>,
     strings: StringLines,
     unknown: Vec<UnknownLine>,
-    /// Lines for a file of the reader's that name those kinds.
+    /// The text of an overlay file that would name the unknown kinds.
     #[serde(skip_serializing_if = "Option::is_none")]
     overlay: Option<String>,
     unknown_fields: Vec<UnknownLine>,
@@ -66,7 +67,7 @@ struct Report {
     fault: Option<String>,
 }
 
-/// What the agent says of itself and of the session, and what it does not say.
+/// Facts that the agent records about itself and the session, and what it does not record.
 #[derive(Serialize)]
 struct AgentLines {
     versions: Vec<String>,
@@ -75,16 +76,16 @@ struct AgentLines {
     omits: &'static str,
 }
 
-/// What the file was taken for, and what each format says of it.
+/// The detected format, and the verdict of every format.
 #[derive(Serialize)]
 struct Recognition {
     format: &'static str,
     confidence: &'static str,
     reason: String,
-    /// Which definition read it, if one did.
+    /// The format definition that was used, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     definition: Option<String>,
-    /// What the reader added to the format.
+    /// The user's files that extend the format.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     added_by: Vec<String>,
     formats: Vec<FormatLine>,
@@ -97,7 +98,7 @@ struct VersionLine {
     first: PlaceLine,
 }
 
-/// A file that belongs to the session.
+/// A file of the session.
 #[derive(Serialize)]
 struct FileLine {
     path: String,
@@ -107,7 +108,7 @@ struct FileLine {
     record_bytes: u64,
 }
 
-/// How much of the strings of the records entries show; raw records do not count.
+/// The share of the strings in records that entries show. Raw records do not count as shown.
 #[derive(Serialize)]
 struct StringLines {
     bytes: u64,
@@ -120,7 +121,7 @@ struct StringLines {
     missing: Vec<FieldLine>,
 }
 
-/// Strings of which something is not shown.
+/// Strings that are not shown in full, by field.
 #[derive(Serialize)]
 struct FieldLine {
     path: String,
@@ -152,7 +153,7 @@ struct PairingLines {
 struct TimeLines {
     first: Option<String>,
     last: Option<String>,
-    /// Both, for the text.
+    /// The first and last timestamp, for the text output.
     #[serde(skip)]
     reach: Option<(Timestamp, Timestamp)>,
     anomalies: Vec<AnomalyLine>,
@@ -168,7 +169,8 @@ struct AnomalyLine {
 
 #[derive(Serialize)]
 struct FormatLine {
-    /// Whether it is a definition that says no, of which there are many.
+    /// Whether this is a format definition that rejects the file; there are many, and the text
+    /// omits them.
     #[serde(skip)]
     is_brief: bool,
     format: &'static str,
@@ -183,7 +185,7 @@ struct UnknownLine {
     /// The loudest fate of a kind; fields have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     judged: Option<&'static str>,
-    /// The agent's version that wrote the first one.
+    /// The agent version that wrote the first record of this kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<String>,
     first: PlaceLine,
@@ -204,7 +206,7 @@ struct PlaceLine {
     byte: u64,
 }
 
-/// Writes how a session was understood.
+/// Writes how each session was understood.
 pub fn write(
     options: &Options,
     now: Timestamp,
@@ -281,7 +283,7 @@ fn examine(reading: &Reading, coverage: &Coverage, now: Timestamp) -> Report {
             .collect(),
         file_list: files(reading),
         records: figures::records(reading),
-        // Faulty records are shown too, as they are.
+        // Faulty records count as shown, because they are shown raw.
         shown_percent: percent(tally.records() - tally.passed, tally.records()),
         shown_bytes_percent: percent(
             tally.bytes.total() - tally.bytes.passed,
@@ -372,7 +374,8 @@ fn strings(coverage: &Coverage, reading: &Reading) -> StringLines {
     }
 }
 
-/// The version of the agent that wrote a record: the last one that was new before it in its file, else the first one.
+/// The version of the agent that wrote a record: the last version first seen before the record in
+/// its file, else the first version.
 fn version_at(record: Origin, tally: &Tally) -> Option<String> {
     let in_file = tally
         .versions
@@ -385,7 +388,7 @@ fn version_at(record: Origin, tally: &Tally) -> Option<String> {
     version.map(|(version, _)| version.to_string())
 }
 
-/// In the order of their first places.
+/// The versions in the order in which they first occur.
 fn versions(reading: &Reading) -> Vec<VersionLine> {
     let mut versions: Vec<(&Text, &Origin)> = reading.transcript.tally().versions.iter().collect();
     versions.sort_by_key(|(_, first)| **first);
@@ -433,13 +436,13 @@ fn anomaly_lines(anomalies: Vec<Anomaly>, reading: &Reading) -> Vec<AnomalyLine>
     anomalies.into_iter().map(line).collect()
 }
 
-/// With one decimal, rounded down, so that only what is whole is called so.
+/// A percentage with one decimal, rounded down, so that only the whole is 100.
 fn percent(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| (part as f64 * 1000.0 / whole as f64).floor() / 10.0)
 }
 
-/// Equal notices are listed once, with their count and first place. What is unknown or faulty has a
-/// section of its own.
+/// Lists equal notices once, with their count and first position. Unknown and faulty records are
+/// left out, because they have sections of their own.
 fn notices(all: &[Notice], reading: &Reading) -> Vec<NoticeLine> {
     let tally = reading.transcript.tally();
     let is_listed_elsewhere = |notice: &Notice| {

@@ -1,4 +1,4 @@
-//! One entry as JSON: schema `tv.entry/2`. CONTRACT: fields are only ever added; unknown is `null`.
+//! One entry as JSON, schema `tv.entry/2`. CONTRACT: fields are only ever added; unknown is `null`.
 
 use serde::ser::{Error as _, SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
@@ -21,7 +21,7 @@ use crate::model::tool::{ToolCall, ToolResult, Verdict};
 use crate::model::transcript::Transcript;
 use crate::model::usage::Usage;
 
-/// An entry.
+/// An entry as a line of JSON.
 #[derive(Serialize)]
 pub struct EntryLine<'a> {
     schema: &'static str,
@@ -46,7 +46,7 @@ pub struct EntryLine<'a> {
     branch: Option<usize>,
 }
 
-/// Who wrote an entry that no human wrote.
+/// The sender of an entry that was not written by a human.
 #[derive(Serialize)]
 pub(crate) struct FromLine<'a> {
     kind: &'static str,
@@ -62,7 +62,8 @@ impl<'a> From<&'a Sender> for FromLine<'a> {
     }
 }
 
-/// The blocks of an entry. Each is read again when it is written: an entry may say more than memory holds.
+/// The blocks of an entry. Each is read again from disk as it is written, because an entry may
+/// exceed memory.
 struct Blocks<'a> {
     id: EntryId,
     entry: &'a Entry,
@@ -87,7 +88,8 @@ impl Serialize for Blocks<'_> {
         for (at, block) in entry.blocks.iter().enumerate() {
             let mut contents = contents.borrow_mut();
             let details = contents.details(entry, at..at + 1, None, false);
-            // Its own states are those of the entry: what is read again knows nothing of other records.
+            // States come from the entry, because a block that is read again is decoded without
+            // other records.
             let life = block
                 .call()
                 .map(|call| Life::of(transcript, (*id, entry), call, awaited.as_ref(), *is_over));
@@ -97,7 +99,7 @@ impl Serialize for Blocks<'_> {
     }
 }
 
-/// How a call went: its state in a word, its course, and when the model saw its end.
+/// How a call ran: its state in a word, its lifecycle, and when the model saw its end.
 #[derive(Default)]
 pub(crate) struct Life<'a> {
     state: &'static str,
@@ -106,7 +108,7 @@ pub(crate) struct Life<'a> {
 }
 
 impl<'a> Life<'a> {
-    /// Of a call of an entry. `awaited` is needed of calls without a result only.
+    /// The life of a call of an entry. `awaited` is only needed for calls without a result.
     pub(crate) fn of(
         transcript: &Transcript,
         (id, entry): (EntryId, &'a Entry),
@@ -145,7 +147,7 @@ fn detailed<'a>(
     }
 }
 
-/// A block, with what its record holds besides.
+/// A block with the further details of its record.
 #[derive(Serialize)]
 struct DetailedLine<'a> {
     #[serde(flatten)]
@@ -174,7 +176,7 @@ enum BlockLine<'a> {
     Raw {
         title: &'a str,
         body: Content<'a>,
-        /// How loud it is, of what stands beside the conversation.
+        /// The loudness of an aside.
         #[serde(skip_serializing_if = "Option::is_none")]
         judged: Option<&'static str>,
     },
@@ -188,7 +190,7 @@ struct CallBlock<'a> {
     lane: Option<&'a str>,
 }
 
-/// A call with its result, without what names it.
+/// A call with its result, without the fields that identify it.
 #[derive(Serialize)]
 pub(crate) struct CallLine<'a> {
     name: &'a str,
@@ -208,14 +210,14 @@ pub(crate) struct CallLine<'a> {
     undelivered: bool,
 }
 
-/// When the model asked how a call stands: `key` is that of the result.
+/// A request of the model for the state of a call; `key` is that of the result.
 #[derive(Serialize)]
 struct PollLine<'a> {
     at: Option<String>,
     key: &'a str,
 }
 
-/// How the work of a call ended.
+/// The end of a call's work.
 #[derive(Serialize)]
 struct CompletedLine<'a> {
     at: Option<String>,
@@ -223,7 +225,7 @@ struct CompletedLine<'a> {
     by: &'a str,
 }
 
-/// When the model was told.
+/// The delivery of a call's end to the model.
 #[derive(Serialize)]
 struct DeliveredLine<'a> {
     at: Option<String>,
@@ -283,7 +285,7 @@ struct OriginLine {
     len: u32,
 }
 
-/// The entry as it is written. `is_over`: nothing will come of the session any more.
+/// Builds the line of an entry. `is_over`: the session has ended.
 pub(crate) fn of<'a>(
     (id, entry): (EntryId, &'a Entry),
     contents: Contents<'a>,
@@ -378,7 +380,7 @@ fn raw_line<'a>(raw: &'a Raw, judged: Option<&'static str>) -> BlockLine<'a> {
     }
 }
 
-/// A call as it is written, its bodies as they are at hand.
+/// Builds the line of a call. Its bodies must be in memory.
 pub(crate) fn call_line<'a>(
     call: &'a ToolCall,
     entry: &Entry,
@@ -511,7 +513,7 @@ fn usage_line(usage: &Usage) -> UsageLine {
     }
 }
 
-/// A body: a string without colours, or a tree; a body whose record is gone is its stub.
+/// A body: a string without colours, or a tree. A body whose record is gone is written as its stub.
 pub(crate) struct Content<'a>(pub(crate) &'a Body);
 
 impl Serialize for Content<'_> {
@@ -523,8 +525,9 @@ impl Serialize for Content<'_> {
     }
 }
 
-/// Details as an object of their paths. Of what was too large for them only the size is written.
-/// The fields of one record or several. Of a name that several have, all values are listed.
+/// Details as an object with their paths as names. Details that were too large are written as their
+/// size. The fields come from one record or several; a name that occurs in several lists all
+/// values.
 pub(crate) struct Fields<'a>(Vec<&'a Details>);
 
 impl Serialize for Fields<'_> {
@@ -577,7 +580,7 @@ impl Serialize for Node<'_> {
     }
 }
 
-/// A number exactly as written; what readers of JSON could not take as a number becomes a string.
+/// A number exactly as written. Numbers out of the range of JSON readers become strings.
 fn number(digits: &str) -> serde_json::Result<Box<RawValue>> {
     let is_finite = digits.parse::<f64>().is_ok_and(f64::is_finite);
     let as_written = RawValue::from_string(digits.to_owned())

@@ -1,10 +1,12 @@
-//! `tv export`: sessions in a form for other programs, or for people elsewhere.
+//! `tv export`: sessions in a form for other programs, or for other people.
 //!
-//! **A form only arranges.** Each is a small file that writes what other reports and views compute: figures, charges, calls
-//! and findings have one author each, so sums over an export are those of `tv stats` and `tv usage`.
+//! **A form only arranges.** Each form is a small file that writes what other reports and views
+//! compute. Figures, charges, calls and findings have one source each, so sums over an export equal
+//! those of `tv stats` and `tv usage`.
 //!
-//! **Many sessions take no more memory than two.** Each is read, written and let go on one of the threads of the walk; a
-//! stream takes the parts in the order of the sessions, a folder is written by the threads themselves.
+//! **Memory is bounded by two sessions.** Each session is read, written and dropped on one of the
+//! threads of the walk. A stream takes the parts in the order of the sessions; a folder is written
+//! by the threads themselves.
 
 mod folder;
 mod jsonl;
@@ -25,25 +27,25 @@ use crate::model::figures::count;
 use crate::model::found::Found;
 use crate::model::timestamp::Timestamp;
 
-/// Bytes of a session that wait to be written together.
+/// Bytes that are buffered before they are sent on.
 const CHUNK: usize = 64 << 10;
 
-/// What to export, and how.
+/// Options of `tv export`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Where the sessions are.
+    /// Where to search for sessions.
     pub search: Search,
     /// Only sessions that were written to since then.
     pub since: Option<When>,
-    /// In which form.
+    /// Output form.
     pub form: Form,
-    /// A file or a folder; standard output without it.
+    /// A file or a folder; `None` is standard output.
     pub to: Option<PathBuf>,
     /// Whether keys and tokens are masked.
     pub is_redacted: bool,
     /// The name of this machine.
     pub host: Option<String>,
-    /// Whether it is a failure that something cannot be read.
+    /// Whether unreadable sessions count as a failure.
     pub strict: bool,
 }
 
@@ -54,21 +56,21 @@ pub enum Form {
     Jsonl,
 }
 
-/// Writes a file of a session.
+/// Writes one file of a session's export.
 type WriteFile = fn(&mut Exported<'_>, &mut dyn Write) -> io::Result<()>;
 
 impl Form {
-    /// All forms by their names.
+    /// All forms with their names.
     pub const ALL: [(Self, &'static str); 1] = [(Self::Jsonl, "jsonl")];
 
-    /// Whether it is for people elsewhere rather than for one's own programs.
+    /// Whether the form is meant for other people rather than for the user's own programs.
     pub fn is_for_people(self) -> bool {
         match self {
             Self::Jsonl => false,
         }
     }
 
-    /// Whether several sessions may follow each other in one file.
+    /// Whether several sessions can be concatenated in one file.
     fn has_streams(self) -> bool {
         matches!(self, Self::Jsonl)
     }
@@ -78,7 +80,7 @@ impl Form {
         named.map_or("", |(_, name)| name)
     }
 
-    /// The files of a session in a folder, by their endings.
+    /// The files of a session in a folder, by extension.
     fn files(self) -> &'static [(&'static str, WriteFile)] {
         match self {
             Self::Jsonl => &jsonl::FILES,
@@ -86,29 +88,29 @@ impl Form {
     }
 }
 
-/// A session that is exported.
+/// A session that is being exported.
 struct Exported<'a> {
     reading: &'a Reading,
-    /// For what was left on disk.
+    /// Reads bodies that are on disk.
     pager: Option<Pager>,
     figures: Figures<'a>,
     options: &'a Options,
     now: Timestamp,
 }
 
-/// What comes of a session.
+/// A message about a session being exported.
 enum Part {
     /// The next bytes of a stream.
     Bytes(Vec<u8>),
-    /// It lies in the folder.
+    /// The session's files were written to the folder.
     Written,
-    /// It lay there already.
+    /// The session's files in the folder are up to date.
     Unchanged,
-    /// It cannot be written there.
+    /// The session's files cannot be written.
     Unwritable(io::Error),
 }
 
-/// Writes all sessions that were asked for, and gives meanwhile how many are done of how many.
+/// Writes all requested sessions. Meanwhile calls `progress` with the number done and the total.
 pub fn write(
     options: &Options,
     now: Timestamp,
@@ -135,7 +137,7 @@ pub fn write(
         outcome = stream(options, (since, now), file);
         match &outcome {
             Err(ReportError::Write(why)) => Err(io::Error::new(why.kind(), why.to_string())),
-            // Nobody asked for a file without a session.
+            // An error, so that no empty file is written.
             Err(ReportError::Open(_)) | Ok((_, false)) => Err(io::Error::other("no session")),
             Ok((_, true)) => Ok(()),
         }
@@ -148,7 +150,7 @@ pub fn write(
     }
 }
 
-/// Writes the sessions one after the other, and says whether there was any.
+/// Writes the sessions one after the other. The second value is whether there was any session.
 fn stream(
     options: &Options,
     (since, now): (Option<Timestamp>, Timestamp),
@@ -161,7 +163,7 @@ fn stream(
         let pager = reading.pager.take();
         let mut exported = Exported::of(&reading, pager, options, now);
         let mut chunks = BufWriter::with_capacity(CHUNK, Chunks(say));
-        // Who does not take the bytes knows why.
+        // Writing fails only if the receiver is gone, which has the reason.
         let _ = (options.form.files().iter())
             .try_for_each(|(_, write)| write(&mut exported, &mut chunks))
             .and_then(|()| chunks.flush());
@@ -193,7 +195,7 @@ fn stream(
     Ok((options.said(outcome), has_some))
 }
 
-/// Writes the sessions into a folder, but for those that lie there as they are.
+/// Writes the sessions into a folder, except those whose files are up to date.
 fn fill(
     folder: &Folder,
     options: &Options,
@@ -205,7 +207,7 @@ fn fill(
     let (mut written, mut unchanged) = (0, 0);
     let (mut done, mut all) = (0, 0);
     let read = |target: &Target, found: Found, say: &mut dyn FnMut(Part) -> bool| {
-        // What was exported before is no session of an agent.
+        // Files in the folder are earlier exports, not sessions of an agent.
         if folder.holds(&found.path) {
             return Ok(ReadToEnd::default());
         }
@@ -269,7 +271,7 @@ fn fill(
     Ok(Outcome::Saying(said, Box::new(options.said(outcome))))
 }
 
-/// Gives what is written to whoever takes it.
+/// A writer that sends chunks of what is written to a callback.
 struct Chunks<'a>(&'a mut dyn FnMut(Part) -> bool);
 
 impl Write for Chunks<'_> {
@@ -313,7 +315,7 @@ fn end(reading: &Reading) -> ReadToEnd {
 }
 
 impl Options {
-    /// How it ended, with a word on what was not masked. What was is counted in the end.
+    /// Adds a warning to the outcome if nothing was masked. What was masked is counted at the end.
     fn said(&self, outcome: Outcome) -> Outcome {
         if self.is_redacted {
             return outcome;
@@ -323,7 +325,7 @@ impl Options {
     }
 }
 
-/// Whether more than one session was asked for.
+/// Whether more than one session was requested.
 fn has_several(options: &Options, now: Timestamp) -> bool {
     let found = find::sessions(&options.search, now).flatten();
     let mut readable = found.filter(|found| found.unreadable.is_none());
@@ -344,7 +346,7 @@ fn several(form: Form) -> OpenError {
     ))
 }
 
-/// Nothing is written to sessions.
+/// Refuses to overwrite a session.
 fn refuse_sessions(to: &Path, options: &Options) -> Result<(), OpenError> {
     let same = |path: &PathBuf| {
         let whole = |path: &Path| fs::canonicalize(path).ok();

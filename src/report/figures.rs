@@ -1,4 +1,4 @@
-//! The figures of a session: schema `tv.stats/2`. CONTRACT: fields are only ever added; unknown is
+//! The figures of a session, schema `tv.stats/2`. CONTRACT: fields are only ever added; unknown is
 //! `null`, never 0.
 
 use std::collections::BTreeMap;
@@ -23,165 +23,152 @@ use crate::model::tool::is_textual;
 /// All figures of one session.
 #[derive(Serialize)]
 pub struct Figures<'r> {
-    /// `tv.stats/2`.
     pub(crate) schema: &'static str,
-    /// What was opened.
+    /// The path that was opened.
     pub(crate) path: String,
     /// The format's name.
     pub(crate) format: &'static str,
-    /// How sure that is.
+    /// The confidence of the format's detection.
     pub(crate) confidence: &'static str,
-    /// Facts about the session.
     pub(crate) session: SessionFigures,
-    /// What became of the records.
+    /// Records by fate.
     pub(crate) records: RecordFigures,
-    /// Messages by who speaks.
+    /// Messages by role.
     pub(crate) entries: EntryFigures,
-    /// Blocks by kind.
     pub(crate) blocks: BlockFigures,
-    /// Prompts of the main lane.
+    /// Number of prompts of the main lane.
     pub(crate) turns: usize,
-    /// What each of them came to.
+    /// The figures of each turn.
     pub(crate) turn_list: TurnList<'r>,
-    /// What belongs to none of them.
+    /// The figures that belong to no turn.
     pub(crate) overhead: OverheadFigures,
-    /// Sub-agents.
+    /// Number of sub-agents.
     pub(crate) lanes: usize,
-    /// Abandoned branches.
+    /// Number of abandoned branches.
     pub(crate) branches: usize,
-    /// How often the history was shortened.
+    /// Number of compactions.
     pub(crate) compactions: u64,
-    /// How calls and results pair up.
+    /// Calls and results by how they pair up.
     #[serde(with = "PairingFigures")]
     pub(crate) pairing: PairingCounts,
-    /// What was spent.
     pub(crate) usage: UsageFigures,
-    /// What that cost.
     pub(crate) cost: CostFigures,
-    /// The main lane without abandoned branches.
+    /// The figures of the main lane without abandoned branches.
     pub(crate) active: PartFigures,
-    /// What the session left, by number.
+    /// Abandoned branches, by number.
     pub(crate) branch_list: Vec<BranchFigures>,
-    /// Sub-agents by name.
+    /// Sub-agents, by name.
     pub(crate) lane_list: Vec<LaneFigures>,
 }
 
 /// Facts about the session.
 #[derive(Debug, Serialize)]
 pub(crate) struct SessionFigures {
-    /// Its id.
     pub(crate) id: Option<String>,
-    /// Its title.
     pub(crate) title: Option<String>,
     /// The agent's name.
     pub(crate) agent: Option<String>,
     /// The working directory.
     pub(crate) cwd: Option<String>,
-    /// Models that answered, in the order seen.
+    /// Models that answered, in the order of first use.
     pub(crate) models: Vec<String>,
-    /// First time seen.
+    /// The first timestamp.
     pub(crate) started: Option<String>,
-    /// Last time seen.
+    /// The last timestamp.
     pub(crate) ended: Option<String>,
     /// What the agent is doing.
     pub(crate) state: &'static str,
-    /// What its user is waited for: `prompt`, `permission` or `question`.
+    /// What the agent waits for: `prompt`, `permission` or `question`.
     pub(crate) waiting_for: Option<&'static str>,
-    /// How many sub-agents are still at work while it waits.
+    /// Number of sub-agents that are still at work while it waits.
     pub(crate) agents_at_work: usize,
-    /// How many calls and sub-agents go on in the background.
+    /// Number of calls and sub-agents that run in the background.
     pub(crate) running: usize,
     /// Facts that only some agents record, by name.
     pub(crate) facts: BTreeMap<&'static str, String>,
 }
 
-/// What became of the records.
+/// Records by fate.
 #[derive(Debug, Serialize)]
 pub(crate) struct RecordFigures {
-    /// All of them.
     pub(crate) total: u64,
-    /// Made an entry.
+    /// Records that made an entry.
     pub(crate) shown: u64,
-    /// Became part of another entry.
+    /// Records that became part of another entry.
     pub(crate) merged: u64,
-    /// Hold nothing to show.
+    /// Records with nothing to show.
     pub(crate) passed: u64,
-    /// Could not be read.
+    /// Records that could not be read.
     pub(crate) faulty: u64,
-    /// The same in bytes.
+    /// The same counts in bytes.
     pub(crate) bytes: ByteFigures,
-    /// Why records were passed.
+    /// Passed records by reason.
     pub(crate) passed_reasons: BTreeMap<&'static str, u64>,
     /// Types and fields that the format does not know.
     pub(crate) unknown: BTreeMap<String, u64>,
-    /// The loudest fate of each of them.
+    /// The loudest fate of each unknown type.
     pub(crate) unknown_judged: BTreeMap<String, &'static str>,
-    /// Where faulty records are.
+    /// Positions of faulty records.
     pub(crate) faults: Vec<FaultFigures>,
 }
 
-/// Bytes of records by what became of them.
+/// Bytes of records by fate.
 #[derive(Debug, Serialize)]
 pub(crate) struct ByteFigures {
-    /// Bytes of all records.
     pub(crate) total: u64,
-    /// Of those that made an entry.
     pub(crate) shown: u64,
-    /// Of those that became part of another entry.
     pub(crate) merged: u64,
-    /// Of those that hold nothing to show.
     pub(crate) passed: u64,
-    /// Of those that could not be read.
     pub(crate) faulty: u64,
-    /// Of passed records, by reason.
+    /// Bytes of passed records, by reason.
     pub(crate) passed_reasons: BTreeMap<&'static str, u64>,
 }
 
 /// A faulty record.
 #[derive(Debug, Serialize)]
 pub(crate) struct FaultFigures {
-    /// The line, 0 if unknown.
+    /// The line number; 0 if unknown.
     pub(crate) line: u32,
     /// The byte offset.
     pub(crate) byte: u64,
-    /// What is wrong.
+    /// What is wrong with the record.
     pub(crate) what: String,
-    /// The file, unless it is the one that was opened.
+    /// The file; `None` if it is the one that was opened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) file: Option<String>,
 }
 
-/// Messages by who speaks.
+/// Messages by role.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct EntryFigures {
-    /// A human or the calling agent.
+    /// Messages of a human or of the calling agent.
     pub(crate) user: u64,
-    /// The model.
+    /// Messages of the model.
     pub(crate) assistant: u64,
-    /// The system prompt.
+    /// System prompts.
     pub(crate) system: u64,
-    /// The agent program.
+    /// Messages of the agent program.
     pub(crate) harness: u64,
 }
 
 /// Blocks by kind.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct BlockFigures {
-    /// Prose that is not blank, and calls that the model wrote as text.
+    /// Texts that are not blank, and calls that the model wrote as text.
     pub(crate) text: u64,
-    /// Thinking, also where only its presence is recorded.
+    /// Thinking, including blocks of which only the presence is recorded.
     pub(crate) thinking: u64,
-    /// Tool calls.
     pub(crate) calls: u64,
-    /// Images of messages.
+    /// Images in messages.
     pub(crate) images: u64,
-    /// Lines across the transcript.
+    /// Breaks, such as compactions.
     pub(crate) breaks: u64,
-    /// Blocks without a better form.
+    /// Raw blocks.
     pub(crate) raw: u64,
 }
 
-/// How [`PairingCounts`] are written: analysis knows of no files.
+/// The fields of [`PairingCounts`] as they are serialized, because analysis does not depend on
+/// output formats.
 #[derive(Debug, Serialize)]
 #[serde(remote = "PairingCounts")]
 pub(crate) struct PairingFigures {
@@ -199,9 +186,9 @@ pub(crate) struct PairingFigures {
     pub(crate) stopped: u64,
     /// Calls whose results only say that they began, and that go on.
     pub(crate) running: u64,
-    /// Others of them, of which nothing tells how they ended.
+    /// Further such calls, of which no end is recorded.
     pub(crate) without_end: u64,
-    /// Calls whose end is recorded and was never told to the model.
+    /// Calls whose end is recorded but was never delivered to the model.
     pub(crate) undelivered: u64,
     /// Calls whose result may still come.
     pub(crate) pending: u64,
@@ -211,17 +198,17 @@ pub(crate) struct PairingFigures {
     pub(crate) orphan_results: u64,
     /// Further results of a call.
     pub(crate) duplicate_results: u64,
-    /// Calls written into a text, which none of the other counts of pairs holds.
+    /// Calls written into a text; no other count of pairs includes them.
     pub(crate) textual_calls: u64,
 }
 
-/// The first and the last time.
+/// The first and the last timestamp.
 type Span = Option<(Timestamp, Timestamp)>;
 
-/// Counts everything in a session.
+/// Computes all figures of a session.
 pub fn of(reading: &Reading, now: Timestamp) -> Figures<'_> {
     let transcript = &reading.transcript;
-    // Entries of long sessions are packed: one way through them.
+    // One pass over the entries, because those of long sessions are packed.
     let mut entries = EntryFigures::default();
     let mut blocks = BlockFigures::default();
     let mut compactions = 0;
@@ -280,7 +267,7 @@ fn session(reading: &Reading, span: Span, now: Timestamp) -> SessionFigures {
             .as_deref()
             .map(|id| Text::clean(id).to_string())
     };
-    // What came through a pipe has no place.
+    // A session read from a pipe has no path.
     let place = Some(&reading.opened.path).filter(|path| path.is_file());
     let place = place.and_then(|path| find::named(path, reading.opened.format));
     let (place_id, place_agent) = place.unzip();
@@ -304,7 +291,7 @@ fn session(reading: &Reading, span: Span, now: Timestamp) -> SessionFigures {
     }
 }
 
-/// Counts what became of the records.
+/// Counts records by fate.
 pub(crate) fn records(reading: &Reading) -> RecordFigures {
     let tally = reading.transcript.tally();
     let file = |id: FileId| (id != FileId(0)).then(|| reading::shown(reading.file(id)).to_string());
@@ -363,7 +350,7 @@ impl EntryFigures {
 }
 
 impl BlockFigures {
-    /// Counts the blocks of an entry.
+    /// Adds the blocks of an entry.
     pub(crate) fn count(&mut self, entry: &Entry) {
         for block in &entry.blocks {
             match &block.kind {

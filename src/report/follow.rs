@@ -1,4 +1,4 @@
-//! `tv show --follow`: entries as they become complete, in file order, until interrupted.
+//! `tv show --follow`: writes entries as they become complete, in file order, until interrupted.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -18,20 +18,21 @@ use crate::model::entry::{Entry, EntryId, Role};
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::{Replaced, Transcript};
 
-/// Batches that may wait between reading and writing.
+/// Capacity of the queue between reading and writing, in batches.
 const QUEUE: usize = 16;
-/// A message may be spread over several records; after this pause the last one is taken for complete.
+/// A message may span several records; after a pause of this length the last one is taken as
+/// complete.
 const PAUSE: Duration = Duration::from_millis(300);
 
-/// Follows a session until `work` has enough of it. Answers what came of that, whether the user asked to
-/// stop, and what was read.
+/// Follows a session until `work` returns. Returns its result, whether the user interrupted, and
+/// the session as read.
 pub(super) fn followed<T>(
     target: &Target,
     mode: WatchMode,
     work: impl FnOnce(&Receiver<Feed>, &AtomicBool, &mut Reading) -> T,
 ) -> Result<(T, bool, Reading), ReportError> {
     let stop = Arc::new(AtomicBool::new(false));
-    // The first interrupt stops in good order, a second one at once.
+    // The first interrupt stops cleanly, a second one immediately.
     signal_hook::flag::register_conditional_shutdown(SIGINT, 130, Arc::clone(&stop))?;
     signal_hook::flag::register(SIGINT, Arc::clone(&stop))?;
     let session = ingest::open(target)?;
@@ -42,12 +43,12 @@ pub(super) fn followed<T>(
     let was_interrupted = stop.swap(true, Ordering::Relaxed);
     drop(feed);
     thread.thread().unpark();
-    // A thread that panicked has said so in the feed; there is nothing more to learn from it.
+    // A panic of the thread is already reported in the feed.
     let _ = thread.join();
     Ok((outcome, was_interrupted, reading))
 }
 
-/// Writes what is there and goes on with what is appended.
+/// Writes the entries that exist, then those that are appended.
 pub fn write(
     options: &Options,
     target: &Target,
@@ -135,8 +136,8 @@ fn write_complete(
     out.flush()
 }
 
-/// Whether nothing more is expected of an entry: its calls have results, or the model went on without
-/// them.
+/// Whether an entry will not change any more: its calls have results, or the model continued
+/// without them.
 fn is_complete(id: EntryId, is_quiet: bool, transcript: &Transcript) -> bool {
     let Some(entry) = transcript.get(id) else {
         return true;

@@ -1,5 +1,5 @@
-//! `tv formats`: which formats there are and where their sessions lie, how a definition of one's own fares with samples,
-//! and a first definition for samples.
+//! `tv formats`: lists the formats and the folders of their sessions, checks a user's definition
+//! against samples, and drafts a definition from samples.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
@@ -18,30 +18,30 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::work::Work;
 use crate::model::transcript::Transcript;
 
-/// From so many failed results on, a majority of them is suspicious.
+/// Number of failed results from which a majority of failures is suspicious.
 const LEAST_FAILED: u64 = 3;
-/// So many fields that nothing reads are listed.
+/// Maximum number of listed fields that no rule reads.
 const FIELDS: usize = 30;
 
-/// What to write.
+/// Options of `tv formats`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Options {
-    /// All formats.
+    /// List all formats.
     List(Environment),
-    /// What is wrong with a definition, and what it makes of samples.
+    /// Check a definition and read samples with it.
     Check {
-        /// The definition's name and what of it changes nothing, or what is wrong with it.
+        /// The definition's name and its parts without effect, or its errors.
         definition: Result<(&'static str, Vec<String>), Vec<String>>,
         /// Files to read by it.
         samples: Vec<Target>,
-        /// Where definitions are read from; `None` if this one lies there.
+        /// The folder that definitions are read from; `None` if this one is in it.
         folder: Option<PathBuf>,
     },
-    /// The text of one that comes with tv.
+    /// Show the text of a built-in definition.
     Show(&'static str),
 }
 
-/// Writes it.
+/// Runs the chosen command.
 pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportError> {
     match options {
         Options::List(environment) => list(environment, out)?,
@@ -81,7 +81,7 @@ fn list(environment: &Environment, out: &mut dyn Write) -> io::Result<()> {
         .map(|known| known.name.len())
         .max()
         .unwrap_or(0);
-    // Whether one runs is not asked.
+    // The time is irrelevant, because running sessions are not queried.
     let counts = find::counts(environment, Timestamp(0));
     for Known {
         name,
@@ -160,7 +160,7 @@ fn check(
         let line = format!("{:>8}  line {:<4} {words}", rule.taken, rule.line);
         writeln!(out, "{}", Text::clean(&line))?;
     }
-    // By what a record is recognised need not be shown.
+    // Fields that only identify a record need not be shown.
     let tested: HashSet<&str> = rules
         .iter()
         .flat_map(|rule| rule.words.split(", "))
@@ -176,7 +176,7 @@ fn check(
     })
 }
 
-/// Whether a record of a sample was taken by no rule, or broken, or no result found its call.
+/// Whether a sample has records without a rule, faulty records, or results without a call.
 fn is_odd(reading: &Reading) -> bool {
     let tally = reading.transcript.tally();
     !tally.unknown.is_empty()
@@ -188,7 +188,7 @@ fn is_apart(counts: &pairing::PairingCounts) -> bool {
     counts.calls > 0 && counts.results > 0 && counts.paired == 0
 }
 
-/// Of calls whose results only say that work began: what is told of it.
+/// Describes the work in the background of calls whose results only acknowledge the start.
 fn background(transcript: &Transcript, out: &mut dyn Write) -> io::Result<()> {
     let works: Vec<&Work> = (transcript.works())
         .filter_map(|(_, call)| call.state.work())
@@ -216,7 +216,7 @@ fn background(transcript: &Transcript, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// What became of a sample.
+/// Describes how a sample was read.
 fn sample(
     reading: &Reading,
     coverage: &Coverage,

@@ -1,7 +1,8 @@
 //! JSON on stdout.
 //!
-//! Invariant: names of files come as they are, and may hold anything; what could steer a terminal is written
-//! as `\u` and its number, which is the same string to whoever reads the JSON.
+//! Invariant: file names are written unchanged and may contain any character. Control characters,
+//! which could steer a terminal, are written as `\u` escapes, which JSON readers decode to the same
+//! string.
 
 use std::io::{self, Write};
 
@@ -46,7 +47,7 @@ mod tests {
 
     use serde::ser::{Serialize, SerializeSeq, Serializer};
 
-    /// Counts what it is given.
+    /// Counts itself when it is serialized.
     struct Counted<'c>(&'c Cell<usize>);
 
     impl Write for Counted<'_> {
@@ -60,7 +61,7 @@ mod tests {
         }
     }
 
-    /// A list of texts, each made when the ones before it are written.
+    /// A list whose texts are each created after the ones before are written.
     struct Texts<'c>(&'c Cell<usize>);
 
     impl Serialize for Texts<'_> {

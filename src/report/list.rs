@@ -1,8 +1,8 @@
-//! `tv list`: the sessions that are there, newest first, as a table for people or as JSON an object a
+//! `tv list`: the sessions that are found, newest first, as a table or as JSON with one object per
 //! line. Schema `tv.list/1`, only ever added to.
 //!
-//! Invariant: a row is written as soon as it is known, so columns have their widths from the paper, not
-//! from the rows.
+//! Invariant: a row is written as soon as its session is found, so widths of columns depend on the
+//! paper, not on the rows.
 
 use std::io::{self, Write};
 
@@ -24,29 +24,29 @@ use crate::model::timestamp::Timestamp;
 use crate::render::theme::Theme;
 use crate::render::wrap;
 
-/// After so many rows what was written is handed on: readers see the newest at once.
+/// Number of rows after which the output is flushed, so that the newest sessions appear at once.
 const FLUSHED: usize = 16;
-/// What stands between columns.
+/// Width of the gap between columns.
 const GAP: usize = 2;
 
-/// What to list, and how.
+/// Options of `tv list`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Where to look.
+    /// Where to search for sessions.
     pub search: Search,
-    /// Whether to say how one of them is opened.
+    /// Whether to write how a session is opened.
     pub hint: bool,
-    /// Only those that were written to from this time on.
+    /// Only sessions that were last written to at or after this time.
     pub since: Option<When>,
-    /// Only those that were last written to before this time.
+    /// Only sessions that were last written to before this time.
     pub until: Option<When>,
-    /// At most so many.
+    /// Maximum number of sessions.
     pub limit: Option<usize>,
-    /// One JSON object a line instead of a table.
+    /// One JSON object per line instead of a table.
     pub json: bool,
-    /// Whether it is a failure that something cannot be read.
+    /// Whether unreadable sessions count as a failure.
     pub strict: bool,
-    /// Columns and colours.
+    /// Width and colours.
     pub paper: Paper,
 }
 
@@ -88,7 +88,7 @@ pub fn write(
         match sessions.next() {
             None => break,
             Some(Err(failure)) => failures.push(failure),
-            // They come newest first.
+            // Sessions come newest first.
             Some(Ok(found)) if is_before(&found, since) => break,
             Some(Ok(found)) if until.is_some() && !is_before(&found, until) => {}
             Some(Ok(found)) => {
@@ -122,13 +122,13 @@ pub fn write(
         writeln!(out, "no sessions")?;
     }
     if options.strict && has_unread && failures.is_empty() {
-        // Its row says what is wrong.
+        // The row of an unreadable session has the error.
         return Ok(Outcome::Failed(Vec::new()));
     }
     Ok(Outcome::of(failures))
 }
 
-/// Whether it was last written to before then; when it was is not always known.
+/// Whether a session was last written to before a time. False if its time is unknown.
 fn is_before(found: &Found, then: Option<Timestamp>) -> bool {
     found.modified.zip(then).is_some_and(|(at, then)| at < then)
 }
@@ -160,8 +160,8 @@ fn write_json(found: &Found, out: &mut dyn Write) -> Result<(), ReportError> {
     json::write_line(out, &line).map_err(io::Error::into)
 }
 
-/// The rows of the table. Of what cannot be read it is said why and where it lies, in all columns but those of its age,
-/// format and name.
+/// The table of sessions. For an unreadable session all columns but age, format and name are
+/// replaced by the reason and the path.
 struct FoundTable<'a> {
     environment: &'a Environment,
     paper: Paper,
@@ -171,7 +171,7 @@ struct FoundTable<'a> {
     faults: Table<FoundRow>,
 }
 
-/// What was found, when it was written, and where it lies or belongs, in words.
+/// A session with its age and its folder as text.
 struct FoundRow {
     found: Found,
     age: String,
@@ -181,7 +181,7 @@ struct FoundRow {
 type FoundColumn = Column<FoundRow>;
 
 impl<'a> FoundTable<'a> {
-    /// Narrow pages have fewer columns; what opens a session, its id, stays longest.
+    /// Narrow pages have fewer columns. The id stays longest, because it opens the session.
     fn new(options: &'a Options, now: Timestamp) -> Self {
         let width = usize::from(options.paper.width);
         let [format, id, cwd, model] = match width {
@@ -229,7 +229,7 @@ impl<'a> FoundTable<'a> {
                 .style(|_, look| look.theme.bad),
             id(),
         ];
-        // The sign in front of a row and the gap behind it.
+        // The sign in front of a row and the gap after it.
         let width = width.saturating_sub(2);
         Self {
             environment: &options.search.environment,

@@ -1,7 +1,8 @@
-//! `tv tools` and `tv files`: the lists that the views show, as text, CSV or JSON, an object a row (schemas `tv.tool/1`,
-//! `tv.tool.sums/1` and `tv.file/1`, only ever added to).
+//! `tv tools` and `tv files`: the lists of the views as text, CSV or JSON, one object per row
+//! (schemas `tv.tool/1`, `tv.tool.sums/1` and `tv.file/1`, only ever added to).
 //!
-//! Invariant: all three have the same rows in the same order; JSON and CSV have all columns, text those with room.
+//! Invariant: all three have the same rows in the same order. JSON and CSV have all columns, text
+//! those that fit.
 
 use std::io::{self, Write};
 
@@ -26,30 +27,30 @@ use crate::listing::table::{Listing, Table};
 use crate::listing::tools::{LONGEST, ToolList};
 use crate::model::timestamp::Timestamp;
 
-/// Which rows a list has.
+/// The kind of list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListKind {
-    /// Every call.
+    /// A row per call.
     Calls,
-    /// Tools against each other.
+    /// A row per tool.
     Tools,
-    /// Files.
+    /// A row per file.
     Files,
 }
 
-/// How rows are written.
+/// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// A table to read.
+    /// A table.
     Text,
     /// Comma-separated values.
     Csv,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
 impl Form {
-    /// By the options of that name.
+    /// The form for the options `--json` and `--csv`.
     pub(crate) fn of(json: bool, csv: bool) -> Self {
         match (json, csv) {
             (true, _) => Self::Json,
@@ -59,22 +60,22 @@ impl Form {
     }
 }
 
-/// What to list, and how.
+/// Options of `tv tools` and `tv files`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Files, folders, or sessions in folders; or why what was named is none of them.
+    /// Files, folders, or sessions in folders; an error for an argument that is none of them.
     pub targets: Vec<Result<Target, OpenError>>,
-    /// What becomes of what else lies in a folder that is named.
+    /// How unreadable files in a folder are treated.
     pub folders: Folders,
-    /// Which rows of them.
+    /// The kind of list.
     pub kind: ListKind,
-    /// In which form.
+    /// Output format.
     pub form: Form,
-    /// Columns and colours.
+    /// Width and colours.
     pub paper: Paper,
 }
 
-/// Writes the lists of all sessions that can be opened.
+/// Writes the list of every session that can be opened.
 pub fn write(
     options: &Options,
     now: Timestamp,
@@ -134,7 +135,7 @@ impl ListKind {
         }
     }
 
-    /// What is said where there is none.
+    /// The message for an empty list.
     fn none(self) -> &'static str {
         match self {
             Self::Tools | Self::Calls => "no tool was called",
@@ -146,7 +147,7 @@ impl ListKind {
 /// Writes listings, one after the other.
 struct ListWriter<'a> {
     options: &'a Options,
-    /// How many were begun.
+    /// Number of listings begun.
     begun: usize,
     out: &'a mut dyn Write,
 }
@@ -238,13 +239,13 @@ fn names<L: Listing>(listing: &L) -> impl Iterator<Item = &'static str> {
     columns.filter_map(|column| Some(column.sort?.by))
 }
 
-/// The values of a row by the names of their columns.
+/// The values of a row with the names of their columns.
 fn values<L: Listing>(listing: &L, row: &L::Row) -> impl Iterator<Item = (&'static str, Value)> {
     let columns = listing.columns(usize::MAX).into_iter();
     columns.filter_map(move |column| Some((column.sort?.by, (column.value)(row))))
 }
 
-/// A value as CSV has it: on one line, nothing where nothing is known.
+/// A value as CSV: on one line, empty if unknown.
 fn plain(value: &Value) -> String {
     match value {
         Value::None => String::new(),

@@ -1,4 +1,4 @@
-//! `tv help`: the topics of the manual, or the page on one.
+//! `tv help`: the topics of the manual, or one page.
 
 use std::io::{self, Write};
 
@@ -9,19 +9,19 @@ use crate::render::manual::{self, PAGES, Page};
 use crate::render::row::{Look, Row};
 use crate::render::theme::Theme;
 
-/// Columns where there is no terminal: the width of one that nobody made larger.
+/// Width in columns if there is no terminal: that of a default terminal.
 pub(crate) const PLAIN_WIDTH: u16 = 80;
 
-/// What to write.
+/// Options of `tv help`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// The page; without one the topics.
+    /// The page; `None` lists the topics.
     pub(crate) page: Option<&'static Page>,
-    /// Columns and colours.
+    /// Width and colours.
     pub paper: Paper,
 }
 
-/// Writes the page, or which pages there are.
+/// Writes the page, or the list of pages.
 pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportError> {
     let written = match options.page {
         Some(page) => rows(page, options.paper)
@@ -45,7 +45,7 @@ fn rows(page: &Page, paper: Paper) -> Vec<Row> {
     manual::rows(&text, &Look::full(paper.width, &theme, &colours))
 }
 
-/// Without colours capitals mark headings, and backticks what is to be typed.
+/// Marks headings with capitals and code with backticks, for output without colours.
 fn marked(text: &str) -> String {
     let mut is_code = false;
     let mut out = String::with_capacity(text.len());

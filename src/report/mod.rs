@@ -1,6 +1,6 @@
-//! The same model without a screen: text and JSON on stdout.
+//! Reports: the model as text and JSON on stdout, without a screen.
 //!
-//! Invariant: nothing here prints; every report writes to the writer that it is given, and every
+//! Invariant: nothing here prints. Every report writes to the writer that it is given, and every
 //! string of a file that it writes is clean.
 
 pub mod brief;

@@ -1,4 +1,4 @@
-//! How a report ended, or why it could not begin.
+//! How a report ended, or why it could not start.
 
 use std::{fmt, io};
 
@@ -6,27 +6,27 @@ use crate::ingest::OpenError;
 use crate::model::figures::count;
 use crate::model::found::Found;
 
-/// How a report ended. Failures to write are errors of their own.
+/// How a report ended. Write errors are a [`ReportError`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Everything was reported.
     Complete,
-    /// Everything was reported, and something is wrong with what was asked about.
+    /// Everything was reported, and problems were found.
     Found,
-    /// Nothing was found of what was sought.
+    /// There were no matches.
     Nothing,
-    /// What was waited for did not come about, and will not: the reason.
+    /// The awaited condition did not come true and will not: the reason.
     Missed(String),
-    /// Some sessions could not be opened or not be read to the end; the others were reported.
+    /// Some sessions could not be opened, or not be read to the end; the others were reported.
     Failed(Vec<OpenError>),
-    /// The reader asked to stop.
+    /// The user interrupted.
     Interrupted,
-    /// Something is to be said besides.
+    /// An outcome with a further message.
     Saying(String, Box<Self>),
 }
 
 impl Outcome {
-    /// Complete unless something failed.
+    /// `Complete` if there are no failures, else `Failed`.
     pub(crate) fn of(failures: Vec<OpenError>) -> Self {
         if failures.is_empty() {
             Self::Complete
@@ -35,8 +35,9 @@ impl Outcome {
         }
     }
 
-    /// How a report over many sessions ended that ends so otherwise: what was come by and cannot be read is said, and only
-    /// who is strict calls that a failure; what was named and cannot be read is one.
+    /// The outcome of a report over many sessions, which is `otherwise` if nothing was missed.
+    /// Named sessions that cannot be read are a failure. Others that were found in a search are
+    /// reported, and are a failure only if `is_strict`.
     pub(crate) fn of_many(missed: Missed, is_strict: bool, otherwise: Self) -> Self {
         let Missed {
             refused,
@@ -56,19 +57,18 @@ impl Outcome {
 /// What a report over many sessions could not read.
 #[derive(Debug, Default)]
 pub(crate) struct Missed {
-    /// What was named.
+    /// Sessions that were named by the user.
     pub(crate) refused: Vec<OpenError>,
-    /// What was come by.
+    /// Sessions that were found in a search.
     pub(crate) unreadable: Vec<Found>,
 }
 
 impl Missed {
-    /// Nothing.
     pub(crate) fn is_empty(&self) -> bool {
         self.refused.is_empty() && self.unreadable.is_empty()
     }
 
-    /// What was not missed before.
+    /// Adds what `other` missed, without duplicates.
     pub(crate) fn add(&mut self, other: Self) {
         self.refused.extend(other.refused);
         for found in other.unreadable {
@@ -82,7 +82,7 @@ impl Missed {
         }
     }
 
-    /// What is said instead of that there is nothing.
+    /// The message in place of an empty result.
     pub(crate) fn words(&self) -> String {
         format!(
             "not known: {} cannot be read",
@@ -91,12 +91,12 @@ impl Missed {
     }
 }
 
-/// Why nothing more can be written.
+/// Why a report cannot go on.
 #[derive(Debug)]
 pub enum ReportError {
     /// The session cannot be opened.
     Open(OpenError),
-    /// Nobody takes the output.
+    /// The output cannot be written.
     Write(io::Error),
 }
 

@@ -1,8 +1,8 @@
-//! Branches and sub-agents with figures of their own, which add up to those of the session: the lists
-//! of schema `tv.stats/2`.
+//! Branches and sub-agents with figures of their own, which add up to those of the session: the
+//! lists of schema `tv.stats/2`.
 //!
-//! Invariant: an entry counts as its own in one place only: on the active path, on the branch that left
-//! it, or in its lane; and so do the requests that were made for it.
+//! Invariant: an entry counts as a part's own exactly once: for the active path, for the branch
+//! that left it, or for its lane. The same holds for the requests made on its behalf.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,75 +20,69 @@ use crate::model::tool::ToolState;
 use crate::model::totals::Totals;
 use crate::model::transcript::{Aside, Transcript};
 
-/// What happened in a part of a session.
+/// The figures of a part of a session.
 #[derive(Debug, Serialize)]
 pub(crate) struct PartFigures {
-    /// Messages.
     pub(crate) entries: u64,
-    /// Prompts.
     pub(crate) turns: u64,
-    /// Tool calls.
     pub(crate) calls: u64,
-    /// Calls that failed.
     pub(crate) failed: u64,
-    /// What was spent.
     pub(crate) usage: UsageFigures,
-    /// What that cost.
     pub(crate) cost: CostFigures,
 }
 
-/// A branch that the session left.
+/// An abandoned branch.
 #[derive(Debug, Serialize)]
 pub(crate) struct BranchFigures {
-    /// From 1, in the order in which they were left; appends change no number.
+    /// Number from 1, in the order in which branches were left; appends do not change it.
     pub(crate) number: usize,
     /// `prompt`, `left` or `undone`.
     pub(crate) why: &'static str,
-    /// The same in words.
+    /// The reason as text.
     #[serde(skip)]
     pub(crate) reason: &'static str,
-    /// Whether the session went back to all of it.
+    /// Whether the session returned to the whole branch.
     pub(crate) active: bool,
-    /// The branch that it goes on from; `null` for the active path.
+    /// The branch that it continues; `null` for the active path.
     pub(crate) parent: Option<usize>,
-    /// The key of the entry that it goes on from.
+    /// The key of the entry that it continues from.
     pub(crate) point: Option<String>,
     /// The key of its first entry.
     pub(crate) root: Option<String>,
-    /// When the session went on elsewhere.
+    /// When the session continued on another path.
     pub(crate) left: Option<String>,
-    /// Its entries that are not active, without those of branches that were left before.
+    /// The figures of its entries that are not active, without those of branches left before.
     #[serde(flatten)]
     pub(crate) own: PartFigures,
-    /// With the sub-agents that it started.
+    /// Its own figures and those of the sub-agents that it started.
     pub(crate) total: PartFigures,
 }
 
 /// A sub-agent.
 #[derive(Debug, Serialize)]
 pub(crate) struct LaneFigures {
-    /// The name that its entries carry.
+    /// The lane name of its entries.
     pub(crate) name: String,
-    /// What to call it.
+    /// Its label.
     pub(crate) label: String,
     /// The call that started it.
     pub(crate) call_id: Option<String>,
     /// The sub-agent that started it; `null` for the main agent.
     pub(crate) parent: Option<String>,
-    /// The branch that it was started on, if the session left that.
+    /// The branch that it was started on, if that was abandoned.
     pub(crate) branch: Option<usize>,
-    /// First time seen.
+    /// Its first timestamp.
     pub(crate) started: Option<String>,
-    /// Last time seen.
+    /// Its last timestamp.
     pub(crate) ended: Option<String>,
-    /// Its own entries.
+    /// The figures of its own entries.
     #[serde(flatten)]
     pub(crate) own: PartFigures,
-    /// With all that it started.
+    /// Its own figures and those of all sub-agents below it.
     pub(crate) total: PartFigures,
 }
 
-/// Running figures of a part.
+/// Running sums of a part.
 #[derive(Clone, Default)]
 struct PartSum {
     entries: u64,
@@ -98,14 +92,14 @@ struct PartSum {
     totals: Totals,
 }
 
-/// The main lane without abandoned branches, counted entry by entry.
+/// Sums of the main lane without abandoned branches, entry by entry.
 pub(crate) struct Active<'t> {
     beside: Beside<'t>,
     part: PartSum,
 }
 
 impl<'t> Active<'t> {
-    /// Nothing is counted yet.
+    /// Starts with nothing counted.
     pub(crate) fn of(transcript: &'t Transcript) -> Self {
         Self {
             beside: Beside::of(transcript),
@@ -121,10 +115,11 @@ impl<'t> Active<'t> {
         }
     }
 
-    /// What was counted.
+    /// Returns the sums.
     pub(crate) fn figures(self) -> PartFigures {
         let (mut part, transcript) = (self.part, self.beside.transcript);
-        // What a run counts beyond its requests belongs to no branch or lane: it counts if there is only one.
+        // What a run counts beyond its requests belongs to no branch or lane, so it counts only if
+        // there is a single one.
         if transcript.branches().abandoned.is_empty() && transcript.lanes().is_empty() {
             part.totals.clone_from(transcript.totals());
         }
@@ -172,7 +167,7 @@ pub(crate) fn branches(transcript: &Transcript) -> Vec<BranchFigures> {
     transcript.branches().list.iter().map(figures).collect()
 }
 
-/// The sub-agents in the order in which they were seen.
+/// The sub-agents in the order of their first entries.
 pub(crate) fn lanes(transcript: &Transcript) -> Vec<LaneFigures> {
     let beside = Beside::of(transcript);
     let parts: BTreeMap<&Name, PartSum> = transcript
@@ -222,12 +217,12 @@ pub(crate) fn lanes(transcript: &Transcript) -> Vec<LaneFigures> {
     transcript.lanes().iter().map(figures).collect()
 }
 
-/// The abandoned branch that a sub-agent goes back to.
+/// The abandoned branch that a sub-agent descends from.
 fn branch_of<'a>(lane: &LaneFacts, transcript: &'a Transcript) -> Option<&'a Branch> {
     transcript.branches().of(transcript.root_caller(lane)?)
 }
 
-/// A session, with the requests that were made for entries beside them, such as an advisor's.
+/// A session with the requests made on behalf of its entries, such as an advisor's.
 struct Beside<'t> {
     transcript: &'t Transcript,
     requests: HashMap<EntryId, Vec<&'t Aside>>,
@@ -254,7 +249,7 @@ impl<'t> Beside<'t> {
     }
 }
 
-/// The entry itself, or the last one before it that does not stand beside the conversation.
+/// The entry itself, or the last entry before it that is part of the conversation.
 fn spoken_before(transcript: &Transcript, id: EntryId) -> Option<EntryId> {
     let before = transcript.order().get(..=transcript.place_of(id)?)?;
     transcript

@@ -1,4 +1,4 @@
-//! Entries of a transcript, each written once, as text or as JSON.
+//! Writes entries of a transcript, each once, as text or as JSON.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -34,34 +34,34 @@ use crate::render::row::{Gutter, Item, LaneLine, Level, Look, Row, RowKind, Time
 use crate::render::theme::Theme;
 use crate::render::wrap;
 
-/// What to show, and how.
+/// Options of `tv show`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Files, folders, or sessions in folders; or why what was named is none of them.
+    /// Files, folders, or sessions in folders; an error for an argument that is none of them.
     pub targets: Vec<Result<Target, OpenError>>,
-    /// Whether they are read as one.
+    /// Whether they are read as one session.
     pub is_joined: bool,
-    /// What becomes of what else lies in a folder that is named.
+    /// How unreadable files in a folder are treated.
     pub folders: Folders,
-    /// Columns and colours.
+    /// Width and colours.
     pub paper: Paper,
-    /// How much is shown.
+    /// Level of detail.
     pub level: Level,
     /// Entries as JSON instead of text.
     pub json: bool,
-    /// Go on with what is appended, until interrupted; how changes are noticed.
+    /// How changes are detected; `None` stops at the end of the session.
     pub follow: Option<WatchMode>,
-    /// Which branches.
+    /// The branches to show.
     pub branch: Choice,
 }
 
-/// Which branches of a session are shown.
+/// The branches of a session that are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
-    /// All of them in file order; what was left is dimmed.
+    /// All branches in file order; abandoned ones are dimmed.
     #[default]
     All,
-    /// What the session goes on from.
+    /// The active path.
     Active,
     /// What the model saw when the session left the branch of this number.
     Number(usize),
@@ -75,16 +75,15 @@ pub(crate) struct Printer<'a> {
     colours: Colours,
     printed: HashSet<EntryId>,
     turns: HashMap<EntryId, usize>,
-    /// The last time of what was written last.
+    /// The last timestamp of the entry written last.
     day: Option<Timestamp>,
-    /// The entries of the chosen branch; none if all are shown.
+    /// The entries of the chosen branch; `None` if all are shown.
     chosen: Option<HashSet<EntryId>>,
-    /// Traces that are one row, by the first of them.
+    /// Runs of traces that are folded into a row, by the first entry.
     runs: HashMap<EntryId, Vec<EntryId>>,
 }
 
 impl<'a> Printer<'a> {
-    /// For these options.
     pub(crate) fn new(options: &'a Options, now: fn() -> Timestamp) -> Self {
         let (theme, colours) = if options.paper.colour {
             (Theme::dark(), Colours::now())
@@ -104,13 +103,13 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Writes only these entries, if any are named.
+    /// Restricts the output to these entries; `None` is all.
     pub(super) fn with_chosen(self, chosen: Option<HashSet<EntryId>>) -> Self {
         Self { chosen, ..self }
     }
 
-    /// Folds the runs of traces among all entries that are written, where traces are. What is appended later has rows of
-    /// its own.
+    /// Folds the runs of traces among all existing entries, if traces are shown. Traces that are
+    /// appended later get rows of their own.
     pub(super) fn with_runs(mut self, order: &[EntryId], transcript: &Transcript) -> Self {
         if self.options.json || self.options.level != Level::Full {
             return self;
@@ -134,7 +133,7 @@ impl<'a> Printer<'a> {
         self
     }
 
-    /// What is written from here on was not there before: it gets as many colours again.
+    /// Renews the budget of highlighting for entries that are appended.
     pub(crate) fn colour_again(&self) {
         self.colours.go_on();
     }
@@ -145,20 +144,19 @@ impl<'a> Printer<'a> {
             .is_none_or(|chosen| chosen.contains(&id))
     }
 
-    /// What was written has other ids in another transcript of the session.
+    /// Maps the state to the ids of another transcript of the session.
     pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
         self.printed = lookup.entries(&self.printed);
         self.turns.clear();
     }
 
-    /// Whether the entry has been written.
     pub(crate) fn has_printed(&self, id: EntryId) -> bool {
         self.printed.contains(&id)
     }
 
-    /// Writes an entry at its place in the file. A sub-agent's entries are written below the call
-    /// that started it, from level 4 on; under level 4 their call names them. While following they
-    /// stay in file order: their call was written before they came.
+    /// Writes an entry at its position in the file. From level 4 on, the entries of a sub-agent
+    /// follow the call that started it; at lower levels only the call names them. While following
+    /// they stay in file order, because their call is already written.
     pub(crate) fn print(
         &mut self,
         id: EntryId,
@@ -189,7 +187,8 @@ impl<'a> Printer<'a> {
         self.print_with_lanes(id, depth, reading, out)
     }
 
-    /// Writes what no call led to, so that nothing stays hidden: at level 4 and above.
+    /// Writes the entries that no call leads to, at level 4 and above, so that nothing stays
+    /// hidden.
     pub(crate) fn print_left_over(
         &mut self,
         reading: &mut Reading,
@@ -219,7 +218,7 @@ impl<'a> Printer<'a> {
         reading: &mut Reading,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        // Lanes may start each other in a circle if a file lies; each entry comes once.
+        // Lanes of a malformed file may start each other in a cycle; each entry is written once.
         let mut waiting = vec![(id, depth)];
         while let Some((id, depth)) = waiting.pop() {
             if !self.is_chosen(id) || !self.printed.insert(id) {
@@ -270,7 +269,8 @@ impl<'a> Printer<'a> {
         written
     }
 
-    /// Whether nothing will come of the session any more; asked of what has or tells of work in the background.
+    /// Whether the session has ended. Only computed for entries with work in the background or
+    /// reports of it.
     fn is_over(&self, entry: &Entry, reading: &Reading) -> bool {
         let has_work = entry.calls().any(|call| call.state.work().is_some());
         let now = (self.now)();
@@ -348,7 +348,7 @@ impl<'a> Printer<'a> {
         usize::from(self.options.paper.width.saturating_sub(GUTTER).max(1))
     }
 
-    /// The rows of some blocks of an entry, of which only these are in memory meanwhile.
+    /// The rows of some blocks of an entry. Only these blocks are in memory meanwhile.
     fn rows_of(&self, portioned: &mut Portioned<'_>, blocks: Range<usize>) -> Vec<Row> {
         let Portioned {
             id,
@@ -444,7 +444,7 @@ impl<'a> Printer<'a> {
             insert_branch_line(&mut rows, id, transcript, &look);
         }
         if known.calls().nth(1).is_none() {
-            // A call by itself needs no bracket.
+            // A single call needs no bracket.
             let brackets = rows.iter_mut().filter(|row| row.gutter != Gutter::Open);
             brackets.for_each(|row| row.gutter = Gutter::None);
         }
@@ -455,7 +455,7 @@ impl<'a> Printer<'a> {
         rows
     }
 
-    /// The day of an entry with the time zone, if it is not that of the one above.
+    /// The date of an entry with the time zone; `None` if it is that of the entry above.
     fn new_day(&self, entry: &Entry) -> Option<String> {
         let at = entry.at?;
         let is_new = self.day.is_none_or(|before| !before.is_same_day(at));
@@ -500,28 +500,29 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// An entry while it is laid out, some blocks after the other.
+/// An entry that is laid out in portions of blocks.
 struct Portioned<'a> {
     id: EntryId,
     depth: u16,
     turn: Option<String>,
     is_awaited: bool,
-    /// Whether nothing will come of the session any more.
+    /// Whether the session has ended.
     is_over: bool,
     transcript: &'a Transcript,
     account: &'a Account,
     contents: Contents<'a>,
-    /// The entry, of which those blocks are in memory that are laid out.
+    /// The entry; only the blocks being laid out are in memory.
     entry: Entry,
-    /// The details of the last record above them.
+    /// The details of the last record above the current blocks.
     above: Option<(usize, Arc<Details>)>,
 }
 
-/// Blocks of an entry that are laid out at once.
+/// Maximum number of blocks that are laid out at once.
 const BLOCKS: usize = 256;
 
-/// Where a portion ends that begins with this block. A sentence is not parted from the call that it leads to, nor at
-/// level 5 a record, which says what of its blocks need not be said again.
+/// The end of the portion that begins at block `first`. A sentence is not separated from the call
+/// that it introduces, and at level 5 the blocks of a record are not separated, because its details
+/// are shown once.
 fn end_of_portion(entry: &Entry, first: usize, level: Level) -> usize {
     let is_kind = |at: usize, is: fn(&BlockKind) -> bool| {
         entry.blocks.get(at).is_some_and(|block| is(&block.kind))
@@ -538,7 +539,7 @@ fn end_of_portion(entry: &Entry, first: usize, level: Level) -> usize {
         .unwrap_or(usize::MAX)
 }
 
-/// Cost and tokens of an answer, ready to print.
+/// Cost and tokens of an answer as text.
 fn spent(entry: &Entry, ascii: bool) -> Option<String> {
     let usage = entry
         .usage
@@ -547,7 +548,7 @@ fn spent(entry: &Entry, ascii: bool) -> Option<String> {
     Some(phrases::spent(usage, entry.model.as_ref(), ascii)).filter(|facts| !facts.is_empty())
 }
 
-/// Puts the line of a branch above the entry that heads it.
+/// Inserts the line of a branch above its first entry.
 fn insert_branch_line(rows: &mut Vec<Row>, id: EntryId, transcript: &Transcript, look: &Look<'_>) {
     let Some(branch) = transcript.branches().headed_by(id) else {
         return;
@@ -567,7 +568,7 @@ fn insert_branch_line(rows: &mut Vec<Row>, id: EntryId, transcript: &Transcript,
     );
 }
 
-/// Whether the session has the call that started a lane.
+/// Whether the call that started a lane is in the session.
 fn has_caller(lane: &Name, transcript: &Transcript) -> bool {
     transcript
         .lane(lane)

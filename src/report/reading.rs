@@ -1,4 +1,4 @@
-//! A session read to its end: what every report starts from.
+//! A session read to its end, which every report starts from.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -30,41 +30,42 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolState};
 use crate::model::transcript::{Differences, Replaced, Touched, Transcript};
 
-/// So many entries take some 50 MB; to pack fewer costs more time than their memory is worth.
+/// Number of entries from which they are packed: this many take about 50 MB, and packing fewer
+/// costs more time than it saves memory.
 const LARGE: usize = 1 << 15;
 
-/// Batches that may wait between reading and taking them in.
+/// Capacity of the queue between reading and applying, in batches.
 const QUEUE: usize = 16;
 
 /// A session read to its end.
 pub struct Reading {
-    /// What was asked for.
+    /// The requested session.
     pub(crate) target: Target,
-    /// What was found.
+    /// The detected format.
     pub(crate) opened: Opened,
-    /// How it lies on disk.
+    /// Storage shape of the session.
     pub(crate) shape: Shape,
-    /// What every format says of it.
+    /// The verdict of every format.
     pub(crate) verdicts: Vec<FormatVerdict>,
-    /// The session.
+    /// The entries and indexes of the session.
     pub transcript: Transcript,
-    /// What its turns and lanes came to; see [`Reading::settle`].
+    /// The figures of turns and lanes; see [`Reading::settle`].
     pub account: Account,
-    /// What its file holds since it was written anew, as far as that is read.
+    /// The transcript of a file that was rewritten, while it is being read.
     pub(super) next: Option<Box<(Transcript, Differences)>>,
-    /// Its files by the numbers in origins.
+    /// The session's files by their ids in origins.
     pub(crate) files: BTreeMap<FileId, Arc<Path>>,
     /// Why reading stopped before the end, if it did.
     pub(crate) fault: Option<Text>,
-    /// For what was left on disk.
+    /// Reads bodies that are on disk.
     pub(crate) pager: Option<Pager>,
 }
 
-/// What came of a message.
+/// The effect of a message.
 pub(crate) enum Taken {
-    /// So much was touched.
+    /// The entries that were touched.
     Touched(Touched),
-    /// Another transcript is there, because the file was written anew.
+    /// The transcript was replaced, because the file was rewritten.
     Replaced(Replaced),
 }
 
@@ -76,8 +77,8 @@ pub fn read(target: &Target, stubs_only: bool) -> Result<Reading, OpenError> {
     })
 }
 
-/// As [`read`], with bodies on disk, for who goes over the entries one after the other: those of a large session are packed
-/// as they come.
+/// Reads a session as [`read`] does, with bodies on disk, for a single pass over its entries: those
+/// of a large session are packed as they arrive.
 pub fn read_packed(target: &Target) -> Result<Reading, OpenError> {
     read_as(target, |session, reading| {
         session.read_whole(true, &mut |feed| {
@@ -91,7 +92,7 @@ pub fn read_packed(target: &Target) -> Result<Reading, OpenError> {
     })
 }
 
-/// Opens several sessions, and reads them as one, merged by time.
+/// Opens several sessions and reads them as one, merged by time.
 pub(crate) fn read_as_one(target: &Target, others: &[Target]) -> Result<Reading, OpenError> {
     let others = others
         .iter()
@@ -115,14 +116,15 @@ pub(crate) fn read_as_one(target: &Target, others: &[Target]) -> Result<Reading,
     stop.store(true, Ordering::Relaxed);
     drop(feeds);
     thread.thread().unpark();
-    // A thread that panicked has said so in the feed.
+    // A panic of the thread is already reported in the feed.
     let _ = thread.join();
     reading.settle();
     Ok(reading)
 }
 
-/// As [`read`], of what was spent only; nothing else that is there of the session can be relied on, and turns, branches
-/// and the account are not, unless it [may lack sub-agents](may_lack_agents). It was listed as a session of this format.
+/// Reads only the usage of a session, which was listed with this format. Nothing else of the result
+/// is reliable. Turns, branches and the account are computed only if the session [may lack
+/// sub-agents](may_lack_agents).
 pub fn count(target: &Target, format: &str) -> Result<Reading, OpenError> {
     let mut lacks_results = false;
     let mut reading = read_session(
@@ -142,9 +144,9 @@ pub fn count(target: &Target, format: &str) -> Result<Reading, OpenError> {
     Ok(reading)
 }
 
-/// Whether records that were passed over may matter: what is recorded beside entries has the time of the one before it,
-/// which a result without its call may be; what has no time was spent by the newest one, which may be a result; and what
-/// seems to be of another session may repeat one of them.
+/// Whether skipped records may matter. The time of an aside is that of the record before it, which
+/// may be a stray; usage without a time has the time of the newest record, which may be a result;
+/// and a record that seems to be of another session may repeat a skipped one.
 fn is_unsure(transcript: &Transcript) -> bool {
     let has_no_time = |entry: &Entry| entry.usage.is_some() && entry.at.is_none();
     transcript.asides().next().is_some()
@@ -153,13 +155,14 @@ fn is_unsure(transcript: &Transcript) -> bool {
             .any(|entry| has_no_time(entry) || entry.blocks.iter().any(Block::is_resumption))
 }
 
-/// Whether there may be more calls that started a sub-agent than sub-agents that are here: then the account tells.
+/// Whether calls may have started more sub-agents than are in the session. The account then
+/// determines which are lacking.
 pub(crate) fn may_lack_agents(transcript: &Transcript) -> bool {
     let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
     let starts = blocks
         .filter_map(Block::call)
         .filter(|call| call.kind == ToolKind::Delegate);
-    // Counting reads no results: a call without one may have started a sub-agent.
+    // Counting reads no results, so a call without one may have started a sub-agent.
     let may_have_started = |call: &&ToolCall| {
         call.has_started_agent()
             || !matches!(
@@ -174,7 +177,8 @@ pub(crate) fn may_lack_agents(transcript: &Transcript) -> bool {
     starts.filter(may_have_started).count() > here.count()
 }
 
-/// As [`read`], with what each format says of it, and how much of the strings of its records is shown.
+/// Reads a session as [`read`] does, with the verdict of every format and the share of its strings
+/// that is shown.
 pub(crate) fn survey(target: &Target) -> Result<(Reading, Coverage), OpenError> {
     let mut coverage = Coverage::default();
     let verdicts = ingest::verdicts(target)?;
@@ -200,13 +204,13 @@ fn read_session(
 ) -> Result<Reading, OpenError> {
     let mut reading = Reading::of(target, &session);
     read(session, &mut reading);
-    // Of what could not be read at all there is nothing to report.
+    // A session of which nothing could be read is an error.
     if reading.transcript.tally().records() == 0
         && let Some(failure) = reading.failure()
     {
         return Err(failure);
     }
-    // A file has only one session, so what is named behind it is an entry.
+    // A file has only one session, so a name after its path is that of an entry.
     let is_entry = !matches!(reading.shape, Shape::Folder | Shape::Rows) && target.path.is_file();
     if let Some(name) = target
         .session
@@ -218,17 +222,18 @@ fn read_session(
     Ok(reading)
 }
 
-/// How a report on sessions that are named treats what else lies in a folder that is named.
+/// How a report on named sessions treats the other files of a named folder.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Folders {
-    /// Where the places of agents are, which tell what should be a session.
+    /// The folders of agents, which determine what should be a session.
     pub environment: Environment,
-    /// Whether it is a failure that something there cannot be read.
+    /// Whether unreadable files there count as a failure.
     pub strict: bool,
 }
 
 impl Folders {
-    /// The sessions that an argument names: all that lie in a folder, newest first, or the one that it is.
+    /// The sessions that an argument names: all sessions of a folder, newest first, or the one of a
+    /// file.
     pub(crate) fn sessions(&self, target: &Target) -> Result<Vec<Target>, OpenError> {
         let named = sessions(target)?;
         if named.as_slice() != [target.clone()] || target.session.is_some() || !target.path.is_dir()
@@ -236,17 +241,17 @@ impl Folders {
             return Ok(named);
         }
         let search = Search::among(self.environment.clone(), [Ok(target.clone())], None);
-        // Which sessions run is no matter here, so there is no time.
+        // The time is irrelevant, because running sessions are not queried.
         let found = find::sessions(&search, Timestamp(0))
             .flatten()
             .filter(|found| found.unreadable.is_none());
         let found: Vec<Target> = found.map(|found| Target::of(found.place())).collect();
-        // A folder may be one session, or hold one that no agent put there.
+        // A folder may be a single session, or contain one that no agent put there.
         Ok(if found.len() > 1 { found } else { named })
     }
 
-    /// What could not be read of what was named, with what lies in it if that is a folder. Where nothing of it could be
-    /// read, all that is wrong in it is the reason.
+    /// What of an argument could not be read, including unreadable files in a folder. If nothing
+    /// was read, all unreadable files are reported as the reason.
     pub(super) fn missed(
         &self,
         target: &Target,
@@ -276,13 +281,14 @@ impl Folders {
         }
     }
 
-    /// How a report ended that missed this, and ends so otherwise.
+    /// The outcome of a report with these misses; `otherwise` if they do not count.
     pub(super) fn outcome(&self, missed: Missed, otherwise: Outcome) -> Outcome {
         Outcome::of_many(missed, self.strict, otherwise)
     }
 }
 
-/// Reads each session that the arguments name, and reports it; what could not be read, or not to its end, is returned.
+/// Reads each session that the arguments name, and reports it. Returns what could not be read, or
+/// not to its end.
 pub(super) fn each(
     targets: &[Result<Target, OpenError>],
     folders: &Folders,
@@ -297,7 +303,7 @@ pub(super) fn each(
     )
 }
 
-/// As [`each`], read in another way.
+/// As [`each`], with a reader that returns a further value.
 pub(super) fn each_read<T>(
     targets: &[Result<Target, OpenError>],
     folders: &Folders,
@@ -332,7 +338,7 @@ pub(super) fn each_read<T>(
     Ok(missed)
 }
 
-/// The sessions that an argument names: those in a folder, or the one that it is.
+/// The sessions that an argument names: those of a folder, or the one of a file.
 pub fn sessions(target: &Target) -> Result<Vec<Target>, OpenError> {
     if target.session.is_some() {
         return Ok(vec![target.clone()]);
@@ -351,7 +357,7 @@ pub fn sessions(target: &Target) -> Result<Vec<Target>, OpenError> {
     Ok(heads.into_iter().map(named).collect())
 }
 
-/// What names a session in each row of it.
+/// The fields that identify a session in its rows.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct SessionFields {
     pub(crate) path: String,
@@ -359,7 +365,6 @@ pub(crate) struct SessionFields {
 }
 
 impl Reading {
-    /// What names it.
     pub(crate) fn fields(&self) -> SessionFields {
         let named = self.target.session.as_deref();
         let id = self.transcript.meta().id.as_deref();
@@ -369,7 +374,7 @@ impl Reading {
         }
     }
 
-    /// What opens it.
+    /// The argument that opens the session.
     pub(crate) fn address(&self) -> String {
         let path = shown(&self.target.path);
         match &self.target.session {
@@ -378,7 +383,7 @@ impl Reading {
         }
     }
 
-    /// A session of which nothing has been read yet.
+    /// A session before anything is read.
     pub(crate) fn of(target: &Target, session: &Session) -> Self {
         Self {
             target: target.clone(),
@@ -425,8 +430,8 @@ impl Reading {
         }
     }
 
-    /// Takes what the session sends, and says what came of it. The preview of a large file is not needed here. Nothing
-    /// is packed: most reports go over all of the entries several times.
+    /// Applies a message and returns its effect. The preview of a large file is skipped. Nothing is
+    /// packed, because most reports pass over the entries several times.
     pub(crate) fn take(&mut self, feed: Feed) -> Taken {
         match feed {
             Feed::Opened(opened) => self.opened = *opened,
@@ -469,8 +474,8 @@ impl Reading {
         Taken::Replaced(differences.replace(&mut self.transcript, now))
     }
 
-    /// As [`Reading::take`], of a session that is followed, maybe for days: the account takes in entries while they are
-    /// at hand, and then they are packed.
+    /// Applies a message as [`Reading::take`] does, for a session that may be followed for days:
+    /// the account reads new entries while they are in memory, then they are packed.
     pub(crate) fn keep_up(&mut self, feed: Feed) -> Taken {
         let taken = self.take(feed);
         self.account.watch(&self.transcript, usize::MAX);
@@ -484,7 +489,7 @@ impl Reading {
         self.account.follow(&self.transcript, usize::MAX);
     }
 
-    /// The entry of this key, or with the call of this id.
+    /// The entry with this key, or with the call of this id.
     pub(crate) fn find(&self, name: &str) -> Result<EntryId, OpenError> {
         let by_call = || {
             self.transcript
@@ -500,7 +505,7 @@ impl Reading {
         })
     }
 
-    /// Why reading stopped, as a failure of this report.
+    /// The reason why reading stopped, as an error.
     pub(crate) fn failure(&self) -> Option<OpenError> {
         let what = self.fault.as_ref()?;
         Some(OpenError(format!(
@@ -509,7 +514,6 @@ impl Reading {
         )))
     }
 
-    /// What the agent is doing.
     pub(crate) fn activity(&self, now: Timestamp) -> Activity {
         activity::judge(
             &self.transcript,
@@ -518,13 +522,14 @@ impl Reading {
         )
     }
 
-    /// When one of the session's files last changed; of one in a database, when its row says so.
+    /// When one of the session's files last changed. For a session in a database, the time of its
+    /// row.
     pub(crate) fn last_write(&self) -> Option<Timestamp> {
         if self.opened.written.is_some() {
             return self.opened.written;
         }
         let files = self.files.values().filter_map(|path| last_write(path));
-        // What is written to a database lies in its log first.
+        // Writes to a database go to its write-ahead log first.
         let mut log = self.target.path.as_os_str().to_owned();
         log.push("-wal");
         files
@@ -533,7 +538,7 @@ impl Reading {
             .max()
     }
 
-    /// The file that an origin speaks of.
+    /// The path of a file id.
     pub(crate) fn file(&self, id: FileId) -> &Path {
         self.files.get(&id).map_or(&self.opened.path, |path| path)
     }
@@ -549,7 +554,7 @@ fn last_write(path: &Path) -> Option<Timestamp> {
     i64::try_from(since_epoch.as_millis()).ok().map(Timestamp)
 }
 
-/// A name on one line, whatever it holds.
+/// Escapes line breaks in a name.
 pub fn on_one_line(name: &str) -> Cow<'_, str> {
     if name.contains('\n') {
         name.replace('\n', "\\n").into()
@@ -563,20 +568,20 @@ pub(crate) fn shown(path: &Path) -> Text {
     Text::clean(&path.to_string_lossy())
 }
 
-/// Records whose contents are kept while blocks are gone over: those of a call and of its result come again with the
-/// next call.
+/// Number of records whose bodies are cached: the next call often has the same records of calls and
+/// results.
 const KEPT: usize = 8;
 
-/// What lies on disk of the blocks of an entry, read again for one after the other: an entry may say more than memory
-/// holds. What cannot be read again is there as its stub.
+/// Bodies on disk of an entry's blocks, read one block at a time, because an entry may exceed
+/// memory. What cannot be read again keeps its stub.
 pub(crate) struct Contents<'p> {
     pager: Option<&'p mut Pager>,
-    /// The records that were read last, the newest one first.
+    /// The records that were read last, newest first.
     records: VecDeque<(Origin, Vec<Held>)>,
 }
 
 impl<'p> Contents<'p> {
-    /// Those that a pager reads, if there is one.
+    /// Reads with `pager`; without one, bodies keep their stubs.
     pub(crate) fn of(pager: Option<&'p mut Pager>) -> Self {
         Self {
             pager,
@@ -598,7 +603,7 @@ impl<'p> Contents<'p> {
         Cow::Owned(block)
     }
 
-    /// The body with its content.
+    /// The body with its content in memory.
     pub(crate) fn whole_body(&mut self, body: &Body) -> Body {
         let mut whole = body.clone();
         self.fill(&mut whole);
@@ -625,8 +630,8 @@ impl<'p> Contents<'p> {
         self.records.front().map_or(&[], |(_, contents)| contents)
     }
 
-    /// What the records of some blocks hold that these do not show, or all of them, by block; but for a record that was
-    /// told of above.
+    /// The details in the records of some blocks that the blocks do not show, or all details if
+    /// `is_whole`, by block. Leaves out the record `above`, whose details are already shown.
     pub(crate) fn details(
         &mut self,
         entry: &Entry,

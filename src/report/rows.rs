@@ -1,6 +1,6 @@
-//! Laid-out rows as lines of text: gutter, facts at the right edge, colours if they are wanted.
+//! Laid-out rows as lines of text: gutter, facts at the right edge, and optional colours.
 //!
-//! Invariant: without colours no escape byte is written, with colours only SGR sequences of our own.
+//! Invariant: without colours no escape byte is written; with colours only our own SGR sequences.
 
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Span;
@@ -12,19 +12,19 @@ use crate::render::theme::Theme;
 /// Columns that the gutter takes in front of each row.
 pub(crate) const GUTTER: u16 = 2;
 
-/// How rows become lines.
+/// Width and style of output lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paper {
-    /// Columns of a whole line.
+    /// Width of a whole line in columns.
     pub width: u16,
     /// Whether to write colours.
     pub colour: bool,
-    /// Whether only ASCII glyphs may be used.
+    /// Whether to use only ASCII glyphs.
     pub ascii: bool,
 }
 
 impl Paper {
-    /// The colours and signs of what is written.
+    /// The theme for these settings.
     pub(crate) fn theme(self) -> Theme {
         let theme = if self.colour {
             Theme::dark()
@@ -45,7 +45,7 @@ impl Paper {
         }
     }
 
-    /// The row as a line without its end.
+    /// The row as a line without a line break.
     pub(crate) fn line(self, row: &Row) -> String {
         let mut line = Line::new(self.colour);
         line.push(gutter(row.gutter, self.glyphs()), Style::new());
@@ -71,7 +71,7 @@ impl Paper {
         line.end()
     }
 
-    /// Spans as a line without its end, without gutter.
+    /// Spans as a line without gutter and line break.
     pub(crate) fn bare_line(self, spans: &[Span<'_>]) -> String {
         let mut line = Line::new(self.colour);
         for span in spans {

@@ -1,7 +1,7 @@
-//! Reports over many sessions: all that agents keep, or those that were named.
+//! Reports over many sessions: all that agents store, or those that are named.
 //!
-//! **They share one walk.** Sessions are found without being opened, read on two threads, and what comes of each is
-//! taken in the order in which they were found (`walk`, `each`).
+//! **They share one walk.** Sessions are found without being opened, read on several threads, and
+//! their results are taken in the order in which they were found (`walk`, `each`).
 
 pub(crate) mod each;
 pub mod grep;

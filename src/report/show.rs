@@ -1,4 +1,4 @@
-//! `tv show`: a transcript as text, laid out as on the screen, or as JSON an entry a line.
+//! `tv show`: a transcript as text, laid out as on the screen, or as JSON with one entry per line.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -16,7 +16,7 @@ use crate::ingest::{OpenError, Target};
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
 
-/// Larger files are paged in as they are written instead of being held.
+/// Size in bytes from which bodies are paged in as they are written.
 const HELD_BELOW: u64 = 32 << 20;
 
 /// Writes transcripts, one after the other.
@@ -101,7 +101,7 @@ fn write_session(
     Ok(printer.print_left_over(reading, out)?)
 }
 
-/// Whether a file is what is written to: it would never end, and nothing is written to sessions.
+/// Whether a file is the standard output, which would never end, and sessions are never written to.
 fn is_output(path: &Path) -> bool {
     let Ok(output) = fs::fstat(stdio::stdout()) else {
         return false;
@@ -112,7 +112,7 @@ fn is_output(path: &Path) -> bool {
             .is_ok_and(|file| (file.st_dev, file.st_ino) == (output.st_dev, output.st_ino))
 }
 
-/// The entries of the chosen branch with the sub-agents that they started; none if all are shown.
+/// The entries of the chosen branch with the sub-agents that they started; `None` if all are shown.
 fn chosen(options: &Options, reading: &Reading) -> Result<Option<HashSet<EntryId>>, ReportError> {
     let transcript = &reading.transcript;
     let on_main = |id: &EntryId| {
@@ -136,7 +136,7 @@ fn chosen(options: &Options, reading: &Reading) -> Result<Option<HashSet<EntryId
         },
     };
     for lane in transcript.lanes() {
-        // A sub-agent that nobody is known to have started belongs to the session as it is now.
+        // A sub-agent of unknown origin belongs to the active path.
         let is_shown = match transcript.root_caller(lane) {
             Some(caller) => shown.contains(&caller),
             None => options.branch == Choice::Active,

@@ -1,4 +1,4 @@
-//! Tokens and money as the reports write them. CONTRACT: unknown is `null`, never 0.
+//! Usage and cost as the reports write them. CONTRACT: unknown is `null`, never 0.
 
 use serde::Serialize;
 
@@ -7,38 +7,39 @@ use crate::analysis::money::spending::amount::Amount;
 use crate::model::text::Text;
 use crate::model::totals::Spent;
 
-/// Tokens.
+/// Usage in tokens.
 #[derive(Debug, Serialize)]
 pub(crate) struct UsageFigures<N = u64> {
     /// Uncached input.
     pub(crate) input: Option<N>,
     /// Output, reasoning included.
     pub(crate) output: Option<N>,
-    /// Whether it is at least so much: some was counted before the answer was complete.
+    /// Whether `output` is a lower bound, because some of it was counted before the answer was
+    /// complete.
     pub(crate) output_is_partial: bool,
     /// Cache reads.
     pub(crate) cache_read: Option<N>,
     /// Cache writes.
     pub(crate) cache_write: Option<N>,
-    /// How many of the output were reasoning.
+    /// The part of the output that was reasoning.
     pub(crate) reasoning: Option<N>,
     /// Requests that recorded usage.
     pub(crate) requests: N,
 }
 
-/// Money.
+/// Cost in USD.
 #[derive(Debug, Serialize)]
 pub(crate) struct CostFigures {
-    /// USD.
     pub(crate) usd: Option<f64>,
     /// `recorded`, `estimated`, `mixed`, `unpriced`.
     pub(crate) source: &'static str,
-    /// What all of its tokens come to by list prices, in USD, where some of it is recorded.
+    /// The cost of all tokens by list prices, in USD, if some of the cost is recorded.
     pub(crate) estimated_usd: Option<f64>,
-    /// Models that spent tokens and have no price; `unknown` if no model is recorded.
+    /// Models with usage but without a price; `unknown` if no model is recorded.
     pub(crate) unpriced_models: Vec<String>,
-    /// Whether it cost at least so much: output was counted before answers were complete, nothing is recorded of
-    /// prompts, terms have no known price, or what sub-agents spent is recorded in files that are not here.
+    /// Whether `usd` is a lower bound: output was counted before answers were complete, prompts are
+    /// not recorded, terms have no known price, or the usage of sub-agents is recorded in files
+    /// that are missing.
     pub(crate) is_partial: bool,
 }
 

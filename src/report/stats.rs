@@ -1,4 +1,4 @@
-//! `tv stats`: the figures of sessions, as JSON a line or as a table to read.
+//! `tv stats`: the figures of sessions, as JSON with one session per line, or as a table.
 
 use std::io::{self, Write};
 
@@ -18,21 +18,21 @@ use crate::model::tally::unknown::Judged;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
-/// Characters of a sub-agent's label in a table.
+/// Maximum length of a sub-agent's label in a table, in characters.
 const LABEL: usize = 40;
 
-/// What to report.
+/// Options of `tv stats`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Files, folders, or sessions in folders; or why what was named is none of them.
+    /// Files, folders, or sessions in folders; an error for an argument that is none of them.
     pub targets: Vec<Result<Target, OpenError>>,
-    /// What becomes of what else lies in a folder that is named.
+    /// How unreadable files in a folder are treated.
     pub folders: Folders,
-    /// One JSON object a line instead of a table.
+    /// One JSON object per line instead of a table.
     pub json: bool,
 }
 
-/// Writes the figures of all sessions that can be opened.
+/// Writes the figures of every session that can be opened.
 pub fn write(
     options: &Options,
     now: Timestamp,
@@ -134,7 +134,7 @@ fn headed(head: [String; 7], rows: impl ExactSizeIterator<Item = [String; 7]>) -
     }
 }
 
-/// What is its own, and with all that it started where that is more.
+/// A part's own figures; if they differ, also those with all that it started.
 fn part_cells(own: &PartFigures, total: &PartFigures) -> [String; 4] {
     let both = |own: String, total: String| {
         if own == total {
@@ -169,7 +169,7 @@ fn tokens_of(usage: &UsageFigures) -> String {
     )
 }
 
-/// The first words of a label.
+/// The beginning of a label.
 fn excerpt(label: &str) -> String {
     Text::stub(label, LABEL).to_string()
 }
@@ -199,7 +199,7 @@ fn columns_of(cell: &str) -> usize {
     Span::raw(cell).width()
 }
 
-/// What a table tells of a session.
+/// The rows of a session's table.
 pub(crate) fn table(figures: &Figures<'_>) -> Vec<(&'static str, String)> {
     let Figures {
         session,
@@ -293,7 +293,7 @@ fn span(session: &figures::SessionFigures) -> Option<String> {
     ))
 }
 
-/// `Thu 29 Jan 2026 20:57:03 to 21:46:10 CET`, in the reader's zone.
+/// `Thu 29 Jan 2026 20:57:03 to 21:46:10 CET`, in the user's time zone.
 pub(super) fn from_to(started: Timestamp, ended: Timestamp) -> String {
     let until = if started.is_same_day(ended) {
         String::new()
@@ -318,7 +318,7 @@ fn records_line(records: &RecordFigures) -> String {
         faulty,
         ..
     } = records;
-    // Of what was not lost a reader needs no word.
+    // Unknown kinds that lose nothing are not mentioned.
     let unknown = records
         .unknown_judged
         .values()

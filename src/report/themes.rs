@@ -1,4 +1,4 @@
-//! `tv themes`: which colours there are, whence each comes, and what its roles look like.
+//! `tv themes`: lists the themes, the source of each, and samples of its roles.
 
 use std::io::{self, Write};
 
@@ -11,34 +11,32 @@ use crate::render::colour::Depth;
 use crate::render::theme::{ROLES, Theme};
 use crate::render::wrap::{self, Frame, Piece};
 
-/// Columns of the names.
+/// Width of the column of names.
 const NAME: usize = 18;
-/// Columns in front of the samples.
+/// Indent of the samples.
 const INDENT: usize = 2;
 
-/// What to write.
+/// Options of `tv themes`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// The themes.
     pub(crate) themes: Vec<Listed>,
-    /// How many colours the terminal has.
+    /// Colour depth of the terminal.
     pub(crate) depth: Depth,
-    /// Columns and colours.
+    /// Width and colours.
     pub paper: Paper,
 }
 
-/// A theme and whence it is.
+/// A theme and its source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listed {
-    /// The name that `--theme` takes.
     pub(crate) name: String,
     /// `comes with tv`, or its file.
     pub(crate) from: String,
-    /// The theme; or why it cannot be used, with its place.
+    /// The theme, or its error with the position.
     pub(crate) theme: Result<Theme, String>,
 }
 
-/// Writes a line for each theme; in colours its roles below it.
+/// Writes a line for each theme, and with colours its roles below it.
 pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportError> {
     list(options, out).map_err(ReportError::Write)?;
     Ok(Outcome::Complete)
@@ -59,7 +57,7 @@ fn list(options: &Options, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The names of the roles, each in its own style.
+/// Writes the names of the roles, each in its own style.
 fn sample(mut theme: Theme, paper: Paper, out: &mut dyn Write) -> io::Result<()> {
     let mut spans: Vec<Piece> = Vec::new();
     for role in ROLES {

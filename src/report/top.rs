@@ -1,5 +1,6 @@
-//! `tv top`: how the sessions of the last hours stand, as a table, or as JSON, an object a line (schema `tv.top/1`,
-//! only ever added to): once, or for every change until nobody takes it any more.
+//! `tv top`: the state of the sessions of the last hours, as a table, or as JSON with one object
+//! per line (schema `tv.top/1`, only ever added to): once, or for every change until the output is
+//! closed.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -29,34 +30,34 @@ use crate::model::found::Place;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
-/// How often it is looked whether the user wants to stop.
+/// Interval at which an interrupt is checked.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// What to report, and how.
+/// Options of `tv top`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Where to look.
+    /// Where to search for sessions.
     pub search: Search,
-    /// Sessions that were written to in so many ms.
+    /// Only sessions that were written to in the last `recent_ms` ms.
     pub recent_ms: u64,
-    /// How changes of files are noticed.
+    /// How changes of files are detected.
     pub watch: WatchMode,
-    /// In which form.
+    /// Output format.
     pub form: Form,
-    /// Columns and colours.
+    /// Width and colours.
     pub paper: Paper,
-    /// Whether it is a failure that something cannot be read.
+    /// Whether unreadable sessions count as a failure.
     pub strict: bool,
 }
 
-/// In which form it is written.
+/// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A table, once.
     Table,
-    /// An object for each session, once.
+    /// An object per session, once.
     Json,
-    /// An object for each change.
+    /// An object per change.
     Stream,
 }
 
@@ -65,7 +66,7 @@ pub enum Form {
 struct TopLine<'a> {
     schema: &'static str,
     path: Text,
-    /// What names it in its database.
+    /// The session's name in its database.
     name: Option<&'a str>,
     format: &'static str,
     session: SessionFigures<'a>,
@@ -82,7 +83,7 @@ struct TopLine<'a> {
     complete: bool,
 }
 
-/// Facts about it, in the words of `tv.stats/2`.
+/// Facts about a session, with the field names of `tv.stats/2`.
 #[derive(Serialize)]
 struct SessionFigures<'a> {
     id: Option<&'a str>,
@@ -122,16 +123,16 @@ struct Departure<'a> {
 
 const SCHEMA: &str = "tv.top/1";
 
-/// What is known of the sessions.
+/// The sessions as last reported.
 #[derive(Default)]
 struct Known {
     rows: HashMap<Place, SessionRow>,
     missed: Missed,
-    /// How many more there are.
+    /// Number of further sessions.
     more: usize,
 }
 
-/// Writes how the sessions stand.
+/// Writes the state of the sessions.
 pub fn write(
     options: &Options,
     now: fn() -> Timestamp,
@@ -312,8 +313,8 @@ fn write_table(
         .try_for_each(|line| writeln!(out, "{}", paper.bare_line(&line.spans)))
 }
 
-/// `12 sessions, 3 need somebody, 4 at work, rows add up to ~$12.40`: which of their requests are copies only the
-/// ledger knows.
+/// `12 sessions, 3 need somebody, 4 at work, rows add up to ~$12.40`. The rows may count copies of
+/// requests twice, which only the ledger can tell.
 fn sum(rows: &[&SessionRow], more: usize) -> String {
     let needing = rows.iter().filter(|row| row.need.is_for_somebody()).count();
     let working = rows.iter().filter(|row| row.activity.is_work()).count();

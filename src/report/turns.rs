@@ -1,6 +1,6 @@
-//! Turns with their figures, and what belongs to none: the list `turn_list` of schema `tv.stats/2`.
+//! Turns with their figures, and the overhead: the list `turn_list` of schema `tv.stats/2`.
 //!
-//! Invariant: turns and overhead together are the session, in requests, tokens and money.
+//! Invariant: turns and overhead add up to the session, in requests, tokens and cost.
 
 use serde::{Serialize, Serializer};
 
@@ -11,26 +11,26 @@ use crate::analysis::money::cost;
 use crate::model::timestamp::Timestamp;
 use crate::model::totals::{Sum, Totals};
 
-/// A turn.
+/// The figures of a turn.
 #[derive(Debug, Serialize)]
 pub(crate) struct TurnFigures {
-    /// From 1.
+    /// Number from 1.
     pub(crate) number: usize,
     /// The key of its prompt.
     pub(crate) prompt: Option<String>,
     /// The time of the prompt.
     pub(crate) started: Option<String>,
-    /// The last time seen in it.
+    /// The last timestamp in it.
     pub(crate) ended: Option<String>,
-    /// From the one to the other, in ms.
+    /// Time from `started` to `ended`, in ms.
     pub(crate) span_ms: Option<u64>,
-    /// Time of the model, of tools and of requests made again, in ms.
+    /// Time of the model, of tools and of retried requests, in ms.
     pub(crate) work_ms: Option<u64>,
     /// Time of the human, in ms.
     pub(crate) waiting_ms: Option<u64>,
-    /// Time in which only work in the background went on.
+    /// Time in which only work in the background was running, in ms.
     pub(crate) background_ms: Option<u64>,
-    /// Time that is neither, as far as is known, in ms.
+    /// Remaining time, in ms.
     pub(crate) unknown_ms: Option<u64>,
     /// Tool calls.
     pub(crate) calls: u32,
@@ -40,24 +40,22 @@ pub(crate) struct TurnFigures {
     pub(crate) open: u32,
     /// Requests that recorded usage.
     pub(crate) requests: u64,
-    /// What was spent.
     pub(crate) usage: UsageFigures,
-    /// What that cost.
     pub(crate) cost: CostFigures,
 }
 
-/// What belongs to no turn. What runs count beyond their requests may be less than nothing.
+/// The figures that belong to no turn. They may be negative, because of what runs count beyond
+/// their requests.
 #[derive(Debug, Serialize)]
 pub(crate) struct OverheadFigures {
     /// Requests that recorded usage.
     pub(crate) requests: i64,
-    /// Tokens.
     pub(crate) usage: UsageFigures<i64>,
-    /// Money.
     pub(crate) cost: CostFigures,
 }
 
-/// All turns, in the order of the file. Each is computed when it is written: a session may have a million.
+/// All turns, in file order. Each is computed as it is written, because a session may have a
+/// million.
 pub(crate) struct TurnList<'r>(pub(crate) &'r Reading);
 
 impl Serialize for TurnList<'_> {
@@ -67,7 +65,7 @@ impl Serialize for TurnList<'_> {
 }
 
 impl TurnList<'_> {
-    /// The turns, one after the other.
+    /// Computes the turns, one after the other.
     pub(crate) fn turns(&self) -> impl Iterator<Item = TurnFigures> {
         let Reading {
             transcript,
@@ -111,7 +109,7 @@ impl TurnFigures {
     }
 }
 
-/// The session without its turns.
+/// The session's figures less those of its turns.
 pub(crate) fn overhead(reading: &Reading) -> OverheadFigures {
     let Reading {
         transcript,

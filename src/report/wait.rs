@@ -1,6 +1,7 @@
-//! `tv wait`: until something comes about in a session.
+//! `tv wait`: waits until a condition holds in a session.
 //!
-//! Facts of the session that already hold are an answer at once; of entries and errors only new ones are.
+//! Facts about the session that already hold end the wait at once; of entries and errors only new
+//! ones count.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -28,33 +29,34 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::{Replaced, Transcript};
 
-/// What to wait for.
+/// Options of `tv wait`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// The session.
     pub target: Target,
-    /// What must come about.
+    /// The condition.
     pub(crate) until: Expr,
-    /// How long at most.
+    /// Maximum time to wait.
     pub(crate) timeout: Option<Duration>,
-    /// How changes of the file are noticed.
+    /// How changes of the file are detected.
     pub(crate) watch: WatchMode,
 }
 
-/// Time passes for facts such as silence, whatever is written.
+/// Interval at which conditions on time, such as silence, are checked without new records.
 const TICK: Duration = Duration::from_millis(500);
-/// Work that was broken off without a word is given up after so long, in ms: its agent may have died.
+/// Work that stopped without an end is given up after this time, in ms, because its agent may have
+/// died.
 const GIVEN_UP_MS: u64 = 60 * 60 * 1000;
 
-/// Why nobody needs to wait any longer.
+/// Why the wait is over.
 enum End {
-    /// It came about.
+    /// The condition holds.
     Rung(Rung),
-    /// It cannot come about any more, or not in time.
+    /// The condition cannot hold any more, or not in time.
     Missed(String),
 }
 
-/// Waits, and writes why it is over.
+/// Waits, and writes why the wait ended.
 pub fn write(
     options: &Options,
     now: fn() -> Timestamp,
@@ -76,7 +78,7 @@ pub fn write(
     }
 }
 
-/// Nothing if the reading failed or was interrupted.
+/// `None` if reading failed or was interrupted.
 fn wait(
     options: &Options,
     now: fn() -> Timestamp,
@@ -107,7 +109,7 @@ fn wait(
             return None;
         }
         let is_late = left.is_some_and(|left| left.is_zero());
-        // What is read in one go is looked at as a whole.
+        // Messages that are queued are applied before the condition is checked.
         if !feed.is_empty() && !is_late {
             continue;
         }
@@ -124,7 +126,7 @@ fn wait(
     None
 }
 
-/// What is known of a session that is waited for.
+/// The state of a session that is waited for.
 struct Watch<'a> {
     options: &'a Options,
     alarm: Alarm,
@@ -133,13 +135,13 @@ struct Watch<'a> {
     findings: Findings,
     orphans: HashSet<Place>,
     touched: Vec<EntryId>,
-    /// When the files had changed last at the first look.
+    /// Last modification of the files at the first check.
     first_write: Option<Timestamp>,
-    /// When the session in a database was seen to be written to.
+    /// When a write to a session in a database was seen.
     seen: Option<LastWrite>,
-    /// Whether something came of the session since the last look.
+    /// Whether batches were applied since the last check.
     has_news: bool,
-    /// Whether all that was there at the start is read.
+    /// Whether everything that existed at the start is read.
     is_whole: bool,
     has_begun: bool,
     link: LinkState,
@@ -199,7 +201,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Items have other ids in another transcript of the session.
+    /// Maps ids to another transcript of the session.
     fn look_up(&mut self, before: &Transcript, now: &Transcript) {
         let lookup = Lookup { before, now };
         self.alarm.look_up(&lookup);
@@ -207,9 +209,10 @@ impl<'a> Watch<'a> {
         self.orphans = lookup.blocks(&self.orphans);
     }
 
-    /// What was written since the first look was written while the session was followed.
+    /// The last write to the session. Writes after the first check happened while the session was
+    /// followed.
     fn last_write(&mut self, reading: &Reading, now: Timestamp) -> Option<LastWrite> {
-        // Files of a database change with every session in it.
+        // The files of a database change with every session in it.
         if std::mem::take(&mut self.has_news) && reading.opened.written.is_some() {
             self.seen = Some(LastWrite::seen(now));
         }
@@ -232,7 +235,7 @@ impl<'a> Watch<'a> {
         let touched = std::mem::take(&mut self.touched);
         let transcript = &reading.transcript;
         let last_write = self.last_write(reading, now);
-        // Whoever closed the pipe will not go on; a compressed file stands as it did before.
+        // A closed pipe will not continue; a compressed file is unchanged.
         let is_broken_off = is_closed && !self.options.target.path.is_file();
         let activity = match activity::judge(transcript, last_write, now) {
             Activity::Waiting { .. } | Activity::Idle { .. } if is_broken_off => Activity::Ended,
@@ -254,7 +257,7 @@ impl<'a> Watch<'a> {
                 .map(|(place, words)| (*place, words.as_str())),
         };
         if !std::mem::replace(&mut self.has_begun, true) {
-            // The entries of a pipe are news, all of them.
+            // All entries of a pipe are new.
             if self.options.target.is_stdin() && self.is_whole {
                 self.alarm.begin(
                     &Status {
@@ -293,7 +296,7 @@ impl<'a> Watch<'a> {
         )))
     }
 
-    /// A call or a result that has lost its other half since the last look.
+    /// A call or a result that lost its counterpart since the last check.
     fn orphan(&mut self, reading: &Reading) -> Option<(Place, String)> {
         if !self.alarm.asks_for(|state| *state == State::Orphan) {
             return None;

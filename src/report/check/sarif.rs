@@ -1,4 +1,4 @@
-//! Findings as a SARIF 2.1.0 document, for the services and editors that read it.
+//! Findings as a SARIF 2.1.0 document, for services and editors that read SARIF.
 
 use std::io::Write;
 
@@ -34,7 +34,7 @@ pub(super) fn write(lines: &[Line], out: &mut dyn Write) -> Result<(), ReportErr
     let document = Document {
         schema: "https://json.schemastore.org/sarif-2.1.0.json",
         version: "2.1.0",
-        // Columns are counted in bytes elsewhere; ids are ASCII, so this is the same.
+        // Other outputs count columns in bytes. Ids are ASCII, so the numbers are the same.
         runs: [
             json!({ "tool": { "driver": driver }, "columnKind": "unicodeCodePoints", "results": results }),
         ],
@@ -69,7 +69,7 @@ fn result(line: &Line) -> Value {
     })
 }
 
-/// A path as a reference: what is no letter, digit or one of a few marks is written in hexadecimal.
+/// A path as a URI: percent-encodes everything but letters, digits and a few punctuation marks.
 fn uri(path: &str) -> String {
     let mut uri = if path.starts_with('/') {
         "file://".to_owned()

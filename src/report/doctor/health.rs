@@ -1,7 +1,9 @@
-//! `tv doctor` without a session: how the sessions of all agents that are found here were understood, by agent and version.
-//! It is the page for a report of a bug: no content, no paths, no ids. Schema `tv.health/1`, only ever added to.
+//! `tv doctor` without a session: how the sessions of all agents on this machine were understood,
+//! by agent and version. The output is meant for bug reports, so it has no content, no paths and no
+//! ids. Schema `tv.health/1`, only ever added to.
 //!
-//! Invariant: of a session only its tally stays, so that thousands need no more memory than one.
+//! Invariant: only the tally of a session is kept, so thousands of sessions need no more memory
+//! than one.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -23,21 +25,21 @@ use crate::report::outcome::{Missed, Outcome, ReportError};
 use crate::report::reading::shown;
 use crate::report::sessions::each::{ReadToEnd, Step, WhichFiles, each};
 
-/// Longer names of kinds are data rather than names.
+/// Kinds with longer names are data rather than names.
 const LONGEST: usize = 80;
 
-/// What to examine.
+/// Options of `tv doctor` without a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Where.
+    /// Where to search for sessions.
     pub search: Search,
-    /// One JSON object a row.
+    /// One JSON object per row.
     pub json: bool,
-    /// Whether it is a failure that something cannot be read.
+    /// Whether unreadable sessions count as a failure.
     pub strict: bool,
 }
 
-/// A version of an agent, for JSON.
+/// A version of an agent, as JSON.
 #[derive(Serialize)]
 struct Line<'a> {
     schema: &'static str,
@@ -64,7 +66,8 @@ struct UnreadableLine<'a> {
     count: u64,
 }
 
-/// What is known of the sessions that a version of an agent wrote. One that several wrote is of the last.
+/// The sums over all sessions of one agent version. A session that several versions wrote counts
+/// for the last one.
 #[derive(Debug, Default, PartialEq)]
 struct Row {
     sessions: u64,
@@ -74,17 +77,18 @@ struct Row {
     reach: Option<(Timestamp, Timestamp)>,
 }
 
-/// A version of an agent: its format, and the version if its sessions tell.
+/// A version of an agent: its format, and the version if its sessions record one.
 type Key = (&'static str, Option<Text>);
 
-/// What is known of a session.
+/// What is read from one session.
 struct Examined {
     key: Key,
     tally: Tally,
     reach: Option<(Timestamp, Timestamp)>,
 }
 
-/// Writes how all sessions were understood, and gives meanwhile how many of them are read.
+/// Writes how all sessions were understood. Meanwhile calls `progress` with the number of sessions
+/// read and their total.
 pub fn write(
     options: &Options,
     now: Timestamp,
@@ -130,7 +134,7 @@ pub fn write(
     } else {
         write_page(&rows, out)?;
     }
-    // The page says what cannot be read, without its path.
+    // The output already includes the unreadable sessions, without their paths.
     let unreadable = std::mem::take(&mut missed.unreadable);
     let is_missed = options.strict && !unreadable.is_empty();
     if is_missed || !missed.is_empty() {
@@ -140,7 +144,7 @@ pub fn write(
     }
 }
 
-/// Reads a session, of which nothing is kept but how its records were understood.
+/// Reads a session and keeps only its tally, version and time range.
 fn examine(
     target: &Target,
     found: Found,
@@ -161,7 +165,7 @@ fn examine(
                     _ => {}
                 }
             }
-            // Each has the sums so far.
+            // The tally of each batch includes the batches before it.
             tally = batch.tally;
         }
         Feed::File { path, .. } => files.push(path.to_path_buf()),
@@ -206,11 +210,11 @@ impl Row {
     }
 }
 
-/// Why something cannot be read, without the names of files in it.
+/// The reason why a session cannot be read, with file names removed.
 fn without_paths(why: &str) -> String {
     let mut shown = String::new();
     let mut rest = why;
-    // A path may hold anything, so it is taken to go on until the sentence surely does.
+    // A path may contain any character, so it is taken to extend to the next `: ` or ` (`.
     while let Some((before, path)) = at_path(rest) {
         shown.push_str(before);
         shown.push('…');
@@ -220,7 +224,7 @@ fn without_paths(why: &str) -> String {
     shown + rest
 }
 
-/// A text before and from the place where a path begins.
+/// Splits a text where a path begins. `None` if it has no path.
 fn at_path(text: &str) -> Option<(&str, &str)> {
     let begins = |at: usize| {
         text.get(..at)
@@ -239,7 +243,7 @@ fn at_path(text: &str) -> Option<(&str, &str)> {
     text.split_at_checked(at)
 }
 
-/// A version in the order of its numbers: 2.1.9 is before 2.1.10.
+/// Sort key that orders versions by their numbers: 2.1.9 before 2.1.10.
 fn numbers_of(version: &str) -> (Vec<u64>, String) {
     let numbers = version
         .split(|c: char| !c.is_ascii_digit())
@@ -270,7 +274,7 @@ fn line<'a>((format, version): &'a Key, row: &'a Row) -> Line<'a> {
     }
 }
 
-/// The widths of the columns of figures.
+/// Widths of the columns of figures.
 const SESSIONS: usize = 8;
 const RECORDS: usize = 11;
 

@@ -1,4 +1,4 @@
-//! Which of the session's models have a price, and how old the prices are.
+//! Which models of the session have a price, and how old the price table is.
 
 use std::io::{self, Write};
 
@@ -11,11 +11,11 @@ use crate::model::timestamp::Timestamp;
 use crate::model::totals::Totals;
 use crate::report::spent::CostFigures;
 
-/// An older table may not know the models of today.
+/// Age from which the table may lack current models.
 const OLD_DAYS: u64 = 90;
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// What an estimate rests on.
+/// The price table behind estimates.
 #[derive(Serialize)]
 pub(super) struct PriceLines {
     source: &'static str,
@@ -23,7 +23,7 @@ pub(super) struct PriceLines {
     days: Option<u64>,
     unpriced_models: Vec<String>,
     warning: Option<String>,
-    /// Whether anything is estimated, or would be.
+    /// Whether a cost is estimated, or would be if prices were available.
     #[serde(skip)]
     is_of_interest: bool,
 }
@@ -39,7 +39,7 @@ impl PriceLines {
         let named: Vec<&str> = named.map(Text::as_str).collect();
         let unpriced_models = CostFigures::from(&cost).unpriced_models;
         let days = prices::taken().map(|taken| now.since(taken) / DAY_MS);
-        // No table knows a model without a name.
+        // An unnamed model is in no table, however new.
         let age = days.filter(|days| *days > OLD_DAYS && !named.is_empty());
         let warning = age.map(|days| {
             format!(

@@ -1,4 +1,4 @@
-//! What the doctor says of a hand-made session.
+//! The doctor's report on a hand-made session.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,5 @@
-//! The doctor's report as text: what was found first, what is odd below, the verdicts of the others last.
+//! The doctor's report as text: the detected format first, then anomalies, then the verdicts of the
+//! other formats.
 
 use std::io::{self, Write};
 
@@ -8,9 +9,9 @@ use super::{
 use crate::model::figures::{bytes, count};
 use crate::report::stats::from_to;
 
-/// So many files are listed by name.
+/// Maximum number of files listed by name.
 const FILES: usize = 12;
-/// So many fields that are not shown are listed by name.
+/// Maximum number of hidden fields listed by name.
 const FIELDS: usize = 20;
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
@@ -102,7 +103,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             shown(&line.first)
         )
     })?;
-    // Definitions that say no all say the same.
+    // Rejecting definitions all give the same reason.
     let formats: Vec<&FormatLine> = recognition
         .formats
         .iter()
@@ -306,7 +307,7 @@ fn titled<T>(
     Ok(())
 }
 
-/// As [`titled`], if there are lines.
+/// Writes a section as [`titled`] does, if it has lines.
 fn section<T>(
     title: &str,
     lines: impl ExactSizeIterator<Item = T>,
@@ -320,7 +321,7 @@ fn section<T>(
     }
 }
 
-/// The name of the file is enough: the paths are listed above.
+/// The position with the file's name only; its path is listed above.
 fn shown(place: &PlaceLine) -> String {
     let name = place.file.rsplit('/').next().unwrap_or(&place.file);
     let line = place

@@ -1,7 +1,8 @@
-//! A folder of exported sessions: names of files, what lies there already, and files that are there as a whole or not at
-//! all.
+//! A folder of exported sessions: file names, sessions already exported, and atomic replacement of
+//! files.
 //!
-//! Invariant: a session keeps its name from one export to the next, and no two share one, on no file system.
+//! Invariant: a session keeps its name from one export to the next, and no two sessions share a
+//! name on any file system.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -17,29 +18,29 @@ use crate::model::entry::Piece;
 use crate::model::found::Found;
 use crate::model::record::Shape;
 
-/// What was written, a session a line.
+/// Name of the journal of exported sessions, one per line.
 const JOURNAL: &str = ".tv-export";
-/// Characters of a name without its ending.
+/// Maximum length of a name without its extension, in characters.
 const LONGEST: usize = 80;
 
-/// A folder that sessions are written to.
+/// A folder that sessions are exported to.
 pub(super) struct Folder {
     path: PathBuf,
     form: &'static str,
-    /// What else the content depends on.
+    /// Other settings that the content depends on.
     settings: String,
     written: Mutex<Written>,
 }
 
 struct Written {
-    /// By form and place of the session.
+    /// Exported sessions by form and address.
     sessions: HashMap<(String, String), SessionFiles>,
-    /// The places of sessions by name, in lower case.
+    /// Addresses of sessions by file name in lower case.
     names: HashMap<String, String>,
     journal: File,
 }
 
-/// A session that was written.
+/// A session that was exported.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct SessionFiles {
     form: String,
@@ -47,21 +48,21 @@ struct SessionFiles {
     place: String,
     name: String,
     files: Vec<String>,
-    /// How its own files stood then; nothing if they changed meanwhile.
+    /// The stamps of the session's own files at that time; `None` if they changed meanwhile.
     stamps: Option<Stamps>,
 }
 
-/// How files stand.
+/// The state of a session's files, to detect changes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Stamps {
-    /// Path, length, and when it was written last, in ns.
+    /// Path, length in bytes, and modification time in ns.
     files: Vec<(PathBuf, u64, u128)>,
-    /// Of a row of a database, when it was written, in ms.
+    /// For a row of a database, its modification time in ms.
     row: Option<i64>,
 }
 
 impl Stamps {
-    /// Those of files as they stand now.
+    /// The current stamps of these files.
     pub(super) fn of<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Option<Self> {
         let stamp = |path: &'p Path| {
             let file = fs::metadata(path).ok()?;
@@ -76,7 +77,8 @@ impl Stamps {
         })
     }
 
-    /// Those of a session. Of one in a database its row tells: others are written beside it all the time.
+    /// The stamps of a session. For a session in a database the time of its row is used, because
+    /// other sessions change the file.
     pub(super) fn of_session(files: &[PathBuf], found: &Found, shape: Shape) -> Option<Self> {
         if shape == Shape::Rows {
             return found.modified.map(|at| Self {
@@ -102,7 +104,7 @@ impl Stamps {
 }
 
 impl Folder {
-    /// The folder, made if it is not there.
+    /// Opens the folder, and creates it if it does not exist.
     pub(super) fn open(path: &Path, form: Form, is_redacted: bool) -> io::Result<Self> {
         fs::create_dir_all(path)?;
         let journal = path.join(JOURNAL);
@@ -135,12 +137,11 @@ impl Folder {
         })
     }
 
-    /// Where it is.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether a file lies in it.
+    /// Whether a file is in the folder.
     pub(super) fn holds(&self, file: &Path) -> bool {
         file.starts_with(&self.path)
             || fs::canonicalize(file)
@@ -149,7 +150,7 @@ impl Folder {
                 .is_some_and(|(file, own)| file.starts_with(own))
     }
 
-    /// The files of a session that lies here as it is.
+    /// The source files of a session whose export is up to date; `None` if it has to be written.
     pub(super) fn unchanged(&self, found: &Found) -> Option<Vec<PathBuf>> {
         let known = self.locked(|written| written.sessions.get(&self.key(found)).cloned())?;
         let stamps = known.stamps.filter(|stamps| stamps.stand(found))?;
@@ -158,7 +159,8 @@ impl Folder {
         is_same.then(|| stamps.files.into_iter().map(|(path, ..)| path).collect())
     }
 
-    /// Writes the files of a session, and gives their names, of which the first is without its ending.
+    /// Writes the files of a session. Returns their names; the first is the common name without
+    /// extension.
     pub(super) fn write<'f>(
         &self,
         found: &Found,
@@ -175,7 +177,7 @@ impl Folder {
         Ok(names)
     }
 
-    /// Remembers that a session was written.
+    /// Records in the journal that a session was exported.
     pub(super) fn note(
         &self,
         found: &Found,
@@ -207,7 +209,7 @@ impl Folder {
 }
 
 impl Written {
-    /// The name of a session, which is its own from now on.
+    /// Reserves a file name for a session.
     fn name(&mut self, found: &Found) -> String {
         let place = found.place().address();
         let plain = file_name(&found.id);
@@ -224,7 +226,7 @@ impl Written {
     }
 }
 
-/// A name that every file system takes.
+/// Converts an id to a name that is valid on every file system.
 fn file_name(id: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_');
     let words = id.split(|c| !is_plain(c)).map(|word| word.trim_matches('.'));
@@ -243,7 +245,7 @@ fn write_line(out: &mut dyn Write, session: &SessionFiles) -> io::Result<()> {
     out.write_all(&line)
 }
 
-/// Writes a file that is there as a whole or not at all. What is no regular file is written to as it is.
+/// Writes a file atomically. Anything but a regular file, such as a pipe, is written to directly.
 pub(super) fn replace(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -262,7 +264,7 @@ pub(super) fn replace(
     });
     let written = written.and_then(|()| fs::rename(&part, path));
     if written.is_err() {
-        // It is of no use to anybody.
+        // Removes the partial file.
         let _ = fs::remove_file(&part);
     }
     written

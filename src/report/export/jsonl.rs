@@ -1,7 +1,8 @@
-//! Rows for databases: `tv.row.session/1`, `turn`, `request`, `call`, `entry` and `finding`. CONTRACT: fields are only ever
-//! added; unknown is `null`.
+//! Rows for databases: `tv.row.session/1`, `turn`, `request`, `call`, `entry` and `finding`.
+//! CONTRACT: fields are only ever added; unknown is `null`.
 //!
-//! Invariant: charges are requests, so the rows of requests add up to the session, in tokens and in money.
+//! Invariant: charges are requests, so the rows of requests add up to the session, in tokens and in
+//! cost.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -31,7 +32,7 @@ use crate::report::reading::{Contents, Reading, shown};
 use crate::report::spent::{CostFigures, UsageFigures};
 use crate::report::turns::{OverheadFigures, TurnFigures};
 
-/// The files of a session, a kind of rows each.
+/// The files of a session, one per kind of row.
 pub(super) const FILES: [(&str, WriteFile); 6] = [
     ("sessions.jsonl", sessions),
     ("turns.jsonl", turns),
@@ -41,7 +42,7 @@ pub(super) const FILES: [(&str, WriteFile); 6] = [
     ("findings.jsonl", findings),
 ];
 
-/// What every row begins with.
+/// The fields that every row begins with.
 #[derive(Clone, Copy, Serialize)]
 struct Head<'a> {
     host: Option<&'a str>,
@@ -55,7 +56,6 @@ struct Head<'a> {
     revision: i64,
 }
 
-/// A row.
 #[derive(Serialize)]
 struct Row<'a, T> {
     schema: &'static str,
@@ -185,7 +185,7 @@ impl<'a> Head<'a> {
         }
     }
 
-    /// A row of the session, of which this is the name among those of its kind.
+    /// Builds a row. `name` is unique among the session's rows of this kind.
     fn row<T>(self, schema: &'static str, name: &str, of: T) -> Row<'a, T> {
         let Self {
             format, session, ..
@@ -430,7 +430,7 @@ fn entry_row<'a>(
     }
 }
 
-/// The texts of a kind with an empty line between.
+/// Joins the texts of a kind, with an empty line between them.
 fn joined(
     blocks: &[Block],
     of: fn(&BlockKind) -> Option<&Body>,

@@ -62,7 +62,7 @@ fn a_call_waits_for_its_result_until_the_model_goes_on() {
     assert!(first_is_complete(false, answered));
 }
 
-/// Where an entry is missed, all below it have other ids.
+/// An entry that is missing shifts the ids of all entries after it.
 #[test]
 fn what_was_written_is_not_written_again_when_its_file_is_written_anew() {
     let batch = |mode, keys: &[&str]| {
@@ -104,7 +104,7 @@ fn what_was_written_is_not_written_again_when_its_file_is_written_anew() {
     let mut reading = Reading::from_batch(target, Batch::default());
     let mut out = Vec::new();
     std::thread::scope(|scope| {
-        // Each message is taken before the next one is there.
+        // A channel without capacity: each message is received before the next is sent.
         let (sender, feed) = bounded(0);
         scope.spawn(move || {
             for message in feeds {

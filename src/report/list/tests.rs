@@ -36,12 +36,12 @@ fn options(folder: &Path, width: u16) -> Options {
 
 fn written(options: &Options) -> String {
     let mut out = Vec::new();
-    // Far in the future, so that what the test wrote counts as old.
+    // Far in the future, so that the files of the test count as old.
     write(options, Timestamp(4_000_000_000_000), &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
-/// A line of Claude Code's.
+/// A line of Claude Code.
 fn prompt(uuid: &str, cwd: &str, words: &str) -> String {
     format!(
         r#"{{"parentUuid":null,"isSidechain":false,"type":"user","message":{{"role":"user","content":"{words}"}},"uuid":"{uuid}","timestamp":"2026-01-31T10:41:07.000Z","sessionId":"s1","cwd":"{cwd}","version":"2.1.0"}}"#
@@ -133,7 +133,7 @@ fn a_session_that_runs_has_its_age_and_others_their_time() {
     for live in [Some(false), None] {
         assert!(line(found(live)).starts_with(&format!("  {:>10}  ", at.day_or_minute(now))));
     }
-    // What cannot be read has one, too.
+    // Unreadable sessions have one, too.
     let row = line(Found::unreadable(
         place().path,
         "pi",

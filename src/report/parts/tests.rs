@@ -18,8 +18,8 @@ use crate::model::usage::Usage;
 use crate::report::figures;
 use crate::report::reading::Reading;
 
-/// An entry: its lane (0 the main one), how far back its parent is, tokens and cost in 1/8 USD, and the
-/// lane that it starts.
+/// An entry: its lane (0 is the main one), how far back its parent is, tokens and cost in 1/8 USD,
+/// and the lane that it starts.
 type Step = (u8, usize, u64, Option<u32>, Option<u8>);
 
 fn reading(steps: &[Step]) -> Reading {
@@ -105,7 +105,8 @@ proptest! {
 
 #[test]
 fn a_lane_holds_what_it_started_and_its_branch_too() {
-    // k0 starts lane 1 on what becomes branch 1; lane 1 starts lane 2; k3 goes on from the beginning.
+    // k0 starts lane 1 on the future branch 1; lane 1 starts lane 2; k3 continues from the
+    // beginning.
     let steps = [
         (0, 0, 10, Some(8), None),
         (0, 0, 10, Some(8), Some(1)),
@@ -161,7 +162,7 @@ fn requests_that_were_made_for_an_answer_are_of_its_lane() {
         entry.usage = Some(spent(10));
         entry.push(BlockKind::Text(out.prose("said")));
         out.entry(entry);
-        // What is not understood changes nothing of whose request it is.
+        // Unknown records do not change which entry a request belongs to.
         let mut unknown =
             out.new_entry(Text::clean(&format!("{key}:unknown")), Role::Harness, None);
         let raw = Raw {

@@ -1,5 +1,5 @@
-//! Which entries are written, and in which order. JSON is used where the order matters, since it does
-//! not depend on a layout.
+//! Which entries are written, and in which order. Tests of the order use JSON, which does not
+//! depend on the layout.
 
 use std::path::PathBuf;
 
@@ -108,7 +108,7 @@ fn a_lane_is_written_below_its_call_or_folded_under_it() {
     );
 }
 
-/// An answer of so many blocks, some of them sentences in front of calls, with the call of a plan now and then.
+/// An answer with `blocks` blocks: some are sentences before calls, some calls of a plan.
 fn large_answer(options: &Options, blocks: usize) -> Reading {
     let mut out = Batch::default();
     let mut entry = out.new_entry(Text::clean("large"), Role::Assistant, None);
@@ -164,7 +164,7 @@ fn a_large_entry_is_laid_out_in_portions_that_make_up_the_whole() {
             ends.len() >= 2 && ends.windows(2).all(|pair| pair[1] - pair[0] < BLOCKS + 4),
             "{ends:?}"
         );
-        // In one portion, as an entry of a few blocks is.
+        // In one portion, like an entry of a few blocks.
         let printer = Printer::new(&options, || Timestamp(0));
         let Reading {
             transcript,

@@ -1,7 +1,8 @@
-//! Each session of many, read once, whatever is to be known of it: those that are listed, and then those that others
-//! started and that were not read with them.
+//! Reads each of many sessions once: first those that are listed, then sub-agent sessions that were
+//! not read with the session that started them.
 //!
-//! Invariant: what could not be read is told as such, whether it was found out before anything was read or while it was.
+//! Invariant: every session that could not be read is reported, whether that is found before or
+//! during reading.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -12,50 +13,49 @@ use crate::ingest::{OpenError, Target};
 use crate::model::found::Found;
 use crate::model::timestamp::Timestamp;
 
-/// What comes of reading.
+/// A message about the progress of reading.
 #[derive(Debug)]
 pub enum Step<T> {
-    /// So many sessions are looked at.
+    /// The number of sessions that will be read.
     Found(usize),
-    /// What is to be known of one of them, or the next part of it.
+    /// The result for a session, or the next part of it.
     Session(Box<T>),
-    /// One was looked at.
+    /// One session is done.
     Done,
-    /// Why a place or a session that was named could not be read, or not to its end.
+    /// A named path or session could not be read, or not to its end.
     Failure(OpenError),
-    /// The same of what was come by.
+    /// A session that was found in a search could not be read, or not to its end.
     Unreadable(Box<Found>),
 }
 
-/// A session that was read, after what is to be known of it was said.
+/// The end of a session whose results were sent.
 #[derive(Default)]
 pub(crate) struct ReadToEnd {
-    /// Its files.
     pub(crate) files: Vec<PathBuf>,
     /// Why it could not be read to its end.
     pub(crate) failure: Option<OpenError>,
 }
 
-/// Which files of sessions are read.
+/// The files of a session that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WhichFiles {
-    /// The newest of each session, which goes on from others of it; newest first.
+    /// Only the newest file of each session, which continues the others; newest first.
     Newest,
-    /// All, the oldest first: of copies that tell no times the one in the older session was said first.
+    /// All files, oldest first: of copies without timestamps the one in the oldest file is the
+    /// original.
     All,
 }
 
 /// Why a session cannot be read, or not to its end.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// Of one that the reader named.
+    /// For a session that the user named.
     Named(OpenError),
-    /// Of one that was come by.
+    /// For a session that was found in a search.
     CameBy(Box<Found>),
 }
 
 impl Failure {
-    /// For this reason.
     pub(super) fn of(session: &Unread, search: &Search, why: OpenError) -> Self {
         if search.paths.iter().any(|path| path == session.path()) {
             return Self::Named(why);
@@ -64,22 +64,22 @@ impl Failure {
     }
 }
 
-/// What comes of a session.
+/// A message from a reading thread.
 enum Message<T> {
-    /// What is to be known of it, or the next part of it.
+    /// The result for a session, or the next part of it.
     Part(Box<T>),
-    /// All was said of it; these are its files.
+    /// A session is complete; these are its files.
     Session(Vec<PathBuf>),
-    /// It is none, or one that another one started.
+    /// Not a session, or one that another session started.
     Other(usize),
-    /// It is of another format, or cannot be read.
+    /// Of another format, or unreadable.
     Passed,
-    /// Why it could not be read, or not to its end.
+    /// The session could not be read, or not to its end.
     Failure(Failure),
 }
 
-/// Reads the sessions that were written to since then, or those of the named places, until nobody takes what comes of it.
-/// `read` says what is to be known of a session, in parts if it is much.
+/// Reads the sessions that were written to since then, or those at the named paths, until `take`
+/// returns false. `read` sends the result for a session, in parts if it is large.
 pub(crate) fn each<T: Send>(
     search: &Search,
     (since, which): (Option<Timestamp>, WhichFiles),
@@ -134,7 +134,7 @@ pub(crate) fn each<T: Send>(
     if end.is_err() {
         return;
     }
-    // What other sessions started was read with them, unless they are gone.
+    // Sub-agent sessions were read with the sessions that started them, unless those are gone.
     let rest = all
         .into_iter()
         .filter(|(number, _)| others.contains(number));
@@ -147,7 +147,7 @@ pub(crate) fn each<T: Send>(
     }
 }
 
-/// Reads sessions until nobody takes what comes of them.
+/// Reads sessions until `take` returns false.
 fn read_all<T: Send>(
     units: &[(usize, &Unread)],
     (search, is_listed): (&Search, bool),
@@ -172,7 +172,7 @@ fn pass_on<T>(message: Message<T>, take: &mut impl FnMut(Step<T>) -> bool) -> bo
     }
 }
 
-/// Reads a session that is listed, or any.
+/// Reads a session if it is listed; any session if `is_listed` is false.
 fn read_one<T>(
     (reader, (number, unread)): (&mut find::Reader, (usize, &Unread)),
     (search, is_listed): (&Search, bool),

@@ -1,13 +1,15 @@
-//! `tv grep`: what is said in all sessions, newest first, as lines for people and for other programs (schema
+//! `tv grep`: matches in all sessions, newest first, as lines for people and for programs (schema
 //! `tv.hit/1`, only ever added to).
 //!
-//! **There is no index.** The bytes of each session are looked through first (`ingest::sift`); who has nothing in them
-//! is not even asked what it is. Of files of lines only those lines are decoded, with what they are paired with.
+//! **There is no index.** The bytes of each session are searched first (`ingest::sift`); a session
+//! without a match is not even identified. Of files of lines only the matching lines are decoded,
+//! with the records that they pair with.
 //!
-//! **A session may have several files**: one that was put aside, and one that goes on. All are looked through, for the
-//! older one may have what the newer has lost; what both have is told once.
+//! **A session may have several files**: one that was set aside, and one that continues it. All are
+//! searched, because the older one may have what the newer has lost; matches in both are reported
+//! once.
 //!
-//! Invariant: hits come in the order in which sessions were found and entries were written, whoever finds them first.
+//! Invariant: hits come in the order of sessions and entries, whichever thread finds them first.
 
 mod first;
 mod options;
@@ -31,7 +33,7 @@ use crate::ingest::find::{self, Looked};
 use crate::model::timestamp::Timestamp;
 use crate::report::outcome::{Missed, Outcome, ReportError};
 
-/// Writes all hits.
+/// Searches all sessions and writes the hits.
 pub fn write(
     options: &Options,
     now: Timestamp,

@@ -1,11 +1,12 @@
-//! `tv usage`: what all sessions came to, in tokens and money, as a table, as CSV, or as JSON (schema `tv.usage/1`, only
-//! ever added to).
+//! `tv usage`: tokens and cost of all sessions, as a table, as CSV, or as JSON (schema
+//! `tv.usage/1`, only ever added to).
 //!
-//! **It is the same account.** A session is read as every other report reads it, and what it spent are the charges of
-//! its bill (`analysis::money::spending::statement`). What is new here is that a request may stand in several files:
-//! see `analysis::ledger`.
+//! **It uses the same account.** A session is read as by every other report, and its usage are the
+//! charges of its bill (`analysis::money::spending::statement`). In addition a request may be in
+//! several files: see `analysis::ledger`.
 //!
-//! Invariant: every request counts once, wherever it stands, so the rows of each grouping add up to the same.
+//! Invariant: every request counts once, in however many files it is, so the rows of each grouping
+//! have the same sum.
 
 mod options;
 mod print;
@@ -23,7 +24,7 @@ use crate::ingest::find::Search;
 use crate::model::timestamp::Timestamp;
 use crate::report::outcome::{Missed, Outcome, ReportError};
 
-/// Writes what was spent.
+/// Sums up the usage of all sessions and writes the rows.
 pub fn write(
     options: &Options,
     now: Timestamp,
@@ -46,10 +47,11 @@ pub fn write(
     Ok(Outcome::of_many(missed, options.strict, Outcome::Complete))
 }
 
-/// What comes of counting.
+/// A message about the progress of counting.
 pub type Step = each::Step<Spender>;
 
-/// Reads what all sessions spent that were written to since then, or those of the named places, until nobody takes it.
+/// Reads the usage of all sessions that were written to since then, or of those at the named paths,
+/// until `take` returns false.
 pub fn count(
     search: &Search,
     since: Option<Timestamp>,

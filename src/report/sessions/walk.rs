@@ -1,7 +1,8 @@
-//! One walk over many sessions: on two threads, with what comes of each in the order in which they were found.
+//! One walk over many sessions: on several threads, with the results in the order in which the
+//! sessions were found.
 //!
-//! Invariant: a session that takes long holds the ones behind it up, but not their work; what they have to say waits
-//! within bounds.
+//! Invariant: a slow session delays the results of those after it, but not their work; results wait
+//! in bounded queues.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,17 +10,17 @@ use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-/// Shares that may be worked on, or wait, behind the one whose turn it is.
+/// Number of shares that may be in work or wait ahead of the one whose results are taken.
 const AHEAD: usize = 256;
-/// What a share may have to say before somebody listens.
+/// Capacity of the queue of a share's messages.
 const WAITING: usize = 8;
-/// Of many sessions most have nothing to say: so many are announced together, and no more than one in `SHARES` of those
-/// that are left, so that no thread is idle at the end.
+/// Size of a share. Most of many sessions have no results, so this many are announced together, but
+/// at most one in `SHARES` of the remaining ones, so that no thread is idle at the end.
 const TOGETHER: usize = 16;
 const SHARES: usize = 64;
 
-/// Does `work` for each of these and gives what comes of it to `take`, in order. Each thread has a state of its own.
-/// What it says is welcome until `say` answers no.
+/// Calls `work` for each unit and passes its messages to `take`, in order. Each thread has a state
+/// of its own. `work` should stop when `say` returns false.
 pub(crate) fn walk<U: Sync, S, T: Send, E>(
     units: &[U],
     state: impl Fn() -> S + Sync,
@@ -64,7 +65,8 @@ pub(crate) fn walk<U: Sync, S, T: Send, E>(
         let end = in_order(end_of_share, &announced)
             .try_for_each(|heard| heard.into_iter().try_for_each(&mut take));
         is_over.store(true, Ordering::Relaxed);
-        // Whoever still has something to say must hear that nobody listens: what was announced holds its receiver.
+        // Threads that still send must see that the channel is closed, but announced shares hold
+        // its receiver.
         for heard in announced {
             drop(heard);
         }
@@ -72,7 +74,7 @@ pub(crate) fn walk<U: Sync, S, T: Send, E>(
     })
 }
 
-/// What shares have to say, in their order, whoever announced itself first.
+/// The receivers of the shares in their order, however they were announced.
 fn in_order<T>(
     end_of_share: impl Fn(usize) -> Option<usize>,
     announced: &Receiver<(usize, Receiver<T>)>,

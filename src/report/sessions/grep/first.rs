@@ -1,6 +1,6 @@
-//! The first line in each session that has some words, for whoever chooses among sessions while typing.
+//! The first matching line of each session, for the picker, which searches while the user types.
 //!
-//! Invariant: ends soon after nobody wants it any more, whatever is left to be looked through.
+//! Invariant: the search ends soon after it is cancelled, however much is not searched yet.
 
 use super::query::Query;
 use super::repeats::Repeats;
@@ -11,12 +11,12 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::report::sessions::walk::walk;
 
-/// More sessions than this are no choice: whoever looks for one types on.
+/// Maximum number of sessions: more are no choice, and the user types on.
 const MOST: usize = 200;
 
-/// Gives the first line with all of these words of each session that has one, newest first; of what was put aside of a
-/// session that goes on, only one that this has no more. Answers whether all sessions
-/// were looked through, and how many of them could not be read.
+/// Calls `take` with the first line that has all words, for each session with one, newest first. A
+/// file that was set aside counts only for lines that the session has no more. Returns whether all
+/// sessions were searched, and how many could not be read.
 pub(crate) fn first_of_each(
     places: &Search,
     words: &[String],

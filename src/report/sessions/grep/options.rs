@@ -1,47 +1,47 @@
-//! What `tv grep` is asked for.
+//! Options of `tv grep`.
 
 use crate::analysis::expression::{Expr, When};
 use crate::ingest::find::Search;
 use crate::report::rows::Paper;
 
-/// What to look for, where, and how to write it.
+/// Options of `tv grep`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// What is sought.
+    /// The query.
     pub asked: Asked,
-    /// Where.
+    /// Where to search for sessions.
     pub search: Search,
-    /// How hits are written.
+    /// Output format.
     pub form: Form,
-    /// Whether it is a failure that something cannot be read.
+    /// Whether unreadable sessions count as a failure.
     pub strict: bool,
-    /// Columns and colours.
+    /// Width and colours.
     pub paper: Paper,
 }
 
-/// How hits are written.
+/// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Under the title of each session.
+    /// Hits under the title of their session.
     Headed,
     /// `path:line: …`
     Plain,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
-    /// What opens each session that has some, and nothing else.
+    /// Only the names that open the sessions with hits.
     Sessions,
 }
 
-/// What the reader asks for.
+/// The query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
-    /// What was typed, with the letter of a scope in front if it is narrowed so.
+    /// The pattern as typed, with the letter of a scope in front if it is restricted to one.
     pub pattern: String,
-    /// Whether it means itself, although it may look like a regular expression.
+    /// Whether the pattern is a literal, even if it is a valid regular expression.
     pub is_literal: bool,
     /// Whether case matters.
     pub case: Case,
-    /// What must hold of the block besides.
+    /// A condition on the block.
     pub filter: Option<Expr>,
     /// Only from this time on.
     pub since: Option<When>,
@@ -50,7 +50,7 @@ pub struct Asked {
 /// Whether case matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Case {
-    /// If there are capitals.
+    /// If the pattern has capitals.
     #[default]
     Smart,
     /// Never.

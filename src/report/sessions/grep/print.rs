@@ -1,6 +1,6 @@
-//! Hits as lines: under the title of their session, each with its file, or as JSON.
+//! Writes hits: under the title of their session, each with its file, or as JSON.
 //!
-//! Invariant: what comes of one session is written and handed on before the next one's is.
+//! Invariant: the hits of a session are written and flushed before those of the next.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -24,7 +24,7 @@ use crate::report::outcome::ReportError;
 use crate::report::reading::{on_one_line, shown};
 use crate::report::rows::Paper;
 
-/// Columns of a line's number and of who speaks.
+/// Widths of the columns of line number and speaker.
 const LINE: usize = 7;
 const SPEAKER: usize = 8;
 
@@ -52,7 +52,6 @@ struct Line<'a> {
     end: usize,
 }
 
-/// Writes hits.
 pub(super) struct Printer<'a> {
     form: Form,
     paper: Paper,
@@ -63,7 +62,6 @@ pub(super) struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    /// Has written nothing yet.
     pub(super) fn new(options: &'a Options, now: Timestamp) -> Self {
         let Options {
             form,
@@ -80,7 +78,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Whether there was anything to write.
+    /// Whether there was any hit.
     pub(super) fn has_written(&self) -> bool {
         self.last.is_some()
     }
@@ -197,7 +195,7 @@ impl<'a> Printer<'a> {
         writeln!(out, "{}", self.paper.bare_line(&spans))
     }
 
-    /// What of a line fits into so many columns, with the hit in it.
+    /// The part of a line around the hit that fits into `room` columns.
     fn excerpt(&self, text: &str, found: Range<usize>, room: usize) -> Vec<Span<'static>> {
         let style = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
         wrap::fit_match(text, found, room, [Style::new(), style], self.cut())
@@ -212,7 +210,7 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// What opens a session.
+/// The argument that opens a session.
 fn name_of(found: &Found) -> Text {
     let path = shown(&found.path);
     let name = found

@@ -1,4 +1,4 @@
-//! What is sought: a pattern as in the viewer's search, narrowed by conditions as in its filter.
+//! The query: a pattern as in the viewer's search, restricted by conditions as in its filter.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -12,22 +12,23 @@ use crate::analysis::search::scope::Scope;
 use crate::analysis::search::texts;
 use crate::model::timestamp::Timestamp;
 
-/// What is sought, ready to be found.
+/// A compiled query.
 pub(super) struct Query {
     pub(super) pattern: Regex,
-    /// What must stand in the line besides.
+    /// Further patterns that must match in the line.
     others: Vec<Regex>,
     prefilter: LiteralPrefilter,
     pub(super) scope: Option<Scope>,
     pub(super) filter: Option<Expr>,
     pub(super) since: Option<Timestamp>,
-    /// Whether a block tells by itself, and by the call or result that it is paired with, if it is meant.
+    /// Whether a block and the call or result that it pairs with suffice to decide whether it
+    /// matches.
     pub(super) is_local: bool,
 }
 
 impl Query {
-    /// Makes ready what was asked for, and says what is odd about it. What is no regular expression is sought as it
-    /// stands there.
+    /// Compiles a query. The second value is a warning: a pattern that is not a valid regular
+    /// expression is taken literally.
     pub(super) fn new(asked: &Asked, now: Timestamp) -> Result<(Self, Option<String>), String> {
         let (scope, text) = Scope::split(&asked.pattern);
         let (scope, text) = if text.is_empty() {
@@ -76,7 +77,7 @@ impl Query {
         ))
     }
 
-    /// What has all of these words in one line.
+    /// A query for lines with all of these words. `None` if there are no words.
     pub(super) fn of_words(words: &[String]) -> Option<Self> {
         let mut words: Vec<&String> = words.iter().collect();
         words.sort_by_key(|word| Reverse(word.len()));
@@ -98,23 +99,23 @@ impl Query {
         })
     }
 
-    /// Whether a line with a match has all else that it must have.
+    /// Whether the further patterns match in a line.
     pub(super) fn has_others(&self, line: &str) -> bool {
         self.others.iter().all(|other| other.is_match(line))
     }
 
-    /// The lines of a text that may hold a match.
+    /// The lines of a text that may contain a match.
     pub(super) fn lines_in(&self, text: &[u8]) -> Vec<Range<usize>> {
         self.prefilter.lines_in(text)
     }
 
-    /// Whether a record may hold a match.
+    /// Whether a record may contain a match.
     pub(super) fn may_be_in(&self, record: &[u8]) -> bool {
         self.prefilter.may_be_in(record)
     }
 }
 
-/// Whether a condition is known of a block without the rest of its session.
+/// Whether a condition on a block can be decided without the rest of its session.
 fn is_local(term: &Term) -> bool {
     match term {
         Term::Tool(_) | Term::Role(_) | Term::File(_) => true,

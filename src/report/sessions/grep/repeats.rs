@@ -1,4 +1,4 @@
-//! What was told already of a session that has several files.
+//! Removes repeated hits of sessions that have several files.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -7,11 +7,12 @@ use super::search::Hit;
 use crate::model::fingerprint::hash_of;
 use crate::model::found::Found;
 
-/// Hits of sessions with several files, by a hash of what they say, each with the file that said it first.
+/// Hits of sessions with several files, by a hash of their text, each with the file that had it
+/// first.
 pub(super) struct Repeats(HashMap<(&'static str, String), HashMap<u64, PathBuf>>);
 
 impl Repeats {
-    /// Of files whose sessions are named so, nothing was told yet.
+    /// Starts with no hits. `names` are the format and id of each file's session.
     pub(super) fn of<'a>(names: impl Iterator<Item = (&'static str, &'a str)>) -> Self {
         let mut known = HashSet::new();
         let again = names.filter(|name| !known.insert(*name));
@@ -22,14 +23,14 @@ impl Repeats {
         )
     }
 
-    /// Leaves out what another file of the session said before.
+    /// Removes hits that another file of the session had before.
     pub(super) fn leave_out(&mut self, found: &Found, hits: &mut Vec<Hit>) {
         let Some(known) = self.0.get_mut(&(found.format, found.id.to_string())) else {
             return;
         };
         hits.retain(|hit| {
             let hash = hash_of(&(&hit.key, &hit.lane, hit.field, &hit.text, &hit.found));
-            // What a file says twice is two hits.
+            // A repetition within a file is two hits.
             *known.entry(hash).or_insert_with(|| hit.path.clone()) == hit.path
         });
     }

@@ -1,7 +1,7 @@
-//! One session searched: its bytes, then what of it may hold a hit.
+//! Searches one session: first its bytes, then the records that may have a hit.
 //!
-//! Invariant: a record is searched with one session only, though several may read it: with the one whose files were
-//! looked through.
+//! Invariant: a record that several sessions read is searched with only one of them, the session
+//! whose files were sifted.
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -28,56 +28,55 @@ use crate::render::tool::word;
 use crate::report::reading::Reading;
 use crate::report::sessions::each::Failure;
 
-/// Of more lines, or more bytes in them, all of the session is decoded: that is no slower, and needs less memory.
+/// With more lines, or more bytes in them, the whole session is decoded, which is no slower and
+/// needs less memory.
 const MANY_LINES: usize = 2_000;
 const MANY_BYTES: u64 = 64 << 20;
-/// So much of the beginning of a file is read with its lines: what it says of the session.
+/// Bytes at the beginning of a file that are always read, for the facts of the session.
 const HEAD: u64 = 16 << 10;
-/// Where the call of a result is looked for: so far in front of it.
+/// Ranges in front of a result, in bytes, that are searched for its call, one after the other.
 const REACHES: [u64; 3] = [1 << 20, 64 << 20, u64::MAX];
-/// Larger sessions leave on disk what was not asked for.
+/// Size in bytes above which bodies stay on disk.
 const LARGE: u64 = 32 << 20;
-/// Hits that are handed over together.
+/// Number of hits per message.
 const TOGETHER: usize = 64;
-/// So much of a line is shown on each side of the hit, in bytes.
+/// Bytes of a line that are shown on each side of the hit.
 const AROUND: usize = 1 << 10;
 
-/// What comes of a session.
+/// A message about a session.
 pub(super) enum Message {
-    /// Some hits, and the session that they are in.
+    /// Hits, with their session.
     Hits(Arc<Found>, Vec<Hit>),
-    /// Why it could not be read, or not to its end.
+    /// The session could not be read, or not to its end.
     Failure(Failure),
 }
 
 /// A line with a match.
 #[derive(Debug, PartialEq)]
 pub(super) struct Hit {
-    /// The file that it is in.
+    /// The file of the record.
     pub(super) path: PathBuf,
-    /// The line of the record that it is in, or its number where records are no lines.
+    /// The line of the record, or its number if records are not lines.
     pub(super) line: Option<u32>,
-    /// The entry.
+    /// The key of the entry.
     pub(super) key: Key,
     /// The sub-agent.
     pub(super) lane: Option<Name>,
-    /// When.
     pub(super) at: Option<Timestamp>,
-    /// Who speaks: for JSON, and for people.
+    /// The role for JSON, and the speaker for people.
     pub(super) role: &'static str,
     pub(super) speaker: String,
     pub(super) from: Option<Box<Sender>>,
     /// The kind of text.
     pub(super) field: &'static str,
-    /// The tool, and what the viewer calls it.
+    /// The name of the tool, and its word in the viewer.
     pub(super) tool: Option<(Name, String)>,
-    /// The line, or what of it is around the match.
+    /// The line, or the part of it around the match.
     pub(super) text: String,
-    /// Where in it the first match is, in bytes.
+    /// The range of the first match in `text`, in bytes.
     pub(super) found: Range<usize>,
 }
 
-/// Searches a session.
 pub(super) fn search(
     query: &Query,
     reader: &mut Reader,
@@ -107,7 +106,7 @@ pub(super) fn search(
         say(Message::Failure(Failure::CameBy(Box::new(found))));
         return;
     }
-    // Nothing stands there, but it could be read.
+    // No match, in a file that does not begin like a file of records: readable, so not a failure.
     if matches!(sifted, Sifted::Strange) {
         return;
     }
@@ -142,7 +141,7 @@ pub(super) fn search(
     }
 }
 
-/// Reads of a session what is needed.
+/// Reads the lines with matches if they suffice, else the whole session.
 fn read(query: &Query, unread: &Unread, session: Session, sifted: &Sifted) -> Reading {
     if let Sifted::Lines(picked) = sifted
         && query.is_local
@@ -164,7 +163,7 @@ fn read(query: &Query, unread: &Unread, session: Session, sifted: &Sifted) -> Re
     reading
 }
 
-/// Reads lines of a session, and those with the calls of the results in them.
+/// Reads lines of a session, and the lines with the calls of the results in them.
 fn read_lines(session: &Session, unread: &Unread, picked: &[Picked]) -> Reading {
     let mut picked = picked.to_vec();
     let path = unread.path();
@@ -199,7 +198,7 @@ fn read_lines(session: &Session, unread: &Unread, picked: &[Picked]) -> Reading 
     }
 }
 
-/// The results without calls: by file where they lie, and the ids of their calls.
+/// The strays by file: the range of their offsets, and the ids of their calls.
 fn strays(reading: &Reading) -> HashMap<PathBuf, (Range<u64>, Vec<String>)> {
     let mut strays: HashMap<PathBuf, (Range<u64>, Vec<String>)> = HashMap::new();
     for block in reading.transcript.entries().flat_map(|entry| &entry.blocks) {
@@ -218,7 +217,7 @@ fn strays(reading: &Reading) -> HashMap<PathBuf, (Range<u64>, Vec<String>)> {
     strays
 }
 
-/// The lines of a text, without empty ones.
+/// The ranges of the lines of a text, without empty ones.
 fn all_lines(text: &[u8]) -> Vec<Range<usize>> {
     let mut from = 0;
     let ends = memchr::memchr_iter(b'\n', text).chain(std::iter::once(text.len()));
@@ -226,7 +225,7 @@ fn all_lines(text: &[u8]) -> Vec<Range<usize>> {
     lines.filter(|line| !line.is_empty()).collect()
 }
 
-/// Adds lines of a file; of those that are there already the numbers are known.
+/// Adds lines of a file; lines that are present keep their numbers.
 fn add_lines(picked: &mut Vec<Picked>, path: &Path, lines: Vec<PickedLine>) {
     if lines.is_empty() {
         return;
@@ -235,7 +234,7 @@ fn add_lines(picked: &mut Vec<Picked>, path: &Path, lines: Vec<PickedLine>) {
         .iter()
         .position(|file| file.path == path)
         .unwrap_or_else(|| {
-            // The file of the session is read before those beside it.
+            // The file of the session is read before its companions.
             picked.insert(
                 0,
                 Picked {
@@ -253,7 +252,7 @@ fn add_lines(picked: &mut Vec<Picked>, path: &Path, lines: Vec<PickedLine>) {
     }
 }
 
-/// Which records of a reading are searched.
+/// The records of a reading that are searched.
 enum Own {
     All,
     Files(HashSet<FileId>),
@@ -274,7 +273,7 @@ impl Own {
             Sifted::Whole(Some(files)) => {
                 Self::Files(files.iter().filter_map(|path| id(path)).collect())
             }
-            // A document on one line, in a file of which lines were expected.
+            // The file was sifted as lines but is one document.
             Sifted::Lines(picked) if !has_lines => {
                 Self::Files(picked.iter().filter_map(|file| id(&file.path)).collect())
             }
@@ -301,7 +300,7 @@ impl Own {
     }
 }
 
-/// Goes over the hits of a session as long as they are welcome.
+/// Calls `take` with each hit of a session until it returns false.
 fn each_hit(query: &Query, reading: &mut Reading, own: &Own, take: &mut dyn FnMut(Hit) -> bool) {
     let mut records = Records {
         pager: reading.pager.take(),
@@ -325,7 +324,7 @@ fn each_hit(query: &Query, reading: &mut Reading, own: &Own, take: &mut dyn FnMu
                 continue;
             }
             let mut lines = Vec::new();
-            // Some of what tv says of a block by itself is in its record, too.
+            // The text that tv generates for a block may also be in its record.
             let own_words = said_of(entry, block);
             let own_words = own_words.filter(|origin| {
                 let is_met = || texts::first_match(&query.pattern, &text).is_some();
@@ -362,7 +361,8 @@ fn each_hit(query: &Query, reading: &mut Reading, own: &Own, take: &mut dyn FnMu
                 }
             });
             for (piece, origin, text, found) in lines.into_iter().filter(|_| is_meant) {
-                // The rows of a session are told apart by names that open nothing.
+                // The rows of a session have names that do not open anything, so the path is that
+                // of the database.
                 let path = if reading.shape == Shape::Rows {
                     &reading.target.path
                 } else {
@@ -390,16 +390,17 @@ fn each_hit(query: &Query, reading: &mut Reading, own: &Own, take: &mut dyn FnMu
     }
 }
 
-/// Records on disk. One is read once for all its bodies.
+/// Reads records from disk, each once for all its bodies.
 struct Records {
     pager: Option<Pager>,
     read: Option<(Origin, Vec<Held>)>,
-    /// When the one was written that was asked for last.
+    /// The time of the record that was queried last.
     time: Option<(Origin, Option<Timestamp>)>,
 }
 
 impl Records {
-    /// When a record of an entry was written. Of an entry that is made of several only the first tells its time.
+    /// When a record of an entry was written. `at` of an entry that is made of several records is
+    /// that of the first.
     fn time(&mut self, entry: &Entry, origin: Origin) -> Option<Timestamp> {
         if origin == entry.origin {
             return entry.at;
@@ -413,7 +414,7 @@ impl Records {
         self.time.and_then(|(_, at)| at).or(entry.at)
     }
 
-    /// Whether a record may hold what is sought.
+    /// Whether a record may contain a match.
     fn may_hold(&mut self, origin: Origin, query: &Query) -> bool {
         let may_hold = Cell::new(false);
         let look = |record: &[u8]| {
@@ -426,7 +427,7 @@ impl Records {
         may_hold.get()
     }
 
-    /// A body of a record that is worth decoding.
+    /// A body of a record; `None` if `is_worth` rejects the record.
     fn body(
         &mut self,
         origin: Origin,
@@ -444,7 +445,7 @@ impl Records {
     }
 }
 
-/// The record of which tv says something by itself: an error in words, what is unknown with its kind.
+/// The record of a block for which tv generates text: errors, and unknown records with their kind.
 fn said_of(entry: &Entry, block: &Block) -> Option<Origin> {
     match &block.kind {
         BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => Some(raw.body.from),
@@ -453,7 +454,7 @@ fn said_of(entry: &Entry, block: &Block) -> Option<Origin> {
     }
 }
 
-/// The record that a piece of a block is in. What tv says of a block by itself is in none.
+/// The record of a piece of a block. `None` for text that tv generates.
 fn origin_of(entry: &Entry, block: &Block, piece: Option<usize>) -> Option<Origin> {
     match (&block.kind, piece) {
         (BlockKind::Raw(_) | BlockKind::Aside(..) | BlockKind::Break(_), None) => None,
@@ -469,7 +470,8 @@ fn origin_of(entry: &Entry, block: &Block, piece: Option<usize>) -> Option<Origi
     }
 }
 
-/// What a piece of a block is: a call has its input in front, its output and what that changed behind it.
+/// The field of a piece of a block. The pieces of a call are its input, then its output, then its
+/// patches.
 fn field_of(block: &Block, piece: Option<usize>) -> &'static str {
     let in_result = |at: usize| if at == 0 { "output" } else { "patch" };
     match (&block.kind, piece) {
@@ -484,7 +486,7 @@ fn field_of(block: &Block, piece: Option<usize>) -> &'static str {
     }
 }
 
-/// When a piece was said; if it does not tell by itself, when its record was written.
+/// The time of a piece; if it has none, that of its record.
 fn at_of(
     entry: &Entry,
     block: &Block,
@@ -505,7 +507,7 @@ fn at_of(
     }
 }
 
-/// A line without its indent, or what of a long one is around a match.
+/// A line without its indent. A long line is cut around the match.
 fn around(line: &str, found: Range<usize>) -> (String, Range<usize>) {
     let indent = (line.len() - line.trim_start().len()).min(found.start);
     let mut start = found.start.saturating_sub(AROUND).max(indent);

@@ -1,4 +1,4 @@
-//! What `tv usage` is asked for.
+//! Options of `tv usage`.
 
 use crate::analysis::expression::When;
 use crate::analysis::ledger::By;
@@ -6,23 +6,23 @@ use crate::ingest::find::Search;
 use crate::report::listing::Form;
 use crate::report::rows::Paper;
 
-/// What to sum up, and how.
+/// Options of `tv usage`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Where.
+    /// Where to search for sessions.
     pub search: Search,
-    /// What has a row of its own.
+    /// What the rows are grouped by.
     pub by: Vec<By>,
     /// Only from this time on.
     pub since: Option<When>,
     /// Only before this time.
     pub until: Option<When>,
-    /// How rows are written.
+    /// Output format.
     pub form: Form,
-    /// Whether what is used up of limits is wanted, and no sums.
+    /// Whether to write the used share of limits instead of sums.
     pub limits: bool,
-    /// Whether it is a failure that something cannot be read.
+    /// Whether unreadable sessions count as a failure.
     pub strict: bool,
-    /// Columns and signs of a table.
+    /// Width and signs of a table.
     pub paper: Paper,
 }

@@ -1,6 +1,6 @@
-//! The sums as a table, as CSV, or as JSON.
+//! Writes the sums as a table, as CSV, or as JSON.
 //!
-//! Invariant: all three have the same rows in the same order; the table has the sum of all besides.
+//! Invariant: all three have the same rows in the same order; the table also has the total.
 
 use std::io::{self, Write};
 
@@ -35,7 +35,7 @@ struct UsageLine<'a> {
     cost: CostFigures,
 }
 
-/// Writes all rows.
+/// Writes all rows, or the limits.
 pub(super) fn write(
     ledger: &Ledger,
     options: &Options,
@@ -74,7 +74,7 @@ pub(super) fn write(
     }
 }
 
-/// What is used up of a limit, as JSON.
+/// The used share of a limit, as JSON.
 #[derive(Serialize)]
 struct LimitLine {
     schema: &'static str,
@@ -144,7 +144,7 @@ fn line(row: &Row) -> UsageLine<'_> {
     }
 }
 
-/// Names are cut to one line: a title may have several.
+/// Names are cut to one line, because a title may have several.
 fn write_csv(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     csv.write_record([

@@ -1,4 +1,4 @@
-//! What one session spent.
+//! Reads the usage of one session.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::model::found::Found;
 use crate::report::reading::{self, Reading, may_lack_agents};
 use crate::report::sessions::each::ReadToEnd;
 
-/// Reads what a session spent.
+/// Reads a session and sends its usage.
 pub(super) fn read(
     target: &Target,
     found: Found,
@@ -30,7 +30,7 @@ pub(super) fn read(
     })
 }
 
-/// What a session spent.
+/// The usage of a session.
 pub fn spender(found: Found, reading: &Reading) -> Spender {
     let transcript = &reading.transcript;
     let charges = charges(Carried::once(transcript).charges, transcript);
@@ -39,7 +39,7 @@ pub fn spender(found: Found, reading: &Reading) -> Spender {
     } else {
         HashSet::new()
     };
-    // What has no time of its own was spent by then.
+    // Charges without a timestamp get that of the newest entry.
     let is_timed = charges.iter().all(|charge| charge.at.is_some());
     let newest = || transcript.entries().filter_map(Entry::end).max();
     let spent = |(number, charge): (usize, Charge)| {
