@@ -1,9 +1,10 @@
-//! aider: the history that Aider writes in Markdown beside the code, many runs in one file. Prompts, messages of Aider and
-//! answers of the model follow each other as passages.
+//! aider: the history that Aider writes in Markdown beside the code, many runs in one file.
+//! Prompts, messages of Aider and answers of the model follow each other as passages.
 //!
-//! **Aider ends its own lines with two blanks.** So a heading or a quote of the model stays a part of the answer, although it
-//! begins like a line of the user or of Aider. An editor or a hook may have removed trailing blanks. Then the blank lines
-//! decide: a prompt begins with one, an answer begins and ends with one, and messages of Aider follow without one.
+//! **Aider ends its own lines with two blanks.** So a heading or a quote in an answer stays part of
+//! the answer, although it begins like a line of the user or of Aider. An editor or a hook may have
+//! removed trailing blanks. Then the blank lines decide: a prompt begins with one, an answer begins
+//! and ends with one, and messages of Aider follow without one.
 //!
 //! Source: `append_chat_history`, `user_input` and `ai_output` in aider's `io.py`.
 
@@ -27,7 +28,7 @@ const START: &str = "# aider chat started at ";
 const USER: &str = "####";
 const TOOL: &str = "> ";
 const TOKENS: &str = "> Tokens: ";
-/// Beginnings of messages of Aider below answers, other than quotes.
+/// First words of messages of Aider below answers, as opposed to quotes.
 const SAID: [&str; 23] = [
     "Tokens: ",
     "Applied edit to ",
@@ -53,19 +54,19 @@ const SAID: [&str; 23] = [
     "Dirty files ",
     "You can use /undo ",
 ];
-/// The message of several lines about edits that did not match: its beginning, and its end, which is one line, or if other
-/// edits matched, another one a few lines below.
+/// The message of several lines about edits that did not match: its first line, and its last line,
+/// or if other edits matched, another last line a few lines below.
 const UNMATCHED: &str = " failed to match!";
 const UNMATCHED_END: &str = "The SEARCH section must exactly match";
 const UNMATCHED_LAST: &str = "Just reply with fixed versions of the";
 const UNMATCHED_REST: usize = 6;
-/// The first characters of commands to Aider, which the model does not answer.
+/// The first characters of commands to Aider, which get no answer from the model.
 const COMMANDS: [char; 2] = ['/', '!'];
 /// The byte order mark.
 const BOM: char = '\u{feff}';
-/// The limit of bytes of a message of Aider.
+/// Limit of the lines of a message of Aider.
 const MESSAGE: usize = 400;
-/// Characters of a title that is made from a prompt.
+/// Length limit of a title made from a prompt, in characters.
 const TITLE_CHARS: usize = 120;
 
 pub(crate) struct Aider;
@@ -92,7 +93,8 @@ impl Format for Aider {
         Box::new(AiderDecoder::default())
     }
 
-    /// The name of the project, as all histories have the same file name; or the file name, if it was renamed.
+    /// The name of the project's folder, as all histories have the same file name; the file name,
+    /// if it was renamed.
     fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         if file_name(path).starts_with('.') {
             Some(SessionName::id(folder_name(path)))
@@ -102,7 +104,7 @@ impl Format for Aider {
     }
 }
 
-/// Whether a text is a day and a time: `2025-08-06 12:06:30`.
+/// Whether a text is a date and a time: `2025-08-06 12:06:30`.
 fn is_time(text: &str) -> bool {
     let is_part = |(at, c): (usize, char)| match at {
         4 | 7 => c == '-',
@@ -123,14 +125,15 @@ enum Voice {
     Model,
 }
 
-/// The lines of a history, and how to recognize those of Aider.
+/// The lines of a history, and how to recognize Aider's own.
 struct Lines<'t> {
     all: Vec<&'t str>,
     /// Whether trailing blanks were removed.
     is_trimmed: bool,
-    /// Whether the usage stands below each answer.
+    /// Whether the usage follows each answer.
     tells_tokens: bool,
-    /// Whether two blank lines stand between an answer and a prompt: one ends the answer, one begins the prompt.
+    /// Whether two blank lines separate an answer and a prompt: one ends the answer, one begins the
+    /// prompt.
     has_gaps: bool,
 }
 
@@ -161,7 +164,7 @@ impl<'t> Lines<'t> {
         self.all.get(at).copied().unwrap_or_default()
     }
 
-    /// The number of blank lines directly above one.
+    /// The number of blank lines directly above a line.
     fn gap(&self, at: usize) -> usize {
         self.all
             .iter()
@@ -171,8 +174,8 @@ impl<'t> Lines<'t> {
             .count()
     }
 
-    /// The author of a line; `None` for a blank one. `before` is the author of the lines above it. With `is_answered` these are
-    /// a prompt to the model, not a command to Aider.
+    /// The author of a line; `None` for a blank one. `before` is the author of the lines above it.
+    /// `is_answered`: these are a prompt to the model, not a command to Aider.
     fn voice(&self, at: usize, before: Option<Voice>, is_answered: bool) -> Option<Voice> {
         let line = self.line(at);
         let (is_aiders, gap) = (line.ends_with("  ") || self.is_trimmed, self.gap(at));
@@ -189,14 +192,15 @@ impl<'t> Lines<'t> {
             && gap == 0
             && matches!(before, Some(Voice::Tool | Voice::User))
         {
-            // The first line of a message of several.
+            // The first line of a message of several lines.
             Some(Voice::Tool)
         } else {
             Some(Voice::Model)
         }
     }
 
-    /// Whether a line that begins like one of the user's is one. Without trailing blanks it may be a heading of an answer.
+    /// Whether a line that begins like a prompt is one. Without trailing blanks it may be a heading
+    /// of an answer.
     fn begins_prompt(&self, before: Option<Voice>, gap: usize, is_answered: bool) -> bool {
         match before {
             _ if !self.is_trimmed => true,
@@ -207,8 +211,9 @@ impl<'t> Lines<'t> {
         }
     }
 
-    /// Whether a line that begins like one of Aider's is one, in a history without trailing blanks. Aider writes directly below
-    /// a prompt and its own lines; below an answer, which ends in a blank line, a quote looks the same.
+    /// Whether a line that begins like Aider's is one, in a history without trailing blanks. Aider
+    /// writes directly below a prompt and its own lines; below an answer, which ends in a blank
+    /// line, a quote looks the same.
     fn is_said(&self, at: usize, before: Option<Voice>, gap: usize) -> bool {
         if gap == 0 || before == Some(Voice::Start) {
             return before != Some(Voice::Model);
@@ -225,8 +230,9 @@ impl<'t> Lines<'t> {
         is_known || before == Some(Voice::Model) && (ends_run || ends_turn)
     }
 
-    /// The end of a message of several lines that begins here: only its first line has the mark, only its last one the
-    /// blanks. `None` if it has one line, or a line of another author comes before the end.
+    /// The end of a message of several lines that begins here: only its first line has the mark,
+    /// only its last one the blanks. `None` if it has one line, or a line of another author comes
+    /// before the end.
     fn message_end(&self, from: usize) -> Option<usize> {
         let behind = from + 1..self.all.len().min(from + 1 + MESSAGE);
         let mut own = behind
@@ -251,18 +257,18 @@ impl<'t> Lines<'t> {
     }
 }
 
-/// Whether a line begins like one of the user.
+/// Whether a line begins like a prompt.
 fn is_users(line: &str) -> bool {
     line.strip_prefix(USER)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
-/// Whether a line begins like one of Aider, even if it is empty.
+/// Whether a line begins like Aider's, even if it is empty.
 fn is_tools(line: &str) -> bool {
     line.starts_with(TOOL) || line.trim_end() == TOOL.trim_end()
 }
 
-/// Whether a line is one of the messages that Aider often writes.
+/// Whether a line is one of Aider's common messages.
 fn says(line: &str) -> bool {
     line.strip_prefix(TOOL)
         .is_some_and(|words| SAID.iter().any(|said| words.starts_with(said)))
@@ -286,7 +292,8 @@ fn author(passage: &str) -> Voice {
     }
 }
 
-/// The passages: lines of one author. Two prompts with a blank line between are two passages.
+/// Splits a history into passages: lines of one author. Two prompts with a blank line between them
+/// are two passages.
 fn passages(text: &str) -> Vec<Range<usize>> {
     let lines = Lines::of(text);
     let mut passages = Vec::new();
@@ -328,7 +335,7 @@ fn passages(text: &str) -> Vec<Range<usize>> {
 struct AiderDecoder {
     model: Option<Name>,
     answer: Option<Key>,
-    /// The text of the last answer.
+    /// A hash of the last answer.
     said: Option<Piece>,
     has_prompt: bool,
 }
@@ -426,7 +433,7 @@ impl AiderDecoder {
     }
 }
 
-/// Lines without the marks of Aider.
+/// Lines without their marks.
 fn bare(text: &str, mark: &str) -> String {
     let bare = |line: &str| {
         let line = line.strip_prefix(mark).unwrap_or(line);
@@ -436,13 +443,13 @@ fn bare(text: &str, mark: &str) -> String {
     lines.join("\n").trim_end().to_owned()
 }
 
-/// A text without its blanks, for comparison.
+/// A hash of the words of a text.
 fn print(text: &str) -> Piece {
     Piece::of(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Parses `Tokens: 9.7k sent, 2k cache hit, 85 received. Cost: $0.01 message, $0.03 session.`; the cost of the session is
-/// the sum so far.
+/// Parses `Tokens: 9.7k sent, 2k cache hit, 85 received. Cost: $0.01 message, $0.03 session.`; the
+/// cost of the session is the sum so far.
 fn usage(line: &str) -> Option<Usage> {
     let counts = line.trim_start().strip_prefix("Tokens: ")?;
     let (counts, cost) = counts.split_once(" Cost: ").unwrap_or((counts, ""));
@@ -472,7 +479,7 @@ fn usage(line: &str) -> Option<Usage> {
     })
 }
 
-/// `85`, `9.7k`, `1.2M`.
+/// Parses `85`, `9.7k`, `1.2M`.
 fn amount(text: &str) -> Option<u64> {
     let (digits, times) = match text.strip_suffix(['k', 'M']) {
         Some(digits) if text.ends_with('k') => (digits, 1e3),

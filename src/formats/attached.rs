@@ -1,7 +1,7 @@
-//! Attachments in content: documents, sounds, resources, and results of tools that the provider runs. They are described by
-//! title, kind and size. Also the text of content that may hold some.
+//! Attachments in content: documents, audio, resources, and results of tools that the provider
+//! runs, described by title, kind and size. Also the text of content that may contain some.
 //!
-//! Invariant: binary data is never kept.
+//! Invariant: binary data is never kept in memory.
 
 use std::borrow::Cow;
 
@@ -9,17 +9,17 @@ use super::inline::decoded_size;
 use super::json::Json;
 use crate::model::figures;
 
-/// An attachment in words.
+/// A description of an attachment.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Attachment {
-    /// What it is: `document plan.pdf · application/pdf · 720 B`.
+    /// The title: `document plan.pdf · application/pdf · 720 B`.
     pub(crate) title: String,
-    /// Its text; empty if it has none.
+    /// The text; empty if there is none.
     pub(crate) text: String,
 }
 
 impl Attachment {
-    /// All of it as one text.
+    /// Title and text as one text.
     pub(crate) fn words(self) -> String {
         match (self.title.is_empty(), self.text.is_empty()) {
             (_, true) => self.title,
@@ -65,7 +65,7 @@ pub(crate) fn joined<'j>(texts: impl IntoIterator<Item = Cow<'j, str>>) -> Cow<'
     all
 }
 
-/// An attachment in words; any other value as source text.
+/// Describes an attachment; any other value is its source text.
 fn described(value: &Json<'_>) -> String {
     attached(value).map_or_else(|| value.to_source(), Attachment::words)
 }
@@ -155,7 +155,7 @@ pub(crate) fn attached(part: &Json<'_>) -> Option<Attachment> {
     })
 }
 
-/// A document: its text if that is recorded.
+/// A document, with its text if that is recorded.
 fn document(part: &Json<'_>) -> Attachment {
     let source = part.get("source");
     let name = part
@@ -251,7 +251,7 @@ fn given_back(content: &Json<'_>, kind: &str) -> Option<Attachment> {
     }
 }
 
-/// Why a tool of the provider failed: such results have no error flag.
+/// The reason why a tool of the provider failed: such results have no error flag.
 pub(crate) fn failure(content: &Json<'_>) -> Option<String> {
     if let Some(of) = block_type(content).strip_suffix("_error") {
         return Some(

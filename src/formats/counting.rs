@@ -1,7 +1,8 @@
-//! Fast reading for commands that only count usage: records without usage are skipped by their bytes, and texts in the
-//! others are not parsed.
+//! Fast reading for commands that only count usage: records without usage are skipped by their
+//! bytes, and texts in the others are not parsed.
 //!
-//! **Usage is counted in one way.** The records that are left go through the same decoder, with the same sums.
+//! **Usage is counted in one way.** The remaining records go through the same decoder, with the
+//! same sums.
 //!
 //! Invariant: a record is skipped only if all sums are the same without it.
 
@@ -13,7 +14,7 @@ use super::json::Json;
 use super::tools::kind_of;
 use crate::model::tool::ToolKind;
 
-/// Which records of one file counting needs.
+/// Selects the records of a file that counting needs.
 pub struct Counting {
     need: NeedOf,
     has_begun: bool,
@@ -22,7 +23,7 @@ pub struct Counting {
     lacks_results: bool,
 }
 
-/// Decides by the bytes of a record.
+/// Judges a record by its bytes.
 type NeedOf = Box<dyn FnMut(&[u8]) -> Need + Send>;
 
 /// What counting needs of a record.
@@ -35,8 +36,8 @@ pub(crate) enum Need {
 }
 
 impl Counting {
-    /// `need` is called with all records in their order. In those of [`Need::Account`] the values of `closed` members are
-    /// not parsed.
+    /// `need` is called with all records in order. In those of [`Need::Account`] the values of
+    /// `closed` members are not parsed.
     fn new(
         closed: &'static [&'static str],
         need: impl FnMut(&[u8]) -> Need + Send + 'static,
@@ -56,17 +57,18 @@ impl Counting {
         self.closed
     }
 
-    /// Whether a record without them is enough to count.
+    /// Whether a record without them suffices for counting.
     pub(crate) fn suffices(&self, record: &Json<'_>) -> bool {
         (self.suffices)(record)
     }
 
-    /// Whether results of calls are skipped, so that their absence means nothing.
+    /// Whether results of calls are skipped, so that a missing result means nothing.
     pub(crate) fn lacks_results(&self) -> bool {
         self.lacks_results
     }
 
-    /// What is needed of a record. All before the first one with usage are needed: they say what the file is.
+    /// What is needed of a record. All records before the first one with usage are needed: they
+    /// have the facts about the file.
     pub(crate) fn need(&mut self, record: &[u8]) -> Need {
         let need = (self.need)(record);
         self.has_begun |= need == Need::Account;
@@ -92,12 +94,13 @@ static COST: Word = LazyLock::new(|| Finder::new("\"cost-state\""));
 static NAME: Word = LazyLock::new(|| Finder::new("\"name\""));
 static CHILD: Word = LazyLock::new(|| Finder::new("\"childSessionKey\""));
 
-/// No record with the cost of the session so far is longer: it names a few models.
+/// Size limit of a record with the cost of the session so far, which names a few models, in bytes.
 const LONGEST_COST: usize = 64 << 10;
 
-/// Claude Code: answers with their usage; whole records that start a sub-agent or another session, and results that name a
-/// sub-agent, whose file may lie beside. Each record of a sub-agent's own file names it once. If sub-agents have no files,
-/// all of their records are needed, since each refers to its parent.
+/// Claude Code: answers with their usage; whole records that start a sub-agent or another session,
+/// and results that name a sub-agent, which may have a file of its own. Each record of a
+/// sub-agent's own file names it once. If sub-agents have no files, all of their records are
+/// needed, since each refers to its parent.
 pub(crate) fn of_claude(is_of_agent: bool) -> Counting {
     let mut session = Vec::new();
     let mut is_other_session = move |record: &[u8]| {
@@ -120,7 +123,7 @@ pub(crate) fn of_claude(is_of_agent: bool) -> Counting {
                 .is_some_and(|rest| AGENT.find(rest).is_some())
     };
     Counting::new(&["content"], move |record| {
-        // Most are results of tools, which are long: each word is searched for once there.
+        // Most are long results of tools, so each word is searched for at most once.
         if is_other_session(record) || FORKED.find(record).is_some() {
             Need::Whole
         } else if ASSISTANT.find(record).is_none() {
@@ -143,8 +146,8 @@ pub(crate) fn of_claude(is_of_agent: bool) -> Counting {
     })
 }
 
-/// pi and OpenClaw: all but plain results of tools. In the stream of events each record continues the others. `suffices`
-/// says whether a record without its texts is enough.
+/// pi and OpenClaw: all records but plain results of tools. In an event stream each record
+/// continues the others. `suffices` tells whether a record without its texts is enough.
 pub(crate) fn of_pi(suffices: fn(&Json<'_>) -> bool) -> Counting {
     let need = |record: &[u8]| {
         if !record.starts_with(b"{\"type\":\"message\",") {
@@ -167,8 +170,8 @@ pub(crate) fn of_pi(suffices: fn(&Json<'_>) -> bool) -> Counting {
     }
 }
 
-/// Codex: all records, since those around a token count say which request it is of; but without the input and output of
-/// tools, unless these may name a sub-agent.
+/// Codex: all records, since those around a token count determine its request; but without the
+/// input and output of tools, unless these may name a sub-agent.
 pub(crate) fn of_codex() -> Counting {
     const CLOSED: &[&str] = &[
         "output",
@@ -206,7 +209,7 @@ pub(crate) fn of_codex() -> Counting {
     }
 }
 
-/// Whether a record of Claude Code is a sub-agent's. The flag stands near its beginning.
+/// Whether a record of Claude Code is a sub-agent's. The flag is near its beginning.
 fn is_sidechain(record: &[u8]) -> bool {
     let mark = "\"isSidechain\":true".as_bytes();
     SIDECHAIN
@@ -226,7 +229,7 @@ fn starts_agent(record: &[u8]) -> bool {
         .any(|name| kind_of(name) == ToolKind::Delegate)
 }
 
-/// The string value of the member with which the text begins.
+/// The string value of the member at the beginning of a text.
 fn value_behind(member: &[u8]) -> Option<&[u8]> {
     let mut quotes = memchr::memchr_iter(b'"', member);
     let (from, end) = (quotes.nth(1)?, quotes.nth(1)?);

@@ -35,27 +35,28 @@ use part::{TextPart, ended, shifts, started};
 /// The fate of a small file beside the session: it is no record, and not counted.
 pub(crate) const BESIDE: Fate = Fate::Passed("beside the session");
 
-/// One agent's way to write sessions.
+/// The format in which an agent writes sessions.
 pub trait Format: Sync {
     /// The name in JSON outputs and on the screen.
     fn name(&self) -> &'static str;
 
-    /// What else is known of the format, as data. It is parsed when it is first used.
+    /// The definition of the format, as data. It is parsed on first use.
     fn head(&self) -> &'static Head;
 
-    /// Decides by content whether a file is of this format. Paths are only a tie-breaker.
+    /// Judges by content whether a file is of this format. Paths are only a tie-breaker.
     fn sniff(&self, probe: &Probe<'_>) -> Verdict;
 
-    /// A decoder for one session.
+    /// Creates a decoder for one session.
     fn decoder(&self) -> Box<dyn Decoder>;
 
-    /// A decoder for the session in the file at `path`, for formats that need its name.
+    /// Creates a decoder for the session in the file at `path`, for formats that need its name.
     fn decoder_of(&self, path: &Path) -> Box<dyn Decoder> {
         let _ = path;
         self.decoder()
     }
 
-    /// Which records of a file may be skipped, by their bytes, where only usage is counted. `None`: none.
+    /// Selects the records of a file that may be skipped, by their bytes, when only usage is
+    /// counted. `None`: none may.
     fn counting(&self, place: Place<'_>) -> Option<Counting> {
         let _ = place;
         None
@@ -87,19 +88,21 @@ pub trait Format: Sync {
         None
     }
 
-    /// Where the session may lie that started the one at `path`; `by` is what its content says of that session, which may
-    /// identify none. `None`: the format does not say where such sessions lie.
+    /// Where the session that started the one at `path` may be stored; `by` is what the content of
+    /// the latter records about it, which need not identify a session. `None`: the format does not
+    /// define where such sessions are stored.
     fn starter(&self, path: &Path, by: &str) -> Option<Vec<Pattern>> {
         let _ = (path, by);
         None
     }
 
-    /// The folder that holds all files of the session at `path`. A link out of it is not followed.
+    /// The folder that contains all files of the session at `path`. Links that leave it are not
+    /// followed.
     fn home(&self, path: &Path) -> PathBuf {
         path.parent().unwrap_or(path).to_owned()
     }
 
-    /// Files that a decoder requested with [`Batch::wanted`].
+    /// Files for a request of a decoder with [`Batch::wanted`].
     fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
         let _ = (path, wanted);
         Vec::new()
@@ -111,14 +114,15 @@ pub trait Format: Sync {
         false
     }
 
-    /// The earlier file of a session that continues in the file at `path`, which begins with this record.
+    /// The earlier file of the session that continues in the file at `path`; `first` is the first
+    /// record of the latter.
     fn goes_on_from(&self, path: &Path, first: &Json<'_>) -> Option<EarlierFile> {
         let _ = (path, first);
         None
     }
 
-    /// Where the session may lie whose records are copied to the beginning of the file at `path`, by the first records in
-    /// this text.
+    /// Where the session may be stored whose records were copied to the beginning of the file at
+    /// `path`; `head` is the text of the first records.
     fn copied_from(&self, path: &Path, head: &str) -> Vec<Pattern> {
         let _ = (path, head);
         Vec::new()
@@ -136,19 +140,21 @@ pub trait Format: Sync {
         Vec::new()
     }
 
-    /// A file of lines beside a database that may hold one of its sessions, too.
+    /// A file of lines beside a database that may contain one of its sessions too.
     fn lines_of(&self, database: &Path, session: &str) -> Option<Pattern> {
         let _ = (database, session);
         None
     }
 
-    /// For a database with these tables: how sessions are read from it. `None` if they are not the format's.
+    /// The queries for sessions in a database with these tables. `None` if they are not the
+    /// format's.
     fn queries(&self, tables: &Tables) -> Option<Queries> {
         let _ = tables;
         None
     }
 
-    /// What the name of a file says. `None`: it is not a session of its own, but a companion, a copy or an index.
+    /// The session id and agent in a file name. `None`: the file is not a session of its own, but a
+    /// companion, a copy or an index.
     fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         SessionName::stem(path)
     }
@@ -174,9 +180,9 @@ pub trait Format: Sync {
 
 /// The beginning of a session that continues in another file.
 pub struct EarlierFile {
-    /// Names of the files that it may be in.
+    /// Paths that the file may have.
     pub(crate) files: Vec<Pattern>,
-    /// The length of that part of the file; what follows was rewound.
+    /// The length in bytes of that part of the file; what followed was rewound.
     pub(crate) bytes: u64,
     /// Whether a record is the last one of that part.
     pub(crate) is_last: Box<dyn Fn(&Json<'_>) -> bool>,
@@ -189,9 +195,9 @@ pub struct Pattern(pub PathBuf);
 /// The beginning of a file or folder, for detection.
 #[derive(Debug)]
 pub struct Probe<'a> {
-    /// Its path; `-` for standard input.
+    /// The path; `-` for standard input.
     pub path: &'a Path,
-    /// The beginning of its text, if only that is known.
+    /// The beginning of the text, if only that was read.
     pub text: Option<&'a str>,
     /// Names in the folder, if it is one.
     pub children: &'a [String],
@@ -203,7 +209,7 @@ pub struct Probe<'a> {
     pub elements: &'a [Json<'a>],
     /// Whether the file is one JSON value over several lines, or an array.
     pub is_document: bool,
-    /// Whether all of the file was seen.
+    /// Whether the probe covers the whole file.
     pub is_whole: bool,
 }
 
@@ -226,16 +232,16 @@ impl<'a> Probe<'a> {
 /// The result of detection by one format.
 #[derive(Clone, Debug)]
 pub struct Verdict {
-    /// How sure it is.
+    /// How certain the format is.
     pub confidence: Confidence,
-    /// Why, in a sentence for the reader, without a full stop.
+    /// The reason, as a sentence for the reader without a full stop.
     pub reason: String,
     /// How the session is stored.
     pub shape: Shape,
 }
 
-/// Whether nearly all values are of a kind: up to a quarter may be damaged or written by another program, which does not
-/// change what the file is.
+/// Whether nearly all values match: up to a quarter may be damaged or written by another program
+/// without a change of format.
 pub(crate) fn nearly_all<'a, 'j: 'a>(
     values: impl IntoIterator<Item = &'a Json<'j>>,
     mut is_such: impl FnMut(&'a Json<'j>) -> bool,
@@ -248,18 +254,18 @@ pub(crate) fn nearly_all<'a, 'j: 'a>(
     all > 0 && odd * 4 <= all + usize::from(all > 1)
 }
 
-/// How sure a format is that a file is its own.
+/// How certain a format is that a file is its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
     /// It is another format.
     No,
-    /// The file is still too short to decide.
+    /// The file is too short to decide.
     NeedMore,
-    /// It can be read so, but nothing proves it.
+    /// Readable in this format, without evidence for it.
     Maybe,
-    /// Several marks fit.
+    /// Several marks match.
     Likely,
-    /// A decisive mark.
+    /// A decisive mark matches.
     Certain,
 }
 
@@ -277,7 +283,7 @@ impl Confidence {
 }
 
 impl Verdict {
-    /// Not this format.
+    /// The verdict that a file is not of this format.
     pub(crate) fn no(reason: &str) -> Self {
         Self {
             confidence: Confidence::No,
@@ -286,7 +292,7 @@ impl Verdict {
         }
     }
 
-    /// This format.
+    /// The verdict that a file is of this format.
     pub(crate) fn yes(confidence: Confidence, shape: Shape, reason: impl Into<String>) -> Self {
         Self {
             confidence,
@@ -296,7 +302,7 @@ impl Verdict {
     }
 }
 
-/// The position of a record in its source.
+/// What a record is in its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place<'a> {
     /// A line of the opened file.
@@ -324,7 +330,7 @@ impl Place<'_> {
     }
 }
 
-/// A parsed record.
+/// A parsed record with its place.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
     pub(crate) json: &'a Json<'a>,
@@ -343,7 +349,8 @@ pub trait Decoder: Send {
     /// Decodes one record. A kind for which there is no code goes to `formats::unknown`.
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate;
 
-    /// Reads a record of the session from which this one has copies, before its own records. It emits nothing.
+    /// Reads a record of the session that this one was copied from, before its own records. It
+    /// emits nothing.
     fn read_original(&mut self, original: &[u8]) {
         let _ = original;
     }
@@ -353,12 +360,12 @@ pub trait Decoder: Send {
         std::iter::once(0..text.len()).collect()
     }
 
-    /// A small file beside the session, which was decoded before, was deleted.
+    /// Handles the deletion of a companion file that was decoded before.
     fn lost(&mut self, path: &Path, out: &mut Batch) {
         let _ = (path, out);
     }
 
-    /// The fields that records are known to have; the driver counts all others.
+    /// The fields that records are expected to have; the driver counts all others.
     fn fields(&self) -> &'static Fields {
         const NONE: &Fields = &Fields {
             common: &[],
@@ -367,22 +374,22 @@ pub trait Decoder: Send {
         NONE
     }
 
-    /// Emits what was held back; called at the end of each read, also of a single record.
+    /// Emits edits that were held back; called at the end of each read, also of a single record.
     fn finish(&mut self, out: &mut Batch) {
         let _ = out;
     }
 }
 
-/// A decoder that wraps another one, and reads or changes what it emits.
+/// A decoder that wraps another one, and reads or changes its edits.
 pub(crate) trait DecoderWrapper: Send {
     fn inner(&self) -> &dyn Decoder;
 
     fn inner_mut(&mut self) -> &mut dyn Decoder;
 
-    /// Decodes a record, or finishes a read if there is none.
+    /// Decodes a record; without one, finishes a read.
     fn emit(&mut self, input: Option<Input<'_>>, out: &mut Batch) -> Option<Fate>;
 
-    /// Does the same with the wrapped decoder.
+    /// Decodes a record with the wrapped decoder; without one, finishes its read.
     fn emit_inner(&mut self, input: Option<Input<'_>>, out: &mut Batch) -> Option<Fate> {
         let decoder = self.inner_mut();
         if let Some(input) = input {
@@ -423,7 +430,8 @@ impl<A: DecoderWrapper> Decoder for A {
     }
 }
 
-/// Emits a record as a tree under a title: for files of no known format, and known records of an odd shape.
+/// Emits a record as a tree under a title: for files of no known format, and for malformed records
+/// of known kinds.
 pub(crate) fn show_raw(input: Input<'_>, title: &str, out: &mut Batch) -> Fate {
     let mut entry = out.new_entry(
         out.origin_key(),
@@ -436,7 +444,7 @@ pub(crate) fn show_raw(input: Input<'_>, title: &str, out: &mut Batch) -> Fate {
     out.show(entry)
 }
 
-/// The fate of a JSON value, and how many bytes of its record it takes.
+/// The fate of a JSON value, and the number of bytes of the record that it takes.
 type CountedValue = (Fate, usize);
 
 /// Parses a record that is one whole value. Depends on the bytes alone, so that any thread may call it.
@@ -452,18 +460,18 @@ pub(crate) fn value_without<'a>(
     json::read_without(trimmed(simdutf8::basic::from_utf8(bytes).ok()?), closed)
 }
 
-/// Whether bytes hold no record, but only blanks or the frame of an event.
+/// Whether bytes are no record, but only white space or the frame of an event.
 pub(crate) fn is_blank(bytes: &[u8]) -> bool {
     trimmed(&text_of(bytes)).is_empty()
 }
 
-/// A record without the blanks and the event frame around its value.
+/// A record without the white space and the event frame around its value.
 fn trimmed(text: &str) -> &str {
     unframed(ended(started(text)))
 }
 
-/// Feeds one record to a decoder. Counts every JSON value in it exactly once, and every byte with one
-/// of them; blank records are none.
+/// Feeds one record to a decoder. Each JSON value in it is counted exactly once, and each byte with
+/// one of them; blank records are not counted.
 pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out: &mut Batch) {
     let masked = masked(record.bytes, place);
     let record = masked
@@ -472,7 +480,7 @@ pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
     feed_as_is(decoder, record, place, out);
 }
 
-/// The bytes of a record with its secrets masked; `None` if there are none, or nothing is to be masked.
+/// The bytes of a record with its secrets masked; `None` if it has none, or masking is off.
 pub(crate) fn masked(bytes: &[u8], place: Place<'_>) -> Option<Vec<u8>> {
     secrets::with_mask(|mask| json::masked::masked(bytes, place.is_text(), mask)).flatten()
 }
@@ -490,7 +498,7 @@ fn feed_as_is(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, o
     feed_value(decoder, record, value.as_ref(), place, out);
 }
 
-/// As [`feed`], for a record that [`value_of`] has parsed.
+/// As [`feed`], for a record that was parsed with [`value_of`].
 pub(crate) fn feed_read(
     decoder: &mut dyn Decoder,
     record: Record<'_>,
@@ -533,7 +541,8 @@ fn feed_value(
     }
 }
 
-/// The header of a document counts only if it is broken; the text of a body belongs to the record that names it.
+/// Whether a record is counted. The header of a document counts only if it is broken; the text of a
+/// body belongs to the record that names it.
 fn is_counted(fate: Fate, place: Place<'_>) -> bool {
     fate != BESIDE && (fate == Fate::Faulty || !matches!(place, Place::Header | Place::Text(_)))
 }
@@ -586,7 +595,7 @@ fn feed_odd(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
     let mut left = record.bytes.len();
     let last = outcomes.len().saturating_sub(1);
     for (place, (fate, bytes)) in outcomes.into_iter().enumerate() {
-        // The bytes between and around the values count for the last one.
+        // The bytes between and around the values are counted with the last one.
         let bytes = if place == last { left } else { bytes.min(left) };
         left -= bytes;
         out.tally.count(fate, record.origin.file, bytes as u64);
@@ -604,7 +613,7 @@ fn feed_text(
         Ok(value) => return vec![(decode(decoder, &value, place, out), text.len())],
         Err(damage) => damage,
     };
-    // Some may be complete and still not readable, such as numbers out of range.
+    // Some values may be complete and still not readable, such as numbers out of range.
     let values = if text.starts_with(['{', '[']) {
         json::split(text)
     } else {
@@ -636,7 +645,7 @@ fn decode(decoder: &mut dyn Decoder, json: &Json<'_>, place: Place<'_>, out: &mu
     decoder.decode(Input { json, place }, out)
 }
 
-/// Feeds several values on one line: some agents lose the newline between two records.
+/// Feeds several values on one line: some agents omit the line break between two records.
 fn feed_several(
     decoder: &mut dyn Decoder,
     part: TextPart<'_>,

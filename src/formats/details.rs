@@ -1,7 +1,7 @@
 //! Details: the fields of a record that its decoder does not emit.
 //!
-//! They are found by content ([`Emitted`]), so no decoder has to list what it leaves out, and a new field of an agent is
-//! shown at once. Values that are `null`, `false` or empty are left out.
+//! They are found by content ([`Emitted`]), so no decoder has to list what it omits, and a new
+//! field of an agent is shown at once. Values that are `null`, `false` or empty are omitted.
 
 use std::borrow::Cow;
 
@@ -44,19 +44,19 @@ const USED: [&str; 25] = [
     "thinkingSignature",
     "textSignature",
 ];
-/// Longer strings of code letters are data.
+/// Strings of base64 characters from this length are data, in bytes.
 const OPAQUE: usize = 256;
-/// The limit of bytes of a string.
+/// Size limit of a string, in bytes.
 const STRING: usize = 4 << 10;
-/// The limit of bytes of all strings of a record.
+/// Size limit of all strings of a record, in bytes.
 const RECORD: usize = 64 << 10;
-/// The limit of fields of a record.
+/// Limit of the fields of a record.
 const FIELDS: usize = 400;
-/// Values of one object share a line if each is no longer than this, with its name.
+/// Values of one object share a line if each is no longer than this with its name, in bytes.
 const SHORT: usize = 64;
-/// Longer lists of words have a line for each item.
+/// Lists of more words have a line for each item.
 const LIST: usize = 200;
-/// Deeper values are shown as source text.
+/// Values nested deeper than this are shown as source text.
 const DEEPEST: usize = 12;
 
 /// Whether a member is one that decoders use without emitting it.
@@ -70,7 +70,7 @@ pub(crate) fn is_opaque(text: &str) -> bool {
     text.starts_with("data:") || (text.len() >= OPAQUE && text.bytes().all(is_code))
 }
 
-/// A string up to the limit.
+/// A string truncated to the limit.
 pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
     if text.len() <= STRING {
         text.into()

@@ -1,9 +1,11 @@
-//! What a decoder emitted for a record, and whether it holds a string of that record.
+//! The strings that a decoder emitted for a record, to find the strings of the record that it did
+//! not emit.
 //!
-//! Strings are compared by content, not by field name, so no decoder has to list the fields it read. A string is emitted
-//! if it is one of the emitted texts, if its lines are lines of these, or if nearly all its words occur in them. Short
-//! strings are words such as `error`, which occur in many texts by chance: they must be a whole text, or occur in a phrase
-//! that the decoder composed (titles, separators, facts).
+//! Strings are compared by content, not by field name, so no decoder has to list the fields it
+//! read. A string is emitted if it is one of the emitted texts, if its lines are lines of these, or
+//! if nearly all its words occur in them. Short strings are words such as `error`, which occur in
+//! many texts by chance: they must be a whole text, or occur in a phrase that the decoder composed
+//! (titles, separators, facts).
 //!
 //! Invariant: the cost is linear in the length of the record.
 
@@ -19,12 +21,12 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolResult, ToolState};
 use crate::model::usage::Usage;
 
-/// Results for longer strings are cached.
+/// Results for strings longer than this are cached, in bytes.
 const LONG: usize = 512;
-/// Shorter strings of one line must be emitted as they are.
+/// Strings of one line shorter than this must be emitted verbatim, in bytes.
 const SHORT: usize = 24;
 
-/// The texts, numbers and times that were emitted for a record.
+/// The texts, numbers and timestamps that were emitted for a record.
 #[derive(Default)]
 pub struct Emitted {
     /// Hashes of whole texts.
@@ -35,10 +37,10 @@ pub struct Emitted {
     times: HashSet<Timestamp>,
     /// Texts that the decoder composed, separated by line breaks.
     phrases: String,
-    /// All texts, from which `words` is computed when it is first needed.
+    /// All texts, from which `words` is computed on first use.
     sources: Vec<Source>,
     words: OnceCell<HashSet<u64>>,
-    /// Emitted bytes of long strings, by hash and size: they are asked for more than once.
+    /// Emitted bytes of long strings, by hash and size: they are queried more than once.
     found: RefCell<HashMap<(u64, usize), usize>>,
 }
 
@@ -297,7 +299,7 @@ impl Emitted {
         self.texts.insert(print(&plain));
         for line in plain.lines() {
             self.lines.insert(print(line));
-            // The file has the line of a diff without its sign.
+            // In the file the line of a diff has no sign.
             self.lines.extend(line.strip_prefix(['+', '-']).map(print));
         }
     }
@@ -351,7 +353,8 @@ impl Emitted {
         line.trim().is_empty() || self.lines.contains(&print(line)) || self.has_words_of(line)
     }
 
-    /// Whether most words of a line that is long enough to be no chance are emitted.
+    /// Whether most words of a line are emitted. Lines of up to two words do not count, as they
+    /// match by chance.
     fn has_words_of(&self, line: &str) -> bool {
         let known = self.words.get_or_init(|| self.all_words());
         let (mut all, mut missing) = (0, 0);
@@ -382,12 +385,12 @@ impl Emitted {
         })
     }
 
-    /// Hashes of all lines: they may be those of another record.
+    /// The hashes of all lines, for comparison with other records.
     pub(crate) fn into_lines(self) -> impl Iterator<Item = u64> {
         self.lines.into_iter()
     }
 
-    /// Whether a number is emitted: as such, in a phrase, or as a time.
+    /// Whether a number is emitted: as a number, in a phrase, or as a timestamp.
     pub(crate) fn has_number(&self, number: f64) -> bool {
         self.numbers.contains(&number.to_bits())
             || Timestamp::from_number(number).is_some_and(|time| self.times.contains(&time))
@@ -400,7 +403,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
-/// A line without tags such as agents put around texts.
+/// A line without the tags that agents put around texts.
 fn untagged(line: &str) -> Cow<'_, str> {
     if !line.contains('<') {
         return line.into();
@@ -430,7 +433,7 @@ fn words_of(tree: &Tree, all: &mut HashSet<u64>) {
     }
 }
 
-/// The hash of the visible part of a text, which cleaning does not change.
+/// Hashes the visible characters of a text, which cleaning does not change.
 pub(crate) fn print(text: &str) -> u64 {
     let seen = text
         .bytes()

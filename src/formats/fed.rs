@@ -1,11 +1,11 @@
-//! Transcripts of records in memory, for tests of formats.
+//! Builds transcripts from records in memory, for tests of formats.
 
 use super::decoder::{Format, Place, feed};
 use crate::model::edit::{Batch, saturating_u32};
 use crate::model::record::{FileId, Origin, Record};
 use crate::model::transcript::Transcript;
 
-/// The transcript of files, each with the place of its records. The first is the opened one.
+/// The transcript of files, each with the place of its records. The first file is the opened one.
 pub(crate) fn transcript<S: AsRef<str>>(
     format: &dyn Format,
     files: &[(Place<'_>, &[S])],

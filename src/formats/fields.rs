@@ -1,21 +1,22 @@
-//! Which fields the records of a format are known to have at their top level, whether its decoder reads them or not:
-//! `[fields]` of its head. Any other field is new, or misspelt: the doctor lists it.
+//! The fields that records of a format are known to have at their top level, whether its decoder
+//! reads them or not: `[fields]` of its definition. Any other field is new or misspelt; the doctor
+//! lists it.
 
 use super::json::Json;
 use crate::model::edit::Batch;
 
-/// Fields that every record may have, and those of each type besides. Records of other types are not checked: the decoder
-/// reports these as unknown. By default nothing is known, so nothing is unknown.
+/// Fields of all records, and further ones by type. Records of other types are not checked, as the
+/// decoder reports these as unknown. By default no type is known, so no field is unknown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fields {
-    /// Of all types.
+    /// Fields of records of all types.
     pub(crate) common: &'static [&'static str],
-    /// By type.
+    /// Fields by type.
     pub(crate) types: &'static [(&'static str, &'static [&'static str])],
 }
 
 impl Fields {
-    /// Notes fields of a record that its type is not known to have.
+    /// Counts the fields of a record that are not known for its type.
     pub(crate) fn check(&self, record: &Json<'_>, out: &mut Batch) {
         let Some(kind) = record.get("type").str() else {
             return;
@@ -23,8 +24,8 @@ impl Fields {
         let Some((kind, own)) = self.types.iter().find(|(known, _)| *known == kind) else {
             return;
         };
-        // Records are written in an order of their own, but mostly in the same: the search for a field
-        // begins where the one before it was found.
+        // Records mostly have their fields in the same order: the search for a field begins after
+        // the one before it.
         let known = || self.common.iter().chain(*own);
         let mut rest = known();
         for (field, _) in record.members() {

@@ -1,5 +1,6 @@
-//! Anything that no other format knows: JSON lines, arrays of chat messages, plain objects. Roles, texts
-//! and times are found by the names that most programs use; what has none is shown as a tree.
+//! generic: any JSON that no other format recognizes: lines, arrays of chat messages, plain
+//! objects. Roles, texts and timestamps are found by common names of members; other values are
+//! shown as a tree.
 //!
 //! Invariant: claims at most [`Confidence::Maybe`], so every format that recognizes a file wins.
 
@@ -21,7 +22,7 @@ const ROLES: [&str; 5] = ["role", "author", "sender", "from", "type"];
 const TEXTS: [&str; 9] = [
     "content", "text", "message", "msg", "body", "value", "parts", "output", "prompt",
 ];
-/// Names of members with a time.
+/// Names of members with a timestamp.
 const TIMES: [&str; 10] = [
     "timestamp",
     "ts",
@@ -34,10 +35,10 @@ const TIMES: [&str; 10] = [
     "@timestamp",
     "processed_at",
 ];
-/// The limit of keys that a verdict names.
+/// Limit of the keys that a verdict names.
 const KEYS_NAMED: usize = 8;
 
-/// The format that reads anything.
+/// The fallback format, which reads anything.
 pub(crate) struct Generic;
 
 impl Format for Generic {
@@ -73,7 +74,7 @@ impl Format for Generic {
     }
 }
 
-/// Why no format matched, and what the file has instead.
+/// The reason of the verdict: no format matched, and the keys that were found.
 fn reason(probe: &Probe<'_>) -> String {
     let values = if probe.is_document {
         probe.elements
@@ -136,7 +137,7 @@ impl Decoder for GenericDecoder {
         let role = role_of(spoken)
             .or_else(|| role_of(json))
             .unwrap_or(Role::Harness);
-        // A dump may keep what it was made of.
+        // A dump may contain the original record under `raw`.
         let objects = [json, spoken, json.get("raw")];
         let at = TIMES
             .iter()
@@ -160,7 +161,7 @@ impl Decoder for GenericDecoder {
     }
 }
 
-/// The frame of a document: its facts as a tree, if it has any.
+/// Shows the header of a document as a tree, if it has any facts.
 fn header(input: Input<'_>, out: &mut Batch) -> Fate {
     let has_facts = input
         .json
@@ -203,7 +204,7 @@ fn role_of(json: &Json<'_>) -> Option<Role> {
     })
 }
 
-/// The content of a message, by the names of its fields.
+/// The content of a message, by the name of the member.
 fn content_of<'j, 'a>(json: &'j Json<'a>) -> Option<&'j Json<'a>> {
     TEXTS.iter().find_map(|name| match json.get(name) {
         value @ Json::Str(text) => (!text.trim().is_empty()).then_some(value),
@@ -225,7 +226,7 @@ fn content(json: &Json<'_>, out: &mut Batch) -> Vec<Block> {
         .iter()
         .map(|item| block(item, out))
         .collect();
-    // Calls in the manner of chat completions stand beside the text.
+    // Calls of chat completions are beside the text.
     for name in ["tool_calls", "function_call"] {
         let calls = json.get(name);
         if !calls.is_null() {

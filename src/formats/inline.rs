@@ -1,10 +1,10 @@
-//! Base64 data in records: only its size is kept.
+//! Base64 data in records: only its size is stored.
 
 use crate::model::body::Image;
 use crate::model::edit::Batch;
 use crate::model::text::Text;
 
-/// An image by its address: a URL, a data URL, or the data itself (`is_data`).
+/// Creates an image from its address: a URL, a data URL, or the data itself (`is_data`).
 pub(crate) fn image(address: &str, mime: Text, is_data: bool, out: &Batch) -> Image {
     let inline = address.strip_prefix("data:");
     let named = inline
@@ -23,7 +23,7 @@ pub(crate) fn image(address: &str, mime: Text, is_data: bool, out: &Batch) -> Im
     }
 }
 
-/// The size of base64 data, bare or in a data URL.
+/// The size in bytes of base64 data, bare or in a data URL.
 pub(crate) fn decoded_size(data: &str) -> u64 {
     let is_url = data.starts_with("data:");
     let data = if is_url {

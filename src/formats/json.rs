@@ -24,10 +24,11 @@ use crate::model::timestamp::Timestamp;
 pub(crate) use damage::Damage;
 pub(crate) use reader::read_without;
 
-/// Deeper values are kept as their source text.
+/// Values nested deeper than this are kept as source text.
 const MAX_DEPTH: u8 = 96;
 
-/// A tree takes sixty bytes a value: more values than this, with fewer than `SHORT` bytes each, stay source text.
+/// A value in a tree takes sixty bytes: arrays and objects with more values than this, of fewer
+/// than `SHORT` bytes each, are kept as source text.
 const MANY: usize = 1 << 12;
 const SHORT: usize = 12;
 
@@ -48,7 +49,7 @@ pub enum Json<'a> {
     Array(Vec<Self>),
     /// An object. Of repeated keys the last one counts.
     Object(Vec<(Cow<'a, str>, Self)>),
-    /// The source text of a value that is too deep, or has too many values in it.
+    /// The source text of a value that is nested too deeply, or contains too many values.
     Deep(Cow<'a, str>),
 }
 
@@ -68,12 +69,13 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The member at the end of a path of keys.
+    /// The member at a path of keys.
     pub(crate) fn at(&self, path: &[&str]) -> &Self {
         path.iter().fold(self, |value, name| value.get(name))
     }
 
-    /// What the first member with one of these names is read as that can be read so: agents rename members.
+    /// Reads the first member with one of these names for which `read` succeeds: agents rename
+    /// members.
     pub(crate) fn first<'s, T>(
         &'s self,
         names: &[&str],
@@ -87,7 +89,7 @@ impl<'a> Json<'a> {
         matches!(self, Self::Object(members) if members.iter().any(|(key, _)| is_named(key, name)))
     }
 
-    /// The string, if it is one.
+    /// The string; `None` for other values.
     pub(crate) fn str(&self) -> Option<&str> {
         match self {
             Self::Str(text) => Some(text),
@@ -100,22 +102,22 @@ impl<'a> Json<'a> {
         self.str() == Some(text)
     }
 
-    /// The string as a clean text, even if it is blank or missing.
+    /// The string as a clean text; empty for other values.
     pub(crate) fn clean(&self) -> Text {
         Text::clean(self.str_or_empty())
     }
 
-    /// The string, or nothing.
+    /// The string; empty for other values.
     pub(crate) fn str_or_empty(&self) -> &str {
         self.str().unwrap_or("")
     }
 
-    /// The string, if there is one with more than white space in it.
+    /// The string, unless it is blank.
     pub(crate) fn filled(&self) -> Option<&str> {
         self.str().filter(|text| !text.trim().is_empty())
     }
 
-    /// The number. Numeric strings count as numbers: some agents write them.
+    /// The number. Numeric strings count, as some agents write them.
     pub fn number(&self) -> Option<f64> {
         match self {
             Self::Number(n) => Some(*n),
@@ -125,7 +127,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The number as a count: negative ones are 0, fractions are cut.
+    /// The number as a count: negative ones are 0, fractions are truncated.
     pub(crate) fn count(&self) -> Option<u64> {
         #[expect(
             clippy::cast_possible_truncation,
@@ -135,7 +137,7 @@ impl<'a> Json<'a> {
         self.number().map(|n| n.max(0.0) as u64)
     }
 
-    /// The integer.
+    /// The integer; fractions are truncated.
     pub fn int(&self) -> Option<i64> {
         match self {
             Self::Integer(n) => Some(*n),
@@ -144,7 +146,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// `true` only if it is the value `true`.
+    /// Whether it is `true`.
     pub(crate) fn is_true(&self) -> bool {
         matches!(self, Self::Bool(true))
     }
@@ -159,7 +161,7 @@ impl<'a> Json<'a> {
         matches!(self, Self::Object(_))
     }
 
-    /// The items of an array, nothing for other values.
+    /// The items of an array; empty for other values.
     pub(crate) fn items(&self) -> &[Self] {
         match self {
             Self::Array(items) => items,
@@ -167,7 +169,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The members of an object, nothing for other values.
+    /// The members of an object; empty for other values.
     pub(crate) fn members(&self) -> &[(Cow<'a, str>, Self)] {
         match self {
             Self::Object(members) => members,
@@ -175,7 +177,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// A time: RFC 3339, seconds or milliseconds.
+    /// A timestamp: RFC 3339, or a number of seconds or milliseconds.
     pub(crate) fn moment(&self) -> Option<Timestamp> {
         match self {
             Self::Str(text) => Timestamp::parse(text)
@@ -184,12 +186,12 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// A clean text, if it is a string that is not blank.
+    /// The string as a clean text, unless it is blank.
     pub(crate) fn text(&self) -> Option<Text> {
         self.filled().map(Text::clean)
     }
 
-    /// Content as agents write it: an array of blocks, or a bare string or object as its only block.
+    /// The content blocks: an array, or a bare string or object as the only block.
     pub(crate) fn blocks(&self) -> &[Self] {
         match self {
             Self::Array(items) => items,
@@ -218,7 +220,8 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The value as a tree of the model. One that would take many times the memory of its source stays text.
+    /// Converts the value to a tree of the model. A value whose tree would take many times the
+    /// memory of its source stays text.
     pub fn to_tree(&self) -> Tree {
         match self {
             Self::Array(_) | Self::Object(_) if self.is_dense() => {
@@ -240,12 +243,12 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The value as a body, under a headline.
+    /// Converts the value to a body with a headline.
     pub(crate) fn to_body(&self, headline: &Text, out: &mut Batch) -> Body {
         out.tree(headline, self.weight(), || self.to_tree())
     }
 
-    /// Whether it is many values of a few bytes each.
+    /// Whether it contains many values of a few bytes each.
     fn is_dense(&self) -> bool {
         let values = self.values();
         values > MANY && values * SHORT > self.weight()
@@ -264,7 +267,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Roughly how many bytes the value takes in a file.
+    /// The approximate size of the value in a file, in bytes.
     pub(crate) fn weight(&self) -> usize {
         match self {
             Self::Null | Self::Bool(_) | Self::Number(_) | Self::Integer(_) => 4,
@@ -346,7 +349,8 @@ impl<'a> Json<'a> {
     }
 }
 
-/// Most keys of the same length differ in their last byte, which is cheaper to check than to call a comparison.
+/// Compares the last bytes first: most keys of the same length differ there, and this is cheaper
+/// than a call to compare them.
 fn is_named(key: &str, name: &str) -> bool {
     key.len() == name.len() && key.as_bytes().last() == name.as_bytes().last() && key == name
 }
@@ -357,7 +361,7 @@ fn push_quoted(out: &mut String, text: &str) {
 
 /// The shared `null`, with the lifetime of the caller.
 fn null<'j, 'a>() -> &'j Json<'a> {
-    // `Json` is covariant in its lifetime, so the static value serves every one.
+    // `Json` is covariant in its lifetime, so that the static value has any lifetime.
     &NULL
 }
 

@@ -1,5 +1,6 @@
-//! Which call started which sub-agent. Agents write it in several places, early or late: the surest claim counts, of
-//! equally sure ones the first. Nothing is emitted of a lane before it is announced, mostly by its first entry.
+//! Links sub-agents to the calls that started them. Agents record the link in several places, early
+//! or late: the claim with the strongest evidence is used, among equal ones the first. No edit for
+//! a lane is emitted before it is announced, mostly with its first entry.
 
 use std::collections::HashMap;
 
@@ -7,7 +8,7 @@ use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::text::{Name, Text};
 
-/// The lanes of a session, with the calls that are said to have started them.
+/// The lanes of a session, with the calls that may have started them.
 #[derive(Debug, Default)]
 pub(crate) struct LaneLinker {
     lanes: HashMap<Name, LinkedLane>,
@@ -15,24 +16,25 @@ pub(crate) struct LaneLinker {
 
 #[derive(Debug, Default)]
 struct LinkedLane {
-    /// What it is called, and how well that is known.
+    /// The label with its rank.
     label: Option<(u8, Text)>,
     claims: Vec<Claim>,
     is_announced: bool,
 }
 
-/// A call that is said to have started a lane.
+/// A call that may have started a lane.
 #[derive(Debug)]
 struct Claim {
     call: Key,
-    /// The greater, the surer.
+    /// Strength of the evidence, greater is stronger.
     evidence: u8,
-    /// Whether the call is in the session, outside of the lane.
+    /// Whether the call is in the session, outside the lane.
     is_there: bool,
 }
 
 impl LinkedLane {
-    /// A small file may name a call that nobody made.
+    /// The call of the strongest claim. Confirmed claims win, as a small file may name a call that
+    /// does not exist.
     fn call(&self) -> Option<&Key> {
         let surest = self.claims.iter().rev();
         let surest = surest.max_by_key(|claim| (claim.is_there, claim.evidence));
@@ -58,7 +60,8 @@ impl LaneLinker {
         self.lanes.get(lane)?.call()
     }
 
-    /// A call is said to have started a lane. Whether that was not said as surely before.
+    /// Adds a claim that a call started a lane. Returns whether it is the first with this strength
+    /// of evidence.
     pub(crate) fn claim(&mut self, lane: &Name, call: Key, evidence: u8, out: &mut Batch) -> bool {
         let known = self.lanes.get(lane);
         let is_new = known.is_none_or(|lane| lane.claims.iter().all(|c| c.evidence != evidence));
@@ -74,7 +77,7 @@ impl LaneLinker {
         is_new
     }
 
-    /// A call that is said to have started a lane is in the session.
+    /// Confirms that a claimed call is in the session.
     pub(crate) fn confirm(&mut self, lane: &Name, call: &Key, out: &mut Batch) {
         self.change(lane, out, |lane| {
             let named = lane.claims.iter_mut().filter(|claim| claim.call == *call);
@@ -82,7 +85,8 @@ impl LaneLinker {
         });
     }
 
-    /// What a lane is called; what is known better, or as well and later, counts.
+    /// Labels a lane; a label of a higher rank, or a later one of the same rank, replaces the
+    /// earlier one.
     pub(crate) fn name(&mut self, lane: &Name, rank: u8, label: Text, out: &mut Batch) {
         self.change(lane, out, |lane| {
             if lane.label.as_ref().is_none_or(|(known, _)| *known <= rank) {
@@ -91,7 +95,7 @@ impl LaneLinker {
         });
     }
 
-    /// From here on what is known of a lane is emitted.
+    /// Announces a lane: from now on its label and call are emitted.
     pub(crate) fn announce(&mut self, lane: &Name, out: &mut Batch) {
         if !self.is_announced(lane) {
             self.change(lane, out, |lane| lane.is_announced = true);

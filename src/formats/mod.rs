@@ -1,12 +1,14 @@
-//! Decodes records into edits: a module for each agent whose sessions need code, definitions for the rest.
+//! Decodes records into edits: a module for each agent whose sessions need code, definitions for
+//! the rest.
 //!
-//! **A stream is shown as far as it has come at the end of a read.** The decoder assembles a message from its deltas and
-//! emits partial versions under the key of the final message, which replaces them. No record holds a text that is made of
-//! deltas, so its body is kept in memory and never left on disk. Summaries of turns and runs repeat messages: the n-th
-//! of one identity is the n-th that was emitted.
+//! **A stream is shown as far as it has been read.** The decoder assembles a message from its
+//! deltas and emits partial versions under the key of the final message, which replaces them. No
+//! record contains a text that is assembled from deltas, so its body is kept in memory and cannot
+//! be read from disk. Summaries of turns and runs repeat messages: the n-th with one key repeats
+//! the n-th that was emitted.
 //!
-//! Invariant: pure functions of bytes. No file, no clock, no terminal. The only layer that parses JSON
-//! records.
+//! Invariant: pure functions of bytes. No file, no clock, no terminal. The only layer that parses
+//! JSON records.
 
 pub(crate) mod aider;
 pub(crate) mod anthropic;
@@ -100,7 +102,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         .chain([generic::Generic.name()])
 }
 
-/// The user's own definitions.
+/// The definitions of the user.
 pub(crate) fn own() -> impl Iterator<Item = &'static &'static Definition> {
     CHOICE.get().into_iter().flat_map(|choice| &choice.own)
 }
@@ -110,7 +112,7 @@ fn is_replaced(format: &dyn Format) -> bool {
     own().any(|known| known.head.name == format.name())
 }
 
-/// The formats with a decoder in Rust that no definition of the user replaces.
+/// The formats with a decoder in Rust, except for those that a definition of the user replaces.
 fn decoders() -> impl Iterator<Item = &'static dyn Format> {
     DECODERS
         .iter()
@@ -118,7 +120,7 @@ fn decoders() -> impl Iterator<Item = &'static dyn Format> {
         .filter(|format| !is_replaced(*format))
 }
 
-/// The roots of a format, with those that the user added.
+/// The roots of a format, including those that the user added.
 pub(crate) fn roots(format: &dyn Format) -> impl Iterator<Item = &'static Root> {
     format
         .head()
@@ -127,8 +129,8 @@ pub(crate) fn roots(format: &dyn Format) -> impl Iterator<Item = &'static Root> 
         .chain(heads::overlays(format.name()).flat_map(|overlay| overlay.roots))
 }
 
-/// The commands with which its agent continues the session in the file or folder at `path`: none of a file that is no
-/// session of its own.
+/// The commands with which the agent continues the session in the file or folder at `path`; none if
+/// the file is not a session of its own.
 pub(crate) fn resumes(format: &dyn Format, path: &Path) -> &'static [Resume] {
     let is_session = format.named(path).is_some();
     if is_session {
@@ -138,12 +140,12 @@ pub(crate) fn resumes(format: &dyn Format, path: &Path) -> &'static [Resume] {
     }
 }
 
-/// The format with this name.
+/// Finds the format with this name.
 pub fn named(name: &str) -> Option<&'static dyn Format> {
     registry().find(|format| format.name() == name)
 }
 
-/// All definitions: the user's own, then the built-in ones.
+/// All definitions: the user's, then the built-in ones.
 pub static DEFINITIONS: LazyLock<Vec<&'static Definition>> = LazyLock::new(|| {
     let built_in = BUILT_IN
         .iter()
@@ -154,17 +156,17 @@ pub static DEFINITIONS: LazyLock<Vec<&'static Definition>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Set once, before any format is used.
+/// The user's choice of formats. Set once, before any format is used.
 pub(crate) static CHOICE: OnceLock<FormatChoice> = OnceLock::new();
 
-/// The user's own definitions, and the only format to be tried.
+/// The definitions of the user, and the only format to try.
 #[derive(Debug, Default)]
 pub struct FormatChoice {
-    /// Of several with one name the first counts.
+    /// Definitions; among several with one name the first is used.
     pub own: Vec<&'static Definition>,
-    /// Roots and kinds that are added to other formats.
+    /// Roots and kinds to add to other formats.
     pub overlays: Vec<&'static Overlay>,
-    /// The name of the format that alone is tried.
+    /// The name of the only format to try.
     pub only: Option<String>,
 }
 
@@ -173,13 +175,13 @@ pub fn choose(choice: FormatChoice) {
     let _ = CHOICE.set(choice);
 }
 
-/// Whether a format with this name comes with the program.
+/// Whether a format with this name is built in.
 pub(crate) fn is_built_in(name: &str) -> bool {
     let is_decoder = DECODERS.iter().any(|format| format.name() == name);
     is_decoder || BUILT_IN.iter().any(|(known, _)| *known == name)
 }
 
-/// The formats that are tried: all, or the only one that the user chose.
+/// The formats to try: all, or the only one that the user chose.
 pub(crate) fn tried() -> impl Iterator<Item = &'static dyn Format> {
     registry().filter(is_tried)
 }
@@ -191,9 +193,9 @@ fn is_tried(format: &&'static dyn Format) -> bool {
         .is_none_or(|only| format.name() == only)
 }
 
-/// The format of a file, and what the others say of it.
+/// The format of a file, and the verdicts of the others.
 pub struct Detection {
-    /// The format that reads it.
+    /// The format to read the file with.
     pub format: &'static dyn Format,
     /// Its verdict.
     pub verdict: Verdict,
@@ -205,16 +207,16 @@ pub struct Detection {
     pub aside: Option<&'static str>,
 }
 
-/// Which formats are tried.
+/// Which formats to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DetectMode {
-    /// Each until one is certain: no later one could win.
+    /// Formats in order until one is certain, as no later one can win.
     UntilCertain,
-    /// All, to list what each one says.
+    /// All formats, to list their verdicts.
     All,
 }
 
-/// Finds the format of a file by its content.
+/// Detects the format of a file by its content.
 pub fn detect(probe: &Probe<'_>, mode: DetectMode) -> Detection {
     let mut verdicts: Vec<(&'static dyn Format, Verdict)> = Vec::new();
     for format in tried() {
@@ -259,7 +261,7 @@ pub fn detect(probe: &Probe<'_>, mode: DetectMode) -> Detection {
     }
 }
 
-/// Finds the format of a text that is no JSON, by its beginning.
+/// Detects the format of a text that is not JSON by its beginning.
 pub(crate) fn detect_text(text: &str, mode: DetectMode) -> Option<Detection> {
     let probe = Probe {
         text: Some(text),
@@ -295,7 +297,7 @@ pub(crate) fn detect_text(text: &str, mode: DetectMode) -> Option<Detection> {
     })
 }
 
-/// Lets the only format that is tried read the file, whatever its verdict is.
+/// Makes the only format to try read the file, whatever its verdict.
 fn asked_for(verdict: Verdict, probe: &Probe<'_>) -> Verdict {
     let is_only = CHOICE.get().is_some_and(|choice| choice.only.is_some());
     if !is_only || verdict.confidence >= Confidence::Maybe || !probe.children.is_empty() {
@@ -318,7 +320,7 @@ fn asked_for(verdict: Verdict, probe: &Probe<'_>) -> Verdict {
     )
 }
 
-/// Finds the format of a database by its tables, and how its sessions are read.
+/// Detects the format of a database by its tables. Returns it with the queries for its sessions.
 pub(crate) fn detect_database(tables: &Tables, mode: DetectMode) -> Option<(Detection, Queries)> {
     let mut found = None;
     let mut others = Vec::new();

@@ -1,5 +1,6 @@
-//! OpenClaw (earlier clawdbot, moltbot): pi's container with marks of its own, bare message lines,
-//! session turns, what travels over its wires, trajectories, and the small files beside a session.
+//! openclaw: OpenClaw (earlier clawdbot, moltbot): pi's container with marks of its own, bare
+//! message lines, session turns, frames of its protocols, trajectories, and the small files beside
+//! a session.
 
 mod answer;
 mod children;
@@ -33,10 +34,9 @@ use crate::model::edit::{Batch, MetaEdit};
 use crate::model::record::Shape;
 use crate::model::tally::Fate;
 
-/// The format.
 pub(crate) struct Openclaw;
 
-/// A file with fewer lines than this may not have come to OpenClaw's marks yet.
+/// A file with fewer lines than this may have no mark of OpenClaw yet.
 const LINES_TO_JUDGE: usize = 5;
 
 impl Format for Openclaw {
@@ -123,7 +123,7 @@ impl Format for Openclaw {
     }
 }
 
-/// Whether a line is a message by itself or wrapped as an entry: such lines may stand among frames.
+/// Whether a line is a message by itself or wrapped as an entry: such lines may be among frames.
 fn is_message(line: &Json<'_>) -> bool {
     turn::is_turn(line)
         || line.get("role").str().is_some()
@@ -150,7 +150,7 @@ fn sniff_container(container: Container, probe: &Probe<'_>) -> Verdict {
     }
 }
 
-/// The index of sessions, and the lock of a running one.
+/// Detects the index of sessions, and the lock of a running one.
 fn sniff_file_beside(probe: &Probe<'_>) -> Option<Verdict> {
     let root = probe.header.or(match probe.lines {
         [only] => Some(only),
@@ -183,7 +183,7 @@ fn is_lock(root: &Json<'_>) -> bool {
 
 #[derive(Default)]
 struct Facts {
-    /// The file that is read; unknown while a single record is read again.
+    /// The file that is read; `None` while a single record is read again.
     path: Option<PathBuf>,
     id: String,
     index: Index,
@@ -212,7 +212,7 @@ impl Facts {
         }
     }
 
-    /// Emits what the index says of this session.
+    /// Emits the facts about this session in the index.
     fn emit_listing(&self, out: &mut Batch) {
         let live = self
             .path
@@ -251,7 +251,7 @@ impl OpenclawDecoder {
         }
     }
 
-    /// A small file, which is none of the session's own records unless it was opened by itself.
+    /// Decodes a small file, which is not a record of the session unless it was opened by itself.
     fn beside(&mut self, path: &Path, input: Input<'_>, out: &mut Batch) -> Fate {
         let is_opened = self.facts.path.as_deref().is_none_or(|own| own == path);
         if is_opened {
@@ -276,7 +276,7 @@ impl OpenclawDecoder {
         if !is_frame {
             self.wire.give_out(out);
         }
-        // What is held back stands before the line, unless the line goes on with it.
+        // Edits that were held back precede the line, unless the line continues them.
         if is_index || is_lock || is_frame || trajectory::is_record(json) || turn::is_turn(json) {
             self.session.finish(out);
         }
@@ -360,8 +360,8 @@ impl Decoder for OpenclawDecoder {
     }
 }
 
-/// Whether the sessions of sub-agents would be found: in the folder of a transcript, or in a database of
-/// sessions. A compressed file is read alone.
+/// Whether sessions of sub-agents would be found: in the folder of a transcript, or in a database
+/// of sessions. A compressed file is read alone.
 fn has_neighbours(own: &Path) -> bool {
     let is = |known: &str| own.extension().is_some_and(|extension| extension == known);
     is("sqlite") || (FileName::of(own).is_some() && !is("zst") && !is("gz"))

@@ -1,5 +1,8 @@
-//! pi (badlogic/pi-mono) and its kin: session files of versions 1 to 4, Oh My Pi's variant, and the
-//! event stream of `pi --mode json`. OpenClaw keeps the same container; its own marks decide.
+//! pi (badlogic/pi-mono) and its variants: session files of versions 1 to 4, those of Oh My Pi, and
+//! the event stream of `pi --mode json`. OpenClaw uses the same container and is told apart by
+//! marks of its own.
+//!
+//! pi finds a session by its id, first among those of the working directory (`pi --help`).
 
 pub mod block;
 pub(crate) mod copies;
@@ -32,7 +35,6 @@ use crate::model::edit::Batch;
 use crate::model::record::Shape;
 use crate::model::tally::Fate;
 
-/// The format.
 pub(crate) struct Pi;
 
 impl Format for Pi {
@@ -64,7 +66,7 @@ impl Format for Pi {
         let version = header
             .filter(|_| container == Container::Session)
             .map(|line| {
-                // Early headers carry none.
+                // Early headers have no version.
                 format!(", version {}", line.get("version").count().unwrap_or(1))
             });
         Verdict::yes(
@@ -95,7 +97,7 @@ impl Format for Pi {
     }
 }
 
-/// Decodes one session with the runs of its sub-agents.
+/// Decoder of one session with the runs of its sub-agents.
 struct PiDecoder {
     session: session::SessionDecoder,
     runs: runs::Runs,
@@ -127,7 +129,6 @@ impl Decoder for PiDecoder {
     }
 }
 
-/// pi finds a session by its id, first among those of the folder in which it is started (`pi --help`).
 /// The forms of pi's container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Container {
@@ -142,7 +143,7 @@ pub(crate) enum Container {
 }
 
 impl Container {
-    /// Why, for the reader.
+    /// The reason of the verdict.
     pub(crate) fn reason(self) -> &'static str {
         match self {
             Self::Session => "a pi session header",
@@ -153,7 +154,7 @@ impl Container {
     }
 }
 
-/// Which form of pi's container the lines are, if any.
+/// The form of pi's container that the lines have, if any.
 pub(crate) fn container(lines: &[Json<'_>]) -> Option<Container> {
     let kind = |line: &Json<'_>| line.get("type").str_or_empty().to_owned();
     let is_event = |line: &Json<'_>| {
@@ -169,7 +170,7 @@ pub(crate) fn container(lines: &[Json<'_>]) -> Option<Container> {
         kind(line) == "session"
             && line.has("id")
             && (line.has("cwd") || line.get("timestamp").moment().is_some())
-            // Others begin their files alike.
+            // Headers of other agents have this member.
             && !line.has("createdAt")
     };
     let is_v4 = |line: &Json<'_>| {
@@ -197,7 +198,8 @@ pub(crate) fn container(lines: &[Json<'_>]) -> Option<Container> {
     }
 }
 
-/// Factory Droid links messages with the same fields, under a header and with blocks of its own.
+/// Whether a line is Factory Droid's, which links messages with the same fields, under a header and
+/// with blocks of its own.
 fn is_of_droid(line: &Json<'_>) -> bool {
     let is_foreign =
         |block: &Json<'_>| matches!(block.get("type").str(), Some("tool_use" | "tool_result"));

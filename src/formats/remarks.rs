@@ -1,6 +1,7 @@
-//! Warnings about lines of an overlay without effect: kinds that a decoder has code for, that a rule matches, or that mean the
-//! same without the overlay. No list says which kinds these are: the decoder is given a record of the kind, and if that is
-//! not reported as unknown, the lists are not consulted for it.
+//! Warnings about lines of an overlay without effect: kinds that the decoder handles in code, or
+//! that mean the same without the overlay. No list has the kinds that are handled in code: a record
+//! of the kind is fed to the decoder, and if it is not reported as unknown, the lists are not
+//! consulted for it.
 
 use super::decoder::{Format, Place, feed};
 use super::definition::kinds::{KindClass, Kinds};
@@ -10,10 +11,11 @@ use crate::model::edit::{Batch, KIND_CHARS, saturating_u32};
 use crate::model::record::{FileId, Origin, Record};
 use crate::model::text::Text;
 
-/// A kind that no format has.
+/// A name that no kind has.
 const MADE_UP: &str = "kind.of_next_week";
 
-/// The warnings about an overlay, with their positions. `known` are the kinds of the format without it.
+/// The warnings about an overlay, with their positions. `known` are the kinds of the format without
+/// it.
 pub(crate) fn remarks(overlay: &Overlay, format: &dyn Format, known: &Kinds) -> Vec<String> {
     let mut remarks = Vec::new();
     let all = known.with(&overlay.kinds);
@@ -40,7 +42,8 @@ pub(crate) fn remarks(overlay: &Overlay, format: &dyn Format, known: &Kinds) -> 
     remarks
 }
 
-/// Whether a format decodes a kind without looking its name up in a list. `false` if that cannot be tested for its class.
+/// Whether a format decodes a kind without looking up its name. `false` if that cannot be tested
+/// for its class.
 fn is_taken(format: &dyn Format, all: &Kinds, class: &str, name: &str) -> bool {
     let Some(class) = all.class(class) else {
         return false;
@@ -84,7 +87,8 @@ mod tests {
     use super::{MADE_UP, is_looked_up};
     use crate::formats::DECODERS;
 
-    /// Each class stands where its format looks, and each name in it is looked for: none is read by code before.
+    /// The record of each class leads its decoder to a lookup, and so does each listed name: no
+    /// code handles it first.
     #[test]
     fn all_kinds_of_formats_with_decoders_are_looked_up() {
         for format in DECODERS {
@@ -100,7 +104,7 @@ mod tests {
         }
     }
 
-    /// And what a decoder has code for is not: see the heads of records that all agents have.
+    /// Kinds that a decoder handles in code are not looked up.
     #[test]
     fn what_code_reads_is_not_looked_up() {
         for (format, class, name) in [

@@ -1,5 +1,5 @@
-//! Where agents keep their sessions, and how the environment moves these roots; also what the name of a file says, which
-//! files lie beside a session, and what an index of sessions says.
+//! Where agents store their sessions, and how the environment moves these roots; also the session
+//! ids in file names, the files beside a session, and the entries of an index of sessions.
 //!
 //! Invariant: paths are computed here; no file is opened.
 
@@ -10,12 +10,13 @@ use crate::model::meta::Running;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
-/// A folder under which an agent keeps sessions.
+/// A folder under which an agent stores sessions.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Root {
-    /// Environment variables that move it, each with a path below its value. The first one that is set wins.
+    /// Environment variables that move it, each with a path below its value. The first one that is
+    /// set wins.
     pub(crate) variables: &'static [(&'static str, &'static str)],
-    /// Its path below the home directory otherwise, with wildcards; empty if it has none.
+    /// The default path below the home directory, with wildcards; empty if there is none.
     pub(crate) home: &'static str,
     /// Patterns of files below it.
     pub(crate) holds: &'static [RootPattern],
@@ -24,9 +25,9 @@ pub struct Root {
 /// A pattern below a root, and what its files are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RootPattern {
-    /// Sessions, if their names say so.
+    /// Sessions, if their names are those of sessions.
     Files(&'static str),
-    /// Files that belong to a session, and are sessions of their own once that is gone.
+    /// Files that belong to a session, and are sessions of their own once it is deleted.
     Beside(&'static str),
     /// Databases of sessions. The empty pattern is the root itself.
     Databases(&'static str),
@@ -39,7 +40,8 @@ pub(crate) enum RootPattern {
 pub struct Environment {
     /// The home directory.
     pub home: Option<PathBuf>,
-    /// All variables that are set and not empty: which ones count is known only when all definitions are read.
+    /// All variables that are set and not empty: which ones matter is known only when all
+    /// definitions are read.
     pub variables: BTreeMap<String, PathBuf>,
 }
 
@@ -77,7 +79,7 @@ impl RootPattern {
         pattern
     }
 
-    /// The patterns below a folder, and below all folders above it if they may lie there.
+    /// The patterns below a folder, and for `Above` below all folders above it.
     pub(crate) fn patterns(self, place: &Path) -> Vec<PathBuf> {
         let above = if matches!(self, Self::Above(_)) {
             usize::MAX
@@ -143,7 +145,7 @@ fn below_of(place: &Path, below: impl AsRef<Path>) -> PathBuf {
     }
 }
 
-/// The name of a session, from its path.
+/// The session in a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionName<'p> {
     pub(crate) id: &'p str,
@@ -163,7 +165,7 @@ impl<'p> SessionName<'p> {
         }
     }
 
-    /// By the file's name up to its first dot.
+    /// The session named by the file name up to its first dot.
     pub(crate) fn stem(path: &'p Path) -> Option<Self> {
         let id = file_name(path)
             .trim_start_matches('.')
@@ -174,14 +176,14 @@ impl<'p> SessionName<'p> {
     }
 }
 
-/// The name of a file; empty if it is no text.
+/// The file name; empty if it is not UTF-8.
 pub(crate) fn file_name(path: &Path) -> &str {
     path.file_name()
         .and_then(|name| name.to_str())
         .unwrap_or_default()
 }
 
-/// The name of the folder that a file lies in.
+/// The name of the folder that contains a file.
 pub(crate) fn folder_name(path: &Path) -> &str {
     path.parent().map(file_name).unwrap_or_default()
 }
@@ -208,9 +210,9 @@ pub struct Process {
     pub(crate) session: String,
     /// The process id.
     pub(crate) number: i64,
-    /// When it started, in units of the system.
+    /// The start time, in units of the system.
     pub(crate) start: Option<String>,
-    /// The state of the session, if the file says it.
+    /// The state of the session, if recorded.
     pub(crate) running: Option<Running>,
     /// When the file was written.
     pub(crate) updated: Option<Timestamp>,
@@ -220,9 +222,9 @@ pub struct Process {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListedSession {
     pub(crate) id: String,
-    /// The name of its file.
+    /// The file name.
     pub(crate) file: Option<String>,
-    /// Another name for it, by which its agent finds it.
+    /// Another name, by which the agent finds it.
     pub(crate) key: String,
     /// A title that replaces the first prompt.
     pub(crate) title: Option<Text>,

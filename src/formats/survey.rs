@@ -16,20 +16,21 @@ use crate::model::record::Origin;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
-/// The limit of segments of a path.
+/// Limit of the segments of a path.
 const DEEPEST: usize = 8;
-/// Longer keys are data.
+/// Keys longer than this are data, in bytes.
 const LONGEST_KEY: usize = 32;
 
-/// The limit of lines of strings that are not emitted with their own record.
+/// Limit of the lines of pending strings.
 const PENDING: usize = 1 << 20;
-/// Shorter strings occur in other records by chance.
+/// Strings shorter than this occur in other records by chance, in bytes.
 const SHORT: usize = 24;
 
-/// The survey, shared with the thread that decodes.
+/// The survey, shared with the decoding thread.
 pub(crate) type SharedSurvey = Arc<Mutex<Survey>>;
 
-/// Strings that were emitted, and pending ones that another record may emit: a stream emits its texts when they are complete.
+/// Emitted strings, and pending ones that another record may emit: a stream emits its texts when
+/// they are complete.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
     coverage: Coverage,
@@ -49,7 +50,7 @@ struct Pending {
 }
 
 impl Survey {
-    /// Counts the pending strings, too.
+    /// Ends the survey: the pending strings are counted too.
     pub(crate) fn finish(&mut self) -> Coverage {
         for string in std::mem::take(&mut self.pending) {
             let all: usize = string.lines.iter().map(|(_, bytes)| bytes).sum();
@@ -90,7 +91,7 @@ impl Survey {
     }
 }
 
-/// A decoder whose records are surveyed.
+/// A decoder that surveys its records.
 pub(crate) struct Surveyed {
     decoder: Box<dyn Decoder>,
     sums: SharedSurvey,
@@ -113,7 +114,7 @@ impl DecoderWrapper for Surveyed {
         &mut *self.decoder
     }
 
-    /// Emits whole bodies for the survey; then leaves them on disk if they would have been there.
+    /// Emits whole bodies for the survey, then releases those that would have been stubs.
     fn emit(&mut self, input: Option<Input<'_>>, out: &mut Batch) -> Option<Fate> {
         let origin = out.origin();
         let (edits, notices) = (out.edits.len(), out.notices.len());
@@ -149,7 +150,7 @@ impl DecoderWrapper for Surveyed {
     }
 }
 
-/// Whether details of the record are shown with this edit: they need a block to be shown below.
+/// Whether details of the record are shown with this edit, below one of its blocks.
 fn has_details(edit: &Edit) -> bool {
     match edit {
         Edit::Entry(entry) => !entry.blocks.is_empty(),
@@ -175,7 +176,7 @@ fn prints(details: &Details) -> HashSet<u64> {
     all
 }
 
-/// Leaves bodies on disk that were loaded for the survey.
+/// Releases bodies that were loaded for the survey.
 fn release(edit: &mut Edit) {
     let bodies = match edit {
         Edit::Entry(entry) => entry

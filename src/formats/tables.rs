@@ -1,12 +1,14 @@
-//! What a format knows of its databases: which tables identify it, and the SQL that reads sessions.
+//! The databases of a format: which tables identify it, and the SQL that reads sessions.
 //!
-//! **The format writes the SQL, the source runs it.** [`Queries`] says how sessions are listed and read, and how one that
-//! was rewritten is told from one that grew. `source::rows` opens the database for each read and closes it again: an open
-//! connection (for `PRAGMA data_version`) would keep the agent's own from checkpointing its log when it closes. Changes are
-//! seen from the state of the database file and its log.
+//! **The format writes the SQL, the source runs it.** [`Queries`] define how sessions are listed
+//! and read, and how a rewritten session is distinguished from one that grew. `source::rows` opens
+//! the database for each read and closes it again: an open connection (for `PRAGMA data_version`)
+//! would keep the agent's own from checkpointing its log when it closes. Changes are detected from
+//! the state of the database file and its log.
 //!
-//! Invariant: the SQL names only tables and columns that the database has, and only those that hold sessions. Differences
-//! between generations of a schema are resolved when the queries are built, not when they run.
+//! Invariant: the SQL names only tables and columns that the database has, and only those that hold
+//! sessions. Differences between generations of a schema are resolved when the queries are built,
+//! not when they run.
 
 /// The tables of a database with their columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,10 +57,10 @@ impl Tables {
 /// The queries for sessions of a database. `?1` is always the id of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queries {
-    /// Why the tables are the format's, in a sentence without a full stop.
+    /// Why the tables are the format's, as a sentence without a full stop.
     pub(crate) reason: String,
-    /// All sessions: id, key, title, time of the last change in milliseconds, parent's id or key. Of several with one
-    /// id the first is the most complete.
+    /// All sessions: id, key, title, time of the last change in ms, parent's id or key. Among
+    /// several with one id the first is the most complete.
     pub heads: String,
     /// The ids of the sessions with the id or the key `?1`.
     pub named: String,
@@ -66,7 +68,7 @@ pub struct Queries {
     pub count: String,
     /// The ids of the sessions that this one started.
     pub children: Option<String>,
-    /// Title of a session and whether it runs (1, 0 or null), if its rows do not have these.
+    /// Title of a session and whether it is running (1, 0 or null), if its rows do not have these.
     pub facts: Option<String>,
     /// A value that changes when the rows of the session are rewritten.
     pub generation: Option<String>,
@@ -92,27 +94,30 @@ pub struct TableRows {
     pub(crate) is_line: bool,
 }
 
-/// How the rows of a session are read, a portion at a time, and checked for changes by their row ids. A row is listed with
-/// the index of its table, its row id, the time of its last change, its bytes, time and id of its message, and its own id;
-/// and with the record, where reading that at once costs no more.
+/// How the rows of a session are read, a portion at a time, and checked for changes by their row
+/// ids. Each row is listed with the index of its table, its row id, the time of its last change,
+/// its size in bytes, time and id of its message, and its own id; and with the record, if reading
+/// it at once costs no more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
     /// The number of rows of all tables.
     pub count: String,
-    /// Rows of which a session has one: its own, its plan. No column says that they changed, so they are read each time.
+    /// Rows that exist once per session: the session's own, its plan. No column shows changes, so
+    /// they are read each time.
     pub single: Option<String>,
     /// Other rows that belong to no message, in reading order, with time and id of the message that follows each.
     pub strays: Option<String>,
     /// The next `?4` messages after the one of the time `?2` with the id `?3`, with their parts, in reading order.
     pub portion: String,
-    /// By the index of the table: at most `?3` rows beyond the row id `?2`, in the order of row ids. A table whose rows have
-    /// no time of change returns a value that grows with them.
+    /// By the index of the table: at most `?3` rows beyond the row id `?2`, in the order of row
+    /// ids. A table whose rows have no time of change returns a value that grows with them.
     pub beyond: Vec<(usize, String)>,
-    /// Index of the table and row id of all rows from indexes alone, in any order, for tables with a damaged page.
+    /// Index of the table and row id of all rows, read from indexes alone, in any order, for tables
+    /// with a damaged page.
     pub places: String,
 }
 
-/// What a database is that no format reads, and what to open instead.
+/// Describes a database that no format reads, and what to open instead.
 pub(crate) fn describe(tables: &Tables) -> String {
     if let Some(what) = predecessor(tables) {
         return what.to_owned();
@@ -135,7 +140,7 @@ pub(crate) fn describe(tables: &Tables) -> String {
     }
 }
 
-/// What a database is whose sessions no format reads.
+/// Describes a database whose sessions no format reads.
 pub(crate) fn predecessor(tables: &Tables) -> Option<&'static str> {
     let is_it = tables.has_all(&["sessions", "messages", "files"]);
     is_it.then_some(
@@ -143,12 +148,13 @@ pub(crate) fn predecessor(tables: &Tables) -> Option<&'static str> {
     )
 }
 
-/// Whether a database is not meant to hold sessions: it is empty, or the agent has them elsewhere.
+/// Whether a database is not meant to hold sessions: it is empty, or the agent stores them
+/// elsewhere.
 pub(crate) fn is_aside(tables: &Tables) -> bool {
     tables.0.is_empty() || elsewhere(tables).is_some()
 }
 
-/// What a database is whose sessions lie elsewhere, and where.
+/// Describes a database whose sessions are stored elsewhere, and where.
 fn elsewhere(tables: &Tables) -> Option<(&'static str, &'static str)> {
     if tables.has_all(&["blobs", "meta"]) {
         let instead = "open the chat in ~/.cursor/projects/*/agent-transcripts/*/*.jsonl";
@@ -191,5 +197,5 @@ fn elsewhere(tables: &Tables) -> Option<(&'static str, &'static str)> {
     None
 }
 
-/// The limit of tables of another program that are named.
+/// Limit of the tables of another program that are named.
 const NAMED: usize = 4;

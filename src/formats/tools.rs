@@ -1,7 +1,7 @@
 //! Tool names and inputs of all agents: the kind of a tool, and the headline of its input.
 //!
-//! **Calls in prose are calls.** If a model writes them as text, they are paired with the results that follow in order.
-//! They have no ids, so they are not counted in statistics of pairing.
+//! **Calls in prose are calls.** If a model writes them as text, they are paired with the results
+//! that follow in order. They have no ids, so they are excluded from statistics of pairing.
 //!
 //! Invariant: no agent is special here; names are compared without case, `_` and `-`.
 
@@ -13,11 +13,11 @@ use crate::model::path::BETWEEN;
 use crate::model::text::Text;
 use crate::model::tool::{self, ToolKind};
 
-/// Characters of a headline.
+/// Length limit of a headline, in characters.
 const HEADLINE_CHARS: usize = 200;
-/// Characters of a headline that names several files.
+/// Length limit of a headline that names several files, in characters.
 const LIST_CHARS: usize = 4_096;
-/// Strings up to this size in bytes may be the headline of an input without a known field.
+/// Size limit of a string that may be the headline of an input without a known field, in bytes.
 const SHORT_BYTES: usize = 200;
 
 /// Names of tools by kind, without separators.
@@ -95,7 +95,7 @@ pub(crate) fn kind_of(name: &str) -> ToolKind {
         .unwrap_or(ToolKind::Other)
 }
 
-/// A `run` tool that searches, which only its namespace says.
+/// Names of a `run` tool that searches, as only its namespace shows.
 const WEB: [&str; 2] = ["web__run", "web.run"];
 
 /// The kind of a call. An editor with several commands may read, edit or create a file.
@@ -123,7 +123,7 @@ fn bare_name(name: &str) -> String {
         .collect()
 }
 
-/// Steps of a log with other names than their tools.
+/// Steps of a log whose names differ from their tools'.
 const STEPS: [(&str, &str); 5] = [
     ("listdirectory", "listdir"),
     ("find", "findbyname"),
@@ -143,7 +143,7 @@ pub(crate) fn headline(kind: ToolKind, input: &Json<'_>) -> Text {
     let headline = match kind {
         ToolKind::Run => command(input),
         ToolKind::Read => path(input).map(|path| path + &range(input)),
-        // An edit without a path has no headline: its text is no name.
+        // An edit without a path has no headline: its text is not a name.
         ToolKind::Edit | ToolKind::Write => {
             path(input).or_else(|| patched_paths(input)).or_else(|| {
                 tool::EDITS
@@ -172,12 +172,12 @@ pub(crate) fn headline(kind: ToolKind, input: &Json<'_>) -> Text {
     )
 }
 
-/// Whether an input is the text of an object that ends too early, because the model was cut off.
+/// Whether an input is the text of a truncated object, because the model was cut off.
 pub(crate) fn breaks_off(input: &Json<'_>) -> bool {
     input.str().is_some_and(is_unfinished)
 }
 
-/// Whether a text is an object or a list that ends too early.
+/// Whether a text is a truncated object or array.
 pub(crate) fn is_unfinished(text: &str) -> bool {
     text.trim_start().starts_with(['{', '['])
         && json::parse(text)
@@ -210,7 +210,7 @@ pub(crate) fn command(input: &Json<'_>) -> Option<String> {
         })
 }
 
-/// A command that is written as a list of words, without the shell that only runs a script.
+/// A command given as a list of words, without the shell that only runs a script.
 fn words(argv: &Json<'_>) -> Option<String> {
     let words: Vec<&str> = argv.items().iter().filter_map(Json::str).collect();
     match words.as_slice() {
@@ -448,7 +448,7 @@ fn plan(input: &Json<'_>) -> Option<String> {
     )
 }
 
-/// Fields with the headline of a call, for any tool.
+/// The headline from fields that any tool may have.
 fn any_field(input: &Json<'_>) -> Option<String> {
     if let Some(raw) = input.filled() {
         return Some(raw.to_owned());

@@ -7,13 +7,14 @@ use crate::model::edit::Batch;
 use crate::model::entry::{Entry, Marks, Role};
 use crate::model::text::Name;
 
-/// A part of an entry follows it within so many entries.
+/// Limit of the entries between an entry and a further part of it.
 const NEWEST: usize = 32;
 
 /// The entries of all turns.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
-    /// Packed, because a long session has hundreds of thousands of entries. The first holds what came before any turn.
+    /// Entries per turn, packed because a long session has hundreds of thousands of them. The first
+    /// item has the entries before any turn.
     turns: Vec<Vec<u8>>,
     newest: VecDeque<Key>,
 }

@@ -95,19 +95,19 @@ const IDS: [&str; 7] = [
     "toolCallId",
     "tool_use_id",
 ];
-/// The limit of wrappers within wrappers.
+/// Limit of nested wrappers.
 const DEEPEST: u8 = 4;
-/// Characters of a title.
+/// Length limit of a title, in characters.
 const TITLE: usize = 80;
-/// Characters of the row of something that is shown as a tree.
+/// Length limit of the row of a tree, in characters.
 const HEADLINE: usize = 160;
 
-/// Emits a record: `entry` is an empty one with its position in the session.
+/// Shows a record: `entry` is an empty one with its position in the session.
 pub(crate) fn record(kind: Kind<'_>, json: &Json<'_>, entry: Entry, out: &mut Batch) -> Fate {
     show(kind, json, judge, entry, out)
 }
 
-/// Emits a record that the agent marks as outside the conversation.
+/// Shows a record that the agent marks as outside the conversation.
 pub(crate) fn apart(kind: Kind<'_>, json: &Json<'_>, entry: Entry, out: &mut Batch) -> Fate {
     show(kind, json, |_| Judged::Trace, entry, out)
 }
@@ -117,7 +117,7 @@ pub(crate) fn block(kind: Kind<'_>, json: &Json<'_>, out: &mut Batch) -> BlockKi
     match kind.known(out) {
         Some(known) => {
             known.emit(kind.0, json, out);
-            // Only its text is shown, or the object that is named: the model was sent no more.
+            // Only its text is shown, or the named object: the model was sent no more.
             let (judged, said) = match (known, known.text(kind.0, json)) {
                 (KindRule::Setting(_), Some(said)) => {
                     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -153,7 +153,7 @@ fn show(
     out.show(entry)
 }
 
-/// The object after which the class is named, or the content of the record.
+/// The object that the class is named after, or the content of the record.
 fn within<'j, 'a>(kind: Kind<'_>, json: &'j Json<'a>) -> &'j Json<'a> {
     let mut inner = std::iter::once(label(kind.0))
         .chain(WRAPPERS)
@@ -172,7 +172,8 @@ fn unknown(kind: Kind<'_>, json: &Json<'_>, judged: Judged, out: &mut Batch) -> 
     aside(Text::stub(&name, TITLE), json, (judged, said), out)
 }
 
-/// A row with the text; without one the whole record as a tree, whose headline is a text if it has any.
+/// A row with the text; without one the whole record as a tree, with a text as headline if it has
+/// any.
 fn aside(
     title: Text,
     json: &Json<'_>,
@@ -199,12 +200,12 @@ pub(crate) fn kinds(out: &Batch) -> &'static Kinds {
 }
 
 impl Kind<'_> {
-    /// What the format or an overlay says of it.
+    /// The rule for the kind in the format's definition or in an overlay.
     pub(crate) fn known(self, out: &Batch) -> Option<&'static KindRule> {
         kinds(out).get(self.0, self.1).filter(|_| !out.is_nameless)
     }
 
-    /// The name of a known kind in plain words.
+    /// The name of a kind with a rule, in plain words.
     fn title(self) -> Text {
         Text::stub(&self.1.replace(['_', '-'], " "), TITLE)
     }
@@ -223,7 +224,7 @@ impl std::fmt::Display for Kind<'_> {
     }
 }
 
-/// How an unknown kind is shown, by its content.
+/// Judges how an unknown kind is shown, by its content.
 fn judge(json: &Json<'_>) -> Judged {
     if carries(json, 0) {
         Judged::Loud
@@ -298,7 +299,7 @@ fn has_id(json: &Json<'_>) -> bool {
     IDS.iter().any(|name| json.get(name).filled().is_some())
 }
 
-/// The text for people in a value: the same rule for all formats.
+/// The text for people in a value, by the same rule for all formats.
 pub(crate) fn text_of<'j>(json: &'j Json<'_>, depth: u8) -> Option<Cow<'j, str>> {
     match json {
         Json::Str(_) => json
@@ -343,5 +344,5 @@ fn is_said(text: &str) -> bool {
     !is_data && !is_code && text.chars().any(char::is_alphabetic)
 }
 
-/// A word of that many letters, digits and hyphens is an id.
+/// A word with a digit, of at least this many letters, digits and hyphens, is an id.
 const ID: usize = 16;

@@ -1,4 +1,4 @@
-//! Calls without a result, in their order: a queue from which any call is removed at the same cost.
+//! Open calls in order: a queue from which any call is removed in logarithmic time.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,7 +13,7 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// Adds a call. One that is in the queue stays where it is.
+    /// Adds a call. One that is in the queue keeps its position.
     pub(crate) fn push(&mut self, call: Key) {
         if !self.places.contains_key(&call) {
             self.order.insert(self.next, call.clone());

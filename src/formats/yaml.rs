@@ -1,7 +1,7 @@
-//! Facts in YAML files beside a session: `name: value`, one a line.
+//! Facts in YAML files beside a session: `name: value`, one per line.
 //!
-//! This is not a YAML parser: lists, nested values and texts over several lines are left out. A file may put such facts
-//! around a text, each time between lines of dashes.
+//! This is not a YAML parser: lists, nested values and texts over several lines are skipped. A file
+//! may have facts before and after a text, each time between lines of dashes.
 
 use std::borrow::Cow;
 
@@ -30,12 +30,13 @@ fn members<'t>(
     })
 }
 
-/// A line that parts facts from a text.
+/// The line between facts and a text.
 const FENCE: &str = "---";
-/// So many bytes of such facts stand before or behind a text.
+/// Size limit of the facts after a text, in bytes.
 const LONGEST: usize = 64 << 10;
 
-/// The facts before and behind a text, with the name of its `file`; of a file without facts that alone.
+/// The facts before and after a text, with the name of its `file`; for a file without facts only
+/// the name.
 pub(crate) fn framed(text: &str, file: &str) -> Json<'static> {
     let mut all = vec![("file".into(), Json::Str(file.to_owned().into()))];
     let is_fence = |line: &&str| line.trim_end() == FENCE;

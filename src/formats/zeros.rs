@@ -12,7 +12,7 @@ use crate::model::tally::Fate;
 use crate::model::text::Name;
 use crate::model::usage::Usage;
 
-/// A decoder whose costs of 0 are emitted once the session has another cost.
+/// A decoder that emits costs of 0 only once the session has another cost.
 #[derive(Default)]
 pub(crate) struct ZeroCosts<D> {
     decoder: D,
@@ -23,7 +23,7 @@ pub(crate) struct ZeroCosts<D> {
 struct Zeros {
     /// Whether any request has a cost above 0.
     is_priced: bool,
-    /// Until then, the usage that was emitted without its cost of 0.
+    /// Usage that was emitted without its cost of 0, until a request has a cost.
     unknown: HashMap<Key, (Usage, Option<Name>)>,
 }
 
@@ -72,7 +72,7 @@ impl Zeros {
             }
             return;
         }
-        // The new edits replace what was withheld.
+        // The new edits replace those that were withheld.
         for (of, ..) in new.iter_mut().filter_map(usage_of) {
             self.unknown.remove(of);
         }
