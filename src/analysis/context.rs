@@ -1,4 +1,4 @@
-//! How full the model's context is.
+//! The size of the model's context.
 
 pub mod cache_breaks;
 pub(crate) mod seen;
@@ -10,19 +10,19 @@ use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 use crate::model::usage::Scope;
 
-/// Entries in which the request before one is looked for.
+/// Entries that are searched for the previous request.
 pub(crate) const LOOKED_AT: usize = 4_096;
 
-/// The size of the context at the last request.
+/// The context at a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContextUse {
-    /// Tokens of the last prompt and its answer.
+    /// Tokens of the prompt and its answer.
     pub(crate) tokens: u64,
     /// Size of the window in tokens, recorded or known from the model's name.
     pub(crate) window: Option<u64>,
 }
 
-/// The context at the end of the main lane; nothing if no request records usage.
+/// The context at the end of the main lane; `None` if no request records usage.
 pub fn of(transcript: &Transcript) -> Option<ContextUse> {
     let (request, usage) = transcript.last_request()?;
     let tokens = compacted_to(transcript).unwrap_or_else(|| usage.seen().context());
@@ -32,7 +32,8 @@ pub fn of(transcript: &Transcript) -> Option<ContextUse> {
     })
 }
 
-/// The context when an entry was recorded, in the lane of that; nothing if no request near before it records usage.
+/// The context when an entry was recorded, in its lane; `None` if no request shortly before it
+/// records usage.
 pub(crate) fn at(transcript: &Transcript, id: EntryId) -> Option<ContextUse> {
     let entry = transcript.get(id)?;
     let (request, compaction) = if is_request(entry) {
@@ -49,12 +50,12 @@ pub(crate) fn at(transcript: &Transcript, id: EntryId) -> Option<ContextUse> {
     })
 }
 
-/// The size of the window that a request had, recorded or known from the model's name.
+/// The window of a request in tokens, recorded or known from the model's name.
 pub(crate) fn window_at(transcript: &Transcript, request: &Entry, tokens: u64) -> Option<u64> {
     window_of_session(transcript, request.model.as_ref())?.holding(tokens)
 }
 
-/// The window of a session in requests to a model: the recorded one, else that of the model.
+/// The window for requests to a model: the one the session records, else that of the model.
 pub(crate) fn window_of_session(
     transcript: &Transcript,
     model: Option<&Name>,
@@ -64,8 +65,8 @@ pub(crate) fn window_of_session(
     recorded.or_else(|| ModelWindow::of(model.or(meta.model.as_ref())?))
 }
 
-/// The request before the entry at a place, in its lane, and a compaction between the two. Not more than
-/// so many entries are looked at.
+/// The request before a position, in its lane, and a compaction between the two. Searches at most
+/// [`LOOKED_AT`] entries.
 pub(crate) fn before(
     transcript: &Transcript,
     place: usize,
@@ -95,7 +96,7 @@ pub(crate) fn before(
     (None, compaction)
 }
 
-/// The tokens that a compaction left, if no request followed it.
+/// The tokens left by a compaction that no request followed.
 fn compacted_to(transcript: &Transcript) -> Option<u64> {
     let main_lane = transcript
         .order()
@@ -108,7 +109,7 @@ fn compacted_to(transcript: &Transcript) -> Option<u64> {
         .find_map(left_by)
 }
 
-/// The tokens that the compaction of an entry left.
+/// The tokens left by the compaction of an entry.
 fn left_by(entry: &Entry) -> Option<u64> {
     entry.blocks.iter().find_map(|block| match &block.kind {
         BlockKind::Break(Break::Compaction { after, .. }) => *after,
@@ -124,8 +125,8 @@ pub(crate) fn is_request(entry: &Entry) -> bool {
         .is_some_and(|usage| usage.scope == Scope::Request && usage.prompt() > 0)
 }
 
-/// Windows by the beginning of the model's name; the first that fits counts. They are those that agents
-/// use, which are smaller for some models than what the price table says is to be had.
+/// Windows by the beginning of the model's name; the first match counts. These are the windows that
+/// agents use, which for some models are smaller than what the price table says is available.
 const WINDOWS: &[(&str, u64)] = &[
     ("claude-opus-4-7", 1_000_000),
     ("claude-opus-4-8", 1_000_000),
@@ -149,11 +150,11 @@ const WINDOWS: &[(&str, u64)] = &[
 /// The long window that Claude 4 models have on request; agents mark it with `[1m]` or not at all.
 const CLAUDE_LONG: u64 = 1_000_000;
 
-/// How large a window is, as far as that does not depend on what is in it.
+/// A window, as far as it does not depend on the prompt.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ModelWindow {
     Recorded(u64),
-    /// Of the model; and the long one that it has on request.
+    /// The window of the model, and the long one that it has on request.
     OfModel(u64, Option<u64>),
 }
 
@@ -172,7 +173,7 @@ impl ModelWindow {
         ))
     }
 
-    /// The window that so many tokens were in; none if they prove the table wrong.
+    /// The window that held so many tokens; `None` if they exceed all that are known.
     pub(crate) fn holding(self, tokens: u64) -> Option<u64> {
         match self {
             Self::Recorded(window) => Some(window),

@@ -97,7 +97,7 @@ const JOURNEYS: &[Journey] = &[
     ("page-up", |key| scrolls(key, "g ctrl-d ctrl-d ctrl-d", -19)),
     ("half-page-down", |key| scrolls(key, "g", 10)),
     ("half-page-up", |key| {
-        scrolls(key, "g ctrl-d ctrl-d ctrl-d", -10)
+        scrolls(key, "g ctrl-d ctrl-d ctrl-d", -10);
     }),
     ("top", |key| {
         let mut stage = long();

@@ -1,10 +1,10 @@
-//! Where the prompt cache was missed: a request that reads fewer tokens from it than the request before it
-//! had left there, with the likely cause and the price.
+//! Cache misses: requests that read fewer tokens from the prompt cache than the request before had
+//! left there, with the likely cause and the extra cost.
 //!
-//! A rate of hits over a whole session hides this: within a turn nearly everything is read, so that only the
+//! A hit rate over a whole session hides them: within a turn nearly everything is read, so only the
 //! first request of each turn shows whether the cache was of use.
 //!
-//! Invariant: a provider that does not cache, as far as the file shows, has no breaks.
+//! Invariant: a provider that does not cache, as far as the file shows, has no misses.
 
 use crate::analysis::money::{models, prices};
 use crate::model::entry::EntryId;
@@ -13,32 +13,30 @@ use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Step;
 
-/// Fewer tokens than these are no break where the provider reports what it wrote: they are fewer than the
-/// smallest prefix that any provider caches.
+/// Least tokens of a miss where the provider reports cache writes: below the smallest prefix that
+/// any provider caches.
 const LEAST_REPORTED: u64 = 1_024;
-/// The same where writes are not reported. Such caches are made of blocks that the provider cuts, of up to
-/// so many tokens, and the last one is not complete.
+/// Least tokens of a miss where writes are not reported. Such caches consist of blocks of up to
+/// this size, of which the last one is incomplete.
 const LEAST_UNREPORTED: u64 = 4_096;
-/// How long a cache lives that was written for five minutes, or without saying for how long, in ms. Each use
-/// starts it anew.
+/// Lifetime in ms of a cache that was written for five minutes, or without saying for how long.
+/// Each read renews it.
 const SHORT_MS: u64 = 5 * 60 * 1000;
-/// How long one lives that was written for an hour, in ms.
+/// Lifetime in ms of a cache that was written for an hour.
 const LONG_MS: u64 = 60 * 60 * 1000;
 
-/// What a request had to do with the cache.
+/// The cache usage of a request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Asked {
-    /// The model.
     pub(crate) model: Option<Name>,
-    /// When it was answered.
     pub(crate) at: Option<Timestamp>,
     /// All tokens of the prompt.
     pub(crate) prompt: u64,
-    /// Those that were read from the cache.
+    /// Tokens read from the cache.
     pub(crate) read: u64,
-    /// Those that were written to it.
+    /// Tokens written to the cache.
     pub(crate) write: u64,
-    /// How many of these for an hour.
+    /// Tokens among them that were written for an hour.
     pub(crate) write_1h: u64,
 }
 
@@ -62,28 +60,26 @@ impl Asked {
     }
 }
 
-/// What is known of a lane's cache so far.
+/// The state of a lane's cache.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cache {
-    /// The request before.
     last: Option<Asked>,
-    /// The most that is known to be the system prompt and the tools: what the first request read, which
-    /// others had written, or what was left when all else was missed.
+    /// Most tokens known to belong to the system prompt and the tools: what the first request read
+    /// (others had written it), or what was left when all else was missed.
     fixed: u64,
-    /// Whether the provider reports what it writes.
+    /// Whether the provider reports cache writes.
     reports_writes: bool,
     /// Whether anything was ever read or written.
     is_used: bool,
-    /// Whether what was written last lives for an hour.
+    /// Whether the last write lives for an hour.
     is_long: bool,
 }
 
 /// What happened between two requests of a lane.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Between {
-    /// A compaction.
     pub(crate) compaction: Option<EntryId>,
-    /// The session went on from an earlier place.
+    /// Whether the session continued from an earlier entry.
     pub(crate) rewind: bool,
     /// The session was closed and opened again.
     pub(crate) resumed: Option<EntryId>,
@@ -91,69 +87,67 @@ pub(crate) struct Between {
     pub(crate) instructions: Option<EntryId>,
     /// Only outputs of tools were dropped.
     pub(crate) pruned: Option<EntryId>,
-    /// The model was asked to think more or less.
+    /// The thinking effort was changed.
     pub(crate) thinking: Option<EntryId>,
     /// Whether a turn began.
     pub(crate) turn: bool,
 }
 
-/// Why the cache was of no use, as far as the file says.
+/// The likely cause of a miss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
     /// The history was replaced by a summary.
     Compaction,
     /// Another model answered.
     Model,
-    /// The session went on from an earlier place.
+    /// The session continued from an earlier entry.
     Rewind,
-    /// Nobody asked for longer than the cache lives, in ms.
+    /// No request came within the lifetime of the cache, in ms.
     Idle {
-        /// How long nobody asked.
+        /// Time since the last request.
         ms: u64,
-        /// How long the cache lived.
+        /// Lifetime of the cache.
         lives: u64,
     },
     /// The session was closed and opened again, which sends the history in another form.
     Resumed,
-    /// The model was asked to think more or less.
+    /// The thinking effort was changed.
     Thinking,
     /// The history became shorter: old outputs of tools were dropped.
     Pruned {
         /// Whether the file says so; else only the prompt is smaller.
         is_recorded: bool,
     },
-    /// The system prompt or the tools are others.
+    /// The system prompt or the tools changed.
     Instructions {
-        /// Whether the file holds them; else less of the beginning was read than before.
+        /// Whether the file records them; else less of the beginning was read than before.
         is_recorded: bool,
     },
-    /// The beginning was read, which is the system prompt and the tools; what comes after it was not.
+    /// Only the beginning was read, which is the system prompt and the tools.
     History,
-    /// Nothing in the file says it.
+    /// Nothing in the file tells the cause.
     Unknown,
 }
 
-/// A request that had to pay again for what had been in the cache.
+/// A request that paid again for tokens that had been in the cache.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CacheBreak {
     /// Tokens that the request before had left in the cache.
     pub(crate) held: u64,
-    /// Tokens that were read of them.
+    /// Tokens of them that were read.
     pub(crate) read: u64,
-    /// Tokens of this prompt that were paid for again, at most.
+    /// Most tokens of this prompt that were paid for again.
     pub(crate) again: u64,
-    /// The likely cause.
     pub(crate) cause: Cause,
     /// Whether it happened within a turn.
     pub(crate) is_inside: bool,
-    /// What these tokens cost more than reading them would have, in USD by the price table: an estimate.
+    /// What these tokens cost beyond reading them, in USD by the price table: an estimate.
     pub(crate) usd: Option<f64>,
     /// Whether they were written to the cache again; else they were paid as plain input.
     pub(crate) is_written: bool,
 }
 
 impl Cause {
-    /// In plain words.
     pub(crate) fn words(self) -> String {
         match self {
             Self::Compaction => "compacted: another history is before the model".to_owned(),
@@ -189,7 +183,7 @@ impl Cause {
 }
 
 impl Cache {
-    /// Judges the next request of the lane, and takes note of it.
+    /// Judges the next request of the lane.
     pub(crate) fn ask(&mut self, now: Asked, between: &Between) -> Option<CacheBreak> {
         let found = self
             .last
@@ -211,8 +205,9 @@ impl Cache {
         found
     }
 
-    /// What the request before left in the cache. Where writes are reported, what was neither read nor written
-    /// stood behind the last mark and could not be read; else all of the prompt could.
+    /// Tokens that the request before left in the cache. Where writes are reported, tokens that
+    /// were neither read nor written stood behind the last cache mark and cannot be read; else the
+    /// whole prompt can.
     fn held(&self, last: &Asked) -> u64 {
         if self.reports_writes {
             last.read.saturating_add(last.write)
@@ -230,7 +225,7 @@ impl Cache {
         } else {
             LEAST_UNREPORTED
         };
-        // A prompt that is smaller now pays only for what is left of it.
+        // A prompt that became smaller pays only for what is left of it.
         let again = held
             .saturating_sub(now.read)
             .min(now.prompt.saturating_sub(now.read));
@@ -252,7 +247,7 @@ impl Cache {
         let name = |asked: &Asked| asked.model.as_ref().map(|name| models::canonical(name));
         let lives = if self.is_long { LONG_MS } else { SHORT_MS };
         let idle = last.at.zip(now.at).map_or(0, |(last, now)| now.since(last));
-        // A cache that has run out is read in no part, but for what other sessions use, too.
+        // An expired cache is not read at all, except for what other sessions keep alive.
         let is_gone = now.read <= self.fixed.max(held / 2);
         let is_other = name(last)
             .zip(name(now))
@@ -287,7 +282,7 @@ impl Cache {
     }
 }
 
-/// What tokens cost more than reading them would have. USD.
+/// What tokens cost beyond reading them, in USD.
 fn price(now: &Asked, tokens: u64) -> Option<f64> {
     let [input, _, read, short, long] = prices::of_model(now.model.as_ref()?)?.rates_of(now.prompt);
     let paid = if now.write == 0 {
@@ -297,7 +292,7 @@ fn price(now: &Asked, tokens: u64) -> Option<f64> {
     } else {
         short
     };
-    // Prices are USD × 10⁻⁶ for a million tokens.
+    // Prices are in USD × 10⁻⁶ per million tokens.
     Some(tokens as f64 * paid.saturating_sub(read) as f64 / 1e12)
 }
 

@@ -1,13 +1,13 @@
-//! What the model saw at a place of the session: the entries of its lane on the path to that place, from
-//! the last compaction on, with what that kept.
+//! What the model saw at an entry: the entries of its lane on the path to it, from the last
+//! compaction on, with what that compaction kept.
 //!
-//! **Prompts are recorded, what they were made of is estimated.** Files record the tokens of whole prompts; which texts
-//! filled them is judged from what the model saw by then (`analysis::seen`: the path, the last compaction with what
-//! it kept), from what each format says was sent of a block (`model::entry::Sent`) and from sizes that stay in
-//! memory, at as many bytes a token as the session's own growth shows. A missed cache is judged from two requests and
-//! what the file says between them (`analysis::cache_breaks`); where it says nothing, the cause is unknown.
+//! **Prompts are recorded, their composition is estimated.** Files record the tokens of whole
+//! prompts. Which texts filled them is estimated from the entries that the model saw, from what
+//! each format says was sent of a block (`model::entry::Sent`), and from sizes that stay in memory,
+//! at the bytes per token that the growth of the session's own prompts shows. A cache miss is
+//! judged from two requests and what the file records between them (`cache_breaks`).
 //!
-//! Invariant: what is known of a place depends on what stands before it and on the branches, never on what
+//! Invariant: the result depends on what stands before the entry and on the branches, never on what
 //! comes later in its lane.
 
 use std::collections::{BTreeMap, HashMap};
@@ -17,26 +17,26 @@ use crate::model::entry::{BlockKind, Entry, EntryId, Role};
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 
-/// Links that are followed from a record that is no entry to the entry that it belongs to.
+/// Links followed from a record that is no entry to the entry that it belongs to.
 const FAR: usize = 1_000;
 
-/// The line of the compaction that an answer summarizes for: agents that ask for summaries in the session
-/// itself put the line above the request.
+/// The compaction whose summary this answer writes: agents that request summaries within the
+/// session record the compaction before the request.
 fn asked_by<'a>(transcript: &'a Transcript, entry: &Entry) -> Option<&'a Entry> {
     let asked = transcript.get(transcript.find(entry.parent.as_ref()?)?)?;
     let says = || asked.has(|kind| matches!(kind, BlockKind::Text(_)));
     (asked.lane == entry.lane && asked.is_compaction() && !says()).then_some(asked)
 }
 
-/// Where compactions stand, by lane.
+/// The compactions of each lane.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cuts {
-    /// By place in the order of the transcript.
+    /// By position in the order of the transcript.
     lanes: HashMap<Option<Name>, Vec<(usize, EntryId)>>,
 }
 
 impl Cuts {
-    /// Adds a compaction that stands behind the others.
+    /// Adds a compaction behind all others.
     pub(super) fn add(&mut self, lane: Option<&Name>, place: usize, id: EntryId) {
         self.lanes
             .entry(lane.cloned())
@@ -44,7 +44,7 @@ impl Cuts {
             .push((place, id));
     }
 
-    /// Compactions of a lane before a place, the last one first.
+    /// Compactions of a lane before a position, the last one first.
     fn before(&self, lane: Option<&Name>, end: usize) -> impl Iterator<Item = (usize, EntryId)> {
         let lane = self
             .lanes
@@ -58,8 +58,8 @@ impl Cuts {
     }
 }
 
-/// The way from the beginning of the session to an entry: how far it follows the active path, and each of
-/// the branches that the session left.
+/// The path from the beginning of the session to an entry: how far it follows the active path, and
+/// each branch on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Path {
     active: Option<usize>,
@@ -67,7 +67,7 @@ pub(crate) struct Path {
 }
 
 impl Path {
-    /// The way to an entry, which belongs to it.
+    /// The path to an entry, inclusive.
     pub(crate) fn to(transcript: &Transcript, id: EntryId) -> Self {
         let branches = transcript.branches();
         let mut path = Self::default();
@@ -77,7 +77,7 @@ impl Path {
                 path.active = Some(place);
                 break;
             };
-            // A branch that is met again would lead in a circle.
+            // Branches that name each other as parents would never end.
             if path.left.insert(branch.number, place).is_some() {
                 break;
             }
@@ -86,7 +86,7 @@ impl Path {
         path
     }
 
-    /// Whether an entry of the lane lies on the way.
+    /// Whether an entry of the lane is on the path.
     pub(crate) fn holds(&self, transcript: &Transcript, id: EntryId, place: usize) -> bool {
         let branches = transcript.branches();
         let limit = match branches.of(id).filter(|_| branches.abandoned.contains(&id)) {
@@ -97,14 +97,13 @@ impl Path {
     }
 }
 
-/// What a compaction left.
+/// The effect of a compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
-    /// The entry of the compaction.
     pub(crate) id: EntryId,
-    /// Its place.
+    /// Its position.
     pub(crate) place: usize,
-    /// From which place on it kept what stood before it.
+    /// Position from which on it kept earlier entries.
     pub(crate) kept: Option<usize>,
 }
 
@@ -112,9 +111,9 @@ pub(crate) struct Cut {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sight {
     lane: Option<Name>,
-    /// Place of the entry.
+    /// Position of the entry.
     at: usize,
-    /// Whether the entry itself was before the model: its own words were not.
+    /// Whether the entry itself was part of the prompt; an answer was not.
     is_own: bool,
     path: Path,
     /// The last compaction that had taken effect.
@@ -122,7 +121,8 @@ pub(crate) struct Sight {
 }
 
 impl Sight {
-    /// What the model saw when it wrote an entry; of other entries what it saw with them.
+    /// What the model saw when it wrote an answer; for other entries, what it saw together with
+    /// them.
     pub(crate) fn at(transcript: &Transcript, cuts: &Cuts, id: EntryId) -> Option<Self> {
         let at = transcript.place_of(id)?;
         let entry = transcript.get(id)?;
@@ -167,8 +167,8 @@ impl Sight {
             && self.path.holds(transcript, id, place)
     }
 
-    /// Whether an entry had been before the model, or never was, at this place: it stands before it in the
-    /// lane, but was not seen. Copies stand for others.
+    /// Whether an entry before this one in its lane was not seen any more, or never. Copies do not
+    /// count.
     pub(crate) fn has_lost(&self, transcript: &Transcript, id: EntryId) -> bool {
         let Some(place) = transcript.place_of(id).filter(|place| *place < self.at) else {
             return false;
@@ -179,7 +179,8 @@ impl Sight {
         is_concerned && !self.sees(transcript, id, place)
     }
 
-    /// All entries that the model saw: the summary first, then what was kept, then the rest in order.
+    /// All entries that the model saw: the summary first, then what was kept, then the rest in
+    /// order.
     pub(crate) fn entries(&self, transcript: &Transcript) -> Vec<EntryId> {
         let first = self
             .cut
@@ -199,8 +200,8 @@ impl Sight {
     }
 }
 
-/// From which place on a compaction kept what stands before it, as recorded. The first record that it kept
-/// may be a result: then that is kept with the answer that holds its call.
+/// Position from which on a compaction kept earlier entries, as recorded. The first kept record may
+/// be a result, which is kept together with the answer that holds its call.
 pub(crate) fn kept(transcript: &Transcript, compaction: &Key, place: usize) -> Option<usize> {
     let mut key = transcript.print_of(transcript.kept_by(compaction)?);
     for _ in 0..FAR {

@@ -1,11 +1,11 @@
-//! How the model's window fills: every request of every lane with the size of its prompt, what that was made
-//! of, where the cache was missed, and what compactions changed.
+//! How the model's window fills: every request of every lane with the size of its prompt and what
+//! that consisted of, cache misses, and the effect of compactions.
 //!
-//! Tokens of prompts are recorded; what they were made of is estimated from the sizes of what the model saw
-//! by then. What no entry explains is the system prompt and the tools, which most files do not hold.
+//! Tokens of prompts are recorded; their composition is estimated from the sizes of what the model
+//! saw. What no entry explains is the system prompt and the tools, which most files do not record.
 //!
-//! What an entry has to do with it is a fact of that entry; the rows of a lane are found in one walk over these facts,
-//! which goes back to where a branch goes on from.
+//! Facts are extracted per entry; the rows of a lane are computed in one walk over these facts,
+//! which returns to the entry from which a branch continues.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ use fact::Shown;
 use sweep::{Session, sweep};
 use weigh::{Class, Sizes};
 
-/// A request of a lane, or a compaction between two of them.
+/// A request of a lane, or a compaction between two requests.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ContextRow {
     /// A request.
@@ -44,68 +44,60 @@ pub struct Request {
     pub(crate) at: Option<Timestamp>,
     /// Tokens of the prompt.
     pub(crate) prompt: u64,
-    /// Those that were read from the cache, if that is recorded.
+    /// Tokens read from the cache, if recorded.
     pub(crate) read: Option<u64>,
-    /// Those that were written to the cache, if that is recorded.
+    /// Tokens written to the cache, if recorded.
     pub(crate) write: Option<u64>,
-    /// Tokens of the answer, if they are recorded.
+    /// Tokens of the answer, if recorded.
     pub(crate) output: Option<u64>,
-    /// Size of the model's window in tokens, recorded or known from its name.
+    /// Size of the window in tokens, recorded or known from the model's name.
     pub(crate) limit: Option<u64>,
     /// What the model saw, in bytes by class.
     pub(crate) sizes: Sizes,
-    /// Tokens of the prompt of the request before it on its path, unless a compaction stands between.
+    /// Prompt tokens of the previous request on its path, unless a compaction stands between.
     pub(crate) before: Option<u64>,
-    /// The largest of what was added since then.
+    /// The largest addition since then.
     pub(crate) grown: Option<Grown>,
-    /// The missed cache.
+    /// The cache miss.
     pub(crate) cache_break: Option<Box<CacheBreak>>,
-    /// The compaction since the request before.
+    /// The compaction since the previous request.
     pub(crate) compacted: Option<EntryId>,
-    /// Whether it is the first of its turn.
+    /// Whether it is the first request of its turn.
     pub(crate) opens_turn: bool,
-    /// Whether it wrote the summary of a compaction: it is asked for with instructions of its own, so its
-    /// cache is not judged.
+    /// Whether it wrote the summary of a compaction. Such a request has instructions of its own, so
+    /// its cache is not judged.
     pub(crate) is_summary: bool,
 }
 
-/// Something that was added to the context.
+/// An addition to the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grown {
-    /// The entry that holds it.
     pub(crate) entry: EntryId,
-    /// The block.
+    /// Index of the block in it.
     pub(crate) block: usize,
-    /// What it is.
     pub(crate) class: Class,
-    /// Its size in bytes.
     pub(crate) bytes: u64,
 }
 
 /// A compaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compaction {
-    /// Its entry.
     pub(crate) entry: EntryId,
-    /// Tokens before it.
     pub(crate) before: Option<TokenCount>,
-    /// Tokens after it.
     pub(crate) after: Option<TokenCount>,
     /// Whether only outputs of tools were dropped.
     pub(crate) is_partial: bool,
 }
 
-/// A figure, and whether the agent recorded it. Else it is the prompt of the request beside it.
+/// A number of tokens, recorded by the agent or taken from the prompt of the nearest request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenCount {
-    /// Tokens.
     pub(crate) tokens: u64,
-    /// Whether the agent recorded it.
     pub(crate) is_recorded: bool,
 }
 
 impl ContextRow {
-    /// The entry that it stands for.
+    /// The entry of the row.
     pub(crate) fn entry(&self) -> EntryId {
         match self {
             Self::Request(request) => request.entry,
@@ -113,7 +105,7 @@ impl ContextRow {
         }
     }
 
-    /// The request.
+    /// The request, unless the row is a compaction.
     pub(crate) fn request(&self) -> Option<&Request> {
         match self {
             Self::Request(request) => Some(request),
@@ -122,30 +114,29 @@ impl ContextRow {
     }
 }
 
-/// What is true of all requests of a lane.
+/// Sums over the requests of a lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sums {
-    /// Requests.
     pub(crate) requests: usize,
-    /// Tokens of all prompts whose requests report the cache.
+    /// Prompt tokens of all requests that report the cache.
     pub(crate) prompts: u64,
-    /// Those of them that were read from the cache.
+    /// Tokens of them that were read from the cache.
     pub(crate) read: u64,
-    /// The same for the first requests of turns, but for the very first.
+    /// Prompt tokens of the first requests of turns, except for the very first turn.
     pub(crate) first_prompts: u64,
-    /// Those of them that were read from the cache.
+    /// Tokens of them that were read from the cache.
     pub(crate) first_read: u64,
-    /// Missed caches.
+    /// Cache misses.
     pub(crate) breaks: usize,
-    /// Their price in USD.
+    /// Extra cost of the misses in USD.
     pub(crate) usd: f64,
-    /// How many of them have no price.
+    /// Misses without a price.
     pub(crate) unpriced: usize,
-    /// The largest prompt.
+    /// Tokens of the largest prompt.
     pub(crate) largest: u64,
-    /// The window that it had.
+    /// The window of that request.
     pub(crate) limit: Option<u64>,
-    /// Compactions, without those that dropped only outputs of tools.
+    /// Compactions, except for those that only dropped outputs of tools.
     pub(crate) compactions: usize,
 }
 
@@ -153,7 +144,7 @@ pub struct Sums {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Windows {
     pub(crate) cuts: Cuts,
-    /// Lanes in the order of their first entries; `None` is the main one.
+    /// Lanes in the order of their first entries; `None` is the main lane.
     lanes: Vec<Option<Name>>,
     tracks: HashMap<Option<Name>, Track>,
 }
@@ -162,7 +153,7 @@ pub struct Windows {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Track {
     rows: Vec<ContextRow>,
-    /// The place of the entry of each row in the order.
+    /// Position of the entry of each row.
     places: Vec<usize>,
     sums: Sums,
     /// Growth of its prompts, in bytes and tokens.
@@ -211,7 +202,7 @@ impl Derived for Windows {
 }
 
 impl Windows {
-    /// Lanes with requests, in the order of their first entries; `None` is the main one.
+    /// Lanes with requests, in the order of their first entries; `None` is the main lane.
     pub(crate) fn lanes(&self) -> impl Iterator<Item = Option<&Name>> {
         self.lanes
             .iter()
@@ -226,20 +217,19 @@ impl Windows {
             .unwrap_or_default()
     }
 
-    /// What is true of all requests of a lane.
     pub(crate) fn sums(&self, lane: Option<&Name>) -> Sums {
         self.track(lane).map(|track| track.sums).unwrap_or_default()
     }
 
-    /// Bytes of a lane's texts that made a token, as far as its requests show.
+    /// Bytes per token of a lane's texts, as far as its requests show.
     pub(crate) fn density(&self, lane: Option<&Name>) -> f64 {
         self.track(lane).map_or(shares::USUAL, |track| {
             shares::density(track.growth.0, track.growth.1)
         })
     }
 
-    /// The lane of an entry, and the number of the row that holds it: its own, else the last one before it, else the
-    /// first.
+    /// The lane of an entry, and the index of its row: its own, else the last one before it, else
+    /// the first one.
     pub(crate) fn row_at<'t>(
         &self,
         transcript: &'t Transcript,

@@ -229,7 +229,9 @@ impl Written {
 /// Converts an id to a name that is valid on every file system.
 fn file_name(id: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_');
-    let words = id.split(|c| !is_plain(c)).map(|word| word.trim_matches('.'));
+    let words = id
+        .split(|c| !is_plain(c))
+        .map(|word| word.trim_matches('.'));
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     let name: String = words.join("-").chars().take(LONGEST).collect();
     if name.is_empty() {

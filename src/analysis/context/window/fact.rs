@@ -1,4 +1,4 @@
-//! What of an entry has to do with the model's window.
+//! Facts of an entry that matter for the model's window.
 
 use super::weigh::{self, Class};
 use crate::analysis::context::is_request;
@@ -11,31 +11,31 @@ use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::model::usage::Step;
 
-/// How Claude Code names what it runs when a session is opened again.
+/// Name of the hook that Claude Code runs when a session is opened again.
 const OPENED_AGAIN: &str = "hook SessionStart:resume";
 
-/// How agents begin the line that says how much the model is to think.
+/// Beginning of the lines in which agents record the thinking effort.
 const THINKING: &str = "thinking";
 
-/// An entry as the window's function needs it. Of a copy only whether it is a compaction.
+/// The facts of an entry; of a copy only whether it is a compaction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shown {
     pub(super) at: Option<Timestamp>,
     pub(super) role: Role,
     pub(super) is_copy: bool,
-    /// It opens a turn, or is what a sub-agent was told.
+    /// Whether it opens a turn, or is the task of a sub-agent.
     pub(super) opens_turn: bool,
-    /// The session was closed and opened again.
+    /// Whether the session was opened again here.
     pub(super) is_resumed: bool,
-    /// The model was told to think more or less.
+    /// Whether it changes the thinking effort.
     pub(super) sets_thinking: bool,
-    /// It holds a text.
+    /// Whether it has a text.
     pub(super) says: bool,
-    /// The history before it was replaced.
+    /// Whether the history before it was replaced.
     pub(super) is_compaction: bool,
-    /// Of an answer.
+    /// The parent, for answers only.
     pub(super) parent: Option<Print>,
-    /// What the model saw of it, but for what is dropped later.
+    /// What the model saw of it, without what is dropped later.
     pub(super) parts: Box<[Part]>,
     pub(super) request: Option<Box<Prompted>>,
     pub(super) rare: Option<Box<Rare>>,
@@ -49,34 +49,33 @@ pub(super) struct Part {
     pub(super) bytes: u32,
 }
 
-/// What an answer says of its request.
+/// What an answer records of its request.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Prompted {
     pub(super) seen: Step,
-    /// Tokens that were written to the cache for an hour.
+    /// Tokens written to the cache for an hour.
     pub(super) write_1h: u64,
     pub(super) model: Option<Name>,
 }
 
-/// What most entries lack.
+/// Facts that few entries have.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Rare {
-    /// Parts that are dropped later, with when.
+    /// Parts that are dropped later, and when.
     pub(super) dropped: Vec<(Timestamp, Part)>,
     pub(super) compacted: Option<Compacted>,
-    /// Size and beginning of a system prompt.
+    /// Size in bytes and beginning of a system prompt.
     pub(super) system: Option<(u64, Text)>,
 }
 
-/// A line of a compaction.
+/// A compaction.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Compacted {
-    /// The key of its entry.
     pub(super) key: Key,
-    /// Tokens before and after, if they are recorded.
+    /// Tokens before and after it, if recorded.
     pub(super) before: Option<u64>,
     pub(super) after: Option<u64>,
-    /// Only outputs of tools were dropped.
+    /// Whether only outputs of tools were dropped.
     pub(super) is_partial: bool,
 }
 
@@ -134,7 +133,8 @@ impl Shown {
         self.rare.as_ref()?.compacted.as_ref()
     }
 
-    /// What the model saw of it at a time, with when that was dropped. Without a time, what was dropped once is dropped.
+    /// What the model saw of the entry at a time, with the time when a part is dropped. Without a
+    /// time every part that is ever dropped counts as dropped.
     pub(super) fn parts_at(
         &self,
         now: Option<Timestamp>,
@@ -146,7 +146,7 @@ impl Shown {
     }
 }
 
-/// The first line of a compaction, also of one that dropped only outputs of tools.
+/// The first compaction of an entry, or one that only dropped outputs of tools.
 fn compacted(entry: &Entry) -> Option<Compacted> {
     entry.blocks.iter().find_map(|block| match &block.kind {
         BlockKind::Break(Break::Compaction {

@@ -1,4 +1,4 @@
-//! What a prompt was made of, in tokens: estimates from sizes, held to the prompt that was recorded.
+//! The composition of a prompt in tokens: estimates from sizes, scaled to the recorded prompt.
 
 use std::collections::BTreeMap;
 
@@ -9,33 +9,33 @@ use crate::model::entry::{BlockKind, EntryId};
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 
-/// Bytes that make a token in most texts that agents handle.
+/// Usual bytes per token in texts that agents handle.
 pub(crate) const USUAL: f64 = 4.0;
-/// No text of a session has fewer or more bytes to a token than these.
+/// Least and greatest bytes per token that are believed.
 const BOUNDS: (f64, f64) = (2.0, 6.0);
-/// Growth of fewer tokens than these says nothing about texts.
+/// Growth by fewer tokens says nothing about bytes per token.
 const ENOUGH: u64 = 4_000;
 
-/// A prompt by what it was made of. All but its size is estimated.
+/// The composition of a prompt. Only its total is recorded, the rest is estimated.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shares {
-    /// Tokens by class.
     pub(crate) classes: Vec<(Class, u64)>,
-    /// What no entry explains: the system prompt and the tools, as far as the file does not hold them.
+    /// Tokens that no entry explains: the system prompt and the tools, as far as the file does not
+    /// record them.
     pub(crate) rest: u64,
-    /// Whether the estimates were more than the prompt, and were cut down to it. Then nothing is known of
-    /// the rest.
+    /// Whether the estimates exceeded the prompt and were scaled down to it, so that the rest is
+    /// unknown.
     pub(crate) is_scaled: bool,
 }
 
 impl Shares {
-    /// Whether the file holds some of a class.
+    /// Whether the file records something of a class.
     pub(crate) fn holds(&self, class: Class) -> bool {
         self.classes.iter().any(|(one, _)| *one == class)
     }
 }
 
-/// Bytes that made a token, from how prompts grew by texts of a known size.
+/// Bytes per token, from how prompts grew by texts of known size.
 pub(crate) fn density(bytes: u64, tokens: u64) -> f64 {
     if tokens < ENOUGH {
         return USUAL;
@@ -43,7 +43,7 @@ pub(crate) fn density(bytes: u64, tokens: u64) -> f64 {
     (bytes as f64 / tokens as f64).clamp(BOUNDS.0, BOUNDS.1)
 }
 
-/// Tokens that so many bytes make, roughly.
+/// The estimated tokens of so many bytes.
 pub(crate) fn tokens_of(bytes: u64, density: f64) -> u64 {
     #[expect(
         clippy::cast_possible_truncation,
@@ -54,7 +54,7 @@ pub(crate) fn tokens_of(bytes: u64, density: f64) -> u64 {
     tokens
 }
 
-/// A prompt by class.
+/// The composition of a request's prompt.
 pub fn of(request: &Request, density: f64) -> Shares {
     let estimates = Class::ALL.map(|class| (class, tokens_of(request.sizes.of(class), density)));
     let sum: u64 = estimates.iter().map(|(_, tokens)| tokens).sum();

@@ -1,4 +1,5 @@
-//! One entry of a lane after the other: what the model has before it, and what the next request is judged by.
+//! Walks the entries of a lane in order, keeping what is in the model's context and what the next
+//! request is judged by.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,16 +15,15 @@ use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
-/// Branches of branches that are followed to what is known of them.
+/// Most nested branches that are followed back.
 const FAR: usize = 8;
 
-/// What all lanes are judged by.
+/// What is common to all lanes.
 pub(super) struct Session<'a> {
     pub(super) transcript: &'a Transcript,
     pub(super) facts: &'a Facts<Shown>,
-    /// Whether there are compactions whose summary the model is asked for in the session itself.
+    /// Whether there are compactions whose summary is requested within the session.
     pub(super) asks_for_summaries: bool,
-    /// Windows by model.
     pub(super) windows: HashMap<Option<Name>, Option<ModelWindow>>,
 }
 
@@ -44,7 +44,7 @@ impl Session<'_> {
             && (shown.is_compaction || (self.asks_for_summaries && is_asked_for().is_some()))
     }
 
-    /// The size of the window that a request had.
+    /// The window of a request in tokens.
     fn window(&mut self, request: &Prompted) -> Option<u64> {
         let transcript = self.transcript;
         let window = self.windows.entry(request.model.clone());
@@ -53,7 +53,7 @@ impl Session<'_> {
         window?.holding(request.seen.context())
     }
 
-    /// The branch that an entry was left on; none is the active path.
+    /// The branch of an entry; `None` is the active path.
     fn branch_of(&self, id: EntryId) -> Option<usize> {
         let branches = self.transcript.branches();
         branches
@@ -62,7 +62,7 @@ impl Session<'_> {
             .map(|branch| branch.number)
     }
 
-    /// The entry that a branch goes on from.
+    /// The entry from which a branch continues.
     fn point_of(&self, branch: usize) -> Option<EntryId> {
         self.transcript
             .branches()
@@ -72,53 +72,54 @@ impl Session<'_> {
     }
 }
 
-/// What is known on the way along a path.
+/// The state at an entry of a path.
 #[derive(Clone, Debug, Default)]
 struct Carry {
-    /// What the model has before it.
+    /// What is in the context.
     sizes: Sizes,
-    /// What of it is dropped later, by when: results, and what another takes the place of.
+    /// What will be dropped, by time: results, and what is replaced.
     dropped: BTreeMap<Timestamp, Sizes>,
-    /// What it had at the last request.
+    /// What was in the context at the last request.
     asked: Sizes,
-    /// Tokens of the last request with its answer.
+    /// Tokens of the last request's prompt and answer.
     last: Option<(u64, u64)>,
     grown: Option<Grown>,
     cache: Cache,
     between: Between,
     /// A compaction whose summary is being written.
     pending: Option<EntryId>,
-    /// Size and beginning of the system prompt, if the file holds it.
+    /// Size in bytes and beginning of the system prompt, if the file records it.
     system: Option<(u64, Text)>,
-    /// Growth of prompts without compactions: bytes and tokens.
+    /// Growth of prompts without compactions, in bytes and tokens.
     growth: (u64, u64),
 }
 
-/// A lane on the way through it.
+/// The walk through a lane.
 struct Sweep<'a, 's> {
     session: &'s mut Session<'a>,
     ids: &'s [EntryId],
     track: Track,
-    /// Rows of compactions.
+    /// Index of each compaction's row.
     compactions: HashMap<EntryId, usize>,
     carry: Carry,
-    /// The branch that the carry stands on; none is the active path.
+    /// The branch of the current state; `None` is the active path.
     branch: Option<usize>,
     paths: Paths,
 }
 
-/// What is known on paths that are gone on with later.
+/// The states of paths that continue later.
 #[derive(Default)]
 struct Paths {
-    /// How many entries of a branch are still to come.
+    /// Entries of each branch that are still to come.
     left: HashMap<Option<usize>, usize>,
     /// By branch, at its last entry so far.
     ends: HashMap<Option<usize>, Carry>,
-    /// Entries that branches go on from: how many are still to begin, and what was known there.
+    /// By the entry from which branches continue: how many of them have not begun, and the state
+    /// there.
     points: HashMap<EntryId, (usize, Option<Carry>)>,
 }
 
-/// The rows of a lane with these entries.
+/// Computes the rows of a lane with these entries.
 pub(super) fn sweep(session: &mut Session<'_>, ids: &[EntryId]) -> Track {
     let mut paths = Paths::default();
     for id in ids {
@@ -150,7 +151,7 @@ pub(super) fn sweep(session: &mut Session<'_>, ids: &[EntryId]) -> Track {
 }
 
 impl Sweep<'_, '_> {
-    /// Takes in the next entry of the lane; `before` is the one before it that is no copy.
+    /// Adds the next entry of the lane; `before` is the previous one that is no copy.
     fn take(&mut self, number: usize, id: EntryId, before: &mut Option<EntryId>) {
         let (facts, branch) = (self.session.facts, self.session.branch_of(id));
         if let Some(left) = self.paths.left.get_mut(&branch) {
@@ -173,7 +174,7 @@ impl Sweep<'_, '_> {
         }
     }
 
-    /// An entry stands on another branch than the one before it: a branch begins there, or goes on.
+    /// The entry is on another branch than the one before it: a branch begins, or continues.
     fn change_path(&mut self, branch: Option<usize>, before: Option<EntryId>) {
         let old = std::mem::replace(&mut self.branch, branch);
         let known = self.paths.ends.remove(&branch);
@@ -188,8 +189,8 @@ impl Sweep<'_, '_> {
         self.carry.between.rewind = true;
     }
 
-    /// What is known where a branch begins; `None` if it goes on from the entry before it in the file. What it goes on
-    /// from may stand behind it in the file, too: then nothing is known.
+    /// The state where a branch begins; `None` if it continues from the previous entry of the file.
+    /// The entry that it continues from may also come later in the file: then nothing is known.
     fn known_before(
         &mut self,
         branch: Option<usize>,
@@ -230,7 +231,8 @@ impl Sweep<'_, '_> {
         self.drop_results(shown.at);
         let is_answer = shown.role == Role::Assistant;
         let is_summary = self.session.is_summary(id, shown);
-        // A line without a summary asks the model for one: until it has answered, it sees all.
+        // A compaction without a summary requests one from the model, which sees everything until
+        // it has answered.
         if is_answer && !is_summary {
             self.drop_pending(number, id, shown.at);
         }
@@ -300,7 +302,7 @@ impl Sweep<'_, '_> {
         }
     }
 
-    /// Adds what the model sees of an entry from some time on.
+    /// Adds what the model sees of an entry from a time on.
     fn take_in(&mut self, shown: &Shown, now: Option<Timestamp>) {
         for (Part { class, bytes, .. }, until) in shown.parts_at(now) {
             self.carry.sizes.add(class, bytes.into());
@@ -314,7 +316,7 @@ impl Sweep<'_, '_> {
         }
     }
 
-    /// Takes out what is dropped by now.
+    /// Removes what is dropped by now.
     fn drop_results(&mut self, now: Option<Timestamp>) {
         let Some(now) = now else { return };
         let Carry { sizes, dropped, .. } = &mut self.carry;
@@ -323,7 +325,7 @@ impl Sweep<'_, '_> {
         }
     }
 
-    /// What may have changed the beginning of the next prompt.
+    /// Records what may have changed the beginning of the next prompt.
     fn note(&mut self, id: EntryId, shown: &Shown) {
         let Carry {
             between, system, ..
@@ -333,7 +335,7 @@ impl Sweep<'_, '_> {
         between.thinking = Some(id)
             .filter(|_| shown.sets_thinking)
             .or(between.thinking);
-        // A system prompt that is recorded once more is no other one.
+        // The same system prompt recorded again changes nothing.
         if let Some(prompt) = shown.rare.as_ref().and_then(|rare| rare.system.clone())
             && system
                 .replace(prompt.clone())
@@ -369,7 +371,8 @@ impl Sweep<'_, '_> {
                 .saturating_add(carry.sizes.total() - carry.asked.total());
             carry.growth.1 = carry.growth.1.saturating_add(prompt - before);
         }
-        // Summaries are asked for with instructions of their own, which nothing of the session follows.
+        // Summaries are requested with instructions of their own, which nothing else in the session
+        // uses.
         let cache_break = if is_summary {
             None
         } else {
@@ -396,7 +399,7 @@ impl Sweep<'_, '_> {
         carry.asked = carry.sizes;
         carry.last = Some((prompt, seen.output.unwrap_or(0)));
         self.track.sums.add(&row);
-        // Where an agent does not say what a compaction left, the next request does.
+        // Where an agent does not record what a compaction left, the next request shows it.
         if let Some(number) = row
             .compacted
             .and_then(|compaction| self.compactions.get(&compaction))
@@ -411,7 +414,7 @@ impl Sweep<'_, '_> {
         self.push(id, ContextRow::Request(Box::new(row)));
     }
 
-    /// The compaction takes effect: what it kept is left, and what came since.
+    /// Applies the pending compaction: only what it kept is left, and what came since.
     fn drop_pending(&mut self, number: usize, here: EntryId, now: Option<Timestamp>) {
         let Some(compaction) = self.carry.pending.take() else {
             return;

@@ -1,36 +1,36 @@
-//! How much of an entry the model saw, by what it was: sizes in bytes, because files record the tokens of
-//! whole prompts only.
+//! How much of an entry the model saw, by class, in bytes: files record the tokens of whole prompts
+//! only.
 
 use crate::model::body::Image;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Sent};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolResult;
 
-/// What fills a context.
+/// The classes of what fills a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Class {
-    /// System prompts, as far as the file holds them.
+    /// System prompts, as far as the file records them.
     System,
-    /// Descriptions of tools, as far as the file holds them.
+    /// Descriptions of tools, as far as the file records them.
     Tools,
     /// Summaries of what was dropped or left.
     Summary,
     /// What the user said.
     Prompt,
-    /// What the program added: files, reminders, the state of the editor.
+    /// What the harness added: files, reminders, the state of the editor.
     Added,
     /// The model's reasoning.
     Thinking,
     /// What the model said.
     Answer,
-    /// What the model asked of tools.
+    /// The calls of the model.
     Call,
-    /// What tools gave back.
+    /// The results of tools.
     Result,
 }
 
 impl Class {
-    /// All of them, in the order in which they are shown.
+    /// All classes in the order in which they are shown.
     pub(crate) const ALL: [Self; 9] = [
         Self::System,
         Self::Tools,
@@ -43,7 +43,6 @@ impl Class {
         Self::Result,
     ];
 
-    /// A word for readers.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -64,26 +63,22 @@ impl Class {
 pub(crate) struct Sizes([u64; 9]);
 
 impl Sizes {
-    /// The size of a class.
     pub(crate) fn of(&self, class: Class) -> u64 {
         self.0.get(class as usize).copied().unwrap_or(0)
     }
 
-    /// All of it.
     pub(crate) fn total(&self) -> u64 {
         self.0
             .iter()
             .fold(0, |sum, bytes| sum.saturating_add(*bytes))
     }
 
-    /// Adds to a class.
     pub(crate) fn add(&mut self, class: Class, bytes: u64) {
         if let Some(sum) = self.0.get_mut(class as usize) {
             *sum = sum.saturating_add(bytes);
         }
     }
 
-    /// Takes away what others have.
     pub(crate) fn remove(&mut self, others: &Self) {
         for (sum, bytes) in self.0.iter_mut().zip(others.0) {
             *sum = sum.saturating_sub(bytes);
@@ -91,16 +86,16 @@ impl Sizes {
     }
 }
 
-/// An image weighs as much as this text, whatever its own size: providers scale images down, to some
-/// 1,500 tokens at most.
+/// The size of an image, in bytes of text with as many tokens: providers scale images down to at
+/// most some 1,500 tokens.
 const IMAGE: u64 = 6_000;
 
-/// What the model saw of an entry at a time, or as far as is known: each block with its class and size.
+/// What the model saw of an entry at a time: each block with its class and size.
 pub(crate) fn parts(
     entry: &Entry,
     now: Option<Timestamp>,
 ) -> impl Iterator<Item = (usize, Class, u64)> + use<> {
-    // Without a time, what was dropped once is dropped.
+    // Without a time every part that is ever dropped counts as dropped.
     let is_there = move |until: Option<Timestamp>| {
         until.is_none_or(|until| now.is_some_and(|now| until > now))
     };
@@ -110,8 +105,8 @@ pub(crate) fn parts(
     parts.map(|(block, class, bytes, _)| (block, class, bytes))
 }
 
-/// What the model saw of an entry: each block with its class, its size, and until when it was sent. Of what the program
-/// wrote for its own use, unless the agent says otherwise, and of lines across the transcript, it saw nothing.
+/// What the model saw of an entry: each block with its class, its size in bytes, and until when it
+/// was sent. Breaks were never sent, and bookkeeping of the harness only if the agent says so.
 pub(super) fn all_parts(entry: &Entry) -> Vec<(usize, Class, u64, Option<Timestamp>)> {
     if entry.marks.copy || entry.marks.unsent {
         return Vec::new();
@@ -159,7 +154,7 @@ pub(super) fn all_parts(entry: &Entry) -> Vec<(usize, Class, u64, Option<Timesta
             BlockKind::Result(stray) if !stray.duplicate => {
                 push(Class::Result, result_size(&stray.result));
             }
-            // What the program adds to the context has no better form in many files.
+            // Many files record what the harness adds to the context in no better form.
             BlockKind::Raw(raw)
                 if block.sent != Sent::Usual
                     || (entry.role == Role::Harness && entry.marks.quiet) =>
@@ -181,7 +176,7 @@ pub(super) fn all_parts(entry: &Entry) -> Vec<(usize, Class, u64, Option<Timesta
     parts
 }
 
-/// The size of a result as the model saw it; the patch is for readers.
+/// The size of a result as the model saw it; its patch is only for readers.
 fn result_size(result: &ToolResult) -> u64 {
     let images = result
         .images
