@@ -1,12 +1,14 @@
-//! What a format is, and the one driver that feeds records to decoders: it parses, repairs, splits
-//! and counts, so that no decoder can drop a record.
+//! Formats and decoders, and the driver that feeds records to decoders: it parses, repairs, splits
+//! and counts them, so that no decoder can drop a record.
 //!
-//! **The driver counts, not the decoders.** [`feed`] parses a record, repairs it if it can, splits lines that hold several
-//! values, and calls the decoder once for each value. The decoder returns a `model::tally::Fate`, so that every record is
-//! counted. The records of a document are its messages; the header around them is decoded, but not counted.
+//! **The driver counts, not the decoders.** [`feed`] parses a record, repairs it if it can, splits
+//! lines that hold several values, and calls the decoder once for each value. The decoder returns a
+//! `model::tally::Fate`, so that every record is counted. The records of a document are its
+//! messages; the header around them is decoded, but not counted.
 //!
-//! **File names say what records do not.** A format knows which paths belong to a session: companions, archives, and files
-//! that a record names. Small files beside a session give facts about it, but are no records.
+//! **File names have facts that records lack.** A format defines which paths belong to a session:
+//! companions, archives, and files that a record names. Small files beside a session give facts
+//! about it, but are not records.
 
 mod part;
 mod torn;
@@ -82,7 +84,8 @@ pub trait Format: Sync {
         None
     }
 
-    /// The session that the file at `path` belongs to, by the id in its content: for files whose path does not say it.
+    /// The session that the file at `path` belongs to, by the id in its content: for files whose
+    /// path does not name it.
     fn owner_of_id(&self, path: &Path, id: &str) -> Option<PathBuf> {
         let _ = (path, id);
         None

@@ -106,9 +106,9 @@ pub struct Session {
     pub(crate) command: Option<Command>,
     home: Home,
     boundary: Option<(Option<Name>, Key)>,
-    /// The `uuid`s so far, and the blocks of unknown kinds by a hash.
+    /// The `uuid`s so far, and the hashes of blocks of rarer kinds.
     seen: ByKey<Mark>,
-    /// The hasher for contents. All content is hashed, so its keys are random.
+    /// The hasher for contents: a fast one, as all content is hashed.
     contents: DefaultHashBuilder,
     settings: HashSet<Key>,
     owners: Owners,
@@ -200,8 +200,8 @@ impl Session {
         Standing::New
     }
 
-    /// Positions of the blocks of a message that have an unknown kind and were not in an earlier
-    /// line of the message.
+    /// Positions of the blocks of a message that have a rarer kind and were not in an earlier line
+    /// of the message.
     pub(crate) fn new_blocks(&mut self, line: &Line<'_>) -> Vec<usize> {
         let blocks = line
             .json

@@ -424,7 +424,7 @@ fn show(line: &Line<'_>, mut heard: InputEvent, session: &mut Session, out: &mut
     }
     let is_said = !heard.own.is_empty();
     if heard.is_output && !is_said && heard.program.is_empty() {
-        // Even empty output says that the program ran the command and that the model was not
+        // Even empty output shows that the program ran the command and that the model was not
         // called.
         let (title, body) = (Text::clean(Raw::COMMAND_OUTPUT), out.output(""));
         heard.program.push(BlockKind::Raw(Raw { title, body }));

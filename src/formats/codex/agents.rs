@@ -37,7 +37,7 @@ pub(crate) struct Agents {
     spawned: HashMap<Text, Key>,
     /// Requests of calls without a result.
     asked: HashMap<Key, Request>,
-    /// Calls that spawned an agent of whose end the model was not told yet, in order.
+    /// Calls that spawned an agent, in order, while the model has no report of its end.
     open: Vec<Key>,
 }
 
