@@ -1,5 +1,5 @@
-//! Permissions and questions: asked at a call, replied later. Both are one line of the message that
-//! made the call; the reply takes the place of the question.
+//! Permissions and questions that wait for the user. Both are one line of the message that made the
+//! call; the reply replaces the question.
 
 use std::collections::BTreeMap;
 
@@ -9,26 +9,25 @@ use crate::model::entry::{Break, Piece};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
-/// What was asked, by the id of the request.
+/// Open requests by id.
 #[derive(Debug, Default)]
 pub(super) struct Asks {
     open: BTreeMap<Text, Ask>,
 }
 
-/// A line for a message, or by itself if no message is named.
+/// A line of a message, or an entry of its own if no message is named.
 #[derive(Clone, Debug)]
 pub(super) struct Ask {
-    /// The request.
+    /// The id of the request.
     pub(super) id: Text,
-    /// The session.
     pub(super) session: Text,
     /// The message that made the call.
     pub(super) message: Option<Key>,
-    /// What it says.
+    /// The question or the reply.
     pub(super) line: Break,
-    /// When it was asked.
+    /// The time of the question.
     pub(super) at: Option<Timestamp>,
-    /// When the user replied.
+    /// The time of the reply.
     pub(super) replied: Option<Timestamp>,
     call: Key,
     kind: &'static str,
@@ -36,14 +35,14 @@ pub(super) struct Ask {
 }
 
 impl Ask {
-    /// Its place in its message.
+    /// The piece of the line within its message.
     pub(super) fn piece(&self) -> Piece {
         Piece::of(&self.id)
     }
 }
 
 impl Asks {
-    /// The user is asked; `at`: when the event says that it came.
+    /// Adds a request; `at` is the time of its event.
     pub(super) fn ask(&mut self, recorded: &Json<'_>, at: Option<Timestamp>) -> Ask {
         let message = recorded
             .get("messageID")
@@ -69,7 +68,7 @@ impl Asks {
         ask
     }
 
-    /// The user replied.
+    /// Adds the user's reply.
     pub(super) fn reply(&mut self, recorded: &Json<'_>, at: Option<Timestamp>) -> Ask {
         let named = recorded.first(&["requestID", "permissionID"], Json::text);
         let id = named
@@ -99,7 +98,8 @@ impl Asks {
         }
     }
 
-    /// The call has ended, so nobody waits for a reply any more, recorded or not.
+    /// Closes the request of a call that has ended: nobody waits for a reply any more, recorded or
+    /// not.
     pub(super) fn ended(&mut self, call: &Key) -> Option<Ask> {
         let found = self
             .open
@@ -113,7 +113,7 @@ impl Asks {
     }
 }
 
-/// Whether it is a permission or a question, and what is asked, on one line.
+/// Whether the request is a permission or a question, and its text on one line.
 fn words(recorded: &Json<'_>) -> (&'static str, String) {
     let questions: Vec<&str> = recorded
         .get("questions")
@@ -146,7 +146,7 @@ fn words(recorded: &Json<'_>) -> (&'static str, String) {
     )
 }
 
-/// What the user replied, in a few words.
+/// The user's reply as a short text.
 fn verdict(recorded: &Json<'_>) -> String {
     let answers = recorded.get("answers").items().iter().map(|answer| {
         let chosen: Vec<&str> = answer.blocks().iter().filter_map(Json::filled).collect();

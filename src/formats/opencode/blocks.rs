@@ -1,4 +1,4 @@
-//! Blocks that several kinds of records make: text under a title, and images.
+//! Blocks that several kinds of records make: text with a title, and images.
 
 use crate::formats::json::Json;
 use crate::model::body::Image;
@@ -6,12 +6,12 @@ use crate::model::edit::Batch;
 use crate::model::entry::BlockKind;
 use crate::model::text::Text;
 
-/// A block of text under a title.
+/// A block of text with a title.
 pub(super) fn raw(title: &str, text: &str, out: &mut Batch) -> BlockKind {
     BlockKind::raw(title, out.prose(text))
 }
 
-/// Size of what a data address holds.
+/// The size in bytes of the content of a data URL.
 pub(super) fn inline_bytes(url: &str) -> Option<u64> {
     let (head, data) = url.strip_prefix("data:")?.split_once(',')?;
     let is_base64 = head.ends_with(";base64");
@@ -19,7 +19,7 @@ pub(super) fn inline_bytes(url: &str) -> Option<u64> {
     Some(if is_base64 { size * 3 / 4 } else { size })
 }
 
-/// The file as an image, if it is one. Data addresses are measured, not kept.
+/// The image in a file part, if it is one. Of a data URL only the size is kept.
 pub(super) fn image(json: &Json<'_>, out: &Batch) -> Option<Image> {
     let mime = json.get("mime").str_or_empty();
     if !mime.starts_with("image/") {

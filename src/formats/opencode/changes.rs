@@ -1,7 +1,7 @@
-//! What changed in the files: patches of steps, changes of a turn or session, and plans, all recorded as
-//! lists under a line that sums them up.
+//! File changes: patches of steps, changes of a turn or session, and plans, each as a list below a
+//! line of summary.
 //!
-//! Invariant: what a list yields depends on its record alone.
+//! Invariant: a list depends on its record alone.
 
 use super::blocks::raw;
 use crate::formats::json::Json;
@@ -10,7 +10,7 @@ use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Piece};
 use crate::model::tool::ToolKind;
 
-/// Files that a step changed.
+/// The files that a step changed.
 pub(super) fn patch(json: &Json<'_>, out: &mut Batch) -> BlockKind {
     let files: Vec<&str> = json
         .get("files")
@@ -25,7 +25,7 @@ pub(super) fn patch(json: &Json<'_>, out: &mut Batch) -> BlockKind {
     )
 }
 
-/// Files that a turn or a session changed, with their lines; `None` if there are none.
+/// The files that a turn or a session changed, with the changed lines; `None` if there are none.
 pub(super) fn diffs(what: &str, diffs: &[Json<'_>], out: &mut Batch) -> Option<BlockKind> {
     if diffs.is_empty() {
         return None;
@@ -57,7 +57,7 @@ pub(super) fn diffs(what: &str, diffs: &[Json<'_>], out: &mut Batch) -> Option<B
     ))
 }
 
-/// The plan as a list; `None` if there is nothing in it.
+/// The plan as a list; `None` if it is empty.
 pub(super) fn plan(todos: &Json<'_>, out: &mut Batch) -> Option<BlockKind> {
     if todos.items().is_empty() {
         return None;
@@ -77,7 +77,7 @@ pub(super) fn plan(todos: &Json<'_>, out: &mut Batch) -> Option<BlockKind> {
     Some(raw(&format!("plan {head}"), &list.join("\n"), out))
 }
 
-/// What tells two plans apart.
+/// A hash by which equal plans are recognized.
 pub(super) fn plan_mark(todos: &Json<'_>) -> Option<Piece> {
     let items = todos.items();
     let recorded = items

@@ -1,7 +1,7 @@
-//! The decoder: sessions, messages and parts become entries, whether they come as files, as rows, as
-//! one document or as events.
+//! The decoder: sessions, messages and parts become entries, whether they come as files, rows, one
+//! document or events.
 //!
-//! Invariant: an event and a file that tell the same object are decoded by the same function.
+//! Invariant: an event and a file with the same object are decoded by the same function.
 
 mod steps;
 
@@ -36,9 +36,10 @@ pub(super) struct OpencodeDecoder {
     messages: Messages,
     deltas: Deltas,
     asks: Asks,
-    /// Plans and changes beside sessions that wait for the end of the reading: a call may tell them too.
+    /// Plans and changes from files beside the session, held until the end of the reading: a call
+    /// may record them as well.
     held: HashMap<Key, Held>,
-    /// The plans that calls recorded, by session.
+    /// The latest plan that a call recorded, by session.
     plans: HashMap<Text, Piece>,
     turns: Turns,
     steps: Steps,
@@ -73,7 +74,7 @@ impl Decoder for OpencodeDecoder {
         if json.get("messageID").filled().is_some() && json.has("type") {
             return self.part(json, &Json::Null, is_file, out);
         }
-        // A row of the second generation has a type, whatever else it has.
+        // Rows of the second generation have a type, so a record without one is a message.
         if json.get("role").filled().is_some() && json.has("sessionID") && !json.has("type") {
             return self.message(json, is_file, out);
         }
@@ -108,7 +109,8 @@ impl Decoder for OpencodeDecoder {
 // === files, rows and elements ===
 
 impl OpencodeDecoder {
-    /// Facts about the session or one of its children. `is_final`: they speak of all its messages.
+    /// Decodes the facts of the session or one of its children. `is_final`: they include all of its
+    /// messages.
     fn session(&mut self, info: &Json<'_>, is_final: bool, out: &mut Batch) -> Fate {
         let id = self.sessions.add(info, out);
         if is_final {
@@ -232,7 +234,7 @@ impl OpencodeDecoder {
         out.show(entry)
     }
 
-    /// What is recorded neither by a message nor by a part.
+    /// Decodes a record that is neither a message nor a part.
     fn other(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let json = input.json;
         let session = json.get("sessionID").clean();
@@ -242,7 +244,7 @@ impl OpencodeDecoder {
         if !json.get("todos").items().is_empty() && !session.is_empty() {
             return self.plan(&session, json.get("todos"), true, out);
         }
-        // `run --format json` tells errors without any part.
+        // `run --format json` records errors without a part.
         if json.get("type").is("error") && !json.get("error").is_null() {
             return self.fail(&session, json, out);
         }
@@ -268,7 +270,7 @@ impl OpencodeDecoder {
         unknown::record(kind, json, entry, out)
     }
 
-    /// A call that keeps the plan tells it better than a list beside it.
+    /// A call that records the plan takes precedence over a separate list.
     fn see_plan(&mut self, session: &Text, part: &Json<'_>, out: &mut Batch) {
         let is_plan = part.get("tool").is("todowrite");
         let mark = if is_plan {
@@ -282,7 +284,8 @@ impl OpencodeDecoder {
         }
     }
 
-    /// The plan as a list. `is_beside`: it lies in a file, and calls that are read later may tell it.
+    /// Emits the plan as a list. `is_beside`: it is in a file of its own, and calls that are read
+    /// later may record it.
     fn plan(&mut self, session: &Text, todos: &Json<'_>, is_beside: bool, out: &mut Batch) -> Fate {
         let mark = changes::plan_mark(todos);
         let is_known = mark.is_some() && self.plans.get(session) == mark.as_ref();
@@ -356,7 +359,7 @@ impl OpencodeDecoder {
                 self.part(json, &Json::Null, false, out)
             }
             Event::Grown => {
-                // Its place is where it was recorded first.
+                // The growing text keeps the origin of its first record.
                 if self.deltas.grow(event.get("id").text(), recorded) {
                     self.add_grown(out);
                 }
@@ -400,7 +403,7 @@ impl OpencodeDecoder {
         }
     }
 
-    /// A file that was changed, by a tool or by somebody else.
+    /// Emits a file that a tool or somebody else changed.
     fn file(&mut self, recorded: &Json<'_>, out: &mut Batch) -> Fate {
         let what = recorded.get("event").filled().unwrap_or("edited");
         let file = recorded.get("file").str_or_empty();
@@ -414,7 +417,7 @@ impl OpencodeDecoder {
         )
     }
 
-    /// A command that the user gave.
+    /// Emits a command that the user ran.
     fn command(
         &mut self,
         message: &Text,
@@ -458,7 +461,7 @@ impl OpencodeDecoder {
         self.by_itself(Text::clean(&format!("deleted:{id}")), &id, line, false, out)
     }
 
-    /// An error that an answer tells too is shown there, else by itself.
+    /// Emits an error within the answer that also records it, otherwise as an entry.
     fn fail(&mut self, session: &Text, recorded: &Json<'_>, out: &mut Batch) -> Fate {
         let Some(failure) = message::failure(recorded.get("error")) else {
             return Fate::Passed("event session.error without an error");
@@ -487,7 +490,7 @@ impl OpencodeDecoder {
         }
     }
 
-    /// An idle session has not ended: the next prompt may come.
+    /// An idle session has not ended, as a next prompt may come.
     fn live(&self, session: &Text, live: Option<bool>, out: &mut Batch) -> Fate {
         if self.sessions.is_main(session) {
             out.meta(MetaEdit::Live(live));
@@ -521,7 +524,8 @@ impl OpencodeDecoder {
         self.line_by_itself(ask.piece(), &ask.session, ask.line.clone(), out)
     }
 
-    /// How long the user was waited for is told by an entry of its own, in the place of a line of the message.
+    /// Emits an answered question as an entry with the time spent waiting, in place of a line in
+    /// the message.
     fn waited(&mut self, ask: &Ask, message: Key, out: &mut Batch) -> Fate {
         let mut entry = out.new_entry(line_key(&ask.session, ask.piece()), Role::Harness, ask.at);
         entry.ended = ask.replied;
@@ -535,7 +539,7 @@ impl OpencodeDecoder {
         Fate::Shown
     }
 
-    /// A line in a message, or by itself if the message is not known.
+    /// Emits a line within a message, or as an entry if the message has not been read.
     fn line(
         &mut self,
         of: &Key,
@@ -564,7 +568,7 @@ impl OpencodeDecoder {
         self.by_itself(key, session, BlockKind::Break(line), false, out)
     }
 
-    /// An entry of the program with one block.
+    /// Emits an entry of the harness with one block.
     fn by_itself(
         &mut self,
         key: Key,
@@ -582,7 +586,7 @@ impl OpencodeDecoder {
     }
 }
 
-/// A message of an export is one of its session.
+/// Adds the session id to a message of an export, which lacks it.
 fn with_session<'a>(info: Json<'a>, session: &Text) -> Json<'a> {
     match info {
         Json::Object(mut members) if members.iter().all(|(name, _)| name != "sessionID") => {

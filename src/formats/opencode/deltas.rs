@@ -1,6 +1,6 @@
-//! Text that grows: deltas of a part, put together until the whole part comes.
+//! Growing texts: deltas of a part, concatenated until the whole part comes.
 //!
-//! Invariant: no record holds what has grown, so it is held in its stub and never left on disk.
+//! Invariant: no record contains the concatenated text, so it stays in memory, in the block's stub.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,11 +10,11 @@ use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Piece};
 use crate::model::text::Text;
 
-/// Texts that are being written.
+/// Texts that are still being written.
 #[derive(Debug, Default)]
 pub(super) struct Deltas {
     growing: HashMap<Piece, Growing>,
-    /// Ids of the events that were taken: a stream that is resumed may repeat some.
+    /// Ids of applied events, since a resumed stream may repeat some.
     seen: HashSet<Text>,
 }
 
@@ -27,18 +27,16 @@ struct Growing {
     is_changed: bool,
 }
 
-/// What grew since it was last shown.
+/// A text that has grown since it was last emitted.
 pub(super) struct Grown {
-    /// The message.
     pub(super) message: Key,
-    /// Its session.
     pub(super) session: Text,
     /// The text so far.
     pub(super) block: Block,
 }
 
 impl Deltas {
-    /// A part as a whole. One that is still being written may grow on.
+    /// Adds a whole part. A part that is still being written may grow further.
     pub(super) fn whole(&mut self, piece: Piece, part: &Json<'_>) {
         let is_reasoning = part.get("type").is("reasoning");
         let is_prose = is_reasoning || part.get("type").is("text");
@@ -57,7 +55,8 @@ impl Deltas {
         self.growing.insert(piece, growing);
     }
 
-    /// A part grows. `id` is the id of the event, if it has one. Answers whether the part is new.
+    /// Appends a delta to a part. `id` is the id of the event, if it has one. Returns whether the
+    /// part is new.
     pub(super) fn grow(&mut self, id: Option<Text>, event: &Json<'_>) -> bool {
         let is_repeated = id.is_some_and(|id| !self.seen.insert(id));
         if is_repeated {
@@ -76,7 +75,7 @@ impl Deltas {
         is_new
     }
 
-    /// The part is gone.
+    /// Removes a part.
     pub(super) fn forget(&mut self, piece: Piece) {
         self.growing.remove(&piece);
         if self.growing.is_empty() {
@@ -84,7 +83,7 @@ impl Deltas {
         }
     }
 
-    /// What grew since the last time, in the order of the messages.
+    /// The texts that have grown since the last call, in the order of the messages.
     pub(super) fn take(&mut self, out: &Batch) -> Vec<Grown> {
         let changed = self
             .growing

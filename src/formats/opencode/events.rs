@@ -1,53 +1,52 @@
-//! The event stream of the server: what each event tells, by name.
+//! The event stream of the server: what each event is about, by its name.
 //!
-//! Invariant: pure. What only has a name is named in the file of the format.
+//! Invariant: pure functions. Events that only need a name are listed in the format's file.
 
 use crate::formats::json::Json;
 
-/// What an event tells. Its fields are those of its `properties`.
+/// What an event is about. Its data is in `properties`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Event {
-    /// A session is new or has changed.
+    /// A session was created or changed.
     Session,
-    /// A session was deleted.
     SessionDeleted,
-    /// A message is new or has changed.
+    /// A message was created or changed.
     Message,
-    /// A part is new or has changed.
+    /// A part was created or changed.
     Part,
-    /// A part has grown.
+    /// Text was appended to a part.
     Grown,
-    /// A message is gone.
+    /// A message was removed.
     MessageRemoved,
-    /// A part is gone.
+    /// A part was removed.
     PartRemoved,
-    /// The work of a session failed.
+    /// A session failed.
     Failed,
-    /// A session works, waits to try again, or rests.
+    /// A session is busy, waits for a retry, or is idle.
     Status,
-    /// A session rests.
+    /// A session became idle.
     Idle,
-    /// The history of a session was shortened.
+    /// A session was compacted.
     Compacted,
-    /// What a session changed in the files.
+    /// The changes of a session to files.
     Diff,
     /// The plan.
     Plan,
-    /// The user is asked for a permission or an answer.
+    /// A permission or a question waits for the user.
     Asked,
     /// The user replied.
     Replied,
-    /// A file was edited by the agent.
+    /// The agent edited a file.
     Edited,
-    /// A file was changed by somebody.
+    /// Somebody changed a file.
     Watched,
-    /// A command of the user was carried out.
+    /// A command of the user was run.
     Command,
-    /// Nothing for which there is code.
+    /// Any other event: no code handles it.
     Other,
 }
 
-/// What an event with this name tells.
+/// What the event with this name is about.
 pub(super) fn read(name: &str) -> Event {
     match name {
         "session.created" | "session.updated" => Event::Session,
@@ -81,7 +80,7 @@ pub(super) fn read(name: &str) -> Event {
     }
 }
 
-/// Whether a value is an event, as the server sends it or as its database keeps it.
+/// Whether a value is an event, as sent by the server or stored in its database.
 pub(super) fn is_event(value: &Json<'_>) -> bool {
     let event = within(value);
     let has_data =
@@ -90,7 +89,8 @@ pub(super) fn is_event(value: &Json<'_>) -> bool {
         && event.get("type").str_or_empty().contains('.')
 }
 
-/// Events of version 2 about a session: what they tell, and what else they may begin with.
+/// The names of version 2 events about a session, without `session.`; a name that ends in a dot is
+/// a prefix.
 static NEWER: [&str; 22] = [
     "agent.",
     "model.",
@@ -116,7 +116,7 @@ static NEWER: [&str; 22] = [
     "revert.",
 ];
 
-/// The name of an event of version 2 about a session, without what all of them begin with.
+/// The name of a version 2 event about a session, without the common prefix.
 pub(super) fn newer<'v>(event: &'v Json<'_>) -> Option<&'v str> {
     let name = name_of(event).strip_prefix("session.")?;
     let name = name.strip_prefix("next.").unwrap_or(name);
@@ -127,12 +127,12 @@ pub(super) fn newer<'v>(event: &'v Json<'_>) -> Option<&'v str> {
             name == *known
         }
     });
-    // Version 1 told all of a session in `info`.
+    // Version 1 has the whole session in `info`.
     let begins = name == "created" && properties(event).get("info").is_null();
     (is_newer || begins).then_some(name)
 }
 
-/// The stream of all projects wraps each event in `{directory, payload}`.
+/// The inner event. The stream of all projects wraps each event in `{directory, payload}`.
 pub(super) fn within<'v, 'a>(value: &'v Json<'a>) -> &'v Json<'a> {
     if value.at(&["payload", "type"]).is_null() {
         value
@@ -141,8 +141,8 @@ pub(super) fn within<'v, 'a>(value: &'v Json<'a>) -> &'v Json<'a> {
     }
 }
 
-/// The name of an event. Those of a database end in the version of their schema: `message.updated.1`,
-/// `session.created@1`.
+/// The name of an event. Names in a database end in the version of their schema:
+/// `message.updated.1`, `session.created@1`.
 pub(super) fn name_of<'v>(event: &'v Json<'_>) -> &'v str {
     let name = event.get("type").str_or_empty();
     match name.rsplit_once(['.', '@']) {
@@ -151,7 +151,7 @@ pub(super) fn name_of<'v>(event: &'v Json<'_>) -> &'v str {
     }
 }
 
-/// What an event carries.
+/// The data of an event.
 pub(super) fn properties<'v, 'a>(event: &'v Json<'a>) -> &'v Json<'a> {
     if event.has("properties") {
         event.get("properties")

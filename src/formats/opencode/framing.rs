@@ -1,11 +1,10 @@
-//! The fixed framing that OpenCode's tools put around their output, for the model to read. What is
-//! shown is what lies within.
+//! Removes the fixed framing that OpenCode's tools put around their output for the model.
 //!
-//! Invariant: only whole, known frames are taken off; any other text stays as it is.
+//! Invariant: only complete frames of a known form are removed; any other text is unchanged.
 
 use std::borrow::Cow;
 
-/// The output of a tool without the tool's own frame.
+/// The output of a tool without the tool's frame.
 pub(super) fn unframed<'t>(tool: &str, output: &'t str) -> Cow<'t, str> {
     match tool {
         "read" => file(output),
@@ -15,8 +14,8 @@ pub(super) fn unframed<'t>(tool: &str, output: &'t str) -> Cow<'t, str> {
     }
 }
 
-/// A file as the read tool gives it: since 1.2 in `<path>`, `<type>` and `<content>`, before in `<file>`
-/// with numbers of five digits. What follows the frame (reminders) stays.
+/// The content that the read tool returned: since 1.2 in `<path>`, `<type>` and `<content>`, before
+/// in `<file>` with line numbers of five digits. Text after the frame (reminders) stays.
 pub(super) fn file(output: &str) -> Cow<'_, str> {
     if let Some((content, rest)) = inner(output, "<file>\n", "</file>") {
         let lines = without_end(content).lines().map(renumbered);
@@ -36,7 +35,7 @@ pub(super) fn file(output: &str) -> Cow<'_, str> {
     }
 }
 
-/// What a sub-agent answered, and the session that it says it was.
+/// The answer of a sub-agent, without the frame that names its session.
 fn task(output: &str) -> &str {
     let found = output
         .split_once("<task_result>\n")
@@ -49,7 +48,7 @@ fn task(output: &str) -> &str {
     }
 }
 
-/// The same since 2.0, with a line of facts before it.
+/// The answer of a sub-agent since 2.0, which has a line of facts before it.
 fn subagent(output: &str) -> &str {
     let found = output
         .strip_prefix("<subagent ")
@@ -58,7 +57,8 @@ fn subagent(output: &str) -> &str {
     found.map_or(output, str::trim_end)
 }
 
-/// The session that a `task` call names in its output; versions before metadata had it only there.
+/// The session that a `task` call names in its output. Versions without metadata have it only
+/// there.
 pub(super) fn task_session(output: &str) -> Option<&str> {
     let heads = ["task_id: ", "<task id=\"", "<subagent sessionID=\""];
     let rest = heads.iter().find_map(|head| output.strip_prefix(head))?;
@@ -66,8 +66,7 @@ pub(super) fn task_session(output: &str) -> Option<&str> {
     rest.get(..end).filter(|id| id.starts_with("ses_"))
 }
 
-/// The session of a task that went on in the background, and how it ended, as a text says that the program wrote below
-/// it.
+/// The session of a background task and how it ended, from a text by the program.
 pub(super) fn task_end(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start();
     let session = task_session(text).filter(|_| text.starts_with("<task "))?;
@@ -83,7 +82,7 @@ pub(super) fn task_end(text: &str) -> Option<(&str, &str)> {
     Some((session, state.unwrap_or(usual)))
 }
 
-/// How the command of a shell tool ended, which its text says last since 2.0.
+/// The exit code of a shell command, which is at the end of its output since 2.0.
 pub(super) fn shell_exit(tool: &str, output: &str) -> Option<i64> {
     let last = output
         .trim_end()
@@ -96,7 +95,7 @@ pub(super) fn shell_exit(tool: &str, output: &str) -> Option<i64> {
         .ok()
 }
 
-/// What the shell tool says of a command that it ended itself.
+/// The shell tool's note about a command that it terminated itself.
 pub(super) fn shell_note(tool: &str, output: &str) -> Option<&'static str> {
     if tool == "shell"
         && output
@@ -124,7 +123,7 @@ fn without_end(content: &str) -> &str {
     }
 }
 
-/// `00012| text` as `12: text`.
+/// Converts `00012| text` to `12: text`.
 fn renumbered(line: &str) -> Cow<'_, str> {
     let Some((number, text)) = line.split_once('|') else {
         return Cow::Borrowed(line);

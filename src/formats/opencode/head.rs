@@ -1,4 +1,5 @@
-//! A message without its parts, what its parts say about it, and what it shows besides them.
+//! The head of a message: its own facts, the facts that its parts add, and the blocks that it has
+//! besides its parts.
 
 use std::collections::HashMap;
 
@@ -18,36 +19,34 @@ use crate::model::usage::Usage;
 /// A message without its parts.
 #[derive(Debug)]
 pub(super) struct Head {
-    /// The entry, without blocks and usage.
+    /// The entry, without parts and usage.
     pub(super) entry: Entry,
-    /// Its session.
     pub(super) session: Text,
-    /// Whether a user speaks, or the program in a user's place.
+    /// Whether the message has the user's role; its text may still be the program's.
     pub(super) is_user: bool,
-    /// Whether nothing more will come.
+    /// Whether the message is complete.
     pub(super) is_closed: bool,
-    /// Whether the message itself was recorded, not only parts of it.
+    /// Whether the message itself has been read, and not only parts of it.
     pub(super) has_message: bool,
-    /// What it cost.
+    /// The usage of the message.
     pub(super) cost: Option<Spent>,
-    /// Usage of nothing but zeros, as long as nothing shows that there was a request.
+    /// Usage of zero that is withheld until a part shows that there was a request.
     pub(super) doubted: Option<Box<Usage>>,
-    /// What the error says that ended it.
+    /// The text of the error that ended the message.
     pub(super) failure: Option<Text>,
-    /// What it shows after its parts: how it ended, what it changed.
+    /// Blocks after the parts: how the message ended, and which files it changed.
     pub(super) tail: Vec<Block>,
-    /// The message that asked for this compaction, if it answers one.
+    /// The message that requested this compaction, if the message answers one.
     pub(super) summarizes: Option<Key>,
 }
 
 impl Head {
-    /// Whether the model speaks.
     pub(super) fn is_answer(&self) -> bool {
         self.entry.role == Role::Assistant
     }
 
-    /// No request was made for it: the user ran a command, which the program wrote down as a call. The model is not asked
-    /// to go on.
+    /// Marks a message without a request as done: the user ran a command, which the program
+    /// recorded as a call, and the model is not going to continue.
     pub(super) fn asks_nothing(&mut self) {
         let is_command = self.is_answer() && self.is_closed && self.failure.is_none();
         if is_command && self.entry.stop == Stop::Unrecorded {
@@ -56,17 +55,16 @@ impl Head {
     }
 }
 
-/// What a message cost, as far as sums need it, and what tells one cost from another.
+/// Usage in compact form, as far as sums need it, with a hash to detect changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Spent {
-    /// Input, output, cache reads, cache writes, reasoning.
+    /// Input, output, cache reads, cache writes and reasoning tokens.
     tokens: [u64; 5],
     usd: Option<f64>,
     mark: Piece,
 }
 
 impl Spent {
-    /// What this usage says.
     pub(super) fn of(usage: &Usage) -> Self {
         let counts = [
             usage.input,
@@ -83,7 +81,7 @@ impl Spent {
         }
     }
 
-    /// The same as usage.
+    /// The usage that this stands for.
     pub(super) fn usage(self) -> Usage {
         let [input, output, cache_read, cache_write, reasoning] = self.tokens.map(Some);
         Usage {
@@ -98,20 +96,20 @@ impl Spent {
     }
 }
 
-/// What the parts of a message say about it.
+/// The facts about a message that its parts contain.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
-    /// Parts in which its author speaks.
+    /// Parts with content by the message's author.
     pub(super) own: Pieces,
-    /// Parts that ask for a compaction.
+    /// Parts that request a compaction.
     pub(super) compactions: Pieces,
-    /// All parts that were recorded.
+    /// All parts read so far.
     pub(super) seen: Pieces,
-    /// Whether a part tells of a request to the model.
+    /// Whether a part proves that there was a request to the model.
     pub(super) is_request: bool,
-    /// What the program added, while nothing was said that it could be an addition to.
+    /// Blocks added by the program, until the author's own content is read.
     pub(super) waiting: Vec<Block>,
-    /// Whether an entry for what was added was recorded.
+    /// Whether an entry for blocks added by the program has been emitted.
     pub(super) has_addition: bool,
     /// Calls without a result.
     #[expect(
@@ -119,27 +117,25 @@ pub(super) struct Facts {
         reason = "messages are many, and few of them have one"
     )]
     pub(super) open_calls: Option<Box<HashMap<Piece, Key>>>,
-    /// What its steps cost, until the message itself tells that.
+    /// The usage of the steps, until the message itself records usage.
     pub(super) steps: Vec<(Piece, Usage)>,
-    /// Records of parts without blocks, while nothing of the message is shown.
+    /// Records of parts without blocks, until an entry is emitted for the message.
     pub(super) records: Vec<Origin>,
 }
 
-/// Where a part belongs.
+/// The message that a part belongs to.
 #[derive(Debug)]
 pub(super) struct Owner {
-    /// Its message.
     pub(super) message: Key,
-    /// Its session.
     pub(super) session: Text,
-    /// When it was recorded, where messages are never sent themselves.
+    /// The time of the record, for streams that never send messages themselves.
     pub(super) at: Option<Timestamp>,
-    /// Its record, where it has one of its own.
+    /// The record of the part, if it has one of its own.
     pub(super) record: Option<Origin>,
 }
 
 impl Owner {
-    /// What stands for a message until it is recorded.
+    /// A provisional head, until the message itself is read.
     pub(super) fn head(&self, sessions: &mut Sessions, out: &mut Batch) -> Head {
         let mut entry = out.new_entry(self.message.clone(), Role::Assistant, self.at);
         entry.lane = sessions.lane_of(&self.session, out);
@@ -159,14 +155,14 @@ impl Owner {
     }
 }
 
-/// The block of the error that ended a message.
+/// The piece of the error that ended a message.
 pub(super) const FAILURE: Piece = Piece(1);
 pub(super) const COMPACTION: Piece = Piece(2);
 pub(super) const CUT: Piece = Piece(4);
-/// The block of a message of an unknown role.
+/// The piece of a message with an unknown role.
 pub(super) const UNKNOWN: Piece = Piece(5);
 impl Facts {
-    /// Takes what a part says; what the same part said before no longer counts.
+    /// Records the facts of a part, in place of what the same part recorded before.
     pub(super) fn learn(&mut self, part: &Part, has_message: bool) {
         self.seen.keep(part.piece, true);
         self.own.keep(part.piece, part.is_own);
@@ -180,8 +176,8 @@ impl Facts {
         }
     }
 
-    /// What the program added stands apart, once something was said that it could be an addition to.
-    /// Answers whether the part does.
+    /// Moves content added by the program into an entry of its own, once the author's own content
+    /// has been read. Returns whether the part itself is in that entry.
     pub(super) fn set_apart(&mut self, part: &Part, entry: &Entry, out: &mut Batch) -> bool {
         if self.own.is_empty() {
             if part.is_added {
@@ -205,12 +201,12 @@ impl Facts {
         part.is_added
     }
 
-    /// A call has no result yet.
+    /// Registers a call that has no result yet.
     pub(super) fn begin_call(&mut self, piece: Piece, call: Key) {
         self.open_calls.get_or_insert_default().insert(piece, call);
     }
 
-    /// A call has its result, or none any more.
+    /// Unregisters a call that has a result, or will have none.
     pub(super) fn end_call(&mut self, piece: Piece) {
         let left = self.open_calls.as_mut().map(|open| {
             open.remove(&piece);
@@ -221,7 +217,7 @@ impl Facts {
         }
     }
 
-    /// Forgets what a part said.
+    /// Removes the facts of a part.
     pub(super) fn forget(&mut self, piece: Piece) {
         self.seen.keep(piece, false);
         self.waiting.retain(|block| block.piece != piece);
@@ -232,7 +228,7 @@ impl Facts {
     }
 }
 
-/// A user message in which only the program speaks is the program's.
+/// Sets the role: a user message without content by the user belongs to the program.
 pub(super) fn settle_role(head: &mut Head, facts: Option<&Facts>) {
     if !head.is_user {
         return;
@@ -244,7 +240,7 @@ pub(super) fn settle_role(head: &mut Head, facts: Option<&Facts>) {
     head.entry.marks.quiet = !is_own && !is_compaction && head.entry.from.is_none();
 }
 
-/// What a message shows after its parts.
+/// The blocks after the parts of a message.
 pub(super) fn tail(info: &Json<'_>) -> Vec<Block> {
     let recorded = [
         (
@@ -259,12 +255,12 @@ pub(super) fn tail(info: &Json<'_>) -> Vec<Block> {
         .collect()
 }
 
-/// The line of an answer to a request for a compaction that shows none itself.
+/// The separator for a summarizing answer whose request does not show one.
 pub(super) fn compaction_line() -> Block {
     Block::new(COMPACTION, Break::compaction(""))
 }
 
-/// An entry for what the program added to a message: file contents, reminders.
+/// An entry for content that the program added to a message, such as file contents and reminders.
 pub(super) fn addition(entry: &Entry) -> Entry {
     let Marks {
         undone,
@@ -293,7 +289,7 @@ pub(super) fn addition(entry: &Entry) -> Entry {
     }
 }
 
-/// An entry for the files that the turn of a prompt changed.
+/// An entry for the files changed in the turn of a prompt.
 pub(super) fn changes(entry: &Entry, info: &Json<'_>, out: &mut Batch) -> Option<Entry> {
     let kind = changes::diffs("this turn", info.at(&["summary", "diffs"]).items(), out)?;
     let key = Text::clean(&format!("changes:{}", entry.key));
@@ -306,12 +302,12 @@ pub(super) fn changes(entry: &Entry, info: &Json<'_>, out: &mut Batch) -> Option
     Some(entry)
 }
 
-/// The key of the entry for what was added to a message.
+/// The key of the entry for added content.
 pub(super) fn addition_key(message: &Key) -> Key {
     Text::clean(&format!("added:{message}"))
 }
 
-/// The sum of what was spent; what no term tells stays untold.
+/// The sum of usages. A count that none of them has stays `None`.
 pub(super) fn sum<'u>(terms: impl Iterator<Item = &'u Usage>) -> Usage {
     let add = |a: Option<u64>, b: Option<u64>| match (a, b) {
         (Some(a), Some(b)) => Some(a.saturating_add(b)),

@@ -1,11 +1,11 @@
-//! A message's own facts: who speaks, when, what it cost, how it failed. Its content is in parts.
+//! The facts of a message itself: usage, errors, retries and how it ended. Its content is in parts.
 
 use crate::formats::json::Json;
 use crate::model::entry::Break;
 use crate::model::text::Text;
 use crate::model::usage::{Scope, Usage};
 
-/// What an answer cost. `None` if no tokens are recorded.
+/// The usage of an answer; `None` if it records no tokens.
 pub(super) fn usage(info: &Json<'_>) -> Option<Usage> {
     let tokens = info.get("tokens");
     if !tokens.is_object() {
@@ -20,7 +20,8 @@ pub(super) fn usage(info: &Json<'_>) -> Option<Usage> {
         .into_iter()
         .flatten()
         .fold(0, u64::saturating_add);
-    // Since 1.15 reasoning lies beside output, before it lay within; only `total` tells which.
+    // Since 1.15 reasoning tokens are separate from output; before, they were included. Only
+    // `total` shows which applies.
     let beside = reasoning
         .filter(|n| *n > 0 && tokens.get("total").count() == Some(known.saturating_add(*n)));
     Some(Usage {
@@ -69,12 +70,13 @@ pub(super) fn failure(error: &Json<'_>) -> Option<Break> {
     )))
 }
 
-/// Whether an answer that ended with this error is left out of later requests. What the user stopped is not.
+/// Whether an answer that ended with this error is omitted from later requests. An answer that the
+/// user stopped is not.
 pub(super) fn is_left_out(error: &Json<'_>) -> bool {
     !error.is_null() && !matches!(failure(error), None | Some(Break::Interrupted(_)))
 }
 
-/// A request that failed and is made again.
+/// A failed request that will be retried.
 pub(super) fn retry(json: &Json<'_>) -> Break {
     let what = match failure(json.get("error")) {
         Some(Break::Error(what) | Break::Interrupted(what)) => what,
@@ -87,7 +89,7 @@ pub(super) fn retry(json: &Json<'_>) -> Break {
     Break::error(&format!("attempt {attempt} failed: {what}"))
 }
 
-/// An answer that ended neither because it was done nor for its calls.
+/// An answer that was cut off: it ended neither normally nor with calls.
 pub(super) fn cut_short(info: &Json<'_>) -> Option<Break> {
     let why = match info.get("finish").str_or_empty() {
         "length" => "the answer was cut at the limit of output tokens",
@@ -97,7 +99,7 @@ pub(super) fn cut_short(info: &Json<'_>) -> Option<Break> {
     (!info.get("error").is_object()).then(|| Break::Error(Text::from(why)))
 }
 
-/// The system prompt that messages of 0.15 repeat: a string or a list of strings.
+/// The system prompt that messages of 0.15 repeat, a string or a list of strings.
 pub(super) fn system(info: &Json<'_>) -> Option<String> {
     let recorded = info
         .get("system")

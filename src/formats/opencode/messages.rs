@@ -1,7 +1,6 @@
-//! Messages and their parts, in whatever order they come: each message is one entry, each part a piece
-//! of it.
+//! Messages and their parts, in any order: each message is one entry, each part a piece of it.
 //!
-//! Invariant: what a part shows is the same whether its message was recorded before or comes later.
+//! Invariant: the blocks of a part are the same whether its message comes before or after it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,28 +21,28 @@ use crate::model::tool::identifies;
 use crate::model::tool::{ToolKind, ToolState};
 use crate::model::usage::Usage;
 
-/// All messages of a reading.
+/// All messages read so far.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
-    // There may be hundreds of thousands, so what is kept of each is little.
+    // There may be hundreds of thousands of messages, so only a little is kept of each.
     heads: HashMap<Key, Box<Head>>,
     facts: HashMap<Key, Box<Facts>>,
     removed: HashSet<Key>,
-    /// Names that many messages share.
+    /// Interned names, which many messages share.
     names: HashSet<Text>,
-    /// The part that first used a call id: models repeat ids, and one part is one call.
+    /// The first part with each call id. Models repeat ids, but each part is a call of its own.
     call_owners: ByKey<Piece>,
     systems: HashSet<Piece>,
-    /// What calls that change files say of them.
+    /// The headlines of calls that edit files.
     edited: HashSet<Text>,
-    /// The answers that summarize, by the messages that asked for it.
+    /// Summarizing answers, by the message that requested the summary.
     summaries: HashMap<Key, Key>,
-    /// Calls that start a sub-agent and do not say which: their messages, when they were made, and what for.
+    /// Calls that start a sub-agent without naming its session: their message, time and headline.
     starters: HashMap<Key, (Key, Timestamp, Text)>,
 }
 
 impl Messages {
-    /// A message with all its parts.
+    /// Adds a message with all of its parts.
     pub(super) fn whole(
         &mut self,
         info: &Json<'_>,
@@ -95,8 +94,8 @@ impl Messages {
         self.add_changes(&key, info, out);
     }
 
-    /// A message without its parts, as a record of its own (`is_file`) or as an event. Answers its key and whether it is
-    /// new.
+    /// Adds a message without its parts, as a record of its own (`is_file`) or from an event.
+    /// Returns its key and whether it is new.
     pub(super) fn message(
         &mut self,
         info: &Json<'_>,
@@ -117,7 +116,8 @@ impl Messages {
             entry.blocks.extend(head.tail.iter().cloned());
             let is_closed = head.is_closed;
             out.entry(entry);
-            // By an edit of its own: usage that comes with an entry never takes back what parts recorded.
+            // Usage is emitted as an edit of its own, since usage within an entry never replaces
+            // what parts recorded.
             let is_news = head.doubted.is_none() && head.cost != had_cost;
             if let Some(usage) = message::usage(info).filter(|_| is_news) {
                 let model = head.entry.model.clone();
@@ -131,7 +131,8 @@ impl Messages {
         (key, is_new)
     }
 
-    /// A part by itself. `owner` says where and when it was owner. Answers whether it made an entry.
+    /// Adds a part that is recorded separately. `owner` is its message. Returns whether a new entry
+    /// was emitted.
     pub(super) fn part(
         &mut self,
         owner: &Owner,
@@ -178,7 +179,7 @@ impl Messages {
             .extend(owner.record.filter(|_| part.blocks.is_empty()));
         entry.blocks = part.blocks;
         if is_first && !head.tail.is_empty() {
-            // What a message shows last stays last.
+            // The tail must stay after all parts, so its blocks are moved behind the new one.
             for block in &head.tail {
                 out.retire_piece(owner.message.clone(), block.piece);
             }
@@ -198,7 +199,8 @@ impl Messages {
         is_new && shows
     }
 
-    /// A block that a message gets besides its parts, and when, if that is owner. Answers whether the message is known.
+    /// Adds a block that is not a part to a message. If `at` is given, it extends the message's
+    /// end. Returns whether the message has been read.
     pub(super) fn add(
         &mut self,
         message: &Key,
@@ -216,7 +218,7 @@ impl Messages {
         true
     }
 
-    /// The message is gone.
+    /// Removes a message.
     pub(super) fn remove(&mut self, key: Key, out: &mut Batch) {
         self.heads.remove(&key);
         self.facts.remove(&key);
@@ -225,7 +227,7 @@ impl Messages {
         out.push(Edit::Retire(key));
     }
 
-    /// A part is gone.
+    /// Removes a part from its message.
     pub(super) fn remove_part(&mut self, of: Key, piece: Piece, out: &mut Batch) {
         out.retire_piece(of.clone(), piece);
         out.retire_piece(head::addition_key(&of), piece);
@@ -243,17 +245,17 @@ impl Messages {
         }
     }
 
-    /// Whether the message was read.
+    /// Whether the message has been read.
     pub(super) fn knows(&self, key: &Key) -> bool {
         self.heads.contains_key(key)
     }
 
-    /// Whether the message was removed.
+    /// Whether the message has been removed.
     pub(super) fn is_removed(&self, key: &Key) -> bool {
         self.removed.contains(key)
     }
 
-    /// Undo and redo: marks the messages of a session anew.
+    /// Updates the undone marks of a session's messages after an undo or redo.
     pub(super) fn mark_undone(&mut self, session: &Text, sessions: &Sessions, out: &mut Batch) {
         let mut changed: Vec<Entry> = Vec::new();
         for head in self
@@ -278,8 +280,8 @@ impl Messages {
         }
     }
 
-    /// An error of a session: shown in the answer that is open, which will tell it too. Answers `false`
-    /// if there is none, and its last answer does not tell it already.
+    /// Adds an error of a session to its open answer, which will also record it. Returns `false` if
+    /// no answer is open and the last answer does not have the error already.
     pub(super) fn fail(&mut self, session: &Text, failure: &Break, out: &mut Batch) -> bool {
         let answers = self
             .heads
@@ -299,7 +301,7 @@ impl Messages {
         head.failure.as_ref() == Some(&words)
     }
 
-    /// The answer of a session that is being written.
+    /// The answer of a session that is still being written.
     pub(super) fn open_answer(&self, session: &Text) -> Option<Key> {
         let is_open =
             |head: &&Head| head.is_answer() && !head.is_closed && head.session == *session;
@@ -307,13 +309,13 @@ impl Messages {
         open.map(|head| &head.entry.key).max().cloned()
     }
 
-    /// The last time that messages of a session tell.
+    /// The latest time in the messages of a session.
     pub(super) fn last_time(&self, session: &Text) -> Option<Timestamp> {
         let heads = self.heads.values().filter(|head| head.session == *session);
         heads.filter_map(|head| head.entry.end()).max()
     }
 
-    /// Whether the last answer of a session tells how it failed.
+    /// Whether the last answer of a session records a failure.
     pub(super) fn tells_failure(&self, session: &Text) -> bool {
         let answers = self
             .heads
@@ -324,7 +326,8 @@ impl Messages {
         last.is_some_and(|head| head.failure.is_some())
     }
 
-    /// Links sessions that another one started to its calls, where neither names the other: the last call before.
+    /// Links sub-agents to the calls that started them if neither names the other: the last such
+    /// call before the session was created.
     pub(super) fn link(&mut self, sessions: &mut Sessions, out: &mut Batch) {
         for (id, parent, created) in sessions.unlinked() {
             let is_its = |message: &Key| {
@@ -347,7 +350,7 @@ impl Messages {
         }
     }
 
-    /// Whether a compaction of the session was recorded by its messages.
+    /// Whether the messages of the session record a compaction.
     pub(super) fn has_compaction(&self, session: &Text) -> bool {
         self.heads.iter().any(|(key, head)| {
             let asks = || {
@@ -359,12 +362,12 @@ impl Messages {
         })
     }
 
-    /// Whether a call said that it changes the file.
+    /// Whether a call has edited the file.
     pub(super) fn is_edited(&self, file: &str) -> bool {
         !file.is_empty() && self.edited.iter().any(|headline| headline.contains(file))
     }
 
-    /// What the answers of a session cost together; `None` while one is being written.
+    /// The total usage of a session's answers; `None` while one is still being written.
     pub(super) fn spent(&self, session: &Text) -> Option<Usage> {
         let heads = || self.heads.values().filter(|head| head.session == *session);
         let is_open = heads().any(|head| head.entry.marks.open);
@@ -377,7 +380,8 @@ impl Messages {
         (!is_open).then(|| sum(costs().iter()))
     }
 
-    /// Remembers what a part says about its message and gives its call a key of its own.
+    /// Records the facts of a part about its message. A call whose id an earlier part already has
+    /// gets a key of its own.
     fn seen(
         &mut self,
         key: &Key,
@@ -423,14 +427,14 @@ impl Messages {
                 first,
             });
         }
-        // The message that asked for the compaction shows the line, so its answer need not.
+        // The request for the compaction shows the separator, so the summarizing answer need not.
         if let Some(of) = part.is_compaction.then(|| self.summary_of(key)).flatten() {
             out.retire_piece(of, COMPACTION);
         }
         part
     }
 
-    /// The same name, kept once.
+    /// Interns a name.
     fn shared(&mut self, name: Text) -> Text {
         if let Some(known) = self.names.get(&name) {
             return known.clone();
@@ -439,7 +443,7 @@ impl Messages {
         name
     }
 
-    /// Builds or renews the head of a message. Answers what it shows before its parts.
+    /// Makes or updates the head of a message. Returns a block to show before the parts.
     fn head(
         &mut self,
         key: &Key,
@@ -470,7 +474,8 @@ impl Messages {
             .or(known_failure);
         let usage = message::usage(info).filter(|_| !entry.marks.copy);
         let cost = usage.as_ref().map(Spent::of);
-        // The agent may write a call as a message of its own. A request that failed is one all the same.
+        // The agent may write a call as a message of its own, without a request to the model. A
+        // message with an error was always a request.
         let is_request = info.get("error").is_object()
             || self.facts.get(key).is_some_and(|facts| facts.is_request);
         let doubted = usage
@@ -499,7 +504,8 @@ impl Messages {
         unknown.or_else(|| needs_line.then(head::compaction_line))
     }
 
-    /// What stands for a message of an unknown role, which may be sent more than once.
+    /// The block of a message with an unknown role. The role is counted once, even if the message
+    /// is sent again.
     fn unknown(&self, key: &Key, info: &Json<'_>, out: &mut Batch) -> Block {
         let is_again = self.heads.get(key).is_some_and(|head| head.has_message);
         let before = is_again.then(|| (out.tally.unknown.clone(), out.notices.len()));
@@ -515,7 +521,7 @@ impl Messages {
         Block::new(head::UNKNOWN, block)
     }
 
-    /// The entry of a message, without its parts. What is sent again keeps its place in the file.
+    /// The entry of a message without its parts. A message that is sent again keeps its origin.
     fn entry(
         &mut self,
         key: &Key,
@@ -536,7 +542,7 @@ impl Messages {
         }
         entry.lane = sessions.lane_of(session, out);
         entry.parent = info.get("parentID").text();
-        // What goes on in the background says so when it has ended.
+        // Messages with a source are notices that background work has ended.
         entry.from = info
             .get("source")
             .filled()
@@ -564,8 +570,8 @@ impl Messages {
         }
     }
 
-    /// The system prompt. Its body is made last of its record, so that showing it only once moves no
-    /// other body.
+    /// Emits a system prompt once. Its body is the last one of its record, so that omitting it does
+    /// not renumber other bodies.
     fn add_system(&mut self, info: &Json<'_>, lane: Option<Name>, out: &mut Batch) {
         let Some(prompt) = message::system(info) else {
             return;
@@ -582,7 +588,7 @@ impl Messages {
         out.entry(entry);
     }
 
-    /// The answer that summarizes for this message.
+    /// The answer that summarizes at this message's request.
     fn summary_of(&self, key: &Key) -> Option<Key> {
         let answer = self.summaries.get(key)?;
         self.heads
@@ -608,7 +614,7 @@ impl Messages {
     }
 }
 
-/// The key of a message.
+/// The key of a message: its id, or else its origin.
 pub(super) fn key_of(info: &Json<'_>, out: &Batch) -> Key {
     info.get("id")
         .str()
@@ -616,12 +622,12 @@ pub(super) fn key_of(info: &Json<'_>, out: &Batch) -> Key {
         .map_or_else(|| out.origin_key(), Text::clean)
 }
 
-/// Whether nothing more of a message is to come.
+/// Whether the message is complete.
 fn is_closed(info: &Json<'_>) -> bool {
     !info.at(&["time", "completed"]).is_null() || info.get("error").is_object()
 }
 
-/// The first prompt is the title of a session that has none.
+/// Offers the first prompt as title, for sessions that have none.
 fn offer_title(entry: &Entry, parts: &[Part], out: &mut Batch) {
     let is_prompt = entry.marks.prompt || (entry.marks.copy && entry.role == Role::User);
     if !is_prompt || entry.lane.is_some() {

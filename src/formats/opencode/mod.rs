@@ -1,6 +1,6 @@
-//! OpenCode: a storage folder with a small JSON file for each session, message and part; the export
-//! of a session as one document; the event stream of its server. All three tell the same objects, so
-//! one decoder reads them by their content.
+//! OpenCode: a storage folder with a small JSON file per session, message and part; the export of a
+//! session as one document; the event stream of its server. All of them contain the same objects,
+//! so one decoder handles them by their content.
 
 mod asks;
 mod blocks;
@@ -30,8 +30,7 @@ use super::roots::SessionName;
 use super::tables::{Queries, Tables};
 use crate::model::record::Shape;
 
-/// OpenCode finds a session by its id (opencode.ai/docs/cli).
-/// The format.
+/// The format. OpenCode finds a session by its id (opencode.ai/docs/cli).
 pub(crate) struct Opencode;
 
 impl Format for Opencode {
@@ -121,7 +120,7 @@ fn sniff_folder(probe: &Probe<'_>) -> Verdict {
     Verdict::yes(confidence, Shape::Folder, "a folder that contains storage")
 }
 
-/// Elements of an array or lines: messages with parts, server events, or the parts that
+/// The verdict on array elements or lines: messages with parts, server events, or the parts that
 /// `opencode run --format json` prints.
 fn sniff_values(values: &[Json<'_>], shape: Shape) -> Option<Verdict> {
     let objects = || values.iter().filter(|value| value.is_object());

@@ -1,6 +1,6 @@
-//! Parts to blocks: text, reasoning, files, tool calls with their results, and the marks between.
+//! Converts parts to blocks: text, reasoning, files, tool calls with their results, and separators.
 //!
-//! Invariant: what a part yields depends on the part alone; message and lane are the decoder's.
+//! Invariant: the blocks of a part depend on the part alone; the decoder adds message and lane.
 
 use super::blocks::{image, inline_bytes, raw};
 use super::{changes, framing, message, tool};
@@ -17,30 +17,30 @@ use crate::model::usage::Usage;
 /// A decoded part.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
-    /// Its identity within the message.
     pub(super) piece: Piece,
-    /// Its blocks; none for the marks around a step.
+    /// The blocks; none for the markers around a step.
     pub(super) blocks: Vec<Block>,
-    /// Whether its author meant to say something: it makes a user's message a prompt.
+    /// Whether this is content by the message's author, which makes a user message a prompt.
     pub(super) is_own: bool,
-    /// Whether the program added it to what was said.
+    /// Whether the program added this to the author's content.
     pub(super) is_added: bool,
-    /// Whether it asks for a compaction.
+    /// Whether this requests a compaction.
     pub(super) is_compaction: bool,
-    /// The first message that this compaction keeps.
+    /// The first message that remains after this compaction.
     pub(super) kept: Option<Text>,
     /// The session that a `task` call started.
     pub(super) child: Option<Text>,
-    /// What the step cost, as its last part repeats it.
+    /// The usage of the step, if the part is the step's last.
     pub(super) usage: Option<Usage>,
-    /// Whether its message was a request to the model: opencode itself makes messages that only hold calls.
+    /// Whether the part proves a request to the model. OpenCode itself makes messages that only
+    /// hold calls.
     pub(super) is_of_request: bool,
-    /// The last time at which its message was being written.
+    /// The latest time at which the message was still being written.
     pub(super) until: Option<Timestamp>,
 }
 
 impl Part {
-    /// A part with these blocks, of which nothing more is known.
+    /// A part with these blocks and no facts.
     pub(super) fn of(piece: Piece, blocks: Vec<Block>) -> Self {
         Self {
             piece,
@@ -56,7 +56,6 @@ impl Part {
         }
     }
 
-    /// The call of the part, if it is one.
     pub(super) fn call(&self) -> Option<&ToolCall> {
         self.blocks.iter().find_map(|block| match &block.kind {
             BlockKind::Call(call) => Some(&**call),
@@ -64,7 +63,7 @@ impl Part {
         })
     }
 
-    /// The same call under another key.
+    /// Replaces the key of the call.
     pub(super) fn rename_call(&mut self, key: Key) {
         for block in &mut self.blocks {
             if let BlockKind::Call(call) = &mut block.kind {
@@ -73,7 +72,7 @@ impl Part {
         }
     }
 
-    /// Ends a call that will have no result: its message is complete.
+    /// Closes a call that will have no result, since its message is complete.
     pub(super) fn close(&mut self) {
         for block in &mut self.blocks {
             if let BlockKind::Call(call) = &mut block.kind
@@ -84,7 +83,7 @@ impl Part {
         }
     }
 
-    /// The first words that its author said.
+    /// The first text by the message's author.
     pub(super) fn said(&self) -> Option<&Text> {
         self.blocks.iter().find_map(|block| match &block.kind {
             BlockKind::Text(body) if self.is_own => Some(body.text_or_stub()),
@@ -93,7 +92,7 @@ impl Part {
     }
 }
 
-/// Decodes a part. `piece` is its identity, `name` a name for its result.
+/// Decodes a part. `piece` is its identity within the message, `name` a name for its result.
 pub(super) fn decode(json: &Json<'_>, piece: Piece, name: &str, out: &mut Batch) -> Part {
     let mut part = Part::of(piece, Vec::new());
     let mut kinds = Vec::new();
@@ -152,14 +151,14 @@ pub(super) fn decode(json: &Json<'_>, piece: Piece, name: &str, out: &mut Batch)
         .into_iter()
         .map(|kind| Block::new(piece, kind))
         .collect();
-    // What stands for a part stands in its first block.
+    // What is sent for the whole part is recorded in its first block.
     if let Some(first) = part.blocks.first_mut() {
         first.sent = sent;
     }
     part
 }
 
-/// What opencode sends to the model of a part.
+/// What OpenCode sends to the model for a part.
 fn sent(json: &Json<'_>) -> Sent {
     let words = |words: &str| Sent::As(Box::new(words.into()));
     match json.get("type").str_or_empty() {
@@ -169,7 +168,7 @@ fn sent(json: &Json<'_>) -> Sent {
             let is_dropped = !time.get("compacted").is_null();
             let end = time.first(&["compacted", "end", "start"], Json::moment);
             match json.at(&["state", "status"]).str() {
-                // Its result may come by itself.
+                // The result may come in a record of its own.
                 Some(_) if json.get("isEvent").is_true() => Sent::Usual,
                 Some("pending" | "running") => words("[Tool execution was interrupted]"),
                 _ if is_dropped => Sent::Until(end.unwrap_or(Timestamp(0))),
@@ -183,7 +182,7 @@ fn sent(json: &Json<'_>) -> Sent {
     }
 }
 
-/// Text that the program put into a message is not what its author said.
+/// A text and whether the author wrote it. Text that the program added becomes a raw block.
 fn text(json: &Json<'_>, out: &mut Batch) -> (BlockKind, bool) {
     let said = json.get("text").str_or_empty();
     if json.get("synthetic").is_true() {
@@ -233,14 +232,14 @@ fn file(json: &Json<'_>, out: &mut Batch) -> BlockKind {
     raw(&format!("file {name}"), &facts.join("\n"), out)
 }
 
-/// The lines that are meant: those of a symbol, or those in the query of the address.
+/// The referenced lines, from a symbol's range or from the query of a URL.
 fn lines(range: &Json<'_>, query: &str) -> Option<String> {
     let asked = |name: &str| {
         query
             .split('&')
             .find_map(|one| one.strip_prefix(name)?.strip_prefix('='))
     };
-    // The protocol of language servers counts lines from 0.
+    // The language server protocol counts lines from 0.
     let line = |end: &str| {
         range
             .at(&[end, "line"])
@@ -255,7 +254,7 @@ fn lines(range: &Json<'_>, query: &str) -> Option<String> {
     ))
 }
 
-/// What the user asked for in a few words, and the whole prompt that was made of it.
+/// The user's request for a sub-agent in short, and the full prompt made from it.
 fn subtask(json: &Json<'_>, out: &mut Batch) -> [BlockKind; 2] {
     let command = json
         .get("command")

@@ -1,6 +1,6 @@
-//! Where OpenCode keeps sessions, and where the files of one lie in a storage folder.
+//! Finds the sessions of OpenCode, and the files of a session in a storage folder.
 //!
-//! Invariant: ids come out of files, so only plain ones are put into paths.
+//! Invariant: ids come from files, so only plain ones become parts of paths.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::formats::decoder::Pattern;
 use crate::formats::roots::{SessionName, file_name};
 
-/// Messages and parts are no sessions.
+/// The session that a file belongs to. Messages and parts are not sessions.
 pub(super) fn named(path: &Path) -> Option<SessionName<'_>> {
     let is_inner = ["msg_", "prt_"]
         .iter()
@@ -16,7 +16,7 @@ pub(super) fn named(path: &Path) -> Option<SessionName<'_>> {
     SessionName::stem(path).filter(|_| !is_inner)
 }
 
-/// The session files under `path`.
+/// Patterns of the session files below `path`.
 pub(super) fn sessions(path: &Path) -> Vec<Pattern> {
     roots(path)
         .into_iter()
@@ -24,12 +24,12 @@ pub(super) fn sessions(path: &Path) -> Vec<Pattern> {
         .collect()
 }
 
-/// The first files of a session: its own, its messages, its plan and what it changed.
+/// The files of a session to read first: its own, its messages, its plan and its changes.
 pub(super) fn files(path: &Path, session: &str) -> Vec<Pattern> {
     if !is_plain(session) {
         return Vec::new();
     }
-    // Before 0.6 messages lay beneath `session` too.
+    // Before 0.6 messages were stored below `session` as well.
     let places = [
         format!("session/*/{session}.json"),
         format!("message/{session}/*.json"),
@@ -40,7 +40,7 @@ pub(super) fn files(path: &Path, session: &str) -> Vec<Pattern> {
     beneath(path, &places)
 }
 
-/// Further files that the decoder asked for: `part/<message>` or `session/<session>`.
+/// Further files that the decoder requested: `part/<message>` or `session/<session>`.
 pub(super) fn follow_up(path: &Path, wanted: &str) -> Vec<Pattern> {
     match wanted.split_once('/') {
         Some(("part", id)) if is_plain(id) => beneath(
@@ -55,7 +55,7 @@ pub(super) fn follow_up(path: &Path, wanted: &str) -> Vec<Pattern> {
     }
 }
 
-/// The outermost folder that a session's files may lie in.
+/// The outermost folder that may contain files of the session.
 pub(super) fn home(path: &Path) -> PathBuf {
     roots(path)
         .into_iter()
@@ -71,14 +71,14 @@ fn beneath(path: &Path, places: &[String]) -> Vec<Pattern> {
         .collect()
 }
 
-/// The storage folders that `path` may mean: itself, the one in it, or the one around it.
+/// The storage folders that `path` may refer to: itself, one inside it, or one around it.
 fn roots(path: &Path) -> Vec<PathBuf> {
     let rooms = ["session", "message", "part"].map(OsStr::new);
     let around = path
         .ancestors()
         .find(|folder| folder.file_name().is_some_and(|name| rooms.contains(&name)));
     if let Some(root) = around.and_then(Path::parent) {
-        // In the oldest trees the three rooms lay within `session`.
+        // The oldest versions had the three folders inside `session`.
         let is_oldest = root.file_name() == Some(OsStr::new("session"));
         return vec![
             if is_oldest {

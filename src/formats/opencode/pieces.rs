@@ -1,18 +1,18 @@
-//! A set of pieces of a message: mostly a few, for many messages.
+//! A set of pieces of a message. There are many messages, mostly with few pieces each, so small
+//! sets are vectors.
 
 use std::collections::HashSet;
 
 use crate::model::entry::Piece;
 
-/// More pieces than this are not searched one by one.
+/// The largest size at which a set is searched linearly.
 const FEW: usize = 64;
 
-/// A set of pieces.
 #[derive(Debug)]
 pub(super) enum Pieces {
-    /// In no order.
+    /// Unordered.
     Few(Vec<Piece>),
-    /// In a set of its own.
+    /// A hash set, for more than `FEW` pieces.
     #[expect(
         clippy::box_collection,
         reason = "messages are many, and few of them have one"
@@ -27,7 +27,6 @@ impl Default for Pieces {
 }
 
 impl Pieces {
-    /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         match self {
             Self::Few(pieces) => pieces.is_empty(),
@@ -35,7 +34,6 @@ impl Pieces {
         }
     }
 
-    /// Whether a piece is among them.
     pub(super) fn contains(&self, piece: Piece) -> bool {
         match self {
             Self::Few(pieces) => pieces.contains(&piece),
@@ -43,7 +41,7 @@ impl Pieces {
         }
     }
 
-    /// Puts a piece in, or takes it out.
+    /// Inserts or removes a piece.
     pub(super) fn keep(&mut self, piece: Piece, is_in: bool) {
         match self {
             Self::Few(pieces) => {

@@ -1,5 +1,6 @@
-//! Rows of `session_message`, the second generation of messages: one row holds a whole message with its content, in an
-//! export with its id and type. They are put into the shape of the first generation, so that both are shown alike.
+//! Rows of `session_message`, the second generation of messages: one row holds a whole message with
+//! its content, in an export with its id and type. They are converted to the form of the first
+//! generation, so that both are shown alike.
 //!
 //! Invariant: a pure function of the row.
 
@@ -12,22 +13,18 @@ use crate::model::entry::Break;
 use crate::model::text::Text;
 use crate::model::usage::Usage;
 
-/// What a row is.
+/// A decoded row.
 pub(super) enum DatabaseRow<'a> {
-    /// A message with its parts.
     Message {
-        /// The message.
         info: Json<'a>,
-        /// Its parts.
         parts: Vec<Json<'a>>,
     },
-    /// A line across the transcript.
+    /// A separator.
     Line(Break),
-    /// The session rests, after a turn that ended so.
+    /// The session is idle after a turn that ended in this way.
     Idle(Break),
 }
 
-/// The types of rows.
 const TYPES: [&str; 11] = [
     "user",
     "assistant",
@@ -42,7 +39,8 @@ const TYPES: [&str; 11] = [
     "idle",
 ];
 
-/// Whether a value is a row of a known type as it is exported, where its session is known otherwise.
+/// Whether a value is an exported row of a known type. An export has the session in its header
+/// instead of in each row.
 pub(super) fn is_exported(json: &Json<'_>) -> bool {
     let is_known = json
         .get("type")
@@ -54,7 +52,7 @@ pub(super) fn is_exported(json: &Json<'_>) -> bool {
         && json.has("time")
 }
 
-/// Reads a row; `None` if it is none, or of an unknown type.
+/// Decodes a row; `None` if it is not one, or of an unknown type.
 pub(super) fn read<'a>(json: &Json<'a>) -> Option<DatabaseRow<'a>> {
     if json.has("messageID") || !(json.has("sessionID") || is_exported(json)) {
         return None;
@@ -93,7 +91,7 @@ pub(super) fn read<'a>(json: &Json<'a>) -> Option<DatabaseRow<'a>> {
     })
 }
 
-/// When the row was made.
+/// The time at which the row was created.
 pub(super) fn time<'v, 'a>(json: &'v Json<'a>) -> &'v Json<'a> {
     let created = json.at(&["time", "created"]);
     if created.is_null() {
@@ -103,7 +101,7 @@ pub(super) fn time<'v, 'a>(json: &'v Json<'a>) -> &'v Json<'a> {
     }
 }
 
-/// How a turn ended, as the agent says.
+/// The separator for the end of a turn with this outcome.
 pub(super) fn ended(outcome: &str) -> Break {
     match outcome {
         "interrupted" => Break::Interrupted(Text::default()),
@@ -114,12 +112,12 @@ pub(super) fn ended(outcome: &str) -> Break {
     }
 }
 
-/// A line that says how something is from here on.
+/// A separator for a setting that applies from here on.
 pub(super) fn setting(words: String) -> Break {
     Break::setting(&words)
 }
 
-/// The name of the model, recorded as an object or by itself.
+/// The model's id, which is recorded within an object or directly.
 pub(super) fn model<'v, 'a>(json: &'v Json<'a>) -> &'v Json<'a> {
     let model = json.get("model");
     if model.is_object() {
@@ -159,7 +157,7 @@ fn message<'a>(json: &Json<'a>, role: &'static str, parts: Vec<Json<'a>>) -> Dat
     }
 }
 
-/// What something of version 2 says that it cost.
+/// The usage of a message of version 2.
 pub(super) fn usage(json: &Json<'_>) -> Option<Usage> {
     message::usage(&object([
         ("tokens", tokens(json.get("tokens"))),
@@ -167,7 +165,8 @@ pub(super) fn usage(json: &Json<'_>) -> Option<Usage> {
     ]))
 }
 
-/// Tokens with their total, by which the first model tells that reasoning lies beside output.
+/// The token counts with their total, by which `message::usage` determines that reasoning is
+/// separate from output.
 pub(super) fn tokens<'a>(recorded: &Json<'a>) -> Json<'a> {
     let paths: [&[&str]; 5] = [
         &["input"],
@@ -211,7 +210,7 @@ fn file<'a>(recorded: &Json<'a>) -> Json<'a> {
     ])
 }
 
-/// What the program says, under a title.
+/// A text by the program, with a title.
 fn synthetic<'a>(json: &Json<'a>, title: Json<'a>) -> Json<'a> {
     let text = json.get("text").clone();
     object([
@@ -279,7 +278,7 @@ fn assistant_parts<'a>(json: &Json<'a>) -> Vec<Json<'a>> {
         .iter()
         .map(|item| match item.get("type").str() {
             Some("tool") => tool(item),
-            // Only parts of tools are shaped differently.
+            // Only tool parts have another form.
             _ => item.clone(),
         });
     let retry = json.get("retry");
@@ -296,7 +295,8 @@ fn assistant_parts<'a>(json: &Json<'a>) -> Vec<Json<'a>> {
     content.chain(retry).chain(patch).collect()
 }
 
-/// A call with its result. What came out lies in `content`; builds before had it in `output`, `result` or `structured`.
+/// A call with its result. The output is in `content`; earlier builds had it in `output`, `result`
+/// or `structured`.
 pub(super) fn tool<'a>(item: &Json<'a>) -> Json<'a> {
     let (state, times) = (item.get("state"), item.get("time"));
     let content = state.get("content").items();
@@ -365,7 +365,8 @@ pub(super) fn tool<'a>(item: &Json<'a>) -> Json<'a> {
     ])
 }
 
-/// The line, and the summary after it. A compaction that failed is an answer with an error.
+/// A compaction: the separator, and the summary after it. A failed compaction becomes an answer
+/// with an error.
 fn compaction<'a>(json: &Json<'a>) -> DatabaseRow<'a> {
     let is_running = json.get("status").is("running");
     let is_auto = json.get("reason").is("auto");
@@ -408,7 +409,7 @@ fn string<'a>(text: &'static str) -> Json<'a> {
     Json::Str(text.into())
 }
 
-/// An object of what is there.
+/// An object of the members that are not null.
 pub(super) fn object<'a>(members: impl IntoIterator<Item = (&'static str, Json<'a>)>) -> Json<'a> {
     let recorded = members.into_iter().filter(|(_, value)| !value.is_null());
     Json::Object(

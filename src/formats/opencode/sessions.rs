@@ -1,4 +1,5 @@
-//! The sessions of a reading: which one is opened, which are lanes of it, and what of each is undone.
+//! The sessions of a reading: which one is the main session, which are its lanes, and which
+//! messages are undone.
 //!
 //! Invariant: the main session is that of the first message; every other one is a lane.
 
@@ -13,15 +14,14 @@ use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::{Scope, Usage};
 
-/// Characters of a title that is made of a prompt.
+/// The maximum length of a title made from a prompt, in characters.
 pub(super) const TITLE_CHARS: usize = 120;
-/// What is known of the sessions.
+/// All sessions read so far.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
     main: Option<Text>,
-    /// Whether a message has confirmed which session is the main one.
+    /// Whether a message has confirmed the main session.
     is_main_sure: bool,
-    /// Sessions by their ids.
     known: HashMap<Text, Session>,
     agent: Option<Text>,
 }
@@ -33,39 +33,38 @@ struct Session {
     created: Option<Timestamp>,
     call: Key,
     is_lane: bool,
-    /// From which message on it is undone, and whether that message is too.
+    /// The first undone message, and whether it is undone itself.
     undone: Option<(Text, bool)>,
-    /// What the session says it cost, until that was compared.
+    /// The session's own total, until it is compared with its messages.
     claim: Option<Usage>,
-    /// The session of which it has copies at its beginning.
+    /// The session that it was forked from, whose messages it begins with.
     source: Option<Text>,
-    /// Whether messages of it are copies.
+    /// Whether some of its messages are copies.
     has_copies: bool,
-    /// When it came to rest, and how.
+    /// When and how the session became idle.
     idle: Option<Rest>,
-    /// Whether what it says that it cost holds all that was spent, also for what left no message: its title, what was
-    /// taken back. So it is since version 2.
+    /// Whether the session's own total includes usage that no message has, such as that for titles
+    /// and undone messages. This holds since version 2.
     has_total: bool,
-    /// What of that was spent beside its messages.
+    /// The part of the total beyond the usage of the messages.
     rest: Option<Usage>,
 }
 
-/// How a turn ended that goes on when the server that was stopped starts again.
+/// The outcome of a turn that continues when the stopped server restarts.
 pub(super) const SUSPENDED: &str = "suspended";
 
-/// A session says that it has come to rest.
+/// When and how a session became idle.
 #[derive(Clone, Debug)]
 pub(super) struct Rest {
-    /// When.
     pub(super) at: Timestamp,
-    /// How its last turn ended.
+    /// The outcome of its last turn.
     pub(super) how: Text,
-    /// The record that says so.
+    /// The record of this.
     pub(super) origin: Origin,
 }
 
 impl Sessions {
-    /// Takes the facts of a session. Answers its id.
+    /// Adds the facts of a session and returns its id.
     pub(super) fn add(&mut self, info: &Json<'_>, out: &mut Batch) -> Text {
         let id = info.get("id").clean();
         let title = info
@@ -119,8 +118,9 @@ impl Sessions {
         id
     }
 
-    /// Whether a message is a copy of another session's: a fork of version 1 has copies with new ids and the old times, so
-    /// that they are older than the fork. What such a session says that it cost may have what they cost in it.
+    /// Whether a message was copied from another session. A fork of version 1 has copies with new
+    /// ids and their old times, so they are older than the fork. Its own total may include the
+    /// copies and is dropped.
     pub(super) fn is_copied(&mut self, id: &Text, at: Option<Timestamp>) -> bool {
         let Some(session) = self.known.get_mut(id) else {
             return false;
@@ -135,8 +135,8 @@ impl Sessions {
         is_copied
     }
 
-    /// What a session says that it cost; `None` if it says nothing. What a fork says may have what its copies cost in it
-    /// or not.
+    /// Sets the session's own total; `None` leaves it unchanged. The total of a fork is ignored,
+    /// since it may include its copies.
     pub(super) fn claim(&mut self, id: &Text, usage: Option<Usage>) {
         let session = self
             .known
@@ -147,12 +147,12 @@ impl Sessions {
         }
     }
 
-    /// The session of which one has copies at its beginning.
+    /// The session that this one was forked from.
     pub(super) fn source(&self, id: &Text) -> Option<&Text> {
         self.known.get(id)?.source.as_ref()
     }
 
-    /// When sessions came to rest, and how.
+    /// The idle sessions, with when and how each became idle.
     pub(super) fn rests(&self) -> Vec<(Text, Rest)> {
         let known = self.known.iter();
         let mut rests: Vec<_> = known
@@ -162,7 +162,7 @@ impl Sessions {
         rests
     }
 
-    /// Lanes of which no call is known that started them: their sessions, those that started them, and when.
+    /// Lanes whose starting call is unknown: session, parent session and time of creation.
     pub(super) fn unlinked(&self) -> Vec<(Text, Text, Timestamp)> {
         let lanes = self
             .known
@@ -175,12 +175,13 @@ impl Sessions {
         unlinked
     }
 
-    /// The session that was opened, as far as known.
+    /// The main session, if it has been determined.
     pub(super) fn main(&self) -> Option<&Text> {
         self.main.as_ref()
     }
 
-    /// The sums that sessions claim. Totals may be of more with each message; others are compared once.
+    /// The totals that sessions claim for themselves. Totals of version 2 are compared again with
+    /// each message, others once.
     pub(super) fn claims(&mut self) -> Vec<(Text, Usage)> {
         let claims = self.known.iter_mut().filter_map(|(id, session)| {
             let claim = if session.has_total {
@@ -195,7 +196,7 @@ impl Sessions {
         claims
     }
 
-    /// A call started a session.
+    /// Registers the call that started a session.
     pub(super) fn started(&mut self, child: &Text, call: &Key, headline: &Text, out: &mut Batch) {
         let session = self.known.entry(child.clone()).or_default();
         if session.title.is_empty() {
@@ -207,8 +208,8 @@ impl Sessions {
         }
     }
 
-    /// The lane of a session: none for the main one, which is that of the first message. A stream may
-    /// speak of other sessions before.
+    /// The lane of a session; `None` for the main session, which is that of the first message. A
+    /// stream may begin with events of other sessions.
     pub(super) fn lane_of(&mut self, id: &Text, out: &mut Batch) -> Option<Name> {
         if id.is_empty() {
             return None;
@@ -249,13 +250,12 @@ impl Sessions {
         }
     }
 
-    /// Whether this is the session that was opened, as far as known.
+    /// Whether this is the main session. True until that is determined.
     pub(super) fn is_main(&self, id: &Text) -> bool {
         self.main.as_ref().is_none_or(|main| main == id)
     }
 
-    /// Whether the agent says that the message was undone. Ids ascend in time, so their order is that of
-    /// the messages.
+    /// Whether the message is undone. Ids ascend in time, so they are compared.
     pub(super) fn is_undone(&self, session: &Text, message: &Key) -> bool {
         let from = self
             .known
@@ -264,7 +264,7 @@ impl Sessions {
         from.is_some_and(|(from, included)| message > from || (*included && message == from))
     }
 
-    /// The agent that works from here on.
+    /// Emits the agent's name when it changes.
     pub(super) fn works(&mut self, agent: Option<Text>, out: &mut Batch) {
         if let Some(agent) = agent
             && self.agent.as_ref() != Some(&agent)
@@ -275,7 +275,8 @@ impl Sessions {
     }
 }
 
-/// Its user has put it away. It has not ended: it can be taken out again.
+/// The fact that the user archived the session. An archived session has not ended, since it can be
+/// restored.
 fn archived(at: Timestamp) -> MetaEdit {
     MetaEdit::Fact {
         name: "archived",
@@ -283,7 +284,7 @@ fn archived(at: Timestamp) -> MetaEdit {
     }
 }
 
-/// Titles that stand until the session has a real one begin so.
+/// Prefixes of the titles that sessions have before their real one.
 pub(super) const DEFAULT_TITLES: [&str; 2] = ["New session - ", "Child session - "];
 
 fn is_default_title(title: &str) -> bool {
@@ -293,8 +294,9 @@ fn is_default_title(title: &str) -> bool {
 }
 
 impl Sessions {
-    /// What a session says that it cost, beside what its messages say. A total is taken as it is: what no message tells
-    /// was spent beside them. Sums of version 1 repeat those of the messages; only a difference is worth a word.
+    /// Compares the session's own total with the usage of its messages. Of a total of version 2 the
+    /// excess counts as spent outside of messages. Sums of version 1 only repeat the messages; a
+    /// difference is reported as a notice.
     pub(super) fn settle(&mut self, id: &Text, claim: &Usage, spent: &Usage, out: &mut Batch) {
         let Some(session) = self.known.get_mut(id).filter(|session| session.has_total) else {
             return compare(id, claim, spent, out);
@@ -302,7 +304,7 @@ impl Sessions {
         let rest = Some(beyond(claim, spent)).filter(|rest| rest.cost.is_some() || !rest.is_zero());
         if session.rest != rest {
             session.rest.clone_from(&rest);
-            // A run of nothing takes back what was said before.
+            // Usage of zero replaces an earlier excess.
             let usage = rest.unwrap_or_else(|| Usage {
                 scope: Scope::Run,
                 ..Usage::default()
@@ -313,7 +315,7 @@ impl Sessions {
     }
 }
 
-/// What of a total was spent beside the sum of some requests.
+/// The part of a total beyond the sum of requests.
 fn beyond(total: &Usage, sum: &Usage) -> Usage {
     let tokens = |total: Option<u64>, sum: Option<u64>| {
         total.map(|total| total.saturating_sub(sum.unwrap_or_default()))
@@ -331,7 +333,7 @@ fn beyond(total: &Usage, sum: &Usage) -> Usage {
     }
 }
 
-/// Sums of the same costs differ by less.
+/// Tolerance in USD for sums of the same costs.
 const EQUAL_USD: f64 = 1e-6;
 
 fn compare(session: &Text, claim: &Usage, spent: &Usage, out: &mut Batch) {

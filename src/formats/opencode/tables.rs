@@ -1,19 +1,21 @@
-//! OpenCode's databases (since 1.2, also those of its forks Kilo and MiMo). There are two generations of messages. In
-//! the first, messages and parts are rows whose JSON lacks the ids, which stand in columns; with them put back a row is
-//! what the file of an older storage folder was. In the second a row of `session_message` is a whole message.
+//! OpenCode's databases (since 1.2; also those of its forks Kilo and MiMo). There are two
+//! generations of messages. In the first, messages and parts are rows whose JSON lacks the ids,
+//! which are in columns; with the ids added, a row equals a file of an older storage folder. In the
+//! second, a row of `session_message` is a whole message.
 //!
-//! A database that was taken over by version 2 holds both: what of a session is in the tables of the second is read
-//! there, and only the rest in those of the first, which stay as they were.
+//! A database that version 2 has migrated holds both generations. What the tables of the second
+//! generation have of a session is read there; only the rest is read from the tables of the first,
+//! which remain unchanged.
 
 mod listing;
 
 use super::sessions::DEFAULT_TITLES;
 use crate::formats::tables::{Queries, TableRows, Tables};
 
-/// The messages that a first look shows, with their parts.
+/// The number of newest messages in a preview, with their parts.
 const NEWEST: u32 = 30;
 
-/// Columns of a table of sessions that are values, with their names in JSON.
+/// Value columns of a table of sessions, with their names in JSON.
 const VALUES: [(&str, &str); 11] = [
     ("id", "id"),
     ("project_id", "projectID"),
@@ -28,10 +30,10 @@ const VALUES: [(&str, &str); 11] = [
     ("idle_outcome", "idleOutcome"),
 ];
 
-/// Columns of a table of sessions that hold JSON.
+/// JSON columns of a table of sessions.
 const DOCUMENTS: [&str; 2] = ["revert", "model"];
 
-/// Times of a session, as columns with `time_` before.
+/// Time columns of a table of sessions, without the prefix `time_`.
 const TIMES: [&str; 6] = [
     "created",
     "updated",
@@ -41,25 +43,25 @@ const TIMES: [&str; 6] = [
     "suspended",
 ];
 
-/// Tables of prompts that are not delivered yet, by the column with what was said.
+/// Tables of prompts that are not delivered yet, with the column of the content.
 const PENDING: [(&str, &str); 2] = [("session_pending", "data"), ("session_inbox", "payload")];
 
-/// Tables that name sessions which were copied from other agents: those keep them, too.
+/// Tables of sessions that were imported from other agents, which have them as well.
 const IMPORTS: [&str; 2] = ["external_import", "claude_import"];
 
-/// What a database of OpenCode has.
+/// The tables that a database of OpenCode has.
 #[derive(Clone, Copy)]
 struct Schema<'t> {
     tables: &'t Tables,
-    /// Whether messages and parts are rows of their own, in the first generation.
+    /// Whether messages and parts are separate rows, as in the first generation.
     first: bool,
-    /// Whether rows are whole messages: of version 2, or of a trial in the tables of version 1.
+    /// Whether rows are whole messages, of version 2 or of a trial within the tables of version 1.
     second: bool,
-    /// Whether it is of version 2, which has a table of sessions of its own.
+    /// Whether the database is of version 2, which has its own table of sessions.
     is_new: bool,
 }
 
-/// How the sessions of such a database are read. `None` if the tables are not those of OpenCode.
+/// The queries for such a database; `None` if the tables are not those of OpenCode.
 pub(super) fn queries(tables: &Tables) -> Option<Queries> {
     let schema = Schema::of(tables);
     if !schema.first && !schema.is_new {
@@ -105,7 +107,7 @@ impl<'t> Schema<'t> {
         }
     }
 
-    /// The tables with a row for each session; what an earlier one has counts.
+    /// The tables with a row per session; an earlier table takes precedence.
     fn sessions(self) -> impl Iterator<Item = &'static str> {
         let tables = [("session_v2", self.is_new), ("session", self.first)];
         tables
@@ -113,7 +115,7 @@ impl<'t> Schema<'t> {
             .filter_map(|(name, is_there)| is_there.then_some(name))
     }
 
-    /// The row of the session `?1`, with columns that depend on its table.
+    /// Selects the row of session `?1`, with columns that depend on its table.
     fn of_session(self, columns: impl Fn(&'static str) -> String, condition: &str) -> String {
         let selected = self.sessions().enumerate().map(|(place, table)| {
             let is_left = if place > 0 {
@@ -129,7 +131,7 @@ impl<'t> Schema<'t> {
         selected.collect::<Vec<_>>().join(" UNION ALL ")
     }
 
-    /// When rows of the first generation are those of the session `?1`.
+    /// The condition under which rows of the first generation belong to session `?1`.
     fn where_first(self) -> &'static str {
         if self.is_new {
             " AND NOT EXISTS (SELECT 1 FROM session_message WHERE session_id = ?1)"
@@ -138,7 +140,8 @@ impl<'t> Schema<'t> {
         }
     }
 
-    /// When rows of the second are. The first one has them all where version 1 only tried the second.
+    /// The condition under which rows of the second generation belong to it. Where version 1 only
+    /// tried the second generation, the first has all rows.
     fn where_second(self) -> &'static str {
         match (self.is_new, self.first) {
             (false, true) => " AND NOT EXISTS (SELECT 1 FROM message WHERE session_id = ?1)",
@@ -146,7 +149,8 @@ impl<'t> Schema<'t> {
         }
     }
 
-    /// The plan of a session is a row for each item; together they are what its file was.
+    /// Whether the database has plans. A plan has a row per item; together they equal the plan's
+    /// file.
     fn has_plan(self) -> bool {
         let columns = [
             "session_id",
@@ -159,7 +163,7 @@ impl<'t> Schema<'t> {
         self.first && self.tables.has_columns("todo", &columns)
     }
 
-    /// The numbers of the tables that hold rows of a session.
+    /// The names of the tables with rows of a session. Their indexes are the table numbers.
     fn names(self) -> Vec<&'static str> {
         let mut names = vec!["session"];
         names.extend(["message", "part"].into_iter().filter(|_| self.first));
@@ -236,7 +240,7 @@ impl<'t> Schema<'t> {
         (!all.is_empty()).then(|| format!("{all} ORDER BY 1"))
     }
 
-    /// How many messages a session has.
+    /// Counts the messages of a session.
     fn count(self) -> String {
         let of = |table: &str| format!("(SELECT count(*) FROM {table} WHERE session_id = ?1)");
         let (first, second) = (of("message"), of("session_message"));
@@ -248,7 +252,7 @@ impl<'t> Schema<'t> {
         }
     }
 
-    /// Where prompts wait that are not delivered yet.
+    /// The tables of prompts that are not delivered yet, each with its content column.
     fn pending(self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let is_there = move |(table, said): &(&str, &str)| {
             self.is_new && self.tables.has_columns(table, &["id", "session_id", said])
@@ -256,7 +260,7 @@ impl<'t> Schema<'t> {
         PENDING.into_iter().filter(is_there)
     }
 
-    /// The row of a session as JSON; what is null is left out.
+    /// Selects the row of a session as JSON without null values.
     fn session(self, table: &'static str) -> String {
         let has = |column: &str| self.tables.has_columns(table, &[column]);
         let mut fields: Vec<String> = VALUES
@@ -277,7 +281,7 @@ impl<'t> Schema<'t> {
         let times: Vec<String> = times.map(|name| format!("'{name}', time_{name}")).collect();
         fields.push(format!("'time', json_object({})", times.join(", ")));
         if table == "session_v2" {
-            // As version 2 exports it.
+            // The location, in the form in which version 2 exports it.
             fields.push(format!(
                 "'location', json_object('directory', {})",
                 self.tables.column(table, "directory")
@@ -297,7 +301,7 @@ impl<'t> Schema<'t> {
         format!("json_patch('{{}}', json_object({}))", fields.join(", "))
     }
 
-    /// What the session says that it spent.
+    /// An expression for the tokens that the session records as its total.
     fn totals(self, table: &str) -> Option<String> {
         let column = |name: &str| format!("tokens_{name}");
         let names = ["input", "output", "reasoning", "cache_read", "cache_write"].map(column);
@@ -309,7 +313,7 @@ impl<'t> Schema<'t> {
         })
     }
 
-    /// A row of the second generation. Those that a fork took over from another session say so.
+    /// Selects a row of the second generation. Rows that a fork copied are marked `copied`.
     fn whole_message(self) -> String {
         let time = format!(
             "'$.time_created', {}",
@@ -332,9 +336,9 @@ impl<'t> Schema<'t> {
         )
     }
 
-    /// Whether a fork took a row over. Up to which one is said by the id of a message of one of the two sessions: by
-    /// itself, or with the word whether that one was taken over, too. Where that message is gone, what is older than the
-    /// fork was.
+    /// The condition that a row was copied by a fork. The fork records the last copied message by
+    /// its id in one of the two sessions, either alone or with a type that may exclude that
+    /// message. If the message is gone, rows older than the fork are copies.
     fn is_copied(self) -> Option<String> {
         let sessions =
             |column: &&str| self.is_new && self.tables.has_columns("session_v2", &[column]);
@@ -408,12 +412,13 @@ impl<'t> Schema<'t> {
     }
 }
 
-/// The plan of a session as one record.
+/// Selects the plan of a session as one record.
 const PLAN: &str = "SELECT json_object('sessionID', ?1, 'todos', \
      json_group_array(json_object('content', content, 'status', status, 'priority', priority))) \
      FROM (SELECT * FROM todo WHERE session_id = ?1 AND ?2 IS NOT NULL ORDER BY position)";
 
-/// The JSON of a row with what stands in columns. What is no JSON stays as it is, to be shown as broken.
+/// Selects a row as JSON, with the values of columns added. Invalid JSON is unchanged, to be shown
+/// as broken.
 fn with_ids(table: &str, fields: &[&str]) -> String {
     let fields = fields.join(", ");
     format!(

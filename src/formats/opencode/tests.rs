@@ -1,4 +1,4 @@
-//! The same session as a folder, as an export and as a stream of events.
+//! Reads the same session as a folder, as an export and as a stream of events.
 
 mod streams;
 
@@ -61,7 +61,7 @@ fn export() -> Transcript {
     reader.transcript()
 }
 
-/// The records of the export as files: parts before their messages if `is_hostile`.
+/// Reads the records of the export as files; parts come before their messages if `is_hostile`.
 fn folder(is_hostile: bool) -> (Transcript, Vec<String>) {
     let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
     let json = parse(EXPORT).unwrap();
@@ -149,7 +149,8 @@ fn messages_are_complete_when_they_say_so() {
     );
 }
 
-/// An open answer without usage, and its parts as they come.
+/// The number of requests of an open answer without usage, read with its parts in this order, and
+/// the time of its end in ms.
 fn requests_of(recorded: &[&str]) -> (u64, Option<i64>) {
     let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
     for recorded in recorded {
@@ -493,7 +494,7 @@ fn an_answer_that_failed_is_not_sent_again() {
     assert!(!unsent("null"));
 }
 
-/// Version 1 copies messages into a fork with new ids, and leaves their times as they were.
+/// Version 1 copies messages into a fork with new ids and unchanged times.
 #[test]
 fn what_a_fork_of_version_1_copied_was_paid_for_elsewhere() {
     let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());

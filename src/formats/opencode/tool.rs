@@ -1,6 +1,7 @@
-//! Tool parts: one part holds the call, its state and its result, and is rewritten as it goes on.
+//! Tool parts: one part holds a call, its state and its result, and is rewritten as the call
+//! progresses.
 //!
-//! Invariant: what a part yields depends on the part alone.
+//! Invariant: the result of decoding depends on the part alone.
 
 use std::borrow::Cow;
 
@@ -18,7 +19,8 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::work::{About, End, Ends, Work};
 use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict, ended};
 
-/// The call, and what it has put out so far while it runs. `name` is a name for its result.
+/// The blocks of a call, including its output so far while it runs. `name` is a name for its
+/// result.
 pub(super) fn decode(json: &Json<'_>, name: &str, out: &mut Batch) -> Vec<BlockKind> {
     let state = json.get("state");
     let tool = json.get("tool").str_or_empty();
@@ -37,7 +39,7 @@ pub(super) fn decode(json: &Json<'_>, name: &str, out: &mut Batch) -> Vec<BlockK
         "pending" | "streaming" | "" => ToolState::Pending,
         other => {
             out.unknown(&format!("tool status/{other}"), Judged::Loud);
-            // What it has put out is no less worth seeing.
+            // A call with an output has ended, even if its status is unknown.
             if state.get("output").filled().is_some() {
                 ended(result(json, state, name, out))
             } else {
@@ -68,10 +70,10 @@ pub(super) fn child(state: &Json<'_>) -> Option<Name> {
     recorded.map(Text::clean)
 }
 
-/// The arguments; while they are being written only their text is known.
+/// The arguments. While they are still being written, only their raw text is recorded.
 fn input<'v, 'a>(state: &'v Json<'a>, empty: &'v Json<'a>) -> &'v Json<'a> {
     let input = state.get("input");
-    // Empty objects come as `[]` out of Lua.
+    // Lua writes empty objects as `[]`.
     let is_empty =
         input.items().is_empty() && input.members().is_empty() && input.filled().is_none();
     match (is_empty, state.get("raw").filled()) {
@@ -81,7 +83,7 @@ fn input<'v, 'a>(state: &'v Json<'a>, empty: &'v Json<'a>) -> &'v Json<'a> {
     }
 }
 
-/// What came of a call, from a part that tells no more. `name` is a name for the result.
+/// The result of a call, from a part that has only the result. `name` is a name for it.
 pub(super) fn outcome(part: &Json<'_>, name: &str, out: &mut Batch) -> ToolResult {
     result(part, part.get("state"), name, out)
 }
@@ -117,10 +119,11 @@ fn result(json: &Json<'_>, state: &Json<'_>, name: &str, out: &mut Batch) -> Too
     }
 }
 
-/// The work that goes on after a call. Only of shells, which are of version 2, it is sure that their ends are recorded.
+/// The background work of a call. Only shells, which exist since version 2, are certain to have
+/// their ends recorded.
 fn work(metadata: &Json<'_>, out: &Batch) -> Option<Box<Work>> {
     let goes_on = metadata.get("status").is("running") || metadata.get("background").is_true();
-    // Its end names the session of a sub-agent.
+    // The end of a sub-agent's work names its session.
     let names = ["shellID", "sessionID", "sessionId", "jobId"];
     let id = metadata.first(&names, Json::filled).filter(|_| goes_on)?;
     let work = heads::work(out.format, Text::clean(id));
@@ -132,7 +135,7 @@ fn work(metadata: &Json<'_>, out: &Batch) -> Option<Box<Work>> {
     Some(Box::new(Work { ends, ..work }))
 }
 
-/// What a row of the program tells of work that went on after the result of its call.
+/// The end of background work, from a row written by the program.
 pub(super) fn end(row: &Json<'_>) -> Option<(About, Option<End>)> {
     let metadata = row.get("metadata");
     let handle = metadata.first(&["shellID", "childID", "jobID"], Json::filled)?;
@@ -140,7 +143,7 @@ pub(super) fn end(row: &Json<'_>) -> Option<(About, Option<End>)> {
     Some((About::handle(Text::clean(handle)), end))
 }
 
-/// What a part of a message tells of a task that went on after the result of its call, where the program wrote it.
+/// The end of a background task, from a part written by the program.
 pub(super) fn task_end(part: &Json<'_>) -> Option<(About, Option<End>)> {
     let text = part
         .get("text")
@@ -151,7 +154,7 @@ pub(super) fn task_end(part: &Json<'_>) -> Option<(About, Option<End>)> {
     Some((about, End::by_word(Some(state), None)))
 }
 
-/// The output; of a failed call the error, after what it had put out before.
+/// The output. If the call failed, the error follows the output.
 fn result_body(json: &Json<'_>, state: &Json<'_>, out: &mut Batch) -> Body {
     let tool = json.get("tool").str_or_empty();
     if state.get("status").is("error") {
@@ -174,7 +177,7 @@ fn result_body(json: &Json<'_>, state: &Json<'_>, out: &mut Batch) -> Body {
     }
 }
 
-/// What an error says: a text, or since 2.0 an object with a type and a text.
+/// The text of an error, which is a string, or since 2.0 an object with a type and a text.
 fn error_of<'v>(state: &'v Json<'_>) -> Cow<'v, str> {
     match state.get("error") {
         Json::Str(text) => Cow::Borrowed(text),
@@ -186,7 +189,8 @@ fn error_of<'v>(state: &'v Json<'_>) -> Cow<'v, str> {
     }
 }
 
-/// A shell command that failed or was stopped and a call of a tool that does not exist all count as completed.
+/// The verdict. A shell command that failed or was stopped and a call of an unknown tool all have
+/// the status `completed`.
 fn verdict(json: &Json<'_>, state: &Json<'_>) -> Verdict {
     let metadata = state.get("metadata");
     let error = error_of(state);
@@ -211,12 +215,12 @@ fn verdict(json: &Json<'_>, state: &Json<'_>) -> Verdict {
     }
 }
 
-/// Whether the user broke the call off.
+/// Whether the user aborted the call.
 fn is_aborted(state: &Json<'_>) -> bool {
     state.at(&["error", "type"]).is("aborted") || state.get("error").is("Tool execution aborted")
 }
 
-/// What is said of a command that was stopped.
+/// The note on a command that was stopped.
 fn note<'v>(json: &'v Json<'_>, state: &'v Json<'_>) -> Option<&'v str> {
     let stopped = state.at(&["metadata", "stopped"]).filled();
     stopped.or_else(|| {
@@ -262,7 +266,7 @@ fn facts(json: &Json<'_>, state: &Json<'_>) -> Text {
     Text::clean(&facts.join(" · "))
 }
 
-/// What a running command has written so far; the completed call replaces it.
+/// The output so far of a running command, which the completed call replaces.
 fn output_so_far(state: &Json<'_>, out: &mut Batch) -> Option<BlockKind> {
     if !state.get("status").is("running") {
         return None;

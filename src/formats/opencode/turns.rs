@@ -1,5 +1,5 @@
-//! What rows of the second generation tell between messages: where a fork goes on by itself, prompts that wait, and that
-//! a session has come to rest.
+//! Facts that rows of the second generation record between messages: where a fork begins on its
+//! own, queued prompts, and when a session became idle.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -14,22 +14,22 @@ use crate::model::entry::{BlockKind, Break, Entry, Marks, Role, Stop};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
-/// What is known of turns.
+/// The state of these facts, by session.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
-    /// Sessions with copies of another one, of which nothing of their own was read yet.
+    /// Forks of which only copied rows have been read so far.
     copying: HashSet<Text>,
-    /// Sessions that say by a row of their own when they come to rest.
+    /// Sessions that record with a row when they become idle.
     recorded: HashSet<Text>,
-    /// Entries that were made because a session says that it rests.
+    /// Sessions for which an idle entry was emitted, with its time.
     resting: HashMap<Text, Timestamp>,
-    /// Prompts that wait, by session, in their order.
+    /// Queued prompts in order, by session.
     waiting: BTreeMap<Text, Vec<Waiting>>,
-    /// The keys of those that are shown.
+    /// The keys of queued prompts that are shown, by session.
     shown: HashMap<Text, Vec<Key>>,
 }
 
-/// A prompt that was not delivered yet.
+/// A prompt that is not delivered yet.
 #[derive(Clone, Debug)]
 struct Waiting {
     key: Key,
@@ -37,11 +37,11 @@ struct Waiting {
     kind: BlockKind,
 }
 
-/// Where a session keeps prompts that wait.
+/// The tables of queued prompts.
 const PENDING: [&str; 2] = ["session_pending", "session_inbox"];
 
 impl Turns {
-    /// Takes the prompts that a session says to wait; they are shown after its messages.
+    /// Sets the queued prompts of a session, which are shown after its messages.
     pub(super) fn wait(&mut self, session: &Text, info: &Json<'_>, out: &mut Batch) {
         let pending = PENDING.iter().flat_map(|table| info.get(table).items());
         let waiting: Vec<Waiting> = pending.filter_map(|one| waiting(one, out)).collect();
@@ -54,7 +54,7 @@ impl Turns {
         }
     }
 
-    /// The first row of a fork that is its own says where it comes from.
+    /// Emits the origin of a fork before the fork's first row of its own.
     pub(super) fn begin_own(
         &mut self,
         session: &Text,
@@ -79,12 +79,13 @@ impl Turns {
         }
     }
 
-    /// A session says by a row of its own that it has come to rest.
+    /// Registers that a session records with a row when it becomes idle.
     pub(super) fn rest(&mut self, session: &Text) {
         self.recorded.insert(session.clone());
     }
 
-    /// Shows what waits, and who rests without a row that says so.
+    /// Updates the queued prompts that are shown, and the idle entries of sessions that have no row
+    /// for it.
     pub(super) fn settle(&mut self, sessions: &mut Sessions, messages: &Messages, out: &mut Batch) {
         self.show_waiting(sessions, out);
         for (session, rest) in sessions.rests() {
@@ -152,7 +153,7 @@ impl Turns {
     }
 }
 
-/// A prompt, or what the program puts in the queue for the model: what it says stands in its data.
+/// A queued prompt, or another item in the queue for the model. Its content is in `data`.
 fn waiting(pending: &Json<'_>, out: &mut Batch) -> Option<Waiting> {
     let id = pending.get("id").filled()?;
     let said = pending.at(&["data", "text"]).filled().unwrap_or_default();
@@ -168,8 +169,8 @@ fn waiting(pending: &Json<'_>, out: &mut Batch) -> Option<Waiting> {
     })
 }
 
-/// The entry that says that a session rests. A turn that ended as it should needs no line, nor one of which its last
-/// answer records how it ended (`is_recorded`).
+/// The entry for an idle session. It is a trace unless the turn was interrupted and its last answer
+/// does not record that (`is_recorded`).
 pub(super) fn resting(
     key: Key,
     at: Option<Timestamp>,

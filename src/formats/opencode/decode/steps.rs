@@ -1,8 +1,9 @@
-//! Events of version 2: each tells one thing of a message, where those of version 1 told a message or part as a whole.
-//! What one event tells completely is read as the row that OpenCode makes of it.
+//! Events of version 2: each contains one detail of a message, where those of version 1 contain a
+//! whole message or part. A detail that is complete is decoded as the row that OpenCode makes of
+//! it.
 //!
-//! Invariant: a body comes from the event that tells it, so that each can be read again by itself. What later events of
-//! the same message or call need of earlier ones is small, and remembered.
+//! Invariant: a body comes from a single event, so that it can be read again by itself. Facts that
+//! later events of the same message or call need are small, and cached.
 
 use std::collections::HashMap;
 
@@ -20,16 +21,16 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::{Scope, Usage};
 
-/// What events of messages that are being written have said.
+/// Facts from events of messages that are still being written.
 #[derive(Debug, Default)]
 pub(super) struct Steps {
     /// The last step of each session.
     last: HashMap<Text, Step>,
-    /// The names of tools, by the ids of their calls.
+    /// Tool names by call id.
     tools: HashMap<Text, Text>,
-    /// The keys of commands that their user runs, by their ids.
+    /// The keys of commands run by the user, by their ids.
     shells: HashMap<Text, Key>,
-    /// What its user said, and that waits.
+    /// Queued prompts of the user.
     queued: HashMap<Key, Entry>,
 }
 
@@ -39,17 +40,17 @@ struct Step {
     agent: Text,
     model: Text,
     created: Option<Timestamp>,
-    /// How many texts have begun.
+    /// The number of texts begun.
     texts: u32,
 }
 
-/// An event with what all of them have.
+/// An event with the fields that all events have.
 struct SessionEvent<'v, 'a> {
     name: &'v str,
     data: &'v Json<'a>,
     session: Text,
     at: Option<Timestamp>,
-    /// The key of a row that is made of this event alone.
+    /// The key for a row made from this event alone.
     key: Key,
     id: Option<Text>,
 }
@@ -63,7 +64,7 @@ fn moment<'a>(at: Option<Timestamp>) -> Json<'a> {
 }
 
 impl OpencodeDecoder {
-    /// An event of version 2. `None`: it is none.
+    /// Decodes an event of version 2; `None` if it is not one.
     pub(super) fn step_event(&mut self, event: &Json<'_>, out: &mut Batch) -> Option<Fate> {
         let name = events::newer(event)?;
         let data = events::properties(event);
@@ -100,7 +101,7 @@ impl OpencodeDecoder {
         })
     }
 
-    /// The message that an event speaks of: one that it names, or the last step.
+    /// The message that an event is about: the one it names, otherwise the last step.
     fn message_of(&self, this: &SessionEvent<'_, '_>) -> Key {
         let last = || {
             self.steps
@@ -160,7 +161,7 @@ impl OpencodeDecoder {
         self.message(&info, false, out)
     }
 
-    /// A text or a thought begins, grows, or is whole.
+    /// A text or a thought begins, grows, or is complete.
     fn prose(&mut self, this: &SessionEvent<'_, '_>, out: &mut Batch) -> Fate {
         let SessionEvent {
             name,
@@ -257,7 +258,7 @@ impl OpencodeDecoder {
         self.part(&part, &Json::Null, false, out)
     }
 
-    /// What came of a call. An event before told its arguments.
+    /// The result of a call. An earlier event has the arguments.
     fn outcome(
         &mut self,
         this: &SessionEvent<'_, '_>,
@@ -305,7 +306,7 @@ impl OpencodeDecoder {
         Fate::Merged
     }
 
-    /// A prompt waits, until it is delivered or taken back.
+    /// A prompt is queued, delivered or cancelled.
     fn queue(&mut self, this: &SessionEvent<'_, '_>, out: &mut Batch) -> Fate {
         let SessionEvent {
             name,
@@ -376,7 +377,7 @@ impl OpencodeDecoder {
         }
     }
 
-    /// A turn begins, or has ended.
+    /// A turn begins or has ended.
     fn execution(&mut self, this: &SessionEvent<'_, '_>, out: &mut Batch) -> Fate {
         let SessionEvent {
             name,
@@ -394,7 +395,7 @@ impl OpencodeDecoder {
         if outcome == "failed" {
             self.fail(session, data, out);
         }
-        // The resumed work goes on with the same turn.
+        // After a shutdown the resumed work continues the same turn.
         if data.get("reason").is("shutdown") {
             return Fate::Merged;
         }
@@ -407,7 +408,7 @@ impl OpencodeDecoder {
         Fate::Shown
     }
 
-    /// What one event tells by itself.
+    /// Decodes an event that is complete by itself.
     fn single(&mut self, this: &SessionEvent<'_, '_>, out: &mut Batch) -> Fate {
         let SessionEvent {
             name,
@@ -429,7 +430,7 @@ impl OpencodeDecoder {
                 Fate::Merged
             }
             "usage.recorded" => {
-                // By a request that made no message: for a title, say.
+                // The usage of a request without a message, for example for a title.
                 if let Some(usage) = rows::usage(data) {
                     let usage = Box::new(Usage {
                         scope: Scope::Extra,
@@ -462,13 +463,13 @@ impl OpencodeDecoder {
                     Some(read) => self.row(read, &row, out),
                     None => Fate::Merged,
                 },
-                // What comes of it tells that it began.
+                // The event only announces a beginning; its outcome is recorded later.
                 None => Fate::Merged,
             },
         }
     }
 
-    /// The row that OpenCode makes of an event.
+    /// The row that OpenCode makes from an event.
     fn row_of<'a>(&mut self, this: &SessionEvent<'_, 'a>) -> Option<Json<'a>> {
         let SessionEvent {
             name,
@@ -534,18 +535,18 @@ impl OpencodeDecoder {
             ("time", times),
         ];
         members.extend(more);
-        // A row is no part of another message.
+        // A row is not part of another message.
         members.push(("messageID", Json::Null));
         Some(with(data, &members))
     }
 }
 
-/// The message that the data of an event name.
+/// The message that the data of an event names.
 fn named(data: &Json<'_>) -> Option<Key> {
     data.first(&["assistantMessageID", "messageID"], Json::text)
 }
 
-/// An object with these members in place of its own.
+/// A copy of an object with these members replaced or added.
 fn with<'a>(json: &Json<'a>, members: &[(&'static str, Json<'a>)]) -> Json<'a> {
     let mut all = json.members().to_vec();
     all.retain(|(name, _)| members.iter().all(|(own, _)| own != name));

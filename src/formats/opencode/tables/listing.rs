@@ -1,10 +1,11 @@
-//! How the rows of a session are listed: each message with its parts, in the order in which they are read. Parts whose
-//! message is missing come where their time puts them; rows that are whole messages come by their numbers.
+//! SQL that lists the rows of a session in reading order: each message with its parts. Parts whose
+//! message is missing are sorted in by their own time; rows that are whole messages are sorted by
+//! their sequence numbers.
 
 use super::Schema;
 use crate::formats::tables::Listing;
 
-/// Comes after everything that has a time.
+/// A sort key after all times.
 const LAST: i64 = i64::MAX;
 
 pub(super) fn of(schema: Schema<'_>) -> Listing {
@@ -59,7 +60,7 @@ fn count(schema: Schema<'_>) -> String {
     )
 }
 
-/// The session, and its plan, which has one place, whatever becomes of its rows.
+/// Lists the session's row and its plan. The plan has a fixed position, since its rows change.
 fn single(schema: Schema<'_>) -> String {
     let session = schema.of_session(|_| "rowid AS at".to_owned(), "");
     let plan = schema.has_plan().then(|| {
@@ -75,7 +76,7 @@ fn single(schema: Schema<'_>) -> String {
     )
 }
 
-/// How a row is listed, without the time and the id of its message: its time and bytes.
+/// The columns of a listed row: table, row id, time of change and size in bytes.
 fn listed(schema: Schema<'_>, table: &str, alias: &str) -> String {
     let changed = match schema.tables.column(table, "time_updated") {
         "NULL" => "0".to_owned(),
@@ -87,7 +88,7 @@ fn listed(schema: Schema<'_>, table: &str, alias: &str) -> String {
     )
 }
 
-/// Parts with the times of their messages, or their own.
+/// Parts with the times of their messages, or their own if the message is missing.
 fn parts(schema: Schema<'_>) -> String {
     let created = match schema.tables.column("part", "time_created") {
         "NULL" => "NULL",
@@ -100,7 +101,8 @@ fn parts(schema: Schema<'_>) -> String {
     )
 }
 
-/// The parts without a message of this session are looked for only if the numbers say that there are any.
+/// Lists parts without a message of this session. They are searched only if the counts show that
+/// there are any.
 fn strays(schema: Schema<'_>) -> String {
     format!(
         "{} WHERE p.session_id = ?1 AND m.session_id IS NOT ?1{} \
@@ -142,7 +144,7 @@ fn portion(schema: Schema<'_>) -> String {
     )
 }
 
-/// The places come from an index, the rest from these rows alone.
+/// Positions are read from an index, and everything else from these rows alone.
 fn rows_beyond(schema: Schema<'_>, table: &str, only: &str) -> String {
     let (rows, at) = match table {
         "part" => (parts(schema), "p.rowid"),

@@ -1,5 +1,5 @@
-//! An event stream ends in the entries that the files of the same objects make, in whatever order the
-//! protocol tells them.
+//! An event stream results in the same entries as the files of the same objects, in any order that
+//! the protocol allows.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::model::entry::{BlockKind, Entry};
 use crate::model::record::Origin;
 use crate::model::transcript::Transcript;
 
-/// Choices of a run, taken one after the other.
+/// A cycle of random choices.
 struct Choices<'c>(std::iter::Cycle<std::slice::Iter<'c, u8>>);
 
 impl Choices<'_> {
@@ -28,7 +28,7 @@ impl Choices<'_> {
     }
 }
 
-/// The session, and its messages with those of their parts that have ids.
+/// The session and its messages, each with the parts that have ids.
 fn session(export: &Json<'static>) -> (String, Vec<(Json<'static>, Vec<Json<'static>>)>) {
     let has_id = |part: &&Json<'static>| part.get("id").str_or_empty().starts_with("prt_");
     let messages = export.get("messages").items().iter().map(|message| {
@@ -69,7 +69,7 @@ fn whole(part: &Json<'static>) -> String {
     )
 }
 
-/// The events of a part: as a whole, or empty and then growing, or through the states of a call.
+/// The events of a part: as a whole, empty and then growing, or through the states of a call.
 fn events_of_part(part: &Json<'static>, choices: &mut Choices<'_>) -> Vec<String> {
     let mut events = Vec::new();
     let text = part.get("text").str_or_empty().to_owned();
@@ -142,7 +142,7 @@ fn read(records: &[String], place: Place<'_>) -> Transcript {
     reader.transcript()
 }
 
-/// Entries without what tells where they lie and how often they changed.
+/// Entries without their positions in files and their revisions.
 fn entries(transcript: &Transcript) -> Vec<Entry> {
     let placeless = |entry: &Entry| {
         let mut entry = Entry {
