@@ -1,8 +1,8 @@
-//! What blocks hold: texts and trees that may be left on disk, and images that always are.
+//! Contents of blocks: texts and trees that may stay on disk, and images, which always do.
 //!
-//! **Bodies know where they lie.** A `model::entry::Body` keeps its beginning, its size, its record and its place
-//! among the bodies of that record. A fresh decoder gives the same bodies for the same bytes, so contents can be left
-//! on disk and read again.
+//! **A body records where it is stored.** A `model::entry::Body` has a stub, its size, its record
+//! and its index among the bodies of that record. A fresh decoder makes the same bodies from the
+//! same bytes, so a content can be dropped from memory and read again.
 
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -14,10 +14,10 @@ mod flags;
 
 pub(crate) use flags::{BodyFlags, Failure};
 
-/// A stable identity: the agent's own id, else one made from the origin.
+/// A stable identity: the agent's own id, or one made from the origin if there is none.
 pub type Key = Text;
 
-/// An ordered JSON-like value without a JSON library.
+/// An ordered JSON-like value, so that the model needs no JSON library.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub enum Tree {
     /// `null`
@@ -35,7 +35,7 @@ pub enum Tree {
 }
 
 impl Tree {
-    /// Goes over all strings and numbers, in order.
+    /// Calls `take` with every string and number, in order.
     pub(crate) fn each_text(&self, take: &mut impl FnMut(&Text)) {
         match self {
             Self::Text(text) | Self::Number(text) => take(text),
@@ -45,7 +45,7 @@ impl Tree {
         }
     }
 
-    /// The member of an object.
+    /// The value of a member; `None` if this is no object or has no such member.
     pub(crate) fn get(&self, name: &str) -> Option<&Self> {
         match self {
             Self::Map(members) => members
@@ -56,7 +56,7 @@ impl Tree {
         }
     }
 
-    /// The string of a text node.
+    /// The string of a text node; `None` for other nodes.
     pub(crate) fn as_text(&self) -> Option<&Text> {
         match self {
             Self::Text(text) => Some(text),
@@ -64,7 +64,7 @@ impl Tree {
         }
     }
 
-    /// The items of a list, nothing for other nodes.
+    /// The items of a list; empty for other nodes.
     pub(crate) fn items(&self) -> &[Self] {
         match self {
             Self::List(items) => items,
@@ -73,52 +73,52 @@ impl Tree {
     }
 }
 
-/// An image, described but not held.
+/// Metadata of an image; its data is never held.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Image {
-    /// `image/png`; empty if not recorded.
+    /// MIME type, as `image/png`; empty if not recorded.
     pub mime: Text,
-    /// Size of the decoded data in bytes, if known.
+    /// Size of the decoded data in bytes; `None` if unknown.
     pub bytes: Option<u64>,
-    /// Path or address, if it is not inline.
+    /// Path or URL; `None` if the image is inline.
     pub source: Option<Text>,
     /// The record that holds it.
     pub origin: Origin,
 }
 
-/// Text or a tree that may have been left on disk. The stub always stays.
+/// A text or tree whose content may be on disk. The stub is always in memory.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Body {
-    /// Its beginning, one line.
+    /// Beginning of the content, one line.
     pub stub: Text,
-    /// Size of the whole in bytes.
+    /// Size of the content in bytes.
     pub bytes: u32,
-    /// Lines of the whole.
+    /// Lines of the content.
     pub lines: u32,
     /// The record that holds it.
     pub from: Origin,
-    /// Which body of that record it is, counted in the order of decoding.
+    /// Index among the bodies of the record, in the order of decoding.
     pub slot: u16,
-    /// What the whole gives away.
+    /// Facts about the content that were detected at decoding.
     pub(crate) flags: BodyFlags,
-    /// The whole, if it is in memory.
+    /// The content, if it is in memory.
     pub held: Held,
 }
 
-/// Whether a body is in memory.
+/// Content of a body, if it is in memory.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Held {
-    /// The stub is the whole.
+    /// The stub is the whole content.
     Stub,
     /// Text.
     Text(Text),
     /// A tree.
     Tree(Arc<Tree>),
-    /// On disk; decode the record again to have it.
+    /// On disk; available after the record is decoded again.
     Away,
 }
 
-/// Only what keeps nothing in memory is packed: its stub, or that it is on disk.
+/// Packed entries hold no content: only `Stub` and `Away` can be serialized.
 impl Serialize for Held {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -139,8 +139,9 @@ impl<'de> Deserialize<'de> for Held {
     }
 }
 
-/// Bodies are equal if their contents are, as far as both are in memory; where they lie does not matter. What is
-/// the whole of a stub is never left on disk, so it differs from all that is.
+/// Bodies are equal if their contents are, as far as both are in memory; their positions are not
+/// compared. A body whose stub is its content is never on disk, so it differs from every body that
+/// is.
 impl PartialEq for Body {
     fn eq(&self, other: &Self) -> bool {
         let same_content = match (&self.held, &other.held) {
@@ -156,7 +157,7 @@ impl PartialEq for Body {
 }
 
 impl Body {
-    /// A body that no record holds as it is: its stub is the whole, and it is never left on disk.
+    /// A body that no record holds verbatim: its stub is the content, and it is never on disk.
     pub(crate) fn in_memory(text: &str, from: Origin) -> Self {
         let capped = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
         Self {
@@ -170,7 +171,7 @@ impl Body {
         }
     }
 
-    /// The text, unless it is away or a tree.
+    /// The text; `None` if it is on disk or a tree.
     pub(crate) fn text(&self) -> Option<&Text> {
         match &self.held {
             Held::Stub => Some(&self.stub),
@@ -179,7 +180,7 @@ impl Body {
         }
     }
 
-    /// The tree, unless it is away or text.
+    /// The tree; `None` if it is on disk or a text.
     pub fn tree(&self) -> Option<&Tree> {
         match &self.held {
             Held::Tree(tree) => Some(tree),
@@ -187,12 +188,12 @@ impl Body {
         }
     }
 
-    /// The text, or its beginning while the rest is away.
+    /// The text, or the stub while the content is on disk.
     pub fn text_or_stub(&self) -> &Text {
         self.text().unwrap_or(&self.stub)
     }
 
-    /// Bytes that it keeps in memory besides its stub, roughly.
+    /// Approximate bytes in memory besides the stub.
     pub(super) fn held_bytes(&self) -> u64 {
         match self.held {
             Held::Text(_) | Held::Tree(_) => u64::from(self.bytes),
@@ -200,12 +201,13 @@ impl Body {
         }
     }
 
-    /// Whether it must be read again before it can be shown whole.
+    /// Whether the record must be read again to show the whole content.
     pub fn is_away(&self) -> bool {
         self.held == Held::Away
     }
 
-    /// Takes over where an equal body lies, and what only memory may hold: a stream is kept by no record.
+    /// Adopts the position of an equal body, and its content if only memory can hold it: no record
+    /// holds a stream.
     pub(super) fn move_to(&mut self, newer: &Self) {
         if self.is_away() {
             self.held = newer.held.clone();
@@ -219,7 +221,7 @@ impl Body {
         };
     }
 
-    /// Lets go of the content; the stub stays. Returns how many bytes that frees.
+    /// Drops the content from memory; the stub stays. Returns the bytes freed.
     pub fn release(&mut self) -> u32 {
         match self.held {
             Held::Text(_) | Held::Tree(_) => {

@@ -1,7 +1,8 @@
-//! Branches: which entries the session left behind. File order stays the reading order.
+//! Branches: the entries that the session abandoned when it continued from an earlier one.
 //!
-//! **File order is the reading order.** Parent links are evidence: a branch is drawn where all links of a tree
-//! resolve, where two prompts share a parent, or where the agent says that something was undone.
+//! **File order is the reading order.** Parent links are evidence: a branch exists where all links
+//! of a tree resolve, where two prompts share a parent, or where the agent says that something was
+//! undone.
 
 use std::cell::LazyCell;
 use std::ops::{Deref, Range};
@@ -18,65 +19,63 @@ use branch::Leaving;
 pub(crate) use branch::{Branch, Why, seen_at_end};
 use forest::{Departure, Forest, IsCircle, Links, Ways};
 
-/// What the parent links say about branches.
+/// Branches derived from parent links.
 #[derive(Clone, Debug, Default)]
 pub struct Branches {
     /// Entries that are not on the active branch.
     pub abandoned: HashSet<EntryId>,
-    /// Where what was abandoned leaves the active branch, in file order.
+    /// The first abandoned entry of each run, in file order: where a branch leaves the active one.
     pub roots: Vec<EntryId>,
-    /// What was left, by number. One root may hold several of them.
+    /// All branches by number. One root may start several of them.
     pub list: Vec<Branch>,
-    /// Numbers of the branches that abandoned entries lie on.
+    /// Index of the branch of each abandoned entry.
     numbers: HashMap<EntryId, usize>,
     basis: Basis,
-    /// Whether the last branch ends where the session ends.
+    /// Whether the last branch ends at the end of the session.
     ends_undone: bool,
-    /// Parents of the prompts so far.
+    /// Parents of all prompts.
     prompted: HashSet<Print>,
-    /// Parents that are not there, if anything was left: what they would hang below is not known.
+    /// Missing parents, if anything was abandoned: where their children belong is unknown.
     awaited: HashSet<Print>,
-    /// Records that were looked at to derive them.
+    /// Records visited while deriving; a measure of the work.
     pub(crate) work: u64,
 }
 
-/// What branches were derived from.
+/// What the branches were derived from.
 #[derive(Clone, Debug, Default)]
 enum Basis {
     /// Prompts with the same parent.
     #[default]
     Prompts,
-    /// The path from the leaf.
+    /// The path from the root to the leaf.
     Path,
-    /// Prompts, because these parents are not there.
+    /// Prompts, because these parents are missing.
     Dangling(HashSet<Print>),
-    /// Prompts, because the path from the leaf leads back to itself.
+    /// Prompts, because the path from the leaf is a cycle.
     Cyclic,
 }
 
 /// A new record at the end of the main lane.
 pub(crate) struct Growth {
-    /// Its key.
     pub(crate) key: Print,
-    /// Its parent.
     pub(crate) parent: Option<Print>,
-    /// Whether the parent is there.
+    /// Whether the parent exists.
     pub(crate) resolves: bool,
-    /// The leaf before it, if all records are linked.
+    /// The previous leaf, if all records are linked.
     pub(crate) leaf: Option<Print>,
-    /// Whether it is a leaf of a complete tree now.
+    /// Whether it is now the leaf of a complete tree.
     pub(crate) leads: bool,
     /// Whether it opens a turn.
     pub(crate) is_prompt: bool,
-    /// Whether it goes on from what was left.
+    /// Whether it continues from an abandoned entry.
     pub(crate) goes_back: bool,
 }
 
 impl Branches {
-    /// Derives the branches. A complete tree (`leaf`) is walked from its leaf; otherwise only two
-    /// prompts with the same parent make a branch, and the later one is active: all that lies
-    /// between them in the file belongs to the earlier one, but for what somebody went on from later.
-    /// Broken chains make no branch.
+    /// Derives the branches. A complete tree (with `leaf`) is walked from its leaf. Otherwise only
+    /// two prompts with the same parent make a branch, and the later one is active: everything
+    /// between them in the file belongs to the earlier one, except what a later record continued
+    /// from. Broken chains make no branch.
     pub(crate) fn derive(links: &Links<'_>) -> Self {
         let forest = LazyCell::new(|| Forest::of(links));
         let (mut branches, mut leavings) =
@@ -125,12 +124,12 @@ impl Branches {
         branches
     }
 
-    /// The branch that an abandoned entry lies on.
+    /// The branch of an abandoned entry; `None` if the entry is active.
     pub(crate) fn of(&self, id: EntryId) -> Option<&Branch> {
         self.list.get(self.numbers.get(&id)?.checked_sub(1)?)
     }
 
-    /// The first abandoned entry of a branch, which stands for it while it is folded.
+    /// The first abandoned entry of a branch, which represents the branch while it is folded.
     pub(crate) fn head(&self, branch: &Branch) -> Option<EntryId> {
         branch
             .entries
@@ -139,18 +138,18 @@ impl Branches {
             .find(|id| self.abandoned.contains(id))
     }
 
-    /// The branch that an entry stands at the head of.
+    /// The branch that begins with an entry.
     pub(crate) fn headed_by(&self, id: EntryId) -> Option<&Branch> {
         self.of(id).filter(|branch| self.head(branch) == Some(id))
     }
 
-    /// Whether a record may go on from what was left, and change what that is.
+    /// Whether a new record may continue from an abandoned entry, and so change the branches.
     pub(crate) fn may_go_back(&self) -> bool {
         !self.list.is_empty() && !matches!(self.basis, Basis::Path)
     }
 
-    /// Takes note of a record that was added. `false` if the branches must be derived anew; mostly a
-    /// record goes on where the last one ended, and costs nothing, however long the session is.
+    /// Adds a record incrementally. Returns `false` if the branches must be derived again. Mostly a
+    /// record continues from the last one, which costs constant time in a session of any length.
     pub(crate) fn grow(&mut self, new: &Growth) -> bool {
         if new.is_prompt
             && let Some(parent) = new.parent
@@ -179,7 +178,8 @@ impl Branches {
     }
 }
 
-/// Says what stands against it if there is no path.
+/// Derives branches from the path to the leaf. The error is the basis to use instead if there is no
+/// such path.
 fn from_leaf(links: &Links<'_>, forest: &Forest, leaf: Print) -> Result<Branches, Basis> {
     if !forest.missing.is_empty() {
         return Err(Basis::Dangling(forest.missing.clone()));
@@ -205,7 +205,7 @@ fn from_leaf(links: &Links<'_>, forest: &Forest, leaf: Print) -> Result<Branches
     Ok(branches)
 }
 
-/// What the last record left whenever it moved to another path, and how many records were looked at.
+/// What was abandoned at each departure of the last record, and the number of records visited.
 fn departures(
     links: &Links<'_>,
     forest: &Forest,
@@ -242,7 +242,7 @@ fn departures(
     departures.sort_by_key(|departure| departure.place);
     let mut leavings: Vec<Leaving> = departures.into_iter().map(&mut leaving).collect();
     let work = ways.work;
-    // What only copies hang below was never the last record.
+    // An entry that has only copies as children was never the last record.
     let all = links
         .entries
         .iter()
@@ -273,7 +273,7 @@ fn from_prompts(
     }
     let kept = forest.gone_on_from(&links.entries, &ranges);
     let until = forest::left_until(&ranges, links.entries.len());
-    // By place: the first one from there on that was left.
+    // By position: the first abandoned entry from there on.
     let mut next_left = vec![usize::MAX; links.entries.len() + 1];
     let mut next = usize::MAX;
     for (at, one) in links.entries.iter().enumerate().rev() {
@@ -306,7 +306,7 @@ fn from_prompts(
     )
 }
 
-/// Entries in a row that the agent says were undone.
+/// Ranges of consecutive entries that the agent marked as undone.
 fn undone(links: &Links<'_>) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     for (at, _) in links
@@ -323,7 +323,8 @@ fn undone(links: &Links<'_>) -> Vec<Range<usize>> {
     ranges
 }
 
-/// What lies between two entries in the file was left when the later one came.
+/// The leaving that makes a branch of a range of entries: they were abandoned when the entry at its
+/// end came.
 fn leaving(range: Range<usize>, why: Why, links: &Links<'_>) -> Leaving {
     let next = links.entries.get(range.end);
     let last = range
@@ -431,7 +432,7 @@ mod tests {
 
     type Step = (bool, u8, Option<u8>, bool, bool, bool);
 
-    /// One batch: a link or an entry, some of them prompts, copies or sent again.
+    /// A batch with one link or entry, by the flags of a step.
     fn batch((is_link, key, parent, prompt, copy, undone): Step) -> Batch {
         let key = Key::from(format!("k{key}").as_str());
         let parent = parent.map(|parent| Key::from(format!("k{parent}").as_str()));
@@ -475,8 +476,8 @@ mod tests {
         assert_eq!(growing.branches().abandoned, whole.branches().abandoned);
     }
 
-    /// Prompts that are written anew, each from where `parent` says, with an answer each; the records that were looked
-    /// at to find what each of them left.
+    /// The work, in records visited, of a session in which each prompt continues from `parent` and
+    /// has one answer.
     fn work(is_tree: bool, prompts: usize, parent: impl Fn(usize) -> String) -> u64 {
         let mut batch = Batch::default();
         if is_tree {
@@ -529,7 +530,8 @@ mod tests {
         ];
         for (shape, parent) in shapes {
             for is_tree in [true, false] {
-                // Where only prompts make branches, those that go on each from its own leave nothing.
+                // Where only prompts make branches, prompts that each continue from their own
+                // program's last record abandon nothing.
                 if !is_tree && shape.contains("programs") {
                     continue;
                 }
@@ -544,7 +546,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is derived step by step is what is derived from the whole.
+        /// Incremental derivation gives the same branches as derivation of the whole session.
         #[test]
         fn growing_branches_are_those_of_the_whole(
             is_tree: bool,
@@ -570,7 +572,7 @@ mod tests {
             growing.apply(tree.clone());
             for (place, mut step) in steps.into_iter().enumerate() {
                 if chained && place % 5 != 4 {
-                    // Mostly a record follows the one before it, as in real sessions.
+                    // Mostly a record continues from the previous one, as in real sessions.
                     let place = u8::try_from(place).unwrap();
                     step = (step.0, 20 + place, (place > 0).then(|| 19 + place), step.3, false, false);
                 }

@@ -1,7 +1,7 @@
-//! Changes of files: what a call did to lines, or asks for.
+//! Changes of files: lines that a call changed or asks to change.
 //!
-//! A change comes as a unified diff, as a patch with `*** Update File:` heads, as numbered lines, or as
-//! old and new strings of an edit; all become the same [`DiffLine`]s.
+//! A change may be recorded as a unified diff, a patch with `*** Update File:` headers, numbered
+//! lines, or old and new strings of an edit; all are parsed to [`DiffLine`]s.
 
 mod compare;
 mod patch;
@@ -16,28 +16,28 @@ pub use compare::compare;
 /// What happened to a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
-    /// Unchanged, shown for orientation.
+    /// Unchanged context.
     Same,
     /// Added.
     Added,
     /// Removed.
     Removed,
-    /// The name of a file, and what became of it.
+    /// A file header: the path, and whether it was added, deleted or moved.
     File,
-    /// Not a line of a file: a gap, a remark.
+    /// Not a line of a file: a gap or a remark.
     Note,
 }
 
-/// One line of a change: parts with `true` are what differs within it.
+/// One line of a change; parts with `true` differ from the other side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiffLine {
-    /// What happened to it.
+    /// What happened to the line.
     pub sign: Sign,
-    /// Its number in the file before, if known.
+    /// Line number in the old file; `None` if unknown.
     pub(crate) old: Option<u32>,
-    /// Its number in the file after, if known.
+    /// Line number in the new file; `None` if unknown.
     pub(crate) new: Option<u32>,
-    /// Its text.
+    /// The text in parts, with whether each part differs.
     pub parts: Vec<(bool, String)>,
 }
 
@@ -51,13 +51,13 @@ impl DiffLine {
         }
     }
 
-    /// All of its text.
+    /// The whole text.
     pub(crate) fn text(&self) -> String {
         self.parts.iter().map(|(_, text)| text.as_str()).collect()
     }
 }
 
-/// The lines of a recorded patch.
+/// Parses a recorded patch.
 pub fn of_patch(text: &str) -> Vec<DiffLine> {
     patch::lines(text)
 }
@@ -67,7 +67,7 @@ pub(crate) fn is_patch(text: &str) -> bool {
     patch::is_patch(text)
 }
 
-/// The lines of the edits that a tool's input asks for: pairs of old and new strings, or a patch.
+/// The lines of the edits in a tool's input: pairs of old and new strings, or a patch.
 pub(crate) fn of_input(input: &Tree) -> Option<Vec<DiffLine>> {
     let mut lines = Vec::new();
     for (old, new) in tool::replacements_of(input) {
@@ -85,13 +85,13 @@ pub(crate) fn of_input(input: &Tree) -> Option<Vec<DiffLine>> {
     (!lines.is_empty()).then_some(lines)
 }
 
-/// Added and removed lines.
+/// Numbers of added and removed lines.
 pub fn counts(lines: &[DiffLine]) -> (usize, usize) {
     let count = |sign| lines.iter().filter(|line| line.sign == sign).count();
     (count(Sign::Added), count(Sign::Removed))
 }
 
-/// Lines of a change as a patch has them, with their signs.
+/// Formats lines as in a patch, with their signs.
 pub fn text<'a>(lines: impl Iterator<Item = &'a DiffLine>) -> Text {
     let signed = |line: &DiffLine| {
         let sign = match line.sign {
@@ -105,13 +105,15 @@ pub fn text<'a>(lines: impl Iterator<Item = &'a DiffLine>) -> Text {
     Text::output(&lines.map(signed).collect::<Vec<_>>().join("\n"))
 }
 
-/// Lines that a call added to a file and removed from it; of a whole file, all of them. Nothing while that is on disk.
+/// Lines that a call added to a file and removed from it; of a written file, all of them. `None`
+/// while the content is on disk.
 pub(crate) fn changed_lines(call: &ToolCall, path: &str) -> Option<(usize, usize)> {
     let of_change = of_call(call).map(|lines| counts(of_file(&lines, path)));
     of_change.or_else(|| written(call).map(|text| (text.lines().count(), 0)))
 }
 
-/// Of a change of several files the part that is of one. The paths in it may be named from another folder on.
+/// The lines of one file in a change of several files. Paths in the change may be relative to
+/// another folder.
 pub(crate) fn of_file<'a>(lines: &'a [DiffLine], path: &str) -> &'a [DiffLine] {
     let is_head = |(_, line): &(usize, &DiffLine)| line.sign == Sign::File;
     let heads: Vec<usize> = lines
@@ -128,7 +130,7 @@ pub(crate) fn of_file<'a>(lines: &'a [DiffLine], path: &str) -> &'a [DiffLine] {
             .is_some_and(|rest| rest.ends_with('/'))
     };
     let fits = |name: &str| name == path || is_below(name, path) || is_below(path, name);
-    // The name that has most in common with the path, and the shortest of these.
+    // Prefers the path with the longest common suffix, then the shortest path.
     let fit = |at: &usize| {
         let head = lines.get(*at).map(DiffLine::text).unwrap_or_default();
         let names = FATES
@@ -152,16 +154,16 @@ pub(crate) fn of_file<'a>(lines: &'a [DiffLine], path: &str) -> &'a [DiffLine] {
     lines.get(from..end).unwrap_or_default()
 }
 
-/// What a head says of a file besides its name, and what stands between its names if it was moved.
+/// What a file header says besides the path, and the separator of the two paths of a moved file.
 const FATES: [&str; 2] = [" (new)", " (deleted)"];
 const MOVED: &str = " \u{2192} ";
 
-/// The change that a call made or asks for.
+/// The change that a call made, or else the one that it asks for.
 pub(crate) fn of_call(call: &ToolCall) -> Option<Vec<DiffLine>> {
     recorded(call).or_else(|| asked(call))
 }
 
-/// The change that the agent recorded.
+/// The change that the agent recorded with the result.
 pub(crate) fn recorded(call: &ToolCall) -> Option<Vec<DiffLine>> {
     let patch = call
         .state
@@ -187,7 +189,7 @@ pub(crate) fn asked(call: &ToolCall) -> Option<Vec<DiffLine>> {
     .filter(|lines| !lines.is_empty())
 }
 
-/// The file that a call writes.
+/// The path of the file that a call writes.
 pub(crate) fn written(call: &ToolCall) -> Option<&Text> {
     if call.kind != ToolKind::Write {
         return None;

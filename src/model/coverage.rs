@@ -1,27 +1,26 @@
-//! How much of what stands in the strings of records a transcript tells, by the paths of their fields.
+//! How much of the strings in records is shown in a transcript, by field path.
 
 use std::collections::BTreeMap;
 
 use super::record::Origin;
 use super::text::Text;
 
-/// Paths are kept up to here; what has others is summed up under [`OTHER`].
+/// Limit of distinct paths; the rest is summed under [`OTHER`].
 const PATHS: usize = 2_000;
-/// The path of all that have no room of their own.
+/// The path for strings beyond the limit.
 const OTHER: &str = "…";
 
 /// The strings of one field in all records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Share {
-    /// How many there are.
+    /// Number of strings.
     pub(crate) strings: u64,
-    /// Their bytes.
     pub(crate) bytes: u64,
-    /// How many of the bytes are shown.
+    /// Bytes that are shown.
     pub(crate) shown: u64,
-    /// How many of those only by details.
+    /// Bytes of those that only details show.
     pub(crate) details: u64,
-    /// The record of the first one of which something is not shown, else of the first one.
+    /// The first record with a string not fully shown; else the first record.
     pub(crate) first: Origin,
 }
 
@@ -32,14 +31,14 @@ impl Share {
     }
 }
 
-/// What the strings of records come to.
+/// Sums of the strings of all records, by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Coverage {
     fields: BTreeMap<Text, Share>,
 }
 
 impl Coverage {
-    /// Adds a string of so many bytes, of which so many are shown, and so many of them only by details.
+    /// Adds a string: its bytes, how many of them are shown, and how many of those only in details.
     pub(crate) fn add(
         &mut self,
         path: &str,
@@ -86,7 +85,7 @@ impl Coverage {
         total
     }
 
-    /// The fields with strings of which something is not shown, the most missing first.
+    /// Fields with bytes that are not shown, the most missing first.
     pub(crate) fn missing(&self) -> Vec<(&Text, Share)> {
         let mut missing: Vec<(&Text, Share)> = self
             .fields

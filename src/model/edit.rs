@@ -1,9 +1,11 @@
-//! The only way into a transcript: edits in batches, and the feed that carries them.
+//! Edits, the only way to change a transcript, the batches of edits, and the events that carry
+//! batches.
 //!
-//! **Entries come in pieces.** Agents spread a message over several records. An edit names the entry by its key
-//! and its blocks by the `model::entry::Piece` that brought them: the same piece sent again replaces, a new one is
-//! added. Streams, late results, rewritten files and replayed history are all the same mechanism; a replacement of
-//! the whole session drops what it does not name.
+//! **Entries come in pieces.** Agents spread a message over several records. An edit names the
+//! entry by its key and its blocks by the `model::entry::Piece` that brought them: a piece that is
+//! sent again replaces its blocks, a new one adds blocks. Streams, late results, rewritten files
+//! and replayed history all use this mechanism; a replacement of the whole session also drops every
+//! entry that it does not name.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,127 +28,129 @@ use super::usage::Usage;
 /// One change of a transcript. Edits are upserts: applying one twice changes nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Edit {
-    /// Adds the entry, or updates the one with its key: fields that are recorded replace, blocks replace
+    /// Adds the entry, or updates the one with its key: recorded fields replace, blocks replace
     /// those of the same [`Piece`] and are appended if the piece is new.
     Entry(Box<Entry>),
-    /// A tool's result; it joins the last open call with this id (in one message the first, in its own
-    /// lane before any other), else it shows as a stray.
+    /// Adds a tool's result. It joins the last open call with this id (within one message the
+    /// first, and a call of its own lane before any other); without such a call it is a stray.
     Result {
-        /// The id of the call.
+        /// Id of the call.
         call: Key,
         /// The result.
         result: Box<ToolResult>,
-        /// Lane, for a result that stays a stray.
+        /// Lane of the result, for the entry of a stray.
         lane: Option<Name>,
     },
-    /// What the agent says of a call without giving its result: running, lost.
+    /// Sets the state of a call without a result: running, lost.
     State {
-        /// The id of the call.
+        /// Id of the call.
         call: Key,
         /// The new state; ignored if the call has a result.
         state: ToolState,
     },
-    /// What a record tells of work that went on after the result of its call.
+    /// Reports on work that continued after the result of its call.
     Update {
-        /// Which work.
+        /// The work.
         about: About,
-        /// What is told.
+        /// The report.
         update: Update,
-        /// The lane in which it is told.
+        /// Lane of the record that reports.
         lane: Option<Name>,
     },
-    /// Usage recorded beside an entry. If an entry has the key, it is that entry's usage.
+    /// Adds usage recorded outside an entry. If an entry has the key, it becomes that entry's
+    /// usage.
     Usage {
-        /// The entry, or an identity of its own.
+        /// Key of the entry, or a key of its own.
         of: Key,
-        /// What was spent.
+        /// The usage.
         usage: Box<Usage>,
-        /// The model it was spent on.
+        /// The model that was used; `None` if not recorded.
         model: Option<Name>,
     },
-    /// A record that is a link of the parent chain without being an entry.
+    /// Adds a record that is a link of the parent chain without being an entry.
     Link {
-        /// Its id.
+        /// Id of the record.
         key: Key,
-        /// The id of its parent.
+        /// Id of its parent; `None` for a root.
         parent: Option<Key>,
     },
-    /// A fact about the session.
+    /// Sets a fact about the session.
     Meta(MetaEdit),
-    /// The entry no longer exists.
+    /// Removes an entry.
     Retire(Key),
-    /// A piece of an entry no longer exists.
+    /// Removes a piece of an entry.
     RetirePiece {
-        /// The entry.
+        /// Key of the entry.
         of: Key,
         /// The piece.
         piece: Piece,
     },
-    /// A file repeats to a lane what another lane said before: the entries that it brought the lane go.
+    /// Removes the entries that a file brought to a lane, because they repeat what another lane
+    /// said before.
     Copied {
-        /// The lane.
+        /// The lane; `None` is the main one.
         lane: Option<Name>,
-        /// The record of the file before which all is copied.
+        /// The record of the file before which everything is a copy.
         before: Origin,
     },
-    /// An entry of a lane turns out to be a copy of what another lane says now: it goes, and with it all that its file
-    /// brought the lane before it.
+    /// Removes an entry that turns out to be a copy of another lane's, and everything that its file
+    /// brought to its lane before it.
     CopiedWith(Key),
-    /// What a copy of an entry says was spent for it: of two accounts the one with more output counts. Nothing is
-    /// spent by the copy itself.
+    /// Usage of an entry as a copy of it records it: of the two the one with more output counts.
+    /// The copy itself costs nothing.
     Complete {
-        /// The entry.
+        /// Key of the entry.
         of: Key,
-        /// What the copy says.
+        /// The usage that the copy records.
         usage: Box<Usage>,
     },
 }
 
-/// How a batch relates to what is there.
+/// How a batch relates to the transcript that it is applied to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Its edits come on top.
+    /// Its edits are added.
     #[default]
     Append,
-    /// It begins a replacement of the whole session, beside what is there.
+    /// It begins a replacement of the whole session, which is read beside the current transcript.
     ReplaceStart,
-    /// It goes on with a replacement.
+    /// It continues a replacement.
     ReplaceMore,
-    /// It ends a replacement, which takes the place of what was there.
+    /// It ends a replacement, which then replaces the current transcript.
     ReplaceEnd,
-    /// It is a whole replacement by itself.
+    /// It is a whole replacement in one batch.
     Replace,
 }
 
 impl Mode {
-    /// Whether a replacement begins with the batch.
+    /// Whether the batch begins a replacement.
     pub(crate) fn begins(self) -> bool {
         matches!(self, Self::ReplaceStart | Self::Replace)
     }
 
-    /// Whether a replacement is complete with the batch.
+    /// Whether the batch completes a replacement.
     pub(crate) fn ends(self) -> bool {
         matches!(self, Self::ReplaceEnd | Self::Replace)
     }
 }
 
-/// Something odd that the reader should know, with its place.
+/// Something odd that the user should know, with its origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Notice {
-    /// How bad it is.
+    /// Severity.
     pub severity: Severity,
-    /// Where.
+    /// Origin of the record.
     pub origin: Origin,
-    /// What, in a sentence without a full stop.
+    /// The message: a sentence without a full stop.
     pub what: Text,
 }
 
-/// How bad a notice is.
+/// Severity of a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// Odd, nothing is lost.
     Note,
-    /// Something could not be understood and is shown raw.
+    /// Something was not understood and is shown raw.
     Warning,
     /// A record could not be read.
     Error,
@@ -155,36 +159,38 @@ pub enum Severity {
 /// Edits of some records, with the tally of all records so far.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
-    /// How it relates to what is there.
+    /// How the batch relates to the transcript.
     pub mode: Mode,
     /// The edits in file order.
     pub edits: Vec<Edit>,
-    /// What was odd.
     pub(crate) notices: Vec<Notice>,
     /// Fates of all records of the session up to and including this batch.
     pub tally: Tally,
-    /// Further files or sessions that belong to this one, found in its records. Format-specific ids
-    /// that `Format::follow_up` understands.
+    /// Further files or sessions that belong to this one, found in its records: format-specific ids
+    /// that `Format::follow_up` interprets.
     pub wanted: Vec<Text>,
-    /// Leave bodies on disk: only stubs are made.
+    /// Whether bodies stay on disk, so that only stubs are made.
     pub stubs_only: bool,
-    /// Only what counts is asked for: of bodies nothing is told but where they stand.
+    /// Whether only figures are needed: bodies have their origin, but no stub.
     pub(crate) is_counted: bool,
-    /// Bodies stand nowhere else: they came through a pipe, or no record holds them as they are.
+    /// Whether bodies cannot be read again: they came through a pipe, or no record holds them
+    /// verbatim.
     pub(crate) is_piped: bool,
-    /// The format of the records, which says what their kinds are called; empty before the first one.
+    /// Name of the format of the records, for the names of their kinds; empty before the first
+    /// record.
     pub(crate) format: &'static str,
-    /// No name of a kind counts: it is tried which ones the decoder knows by itself.
+    /// Whether names of kinds are ignored, to test which records the decoder recognizes without
+    /// them.
     pub(crate) is_nameless: bool,
     origin: Origin,
     slot: u16,
-    /// Bytes of the bodies that were made of the record.
+    /// Bytes of the bodies made from the current record.
     made: usize,
 }
 
-/// Characters of the name of a kind.
+/// Limit of the name of a kind, in characters.
 pub(crate) const KIND_CHARS: usize = 120;
-/// Characters that a stub shows.
+/// Limit of a stub, in characters.
 const STUB_CHARS: usize = 160;
 /// Texts up to this size in bytes are their own stub.
 const STUB_BYTES: usize = 160;
@@ -197,27 +203,27 @@ impl Batch {
         self.made = 0;
     }
 
-    /// How many bytes the bodies have that were made of the record so far.
+    /// Bytes of the bodies made from the current record so far.
     pub(crate) fn made(&self) -> usize {
         self.made
     }
 
-    /// The record that is being decoded.
+    /// Origin of the current record.
     pub(crate) fn origin(&self) -> Origin {
         self.origin
     }
 
-    /// A key for a record that has no id of its own. It depends on the place only.
+    /// A key for a record that has no id of its own; it depends on the position only.
     pub(crate) fn origin_key(&self) -> Key {
         Text::clean(&format!("@{}:{}", self.origin.file.0, self.origin.at))
     }
 
-    /// A body of prose.
+    /// Makes a body of prose.
     pub fn prose(&mut self, raw: &str) -> Body {
         self.body(raw, Manner::Prose)
     }
 
-    /// A body of tool output: SGR colours survive.
+    /// Makes a body of tool output: SGR colours are retained.
     pub fn output(&mut self, raw: &str) -> Body {
         let flags = if self.is_counted {
             BodyFlags::default()
@@ -230,7 +236,7 @@ impl Batch {
         }
     }
 
-    /// A body that is a tree. `headline` is its stub, `bytes` its size in the file.
+    /// Makes a body from a tree. `headline` becomes its stub, `bytes` is its size in the file.
     pub fn tree(&mut self, headline: &Text, bytes: usize, tree: impl FnOnce() -> Tree) -> Body {
         self.made = self.made.saturating_add(bytes);
         let held = if self.stubs_only {
@@ -281,8 +287,8 @@ impl Batch {
         }
     }
 
-    /// Reads what is not to be told of the record. Bodies that are told after it have the slots that they have if all of
-    /// the record is told.
+    /// Runs `read` and discards the edits. Later bodies of the record get the slots that they have
+    /// when all of it is decoded.
     pub(crate) fn pass_over<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
         let mut apart = Self {
             stubs_only: true,
@@ -310,18 +316,16 @@ impl Batch {
         self.edits.push(edit);
     }
 
-    /// Adds an entry.
     pub(crate) fn entry(&mut self, entry: Entry) {
         self.edits.push(Edit::Entry(Box::new(entry)));
     }
 
-    /// Adds an entry that its record is shown by.
+    /// Adds an entry and returns the fate of its record.
     pub(crate) fn show(&mut self, entry: Entry) -> Fate {
         self.entry(entry);
         Fate::Shown
     }
 
-    /// Adds a fact about the session.
     pub(crate) fn meta(&mut self, edit: MetaEdit) {
         if let MetaEdit::Version(version) = &edit {
             self.tally.note_version(version, self.origin);
@@ -342,7 +346,7 @@ impl Batch {
         self.meta(MetaEdit::Lane { name, label, call });
     }
 
-    /// Adds what came of a call.
+    /// Adds the result of a call.
     pub(crate) fn result(
         &mut self,
         call: Key,
@@ -357,7 +361,7 @@ impl Batch {
         self.push(Edit::State { call, state });
     }
 
-    /// Adds what a record tells of work in the background.
+    /// Adds a report on background work.
     pub(crate) fn update(&mut self, about: About, update: Update, lane: Option<Name>) {
         self.push(Edit::Update {
             about,
@@ -366,7 +370,7 @@ impl Batch {
         });
     }
 
-    /// Adds what was spent for an entry, or beside all of them.
+    /// Adds usage of an entry, or outside all entries.
     pub(crate) fn usage(&mut self, of: Key, usage: impl Into<Box<Usage>>, model: Option<Name>) {
         let usage = usage.into();
         self.push(Edit::Usage { of, usage, model });
@@ -376,7 +380,7 @@ impl Batch {
         self.push(Edit::RetirePiece { of, piece });
     }
 
-    /// An entry without blocks for the record that is being decoded, to be filled in.
+    /// An entry without blocks for the current record, to be filled in.
     pub fn new_entry(&self, key: Key, role: Role, at: Option<Timestamp>) -> Entry {
         Entry {
             key,
@@ -397,7 +401,7 @@ impl Batch {
         }
     }
 
-    /// Notes something odd about the record that is being decoded.
+    /// Adds a notice about the current record.
     pub(crate) fn notice(&mut self, severity: Severity, what: &str) {
         self.notices.push(Notice {
             severity,
@@ -406,7 +410,7 @@ impl Batch {
         });
     }
 
-    /// Notes something of a kind that the format does not know; it must still be shown.
+    /// Counts a part of a kind that the format does not know; the caller must still show it.
     pub(crate) fn unknown(&mut self, kind: &str, judged: Judged) {
         let kind = Text::stub(kind, KIND_CHARS);
         self.notices.push(Notice {
@@ -417,14 +421,14 @@ impl Batch {
         self.tally.note_unknown(kind, judged, self.origin);
     }
 
-    /// Notes a field that records of this type are not known to have.
+    /// Counts a field that is not expected in records of this type.
     pub(crate) fn unknown_field(&mut self, record: &str, field: &str) {
         self.tally
             .note_unknown_field(Text::clean(&format!("{record}.{field}")), self.origin);
     }
 
-    /// Leaves out what came of calls, for without what was said each result would stand alone; and how records hang
-    /// together. Blocks stay: by their pieces it is told what a record is to an entry that is there.
+    /// Drops results, which would become strays without the entries of their calls, and parent
+    /// links. Blocks stay, because their pieces tell how a record relates to an existing entry.
     pub(crate) fn forget_contents(&mut self) {
         self.notices.clear();
         self.edits.retain(|edit| {
@@ -451,105 +455,106 @@ pub fn saturating_u32(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// What an open session sends to whoever shows it.
+/// Events of an open session, for the thread that shows it.
 #[derive(Clone, Debug)]
 pub enum Feed {
-    /// What was found. Comes first, and again when the format becomes clearer.
+    /// The session was identified. Comes first, and again when the format becomes clearer.
     Opened(Box<Opened>),
-    /// Edits for the transcript on the screen, or for the one that is being read in the background.
+    /// A batch for the transcript on the screen, or for the one that is read in the background.
     Batch {
-        /// Which transcript.
+        /// The transcript to apply it to.
         stage: Stage,
-        /// The edits.
+        /// The batch.
         batch: Box<Batch>,
     },
-    /// How far the background reading is.
+    /// Progress of the background reading.
     Progress {
         /// Bytes read.
         done: u64,
-        /// Bytes in the file.
+        /// Bytes of the file.
         total: u64,
     },
-    /// Everything that was in the file at the start is sent. If a preview was shown, the whole
-    /// transcript takes its place now.
+    /// Everything that the file held at the start was sent. If a preview was shown, the whole
+    /// transcript replaces it now.
     CaughtUp,
-    /// The contents of bodies that were away, by record, in slot order.
+    /// Contents of bodies that were on disk, by record, in slot order.
     Bodies(Vec<(Origin, Vec<Held>)>),
     /// A file of the session.
     File {
         /// Its number in origins.
         id: FileId,
-        /// Where it lies.
+        /// Its path.
         path: Arc<Path>,
     },
-    /// How the file fares.
+    /// The state of the followed file changed.
     Link(LinkState),
-    /// Files are looked at a few times a second, because events do not tell all that happens to them.
+    /// Files are polled a few times a second, because file events do not cover all changes.
     Polled(Polled),
-    /// The thread that reads cannot go on; the transcript stays readable.
+    /// The reading thread cannot continue; the transcript stays readable.
     Fault(Text),
 }
 
-/// Why files are looked at a few times a second.
+/// Why files are polled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Polled {
-    /// It was asked for.
+    /// The user requested it.
     Asked,
-    /// They lie on a file system of this kind, to which others may write unseen.
+    /// They are on a file system of this kind, where other machines may write without events.
     Unsure(&'static str),
-    /// The system gives no events; says why.
+    /// The system refused to send events, for this reason.
     Refused(Text),
 }
 
-/// Which transcript a batch is for.
+/// The transcript that a batch is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// The end of a large file, shown until the whole is known.
+    /// The end of a large file, shown until the whole is read.
     Preview,
     /// The whole session.
     Whole,
 }
 
-/// What was found when a session was opened.
+/// What was found out when a session was opened.
 #[derive(Clone, Debug)]
 pub struct Opened {
-    /// The format's name as in the JSON outputs.
+    /// Name of the format in JSON outputs.
     pub format: &'static str,
     /// `certain`, `likely`, `maybe`.
     pub confidence: &'static str,
-    /// Why this format, in a sentence.
+    /// Reason for the choice of the format, in a sentence.
     pub reason: Text,
-    /// What was opened, for the header.
+    /// Path that was opened, for the header.
     pub path: PathBuf,
-    /// How the agent itself goes on with the session.
+    /// Commands with which the agent itself resumes the session.
     pub resumes: &'static [Resume],
-    /// When something of it was last written, as its database says, in which other sessions lie beside it. `None`:
-    /// its files tell.
+    /// When the session was last written according to its database, which holds other sessions too.
+    /// `None`: the timestamps of its files apply.
     pub written: Option<Timestamp>,
-    /// The sessions that are read as one, in their order.
+    /// The sessions that are joined into this one, in their order.
     pub joined: Vec<Place>,
 }
 
-/// How the followed file fares.
+/// State of the followed file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum LinkState {
-    /// It is there and watched.
+    /// It exists and is watched.
     #[default]
     Live,
-    /// It was cut or replaced; it was read anew.
+    /// It was truncated or replaced, and read again.
     Reread(Text),
-    /// All of it was cut off; what was read stays on the screen until something else is written.
+    /// It was truncated to nothing; what was read stays on the screen until something else is
+    /// written.
     Emptied,
-    /// It is gone; its content stays on the screen and its return is awaited.
+    /// It was deleted; its content stays on the screen and tv waits for it to return.
     Gone,
-    /// It was moved away, to where if that is known; it is read on there, and another one awaited.
+    /// It was moved, to this path if that is known; tv reads on there, and waits for a new one.
     Moved(Option<Text>),
-    /// Its agent put it aside, under the name that is recorded; a new session may begin in its place.
+    /// The agent archived it under this name; a new session may begin at its path.
     Archived(Text),
-    /// It cannot be read just now.
+    /// It cannot be read at the moment, for this reason.
     Unreadable(Text),
-    /// Of several sessions that are read as one some cannot be read on: which, and why.
+    /// Some of several joined sessions cannot be followed: which, and why.
     InPart(Text),
-    /// The pipe was closed: nothing more will come.
+    /// The pipe was closed: the session is complete.
     Closed,
 }

@@ -1,8 +1,8 @@
-//! Entries and their blocks: one message of a transcript, whatever agent wrote it.
+//! Entries and their blocks: one message of a transcript, whichever agent recorded it.
 //!
-//! **Bookkeeping has its place, but no row below level 4.** Runs of hooks, snapshots and lists of tools are entries
-//! like all others, so that no record is passed over; `model::entry::Marks::trace` keeps them out of the way of the
-//! conversation.
+//! **Bookkeeping is an entry without a row below level 4.** Hook runs, snapshots and tool lists are
+//! entries like all others, so that every record is accounted for; `model::entry::Marks::trace`
+//! hides their rows.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,12 +22,12 @@ pub mod glance;
 pub(crate) mod rewording;
 pub mod sender;
 
-/// An entry's number in its transcript; stays the same while the session is open.
+/// Number of an entry in its transcript; stable while the session is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EntryId(pub u32);
 
 impl EntryId {
-    /// As an index.
+    /// The id as an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -38,45 +38,45 @@ impl EntryId {
 pub struct Entry {
     /// Stable identity; the same key is the same entry.
     pub key: Key,
-    /// Key of the entry that this one answers, as recorded.
+    /// Key of the parent entry, as recorded.
     pub parent: Option<Key>,
-    /// The sub-agent that it belongs to; `None` is the main lane.
+    /// The lane of the sub-agent; `None` is the main lane.
     pub lane: Option<Name>,
-    /// When it was written, or begun if it took a while.
+    /// When it was written, or begun if that took time.
     pub at: Option<Timestamp>,
-    /// When it was complete, if that was later; see [`Entry::end`].
+    /// When it was complete, if that is later than `at`; see [`Entry::end`].
     pub ended: Option<Timestamp>,
-    /// Who speaks.
+    /// Role of the author.
     pub role: Role,
-    /// Who that is by kind and name, if it stands where a prompt could and no human wrote it.
+    /// The sender, if no human wrote it although it is in the position of a prompt.
     pub from: Option<Box<Sender>>,
-    /// The model that answered.
+    /// Name of the model that answered.
     pub model: Option<Name>,
-    /// What it holds, in order.
+    /// Content in order.
     pub blocks: Vec<Block>,
-    /// What it cost.
+    /// Tokens and cost of the request.
     pub usage: Option<Box<Usage>>,
-    /// Why the answer ended, as the provider said.
+    /// The reason why the answer ended, as the provider records it.
     pub stop: Stop,
-    /// The record that it first came from.
+    /// The first record that it was made from.
     pub origin: Origin,
-    /// Further records of it for which no block stands: those around a step, and its own where its parts have records of
-    /// their own.
+    /// Further records without a block of their own: those around a step, and the entry's own where
+    /// its parts have their own records.
     pub records: Vec<Origin>,
-    /// Marks that matter for counting and for looks.
+    /// Flags for counting and display.
     pub marks: Marks,
-    /// Rises with every change of content.
+    /// Rises with every change of the content.
     pub revision: u32,
 }
 
 impl Entry {
-    /// Whether it is nothing but thinking that nobody can read.
+    /// Whether it consists only of redacted thinking.
     pub(crate) fn is_redacted(&self) -> bool {
         !self.blocks.is_empty() && self.blocks.iter().all(|block| block.kind.is_redacted())
     }
 
-    /// Whether a block of it is a failure, which is counted: a call that failed, or an error of the agent. A request that
-    /// is made again has not failed so far, and what a copy tells stands elsewhere.
+    /// Whether a block counts as a failure of this entry: a failed call or an error of the agent. A
+    /// request that is retried does not count, and copies count at the original.
     pub fn has_failed(&self, block: &BlockKind) -> bool {
         match block {
             _ if self.marks.copy => false,
@@ -86,7 +86,7 @@ impl Entry {
         }
     }
 
-    /// Appends a block of the entry's own piece.
+    /// Appends a block of the default piece.
     pub fn push(&mut self, kind: impl Into<BlockKind>) {
         self.push_piece(Piece(0), kind);
     }
@@ -96,7 +96,8 @@ impl Entry {
         self.blocks.push(Block::new(piece, kind));
     }
 
-    /// Which of the ends that it tells stand for a block: each notice tells one, and the last of them all that are left.
+    /// Which of the work ends that it reports are shown at a block: one at each notice, and all
+    /// remaining ones at the last.
     pub(crate) fn ends_at<'e>(&self, ends: &'e [EndLine], block: usize) -> &'e [EndLine] {
         if ends.is_empty() || !matches!(self.role, Role::System | Role::Harness) {
             return &[];
@@ -119,7 +120,7 @@ impl Entry {
         ends.get(number..end).unwrap_or_default()
     }
 
-    /// Whether it says the same as another one, wherever in the file that stands.
+    /// Whether it has the same content as another entry, at any position in the file.
     pub(crate) fn says_same(&self, other: &Self) -> bool {
         let head = |entry: &Self| (entry.at, entry.ended, entry.role, entry.marks);
         let names = |entry: &Self| {
@@ -135,7 +136,7 @@ impl Entry {
             && self.blocks == other.blocks
     }
 
-    /// Whether its records and its bodies lie where those of another one lie.
+    /// Whether its records and bodies have the same origins as another entry's.
     pub(crate) fn stands_as(&self, other: &Self) -> bool {
         let bodies = |entry: &Self| -> Vec<(Origin, u16)> {
             let bodies = entry.blocks.iter().flat_map(|block| block.kind.bodies());
@@ -146,7 +147,7 @@ impl Entry {
             && bodies(self) == bodies(other)
     }
 
-    /// The record that brought a block; that of the entry where a block has none of its own.
+    /// The record that brought a block; the entry's own if the block has none.
     pub(crate) fn origin_of(&self, block: &Block) -> Origin {
         match &block.kind {
             BlockKind::Text(body) | BlockKind::Thinking(body) => body.from,
@@ -156,14 +157,15 @@ impl Entry {
         }
     }
 
-    /// Who speaks, in a word for the reader.
+    /// Name of the author, for display.
     pub(crate) fn speaker(&self) -> &str {
         self.from
             .as_deref()
             .map_or(self.role.speaker(), Sender::word)
     }
 
-    /// Whether all of it stands beside the conversation: it is no message, and no figure depends on it.
+    /// Whether all of it is outside the conversation: it is no message, and no figure depends on
+    /// it.
     pub(crate) fn is_beside(&self) -> bool {
         self.role == Role::Harness
             && !self.blocks.is_empty()
@@ -173,7 +175,7 @@ impl Entry {
                 .all(|block| matches!(block.kind, BlockKind::Aside(..)))
     }
 
-    /// An entry that holds nothing else than what is not understood, or stands beside the conversation, is as loud as that.
+    /// Marks an entry that holds only asides as their most prominent one requires.
     pub(crate) fn mark_by_asides(&mut self) {
         let judged = self.blocks.iter().map(|block| match &block.kind {
             BlockKind::Aside(judged, _) => Some(*judged),
@@ -188,7 +190,7 @@ impl Entry {
         }
     }
 
-    /// Whether it says something itself: results alone are a part of other entries.
+    /// Whether it is a message itself; an entry with only results belongs to others.
     pub(crate) fn is_message(&self) -> bool {
         let says = |block: &Block| match block.kind {
             BlockKind::Result(_) => false,
@@ -198,33 +200,35 @@ impl Entry {
         self.blocks.is_empty() || self.blocks.iter().any(says)
     }
 
-    /// Whether a block of it is of a kind.
+    /// Whether any of its blocks satisfies `is_it`.
     pub(crate) fn has(&self, is_it: impl Fn(&BlockKind) -> bool) -> bool {
         self.blocks.iter().any(|block| is_it(&block.kind))
     }
 
-    /// The call in a block.
+    /// The call of the block with this index.
     pub(crate) fn call(&self, block: usize) -> Option<&ToolCall> {
         self.blocks.get(block)?.call()
     }
 
-    /// Whether the history before it was replaced by a summary. Dropping only old outputs of tools is something else.
+    /// Whether it replaced the history by a summary; dropping only old tool outputs is no
+    /// compaction.
     pub(crate) fn is_compaction(&self) -> bool {
         self.has(BlockKind::is_compaction)
     }
 
-    /// When it was complete, as far as anybody tells.
+    /// When it was complete, as far as that is recorded.
     pub(crate) fn end(&self) -> Option<Timestamp> {
         self.ended.or(self.at)
     }
 
-    /// Notes when it was complete. Of several times the last one counts, and none that `at` tells already.
+    /// Sets when it was complete. The latest of several times counts, and none that is not later
+    /// than `at`.
     pub(super) fn end_at(&mut self, ended: Option<Timestamp>) {
         self.ended = self.ended.max(ended).filter(|ended| Some(*ended) > self.at);
     }
 
-    /// When a call of it was made at the earliest, if the call does not tell: once it was complete, unless the result
-    /// is no later than that.
+    /// Earliest time of a call that has no time of its own: when the entry was complete, unless the
+    /// result is not later than that.
     pub(crate) fn said(&self, call: &ToolCall) -> Option<Timestamp> {
         let answered = call.state.result().and_then(|result| result.at);
         self.ended
@@ -232,57 +236,56 @@ impl Entry {
             .or(self.at)
     }
 
-    /// Its calls.
+    /// Its calls, in order.
     pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.blocks.iter().filter_map(Block::call)
     }
 
-    /// Its calls with the places of their blocks.
+    /// Its calls with the indexes of their blocks.
     pub(crate) fn numbered_calls(&self) -> impl DoubleEndedIterator<Item = (usize, &ToolCall)> {
         let blocks = self.blocks.iter().enumerate();
         blocks.filter_map(|(block, one)| Some((block, one.call()?)))
     }
 
-    /// Its calls, to be changed.
     pub(crate) fn calls_mut(&mut self) -> impl Iterator<Item = &mut ToolCall> {
         self.blocks.iter_mut().filter_map(Block::call_mut)
     }
 
-    /// All times that it tells, results of its calls included.
+    /// All timestamps of the entry and of the results of its calls.
     pub(crate) fn times(&self) -> impl Iterator<Item = Timestamp> {
         let results = self.calls().filter_map(|call| call.state.result()?.at);
         results.chain(self.at).chain(self.ended)
     }
 
-    /// The last of them.
+    /// The latest of them.
     pub(crate) fn last_time(&self) -> Option<Timestamp> {
         self.times().max()
     }
 }
 
-/// Facts about an entry that are true or not.
+/// Flags of an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Marks {
-    /// A prompt of a human or a calling agent that starts work: it opens a turn.
+    /// A prompt of a human or of a calling agent that opens a turn.
     pub prompt: bool,
-    /// Noise that is folded away below detail level 4 (injected context, snapshots, hook output).
+    /// Noise, folded below detail level 4: injected context, snapshots, hook output.
     pub quiet: bool,
-    /// Bookkeeping that leaves no row below detail level 4 (runs of hooks, snapshots of files for undo).
+    /// Bookkeeping without a row below detail level 4: hook runs, file snapshots for undo.
     pub trace: bool,
-    /// A copy of another entry (a delivery mirror, replayed history): shown dim.
+    /// A copy of another entry (a delivery mirror, replayed history); shown dim.
     pub copy: bool,
     /// Still being written.
     pub open: bool,
-    /// The agent says the model no longer sees it (undone, cut off by a rewind).
+    /// The agent marked it as no longer visible to the model (undone, cut off by a rewind).
     pub undone: bool,
-    /// The agent says that the request which failed here is made again.
+    /// The request failed and the agent retries it.
     pub retried: bool,
-    /// The agent leaves it out of what it sends to the model: its own state, an answer that failed.
+    /// The agent does not send it to the model: its own state, a failed answer.
     pub unsent: bool,
-    /// The first that tells the model how work in the background ended, or the only one: it has a row, whatever else
-    /// it is.
+    /// The first entry, or the only one, that reports to the model how background work ended: it
+    /// has a row at every level.
     pub reports: bool,
-    /// It tells again what another one told: no row below detail level 4.
+    /// Repeats the report of another entry: no row below detail level 4.
     pub again: bool,
 }
 
@@ -296,19 +299,19 @@ impl Marks {
 /// Why an answer ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Stop {
-    /// Nobody says.
+    /// Not recorded.
     #[default]
     Unrecorded,
-    /// The model had said all: `end_turn`, `stop`.
+    /// The model was finished: `end_turn`, `stop`.
     Done,
-    /// For the results of its calls: `tool_use`, `toolUse`, `tool-calls`.
+    /// The model waits for results of its calls: `tool_use`, `toolUse`, `tool-calls`.
     Calls,
-    /// For something else: a limit, an error, the user.
+    /// Another reason: a limit, an error, the user.
     Other,
 }
 
 impl Stop {
-    /// The provider's word, whichever provider it is.
+    /// Parses the stop reason of any provider.
     pub(crate) fn of(word: &str) -> Self {
         match word {
             "" | "unknown" => Self::Unrecorded,
@@ -319,7 +322,7 @@ impl Stop {
     }
 }
 
-/// Who speaks.
+/// Author of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Role {
     /// A human or the calling agent.
@@ -328,12 +331,12 @@ pub enum Role {
     Assistant,
     /// The system prompt.
     System,
-    /// What the agent program itself wrote.
+    /// The agent program itself.
     Harness,
 }
 
 impl Role {
-    /// The word used in JSON outputs.
+    /// The name in JSON outputs.
     pub fn word(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -343,7 +346,7 @@ impl Role {
         }
     }
 
-    /// The word on the screen for who speaks.
+    /// The name on the screen.
     pub(crate) fn speaker(self) -> &'static str {
         match self {
             Self::User => "you",
@@ -357,11 +360,11 @@ impl Role {
 /// A part of an entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Block {
-    /// The record or part that brought this block; the same piece sent again replaces it.
+    /// The record or part that brought the block; sending the piece again replaces it.
     pub piece: Piece,
-    /// What the model was sent of it.
+    /// What the model was sent of the block.
     pub sent: Sent,
-    /// What it is.
+    /// Kind and content.
     pub kind: BlockKind,
 }
 
@@ -375,12 +378,12 @@ impl Block {
         }
     }
 
-    /// Whether it says that records of another session stand here.
+    /// Whether it marks the start of records of another session.
     pub(crate) fn is_resumption(&self) -> bool {
         matches!(self.kind, BlockKind::Break(Break::Resumed(_)))
     }
 
-    /// The call that it is.
+    /// The call, if the block is one.
     pub(crate) fn call(&self) -> Option<&ToolCall> {
         match &self.kind {
             BlockKind::Call(call) => Some(call),
@@ -388,7 +391,6 @@ impl Block {
         }
     }
 
-    /// The call that it is, to be changed.
     pub(crate) fn call_mut(&mut self) -> Option<&mut ToolCall> {
         match &mut self.kind {
             BlockKind::Call(call) => Some(call),
@@ -397,32 +399,34 @@ impl Block {
     }
 }
 
-/// What the model was sent of a block, as far as its agent tells. What a compaction dropped, or what stands on
-/// another branch, is judged from the whole session.
+/// What the model was sent of a block, as far as the agent records that. Compactions and branches
+/// are not considered here; they are judged from the whole session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum Sent {
-    /// What is usual for its kind: what is said, calls and results are; lines across the transcript are not, and
-    /// what has no better form only if the program added it.
+    /// The default for the kind: messages, calls and results are sent, breaks are not, and raw
+    /// blocks only if the program added them.
     #[default]
     Usual,
-    /// All of it, though it has no better form.
+    /// All of it, although the block is raw.
     Whole,
     /// Nothing.
     Never,
-    /// All of it until then; of a call its result.
+    /// All of it until that time; for a call, its result.
     Until(Timestamp),
-    /// These words in its place; of a call in place of the result that never came.
+    /// This text instead; for a call, instead of the missing result.
     As(Box<Text>),
 }
 
-/// Names the part of an entry that one record brings. An agent may spread a message over records.
+/// Identifies the part of an entry that one record brings; an agent may spread a message over
+/// records.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(from = "[u8; 8]", into = "[u8; 8]")]
 pub struct Piece(pub u64);
 
-/// Most are hashes, which take no less room as numbers of any length.
+/// Serialized as fixed bytes: most pieces are hashes, which a variable-length encoding would not
+/// shorten.
 impl From<Piece> for [u8; 8] {
     fn from(piece: Piece) -> Self {
         piece.0.to_le_bytes()
@@ -436,7 +440,7 @@ impl From<[u8; 8]> for Piece {
 }
 
 impl Piece {
-    /// The piece with an agent's own id (FNV-1a, so that it is the same in every run).
+    /// The piece for an agent's own id: its FNV-1a hash, which is the same in every run.
     pub(crate) fn of(id: &str) -> Self {
         let hash = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -445,64 +449,65 @@ impl Piece {
     }
 }
 
-/// What a block is.
+/// Kind and content of a block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum BlockKind {
     /// Prose, mostly Markdown.
     Text(Body),
-    /// The model's reasoning; empty if only a signature or redacted data is recorded.
+    /// The model's reasoning; empty if only a signature or redacted data was recorded.
     Thinking(Body),
-    /// A tool call with its result, once that is known.
+    /// A tool call with its result, once there is one.
     Call(Box<ToolCall>),
-    /// A result whose call is not in the session, or that came twice.
+    /// A stray result: its call is not in the session, or already has one.
     Result(Box<StrayResult>),
-    /// An image; its data is never kept.
+    /// An image; its data is never held.
     Image(Image),
-    /// A line across the transcript.
+    /// An event between messages, such as a compaction or an error.
     Break(Break),
-    /// Something with no better form: shown as a tree or as raw text under its title.
+    /// Content of no specific kind: shown as a tree or raw text under its title.
     Raw(Raw),
-    /// Something beside the conversation, known or not: a row with its title and how it begins, at most.
+    /// Content outside the conversation, of a known kind or not: at most a row with its title and
+    /// stub.
     Aside(Judged, Raw),
 }
 
-/// A tool result that no open call waits for.
+/// A tool result without an open call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StrayResult {
-    /// The id of the call as recorded.
+    /// Id of the call as recorded.
     pub call: Key,
     /// The result.
     pub result: ToolResult,
-    /// Whether the call exists but has its result already.
+    /// Whether the call exists but already has a result.
     pub duplicate: bool,
 }
 
-/// Something without a better form.
+/// Content of no specific kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Raw {
-    /// What it is, in a few words: the record's type, or why it could not be read.
+    /// The record type or the reason why it could not be read, in a few words.
     pub title: Text,
     /// A [`Tree`] or plain text.
     pub body: Body,
 }
 
 impl Raw {
-    /// Titles of what a command of the user put out, which the program ran and not the model.
+    /// Title of the output of a command that the user ran, not the model.
     pub(crate) const COMMAND_OUTPUT: &str = "command output";
-    /// The same for its errors.
+    /// Title of the error output of such a command.
     pub(crate) const COMMAND_ERRORS: &str = "command errors";
 
-    /// How titles of descriptions of tools begin, as the model is sent them.
+    /// Prefix of titles of tool descriptions, as they are sent to the model.
     pub(crate) const TOOLS: &str = "tools";
 
-    /// Whether it describes tools.
+    /// Whether it is a tool description.
     pub(crate) fn is_tools(&self) -> bool {
         self.title
             .strip_prefix(Self::TOOLS)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
     }
 
-    /// Whether it is what a command of the user put out.
+    /// Whether it is output of a user's command.
     pub(crate) fn is_command_output(&self) -> bool {
         matches!(
             self.title.as_str(),
@@ -511,23 +516,23 @@ impl Raw {
     }
 }
 
-/// A line across the transcript.
+/// An event between messages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Break {
-    /// The history was shortened. Tokens before and after, if recorded; the summary follows as text.
+    /// The history was shortened; the summary follows as text.
     Compaction {
-        /// Tokens in the context before.
+        /// Tokens in the context before, if recorded.
         before: Option<u64>,
-        /// Tokens in the context after.
+        /// Tokens in the context after, if recorded.
         after: Option<u64>,
         /// `auto`, `manual`, … as recorded; empty if not recorded.
         trigger: Text,
-        /// Whether only old tool outputs were dropped; it is not counted as a compaction.
+        /// Whether only old tool outputs were dropped; that does not count as a compaction.
         partial: bool,
-        /// How long it took, in ms, if recorded.
+        /// Duration in ms, if recorded.
         took: Option<u64>,
     },
-    /// The agent left a branch and says what happened on it.
+    /// The agent abandoned a branch; a summary of it.
     Branch(Text),
     /// The user stopped the work.
     Interrupted(Text),
@@ -535,23 +540,23 @@ pub enum Break {
     Resumed(Text),
     /// Something went wrong outside a tool.
     Error(Text),
-    /// Another model from here on.
+    /// The model changed to this one.
     ModelChange(Name),
-    /// Another mode, thinking level, agent or title from here on.
+    /// A setting changed: mode, thinking level, agent or title.
     Setting(Text),
     /// The work of a turn or run ended.
     Ended(Text),
-    /// The session goes on in another one, which has this id.
+    /// The session continues in the one with this id.
     Continued(Text),
-    /// The agent waits for its user.
+    /// The agent waits for the user.
     Waiting(Text),
-    /// How long the agent says that it was at work since it was asked, in ms: without the time in which it waited for
-    /// its user.
+    /// Time in ms that the agent reports to have worked since the prompt, without the time in which
+    /// it waited for the user.
     Took(u64),
 }
 
 impl Break {
-    /// A compaction of which no more is known than what caused it.
+    /// A compaction of which only the trigger is recorded.
     pub fn compaction(trigger: &str) -> Self {
         let trigger = Text::clean(trigger);
         Self::Compaction {
@@ -571,7 +576,7 @@ impl Break {
         Self::Error(Text::clean(words))
     }
 
-    /// What it says, for searching and copying.
+    /// The text of the break, for search and copying.
     pub fn words(&self) -> Text {
         match self {
             Self::Compaction { trigger, .. } if trigger.is_empty() => Text::from("compacted"),
@@ -602,8 +607,8 @@ impl BlockKind {
         Self::Raw(Raw { title, body })
     }
 
-    /// Whether it is an error to stop at, wherever one looks for them: a failed call, a result without its
-    /// call, an error of the agent, a broken record.
+    /// Whether it is an error for search, navigation and marks: a failed call, a stray result, an
+    /// error of the agent, a broken record.
     pub(crate) fn is_error(&self) -> bool {
         match self {
             Self::Call(call) => matches!(call.state, ToolState::Failed(_)),
@@ -624,7 +629,7 @@ impl BlockKind {
         matches!(self, Self::Break(Break::Compaction { partial: false, .. }))
     }
 
-    /// Whether it is thinking that nobody can read.
+    /// Whether it is redacted thinking, with no readable text.
     pub(crate) fn is_redacted(&self) -> bool {
         matches!(self, Self::Thinking(body) if body.bytes == 0)
     }
@@ -643,7 +648,7 @@ impl BlockKind {
         }
     }
 
-    /// All bodies of the block, to be changed.
+    /// All bodies of the block, mutable.
     pub fn bodies_mut(&mut self) -> Vec<&mut Body> {
         match self {
             Self::Text(body) | Self::Thinking(body) => vec![body],
@@ -670,7 +675,6 @@ fn result_bodies(result: &ToolResult) -> impl Iterator<Item = &Body> {
     std::iter::once(&result.body).chain(result.patch.as_ref())
 }
 
-/// The bodies of a result, to be changed.
 pub(crate) fn result_bodies_mut(result: &mut ToolResult) -> impl Iterator<Item = &mut Body> {
     std::iter::once(&mut result.body).chain(result.patch.as_mut())
 }

@@ -1,54 +1,55 @@
-//! What the whole of a body gives away: read off once, when it is decoded, because the text itself may be
-//! left on disk.
+//! Facts about the content of a body, detected once at decoding because the content may be on disk
+//! later.
 //!
-//! Invariant: signs are facts about bytes and places; what they mean is judged elsewhere. They say nothing
-//! of whether two bodies are equal.
+//! Invariant: flags are facts about bytes and positions; other modules judge what they mean. They
+//! are not part of the equality of bodies.
 
 use serde::{Deserialize, Serialize};
 
-/// What the whole of a body gives away that its beginning may not.
+/// Facts about a content that its stub may not show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BodyFlags {
-    /// An output that reads as the report of a failure.
+    /// Set if an output reads like a failure report.
     pub(crate) failure: Option<Failure>,
-    /// Arguments that break off: what the model had written of them is no whole value.
+    /// Arguments were cut off: what the model wrote of them is no complete value.
     pub(crate) broken_off: bool,
-    /// A call whose id the agent did not record: the one that it has was made from its place.
+    /// The agent recorded no id for the call; its key was made from its position.
     pub(crate) unnamed: bool,
-    /// A failure that the agent's own mark of success or failure does not tell.
+    /// A failure that the agent's own success flag does not show.
     pub(crate) unmarked: bool,
-    /// A result that came before its call.
+    /// The result came before its call.
     pub(crate) early: bool,
-    /// A result that was recorded in another lane than its call.
+    /// The result was recorded in another lane than its call.
     pub(crate) elsewhere: bool,
-    /// A result of which neither an exit code nor another mark says how it ended: what ran has put this out, no more.
+    /// The result has output, but neither an exit code nor a status that says how the call ended.
     pub(crate) unjudged: bool,
-    /// Of a result nothing is recorded: neither what came out nor how it ended. It is unjudged as well.
+    /// The result has neither output nor status. `unjudged` is set as well.
     pub(crate) unrecorded: bool,
 }
 
-/// How an output tells of a failure.
+/// How an output reports a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Failure {
-    /// A line about a command that ended with another code than 0.
+    /// A line about a command that exited with a code other than 0.
     Exit,
-    /// An object that says so of itself: `{"status":"error"}`, `{"success":false}`, `{"error":"…"}`.
+    /// An object that reports its own failure: `{"status":"error"}`, `{"success":false}`,
+    /// `{"error":"…"}`.
     Object,
-    /// Such an object that names the tool that failed, as agents write it and files rarely do.
+    /// Such an object that also names the failed tool, as agents write it and files rarely do.
     Tool,
-    /// The first words: `Error: `.
+    /// A prefix such as `Error: `.
     Words,
 }
 
-/// Longer outputs are data, whatever they begin with.
+/// Outputs above this size in bytes count as data, whatever they begin with.
 const REPORT_BYTES: usize = 16 << 10;
-/// Longer keys and words are not looked at.
+/// Keys and words above this size in bytes are not checked.
 const WORD_BYTES: usize = 40;
-/// How an output begins that tells the code of its command first.
+/// Prefix of outputs that begin with the exit code of the command.
 const EXIT_CODE: &str = "Exit code";
 
 impl BodyFlags {
-    /// Of an output.
+    /// Flags of a tool output.
     pub(crate) fn of_output(raw: &str) -> Self {
         Self {
             failure: failure(raw),
@@ -57,7 +58,7 @@ impl BodyFlags {
     }
 }
 
-/// How an output that is a report says that it failed.
+/// How an output reports a failure; `None` if it does not or is no report.
 fn failure(raw: &str) -> Option<Failure> {
     let begin = raw.trim_start();
     if begin.starts_with('{') {
@@ -89,7 +90,7 @@ fn ends_with_exit(last: &str) -> bool {
         .any(|place| last.strip_prefix(place).is_some_and(is_code))
 }
 
-/// Whether a number other than 0 stands at the beginning of the rest of a line, and hardly anything else.
+/// Whether the rest of a line begins with a number other than 0 and has hardly anything after it.
 fn is_code(rest: &str) -> bool {
     let line = rest.split('\n').next().unwrap_or_default().trim();
     let digits = line
@@ -101,7 +102,7 @@ fn is_code(rest: &str) -> bool {
         && digits.bytes().any(|byte| byte != b'0')
 }
 
-/// Looks at the members of the outermost object only.
+/// Checks the members of the outermost object only.
 fn of_object(begin: &str) -> Option<Failure> {
     let mut has_failed = false;
     let mut names_tool = false;
@@ -122,8 +123,9 @@ fn of_object(begin: &str) -> Option<Failure> {
     }
 }
 
-/// The members of an object as they are written: the key without quotes, and the beginning of the value
-/// (`{` for an object). What is no JSON has no members, or makes no sense, but ends.
+/// Iterator over the members of an object as written: the key without quotes, and the beginning of
+/// the value (`{` for an object). Invalid JSON yields no members or meaningless ones, but the
+/// iterator always ends.
 struct Members<'a> {
     rest: &'a str,
 }
@@ -162,7 +164,7 @@ impl<'a> Iterator for Members<'a> {
     }
 }
 
-/// Of a long value only what it begins with matters.
+/// Prefix of a long value; the rest does not matter.
 fn long(value: &str) -> &str {
     value
         .get(..WORD_BYTES)
@@ -170,7 +172,7 @@ fn long(value: &str) -> &str {
         .unwrap_or_default()
 }
 
-/// Where the value at the beginning of the text ends.
+/// End offset of the value at the beginning of the text.
 fn end_of_value(text: &str) -> usize {
     let mut depth = 0_usize;
     let mut in_string = false;

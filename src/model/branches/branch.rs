@@ -1,12 +1,12 @@
-//! Branches with numbers: what a session left, in the order in which it left it.
+//! Numbered branches, in the order in which the session abandoned them.
 //!
-//! **Branches are numbered as they are left.** Whenever the last record moves to another path, another prompt takes a
-//! prompt's place or the agent undoes something, what was left gets the next number; so appends change no number, and
-//! a branch is the session as it stood at that moment. What the session goes back to keeps its number, and is active.
-//! `model::branch` holds the rule.
+//! **A branch gets its number when it is abandoned.** Whenever the last record moves to another
+//! path, another prompt replaces a prompt or the agent undoes something, the abandoned entries get
+//! the next number. So appends change no number, and a branch is the session as it was at that
+//! moment. A branch that the session returns to keeps its number and is active.
 //!
-//! Invariant: what is appended gives no branch another number and moves no entry from one to another.
-//! Whether a branch is active again is another matter: a session may go back to what it left.
+//! Invariant: appends neither renumber a branch nor move an entry from one branch to another; they
+//! may only make a branch active again.
 
 use std::ops::Range;
 
@@ -17,39 +17,39 @@ use crate::model::body::Key;
 use crate::model::entry::EntryId;
 use crate::model::fingerprint::Print;
 
-/// A branch that the session left.
+/// A branch that the session abandoned.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Branch {
-    /// From 1, in the order in which they were left.
+    /// Number, from 1, in the order of abandoning.
     pub number: usize,
     /// Why the session went on elsewhere.
     pub why: Why,
-    /// Its entries in file order, without those of branches that were left before.
+    /// Its entries in file order, without those of branches that were abandoned earlier.
     pub entries: Vec<EntryId>,
-    /// The entry that it goes on from; none if it begins the session.
+    /// The entry that it continues from; `None` if it begins the session.
     pub(crate) point: Option<EntryId>,
-    /// The branch that this entry lies on, if that was left too.
+    /// Number of the branch that this entry is on, if that was abandoned too.
     pub(crate) parent: Option<usize>,
-    /// The entry with which the session went on.
+    /// The entry with which the session continued.
     pub(crate) next: Option<EntryId>,
-    /// Whether the session went back to it: all its entries are active.
+    /// Whether the session returned to it, so that all its entries are active.
     pub is_active: bool,
     reach: Reach,
 }
 
-/// Why a session left a branch.
+/// Why a session abandoned a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// Another prompt took the place of the one that began it.
+    /// Another prompt replaced the one that began it.
     Prompt,
-    /// The session went on from an earlier record.
+    /// The session continued from an earlier record.
     Left,
-    /// The agent says that it was undone.
+    /// The agent marked it as undone.
     Undone,
 }
 
 impl Why {
-    /// The word used in JSON outputs.
+    /// The name in JSON outputs.
     pub fn word(self) -> &'static str {
         match self {
             Self::Prompt => "prompt",
@@ -59,31 +59,31 @@ impl Why {
     }
 }
 
-/// What was there when a branch was left.
+/// The state of the session when a branch was abandoned.
 #[derive(Clone, Debug, PartialEq)]
 struct Reach {
-    /// The last record of its path; none where the order of the file is the path.
+    /// The last record of its path; `None` where file order is the path.
     tip: Option<Key>,
-    /// Entries of all lanes before this place.
+    /// Number of entries of all lanes that existed then.
     place: usize,
 }
 
-/// Something that was left. Entries are recorded by their places among those of the main lane.
+/// Entries abandoned at one moment, as positions in the main lane.
 pub(crate) struct Leaving {
-    /// What was left, in file order; also what an earlier leaving left. A prompt that takes another's place leaves all
-    /// between the two, which may be most of a long session.
+    /// Positions of the abandoned entries in file order, including those of earlier leavings. A
+    /// prompt that replaces another one abandons everything between the two, which may be most of a
+    /// long session.
     pub(crate) entries: Vec<Range<usize>>,
     /// The last record, if its links lead to the root.
     pub(crate) tip: Option<Key>,
-    /// The record with which the session went on.
+    /// The record with which the session continued.
     pub(crate) next: Option<Print>,
-    /// Entries of all lanes that were there.
+    /// Number of entries of all lanes that existed then.
     pub(crate) place: usize,
-    /// Why.
     pub(crate) why: Why,
 }
 
-/// Gives numbers to what was left. What an earlier leaving named belongs to that.
+/// Numbers the leavings. An entry belongs to the first leaving that contains it.
 pub fn number(
     mut leavings: Vec<Leaving>,
     links: &Links<'_>,
@@ -91,7 +91,7 @@ pub fn number(
     is_abandoned: impl Fn(EntryId) -> bool,
 ) -> Vec<Branch> {
     leavings.sort_by_key(|leaving| leaving.place);
-    // By place: the number of the branch, from 1.
+    // Number of the branch by position, from 1; 0 for none.
     let mut claimed = vec![0_u32; links.entries.len()];
     let branch_at =
         |claimed: &[u32], at: usize| claimed.get(at).filter(|number| **number > 0).copied();
@@ -146,11 +146,11 @@ pub fn number(
     branches
 }
 
-/// The places that no branch has claimed, each of which is passed by once: where it was claimed stands which place to
-/// look at instead.
+/// Positions that no branch has claimed yet, as a disjoint-set forest: a claimed position points to
+/// an earlier one to try next, so each is visited about once.
 struct Unclaimed {
     next: Vec<usize>,
-    /// Of the place before, from 1 on, so that there is room for none.
+    /// Index by position + 1, so that 0 can mean "none".
     last: Vec<usize>,
 }
 
@@ -162,7 +162,7 @@ impl Unclaimed {
         }
     }
 
-    /// Claims those of these ranges that are left.
+    /// Claims the unclaimed positions of these ranges and returns them.
     fn take(&mut self, ranges: &[Range<usize>]) -> Vec<usize> {
         let mut taken = Vec::new();
         for range in ranges {
@@ -183,14 +183,14 @@ impl Unclaimed {
         taken
     }
 
-    /// The last one before a place.
+    /// The last unclaimed position before `place`.
     fn last_before(&mut self, place: usize) -> Option<usize> {
         goal(&mut self.last, place).checked_sub(1)
     }
 }
 
-/// Entries of the main lane as they were when the branch was left: what the model saw at its end, with
-/// the copies and damaged lines that stand beside.
+/// Entries of the main lane at the moment when the branch was abandoned: what the model saw at its
+/// end, plus copies and damaged lines beside the path.
 pub(crate) fn seen_at_end(branch: &Branch, branches: &[Branch], links: &Links<'_>) -> Vec<EntryId> {
     let forest = Forest::of(links);
     let end = links

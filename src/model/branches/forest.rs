@@ -1,11 +1,11 @@
-//! The parent links of a session as a forest: who hangs below whom, and where paths part.
+//! The parent links of a session as a forest: parents, children and where paths fork.
 //!
-//! Invariant: links are evidence of a file that may lie; walks end in circles too.
+//! Invariant: links come from a file that may be wrong, so every walk ends even in a cycle.
 
 use std::num::NonZeroU32;
 use std::ops::Range;
 
-// A session is walked over node by node: this one hashes several times as fast.
+// Derivation visits every record of a session; this map hashes several times as fast.
 use hashbrown::{HashMap, HashSet};
 
 use crate::model::body::Key;
@@ -16,58 +16,55 @@ mod ways;
 
 pub(super) use ways::{Ways, goal};
 
-/// What the links of a transcript are made of.
+/// The links of a transcript and what is needed to interpret them.
 pub struct Links<'a> {
     /// Entries of the main lane in file order.
     pub(crate) entries: Vec<Placed>,
-    /// Parents of records that are links without being entries.
+    /// Parents of records that are links but no entries.
     pub(crate) others: &'a ByPrint<Option<Print>>,
-    /// The record with the last id in the file, if the format says that all records are linked.
+    /// The last record with an id, if the format says that all records are linked.
     pub(crate) leaf: Option<Print>,
     /// When the last record moved to another path.
     pub(crate) departures: &'a [Departure],
-    /// The fingerprint of a key.
+    /// Returns the fingerprint of a key.
     pub(crate) print: &'a dyn Fn(&Key) -> Print,
 }
 
 /// An entry of the main lane.
 #[derive(Clone, Copy)]
 pub struct Placed {
-    /// Its id.
     pub(crate) id: EntryId,
-    /// Its place in the order of the transcript, all lanes counted.
+    /// Position in the order of the transcript, over all lanes.
     pub(crate) place: usize,
-    /// Its key.
     pub(crate) key: Print,
-    /// The key of its parent.
     pub(crate) parent: Option<Print>,
-    /// Its marks.
     pub(crate) marks: Marks,
 }
 
-/// A record that does not go on from the last one: the session left that one.
+/// A record that does not continue from the last one, which the session thereby abandons.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Departure {
-    /// The last record of what was left.
+    /// The last record of the abandoned path.
     pub(crate) tip: Key,
-    /// The record with which the session went on.
+    /// The record with which the session continued.
     pub(crate) next: Key,
-    /// Entries of all lanes that were there.
+    /// Number of entries of all lanes that existed then.
     pub(crate) place: usize,
 }
 
-/// Links between records, by number: entries of the main lane have the numbers of their places.
+/// Links between records, by node number: entries of the main lane have the number of their
+/// position.
 pub(crate) struct Forest {
-    /// The number of each record; keys of one transcript are all different.
+    /// Node number of each record; keys are unique in a transcript.
     index: ByPrint<usize>,
     parents: Vec<Option<Node>>,
     has_child: Vec<bool>,
     entries: usize,
-    /// Parents that are not there.
+    /// Parents that no record has as its key.
     pub(crate) missing: HashSet<Print>,
 }
 
-/// The number of a record, from 1 on, so that there is room for none.
+/// Number of a record, from 1, so that `Option<Node>` needs no extra space.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Node(NonZeroU32);
 
@@ -82,7 +79,7 @@ impl Node {
 }
 
 impl Forest {
-    /// The links as a forest.
+    /// Builds the forest.
     pub(crate) fn of(links: &Links<'_>) -> Self {
         let entries = links.entries.iter().map(|one| (one.key, one.parent));
         let others = links.others.iter().map(|(key, parent)| (*key, *parent));
@@ -109,7 +106,7 @@ impl Forest {
         for (number, (_, parent)) in entries.enumerate() {
             hang(number, parent);
         }
-        // What is recorded as an entry, too, hangs where that does.
+        // A key that is both a link and an entry has the parent of the entry.
         let is_only_link = |key: Print| {
             index
                 .get(&key)
@@ -138,25 +135,25 @@ impl Forest {
         *self.parents.get(node.number())?
     }
 
-    /// Its place among the entries of the main lane.
+    /// Position of a node among the entries of the main lane; `None` for a link.
     fn entry_of(&self, node: Node) -> Option<usize> {
         Some(node.number()).filter(|number| *number < self.entries)
     }
 
-    /// The entry with this key, as a place among those of the main lane.
+    /// Position of the entry with this key among those of the main lane.
     pub(crate) fn entry(&self, key: Print) -> Option<usize> {
         self.entry_of(self.node(key)?)
     }
 
-    /// Whether an entry was never part of the conversation's path: copies hang beside it by design, and
-    /// what has no parent and no child, such as a damaged line, stands outside the tree.
+    /// Whether an entry was never on the path of the conversation: copies branch off by design, and
+    /// an entry without parent and children, such as a damaged line, is outside the tree.
     pub(crate) fn is_beside(&self, one: &Placed) -> bool {
         let has_child = || self.has_child.get(*self.index.get(&one.key)?);
         one.marks.copy || (one.parent.is_none() && has_child() != Some(&true))
     }
 
-    /// Which entries of the main lane lie between this record and the root, by their places. The path of a
-    /// record that leads back to itself ends there, and is noted to do so.
+    /// Which entries of the main lane, by position, are on the path from this record to the root,
+    /// and whether that path is a cycle. A cyclic path ends where it repeats.
     pub(crate) fn path(&self, from: Print) -> (Vec<bool>, IsCircle) {
         let mut seen = vec![false; self.parents.len()];
         let mut at = self.node(from);
@@ -171,9 +168,10 @@ impl Forest {
         (seen, IsCircle(is_circle))
     }
 
-    /// Which entries of the main lane somebody went on from after they had been left: two programs wrote the file.
-    /// `entries` are those of its beginning, `left` is what was left of them. What is said behind what was left, and
-    /// was not left itself, keeps what it hangs below, up to the next that speaks for itself.
+    /// Which entries of the main lane were continued from after they had been abandoned, which
+    /// means that two programs wrote the file. `entries` are those up to that point, `left` is what
+    /// was abandoned of them. What follows an abandoned entry without being abandoned itself keeps
+    /// its ancestors, up to the next entry that is judged by itself.
     pub(crate) fn gone_on_from(&self, entries: &[Placed], left: &[Range<usize>]) -> Vec<bool> {
         let until = left_until(left, entries.len());
         let is_left = |at: usize| until.get(at).is_some_and(|end| *end > 0);
@@ -200,7 +198,7 @@ impl Forest {
         kept
     }
 
-    /// The entries above this one, the nearest first, up to a record that was seen.
+    /// The entries above this one, nearest first, up to a record that was seen already.
     fn entries_above<'f>(
         &'f self,
         at: usize,
@@ -221,7 +219,7 @@ impl Forest {
         })
     }
 
-    /// The entry that this one hangs below, whatever lies between.
+    /// The nearest ancestor that is an entry.
     pub(crate) fn entry_above(&self, key: Print) -> Option<usize> {
         let mut seen = HashSet::new();
         let mut at = self.parent(self.node(key)?);
@@ -235,8 +233,8 @@ impl Forest {
     }
 }
 
-/// What other prompts with the same parent left: all that lies between the two in the file. With the parents of all
-/// prompts.
+/// What prompts with the same parent abandoned: everything between the two in the file. Also
+/// returns the parents of all prompts.
 pub(crate) fn left_by_prompts(entries: &[Placed]) -> (Vec<Range<usize>>, HashSet<Print>) {
     let mut last_with_parent: HashMap<Print, usize> = HashMap::new();
     let mut ranges = Vec::new();
@@ -251,7 +249,7 @@ pub(crate) fn left_by_prompts(entries: &[Placed]) -> (Vec<Range<usize>>, HashSet
     (ranges, last_with_parent.into_keys().collect())
 }
 
-/// For each entry the end of the last of these ranges that holds it, 0 if none does.
+/// For each entry the end of the last of these ranges that contains it, 0 if none does.
 pub(super) fn left_until(ranges: &[Range<usize>], entries: usize) -> Vec<usize> {
     let mut ends = vec![0; entries];
     for range in ranges {
@@ -267,11 +265,11 @@ pub(super) fn left_until(ranges: &[Range<usize>], entries: usize) -> Vec<usize> 
     ends
 }
 
-/// Whether an entry is a part of the conversation, and no bookkeeping beside it.
+/// Whether an entry is part of the conversation rather than bookkeeping.
 pub(crate) fn says(marks: Marks) -> bool {
     !marks.copy && !marks.quiet && !marks.trace
 }
 
-/// Whether a path leads back to itself.
+/// Whether a path is a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IsCircle(pub(crate) bool);

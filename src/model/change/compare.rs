@@ -1,4 +1,4 @@
-//! Two texts compared line by line, and the lines that took each other's place word by word.
+//! Compares two texts line by line, and replaced lines word by word.
 
 use std::borrow::Cow;
 
@@ -10,21 +10,23 @@ use super::{DiffLine, Sign};
 
 /// Unchanged lines around a change.
 const CONTEXT: usize = 3;
-/// Larger texts are shown as removed and added without being compared: if nothing fits, that takes too long.
+/// Larger texts, in bytes, are shown as removed and added without a diff, which takes too long if
+/// they have little in common.
 const MAX_COMPARED: usize = 128 * 1024;
-/// Changes of more lines are rewrites: marks within their lines would say nothing.
+/// Changes of more lines are rewrites: word marks would not help.
 const MAX_REFINED: usize = 60;
-/// The same in bytes.
+/// The same limit in bytes.
 const MAX_REFINED_BYTES: usize = 16 * 1024;
-/// Lines that have less than this in common are others: marks would cover most of them.
+/// Lines with a smaller ratio of common text are treated as unrelated: marks would cover most of
+/// them.
 const ALIKE: f32 = 0.5;
 
-/// Compares two texts; shows the changes with some lines around them.
+/// Compares two texts. Returns the changes with some lines of context.
 pub fn compare(old: &str, new: &str) -> Vec<DiffLine> {
     if old.len() + new.len() > MAX_COMPARED {
         return [whole(Sign::Removed, old), whole(Sign::Added, new)].concat();
     }
-    // A last line without its end is the same line.
+    // A last line counts as equal with and without its line end.
     let (whole_old, whole_new) = (ended(old), ended(new));
     let (old, new) = if whole_old == whole_new {
         (old, new)
@@ -60,7 +62,7 @@ fn whole(sign: Sign, text: &str) -> Vec<DiffLine> {
         .collect()
 }
 
-/// A text whose last line has an end.
+/// Adds the line end to the last line if it lacks one.
 fn ended(text: &str) -> Cow<'_, str> {
     if text.is_empty() || text.ends_with('\n') {
         text.into()
@@ -74,14 +76,14 @@ fn lines_of(text: &str) -> Vec<&str> {
 }
 
 fn differences(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
-    // The algorithm itself, not the library's choice among all of them: each takes its room in the program. It
-    // bounds its own search, at the cost of a coarser result.
+    // Calls one algorithm instead of the library's dispatch over all of them, which would add each
+    // to the binary. It bounds its own search, at the cost of a coarser result.
     let mut found = Compact::new(Replace::new(Capture::new()), old, new);
     let Ok(()) = myers::diff(&mut found, old, 0..old.len(), new, 0..new.len());
     found.into_inner().into_inner().into_ops()
 }
 
-/// Lines that went, and those that came in their place.
+/// Diff lines for removed lines and those that replaced them.
 fn change(old: &[&str], new: &[&str]) -> Vec<DiffLine> {
     let bytes: usize = old.iter().chain(new).map(|line| line.len()).sum();
     let is_small = old.len() + new.len() <= MAX_REFINED && bytes <= MAX_REFINED_BYTES;
@@ -94,7 +96,7 @@ fn change(old: &[&str], new: &[&str]) -> Vec<DiffLine> {
     })
 }
 
-/// The same with marks where they differ, if they are alike.
+/// The same with differing words marked; `None` if the lines are too different.
 fn refine(old: &[&str], new: &[&str]) -> Option<Vec<DiffLine>> {
     let (old_words, new_words) = (words_of(old), words_of(new));
     let ops = differences(&old_words, &new_words);
@@ -131,7 +133,7 @@ fn words_of<'a>(lines: &[&'a str]) -> Vec<&'a str> {
         .collect()
 }
 
-/// Lines of which is known for each word whether it differs.
+/// Splits lines into parts by whether each word differs.
 fn marked(sign: Sign, lines: &[&str], differs: &[bool]) -> Vec<DiffLine> {
     let mut differs = differs.iter().copied();
     let line_of = |line: &&str| {
@@ -144,7 +146,7 @@ fn marked(sign: Sign, lines: &[&str], differs: &[bool]) -> Vec<DiffLine> {
                 None => parts.push((differs, word.to_owned())),
             }
         }
-        // Marks that cover most of a line say nothing.
+        // Marks that cover most of a line do not help.
         if weight(&parts, true) > weight(&parts, false) {
             for (differs, _) in &mut parts {
                 *differs = false;
@@ -160,7 +162,7 @@ fn marked(sign: Sign, lines: &[&str], differs: &[bool]) -> Vec<DiffLine> {
     lines.iter().map(line_of).collect()
 }
 
-/// Characters that can be seen in the parts that differ, or in the others.
+/// Visible characters in the parts that differ, or in the others.
 fn weight(parts: &[(bool, String)], differs: bool) -> usize {
     let those = parts.iter().filter(|part| part.0 == differs);
     those

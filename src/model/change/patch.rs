@@ -1,8 +1,8 @@
-//! Recorded patches, in the shapes that agents write.
+//! Parses recorded patches in the shapes that agents write.
 
 use super::{DiffLine, Sign};
 
-/// Marks of search-and-replace blocks, and what the lines after them are.
+/// Markers of search-and-replace blocks, and the sign of the lines after them.
 const SIDES: [(&str, Option<Sign>); 5] = [
     ("<<<<<<< SEARCH", Some(Sign::Removed)),
     ("------- SEARCH", Some(Sign::Removed)),
@@ -34,7 +34,7 @@ fn is_numbered(text: &str) -> bool {
     lines.peek().is_some() && lines.all(|line| numbered(line).is_some())
 }
 
-/// The lines of a patch.
+/// Parses the lines of a patch.
 pub fn lines(text: &str) -> Vec<DiffLine> {
     if is_numbered(text) {
         return text.lines().filter_map(numbered).collect();
@@ -85,33 +85,33 @@ fn numbered(line: &str) -> Option<DiffLine> {
 struct Reader {
     old: Option<u32>,
     new: Option<u32>,
-    /// Which side of a search-and-replace block the lines belong to.
+    /// Side of a search-and-replace block that the lines belong to.
     side: Option<Sign>,
     head: BlockHead,
-    /// The file whose head is being read.
+    /// The file whose header is being parsed.
     file: Option<File>,
-    /// Whether a model wrote the patch, which may leave out the blank before a line that stays.
+    /// Whether a model wrote the patch; models may omit the blank before context lines.
     is_loose: bool,
     found: Vec<DiffLine>,
 }
 
-/// How far the head of a search-and-replace block is read, as Roo Code writes it.
+/// State within the header of a search-and-replace block, as Roo Code writes it.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum BlockHead {
-    /// Its first line is next.
+    /// The first header line is next.
     Begins,
-    /// Lines of it were read.
+    /// Header lines were parsed.
     Places,
     #[default]
     Ended,
 }
 
-/// A file as its head describes it.
+/// A file as its header describes it.
 #[derive(Default)]
 struct File {
     old: String,
     new: String,
-    /// `new`, `deleted`.
+    /// `new` or `deleted`.
     fate: &'static str,
 }
 
@@ -135,7 +135,8 @@ impl Reader {
         }
     }
 
-    /// Takes a line of the head of a block, which says where it begins, and which a line of dashes ends.
+    /// Consumes a header line of a block: it says where the block begins, and a line of dashes ends
+    /// it.
     fn is_block_head(&mut self, line: &str) -> bool {
         let is_place = [":start_line:", ":end_line:"]
             .iter()
@@ -151,7 +152,7 @@ impl Reader {
         self.head == BlockHead::Places
     }
 
-    /// Takes a line of the head of a file.
+    /// Consumes a header line of a file.
     fn is_head(&mut self, line: &str) -> bool {
         if let Some(names) = line.strip_prefix("diff --git ") {
             let (old, new) = names.split_once(" b/").unwrap_or(("", names));
@@ -205,7 +206,7 @@ impl Reader {
         amend(self.file.get_or_insert_default());
     }
 
-    /// Writes the head of the file.
+    /// Emits the header of the file.
     fn end_file(&mut self) {
         let Some(File { old, new, fate }) = self.file.take() else {
             return;
@@ -226,7 +227,7 @@ impl Reader {
         }
     }
 
-    /// A gap, with what git says of the place behind it.
+    /// A gap, with the section that git names after the hunk's range.
     fn hunk(&mut self, line: &str) {
         let start = |sign: char| {
             let at = line.split(' ').find_map(|word| word.strip_prefix(sign))?;
@@ -237,7 +238,7 @@ impl Reader {
             .trim_start_matches('@')
             .split_once("@@")
             .map_or("", |(_, place)| place.trim());
-        // Patches with `*** Update File` heads name the place after the only mark.
+        // Patches with `*** Update File` headers put the section after the single marker.
         let place = if place.is_empty() && self.new.is_none() {
             line.trim_matches(['@', ' '])
         } else {
@@ -295,21 +296,21 @@ impl File {
     }
 }
 
-/// Heads of a file in patches of the shape that OpenAI's models write.
+/// File headers of patches in the shape of OpenAI's models.
 const MARKS: [(&str, &str); 3] = [
     ("*** Update File: ", ""),
     ("*** Add File: ", "new"),
     ("*** Delete File: ", "deleted"),
 ];
 
-/// The number of a line, then one more.
+/// Returns the line number and increments it.
 fn take(number: &mut Option<u32>) -> Option<u32> {
     let this = *number;
     *number = this.map(|number| number.saturating_add(1));
     this
 }
 
-/// A name in a head, without the sides that git puts in front; nothing for the file that is not there.
+/// The path in a header without git's `a/` and `b/`; empty for a missing file.
 fn name_of(name: &str) -> &str {
     let name = name.split('\t').next().unwrap_or(name).trim();
     let is_nothing = name == "/dev/null";

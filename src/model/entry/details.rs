@@ -1,4 +1,4 @@
-//! What a record holds that its entries tell nowhere else, and below which of their blocks it is shown.
+//! Fields of a record that its entries do not show, and the block below which they are shown.
 
 use std::collections::HashSet;
 
@@ -7,35 +7,35 @@ use crate::model::entry::{BlockKind, Entry};
 use crate::model::record::Origin;
 use crate::model::text::Text;
 
-/// Fields of a record that nothing else tells, or all of it.
+/// Fields of a record that are shown nowhere else, or the whole record.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details {
-    /// Their paths with what they hold: `message.api`.
+    /// Field paths with their values: `message.api`.
     pub(crate) fields: Vec<(Text, Tree)>,
-    /// Bytes of texts that were too much to be taken along.
+    /// Bytes of texts left out because of the size limit.
     pub(crate) cut: u64,
-    /// All of the record, if that is what was asked for. It has no other fields then.
+    /// The whole record, if that was requested; `fields` is empty then.
     pub(crate) record: Option<(Origin, Tree)>,
 }
 
 impl Details {
-    /// Whether there is nothing to tell.
     pub(crate) fn is_empty(&self) -> bool {
         self.fields.is_empty() && self.cut == 0 && self.record.is_none()
     }
 }
 
-/// Which of a block's records it is.
+/// Which of a block's records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
-    /// The one that brought it.
+    /// The record that brought the block.
     Block,
-    /// The one that brought the result of the call.
+    /// The record that brought the result of the call.
     Result,
 }
 
-/// The records whose details stand below a block of an entry: of a record that brought several blocks in a row below
-/// the last one. Those for which no block stands come below the last of all.
+/// Records whose details are shown below a block of an entry: a record that brought several
+/// consecutive blocks is shown below the last of them. Records without a block come below the last
+/// block of the entry.
 pub(crate) fn records_below(entry: &Entry, block: usize) -> Vec<(Of, Origin)> {
     let (own, result) = records_of(entry, block);
     let (next_own, next_result) = records_of(entry, block + 1);
@@ -59,7 +59,7 @@ pub(crate) fn records_below(entry: &Entry, block: usize) -> Vec<(Of, Origin)> {
         .collect()
 }
 
-/// The records for which no block stands.
+/// Records without a block.
 fn without_blocks(entry: &Entry) -> Vec<Origin> {
     if entry.records.is_empty() {
         return Vec::new();

@@ -1,69 +1,68 @@
-//! What is asked of all entries at once: whether and where they are shown, how much room they take, how
-//! their calls fared. It stays in memory, whatever becomes of the entry.
+//! Facts about an entry that are needed for all entries at once: visibility, number of lines,
+//! states of calls. They stay in memory when the entry is packed.
 
 use crate::model::entry::{BlockKind, Break, Entry, Marks, Role};
 use crate::model::tool::is_textual;
 
-/// An entry at a glance.
+/// Summary of an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Glance {
-    /// Marks that matter for counting and for looks.
     pub(crate) marks: Marks,
-    /// Whether it belongs to the main lane.
+    /// Whether it is in the main lane.
     pub(crate) is_main: bool,
-    /// Number of its blocks.
+    /// Number of blocks.
     pub(crate) blocks: u16,
-    /// Lines of its bodies, roughly, each block cut after [`SHORT`].
+    /// Estimated lines of its bodies, each block cut after [`SHORT`].
     pub(crate) short: u16,
-    /// Lines of its bodies, roughly, each block cut after [`LONG`].
+    /// Estimated lines of its bodies, each block cut after [`LONG`].
     pub(crate) long: u32,
-    /// Calls with ids of their own.
+    /// Number of calls with an id of their own.
     pub(crate) calls: u16,
-    /// Those of them that have no result.
+    /// Number of those calls without a result.
     pub(crate) open: u16,
-    /// Its failures: see [`Entry::has_failed`].
+    /// Number of failures; see [`Entry::has_failed`].
     pub(crate) errors: u16,
-    /// Whether anything in it is an error to stop at.
+    /// Whether any of its blocks is an error.
     pub(crate) is_error: bool,
     /// Whether it is a record that could not be read.
     pub(crate) is_broken: bool,
-    /// Whether its history was shortened here.
+    /// Whether the history was shortened here.
     pub(crate) compaction: Compaction,
-    /// Whether the model said it.
+    /// Whether it is an answer of the model.
     pub(crate) is_answer: bool,
-    /// Whether a result without its call is in it.
+    /// Whether it holds a stray result.
     pub(crate) is_stray: bool,
     /// Whether the work was interrupted here.
     pub(crate) is_interruption: bool,
-    /// Whether it is nothing but thinking that nobody can read.
+    /// Whether it consists only of redacted thinking.
     pub(crate) is_redacted: bool,
 }
 
 /// Whether an entry is a compaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Compaction {
-    /// It is none.
+    /// No compaction.
     #[default]
     None,
-    /// Only old outputs of tools were dropped.
+    /// Only old tool outputs were dropped.
     Partial,
     /// The history was replaced by a summary.
     Whole,
 }
 
-/// What an entry is to the calls before it.
+/// Effect of an entry on the open calls before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Boundary {
-    /// The model was asked again.
+    /// A new request was made.
     Answer,
-    /// The history was replaced, and the calls with it, or somebody stopped the work: no results come any more.
+    /// No results come any more: the history was replaced, and the calls with it, or the work was
+    /// interrupted.
     Cut,
-    /// Nothing.
+    /// No effect.
     None,
 }
 
 impl Boundary {
-    /// What an entry is.
     pub(crate) fn of(entry: &Entry) -> Self {
         let cuts = |kind: &BlockKind| {
             kind.is_compaction() || matches!(kind, BlockKind::Break(Break::Interrupted(_)))
@@ -72,13 +71,13 @@ impl Boundary {
         Self::by(entry.marks, entry.role == Role::Assistant, is_cut)
     }
 
-    /// The same by a glance.
+    /// As [`Boundary::of`], from a glance.
     pub(crate) fn at(glance: &Glance) -> Self {
         let is_cut = || glance.is_interruption || glance.compaction == Compaction::Whole;
         Self::by(glance.marks, glance.is_answer, is_cut)
     }
 
-    /// A copy says what another entry says.
+    /// A copy has no effect.
     fn by(marks: Marks, is_answer: bool, is_cut: impl FnOnce() -> bool) -> Self {
         match is_answer {
             _ if marks.copy => Self::None,
@@ -91,13 +90,12 @@ impl Boundary {
 
 /// Lines of a block in a preview.
 pub(crate) const SHORT: u32 = 12;
-/// Lines of a block that are counted at most.
+/// Limit of the counted lines of a block.
 pub(crate) const LONG: u32 = 2_000;
-/// Bytes that fill a line, roughly.
+/// Estimated bytes of a line.
 const LINE_BYTES: u32 = 90;
 
 impl Glance {
-    /// Of an entry.
     pub(crate) fn of(entry: &Entry) -> Self {
         let mut glance = Self {
             marks: entry.marks,

@@ -1,4 +1,4 @@
-//! An entry in other words: each text that it shows may be replaced, whatever else it holds stays.
+//! Replaces texts of entries: each text that is shown may be replaced, everything else stays.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use crate::model::entry::{Block, BlockKind, Break, Entry};
 use crate::model::text::Text;
 use crate::model::tool::{ToolResult, ToolState};
 
-/// Says what takes the place of a text; nothing if it stays.
+/// Returns the replacement of a text; `None` if it stays.
 pub(crate) type Reword<'a> = dyn FnMut(&Text) -> Option<Text> + 'a;
 
-/// Replaces the texts of all entries and results in a batch.
+/// Replaces the texts of all entries and results of a batch.
 pub(crate) fn batch(batch: &mut Batch, reword: &mut Reword<'_>) {
     for edit in &mut batch.edits {
         match edit {
@@ -27,12 +27,11 @@ pub(crate) fn batch(batch: &mut Batch, reword: &mut Reword<'_>) {
     }
 }
 
-/// Replaces the texts of an entry. Its keys and names stay: by them it is found.
+/// Replaces the texts of an entry. Keys and names stay, because entries are looked up by them.
 pub(crate) fn entry(entry: &mut Entry, reword: &mut Reword<'_>) {
     entry.blocks.iter_mut().for_each(|one| block(one, reword));
 }
 
-/// Replaces the texts of details.
 pub(crate) fn details(details: &mut Details, reword: &mut Reword<'_>) {
     for (path, value) in &mut details.fields {
         text(path, reword);
@@ -43,7 +42,6 @@ pub(crate) fn details(details: &mut Details, reword: &mut Reword<'_>) {
     }
 }
 
-/// Replaces the texts of a block.
 pub(crate) fn block(block: &mut Block, reword: &mut Reword<'_>) {
     match &mut block.kind {
         BlockKind::Text(body_) | BlockKind::Thinking(body_) => body(body_, reword),
@@ -68,7 +66,6 @@ pub(crate) fn block(block: &mut Block, reword: &mut Reword<'_>) {
     }
 }
 
-/// Replaces the texts of a body.
 pub(crate) fn body(body: &mut Body, reword: &mut Reword<'_>) {
     text(&mut body.stub, reword);
     match &mut body.held {

@@ -1,39 +1,38 @@
-//! Who wrote what stands where a prompt could, and is none: no human wrote it.
+//! Senders of entries that are in the position of a prompt although no human wrote them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::text::Name;
 
-/// Who wrote an entry that the model answers like a prompt, though no human wrote it.
+/// Sender of an entry that the model answers like a prompt, though no human wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sender {
-    /// What kind of sender it is.
+    /// Kind of the sender.
     pub kind: SenderKind,
     /// Its name, if the agent records one.
     pub name: Option<Name>,
 }
 
-/// The kinds of senders.
+/// Kinds of senders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum SenderKind {
     /// Another session or agent.
     Peer,
     /// The session that coordinates this one.
     Coordinator,
-    /// A sub-agent that hands its result back.
+    /// A sub-agent that returns its result.
     Handback,
     /// A schedule, a timer, a heartbeat.
     Schedule,
-    /// A background task that ended or has something to say.
+    /// A background task that ended or sent a message.
     Task,
     /// The agent program itself.
     Runtime,
-    /// A messenger or another source outside of the agent.
+    /// A messenger or another source outside the agent.
     Channel,
 }
 
 impl SenderKind {
-    /// All kinds.
     pub(crate) const ALL: [Self; 7] = [
         Self::Peer,
         Self::Coordinator,
@@ -44,7 +43,7 @@ impl SenderKind {
         Self::Channel,
     ];
 
-    /// The word used in JSON outputs and definitions.
+    /// The name in JSON outputs and definitions.
     pub fn word(self) -> &'static str {
         match self {
             Self::Peer => "peer",
@@ -57,12 +56,12 @@ impl SenderKind {
         }
     }
 
-    /// The kind that such a word names.
+    /// Parses the name of a kind.
     pub(crate) fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
-    /// Whether what comes from it is a message in somebody's own words, and no notice of the program.
+    /// Whether entries of this kind are somebody's messages rather than notices of the program.
     pub(crate) fn is_message(self) -> bool {
         matches!(
             self,
@@ -72,12 +71,12 @@ impl SenderKind {
 }
 
 impl Sender {
-    /// One without a name.
+    /// A sender without a name.
     pub(crate) fn of(kind: SenderKind) -> Self {
         Self { kind, name: None }
     }
 
-    /// What its entry is, in a few words for the reader.
+    /// Description of the entry, for display.
     pub(crate) fn words(&self) -> String {
         let (with_name, alone) = match self.kind {
             SenderKind::Peer => ("message from", "message from another agent"),
@@ -96,7 +95,7 @@ impl Sender {
             .map_or_else(|| alone.to_owned(), |name| format!("{with_name} {name}"))
     }
 
-    /// The same in a word: its name, else its kind.
+    /// Short form: the name of the sender, else its kind.
     pub(crate) fn word(&self) -> &str {
         self.name
             .as_ref()

@@ -1,4 +1,4 @@
-//! Branches against a model of their meaning: the session as it stood before it went on elsewhere.
+//! Branches compared with a reference model: the session as it was before it continued elsewhere.
 
 use proptest::prelude::{Strategy, prop, proptest};
 
@@ -8,8 +8,8 @@ use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{EntryId, Role};
 use crate::model::transcript::Transcript;
 
-/// A record: entry or only a link, which record it goes on from (counted back from the last), prompt,
-/// copy, in a lane.
+/// A record: an entry or only a link, its parent (counted back from the last record), prompt flag,
+/// copy flag, lane.
 #[derive(Clone, Debug)]
 struct Step {
     is_link: bool,
@@ -42,7 +42,7 @@ fn key(place: usize) -> Key {
     Key::from(format!("k{place}").as_str())
 }
 
-/// Records on the main lane and in no copy can be gone on from.
+/// Only records of the main lane that are no copies can be parents.
 fn parent(steps: &[Step], place: usize, back: usize) -> Option<Key> {
     let before = steps[..place]
         .iter()

@@ -1,36 +1,39 @@
-//! The ways from records to the root: where two of them meet, and what of a way was not left before.
+//! Paths from records to the root: where two of them meet, and which entries of a path were not
+//! abandoned before.
 
 use super::{Forest, Node};
 use crate::model::fingerprint::Print;
 
-/// The way up from each record, by its number. Where parents make a circle, the way ends at one of its records.
+/// The path up from each record, by node number. Where parents form a cycle, the path ends at one
+/// of its records.
 pub(crate) struct Ways {
     steps: Vec<Step>,
-    /// By number of the record: itself, or a record further up if it was left; the count of records at the root.
+    /// By node number: the node itself, or an ancestor if it was abandoned; the number of nodes at
+    /// the root.
     unclaimed: Vec<usize>,
-    /// Records that were looked at.
+    /// Records visited; a measure of the work.
     pub(crate) work: u64,
 }
 
 #[derive(Clone, Copy)]
 struct Step {
-    /// Records on the way, this one counted; 0 while that is not known.
+    /// Number of records on the path, including this one; 0 while unknown.
     depth: u32,
     up: Option<Node>,
-    /// A record further up, so that any depth is reached in few steps: the root leads to itself.
+    /// An ancestor to jump to, so that any depth is reached in few steps; the root's is the root.
     far: Node,
 }
 
-/// What a record that moved to another path left.
+/// What was abandoned when the session moved to another path.
 pub(crate) struct Left {
-    /// Entries that were not left before, as places among those of the main lane, in no order.
+    /// Entries not abandoned before, as positions in the main lane, unordered.
     pub(crate) entries: Vec<usize>,
-    /// The entry with which the path that was left begins, where the two part.
+    /// The entry with which the abandoned path begins, where the two paths fork.
     pub(crate) first: Option<usize>,
 }
 
 impl Ways {
-    /// Those of this forest.
+    /// Builds the paths of a forest.
     pub(crate) fn of(forest: &Forest) -> Self {
         let count = forest.parents.len();
         let mut ways = Self {
@@ -69,8 +72,8 @@ impl Ways {
         ways
     }
 
-    /// Where a record below this one leads to: the lengths of such leaps are those of a skew binary number, which makes
-    /// every way as short as the logarithm of its depth.
+    /// The jump target of a node below this one. Jump lengths are those of a skew binary number, so
+    /// any ancestor is reached in logarithmic time.
     fn far_from(&self, up: Node) -> Node {
         let far = self.far(up);
         let further = self.far(far);
@@ -98,7 +101,7 @@ impl Ways {
         self.steps.get(node.number()).map_or(node, |step| step.far)
     }
 
-    /// The record of this depth on the way from a record that is not above it.
+    /// The ancestor of `from` at this depth.
     fn at_depth(&mut self, from: Node, depth: u32) -> Option<Node> {
         let mut at = from;
         while self.depth(at) > depth {
@@ -113,7 +116,7 @@ impl Ways {
         Some(at)
     }
 
-    /// The lowest record that both ways lead over.
+    /// The lowest common ancestor of two nodes.
     fn meeting(&mut self, one: Node, other: Node) -> Option<Node> {
         let depth = self.depth(one).min(self.depth(other));
         let (mut one, mut other) = (self.at_depth(one, depth)?, self.at_depth(other, depth)?);
@@ -130,8 +133,8 @@ impl Ways {
         Some(one)
     }
 
-    /// What the last record `tip` left when the session went on with `next`: nothing twice, so that all that is ever
-    /// left costs no more than the session.
+    /// What was abandoned at `tip` when the session continued with `next`. No entry is returned
+    /// twice, so the total cost is linear in the session.
     pub(crate) fn leave(&mut self, forest: &Forest, tip: Print, next: Print) -> Left {
         let mut left = Left {
             entries: Vec::new(),
@@ -165,7 +168,7 @@ impl Ways {
     }
 }
 
-/// Where the way from a place ends, which is made shorter for the next one who goes it.
+/// Follows the pointers from `from` to the end and compresses the path for later calls.
 pub(crate) fn goal(ways: &mut [usize], from: usize) -> usize {
     let mut at = from;
     while let Some(next) = ways.get(at).copied().filter(|next| *next != at) {

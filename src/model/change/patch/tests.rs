@@ -64,7 +64,7 @@ fn patches_with_heads_and_search_blocks() {
     );
 }
 
-/// Roo Code says where a block begins.
+/// Roo Code records where a block begins.
 #[test]
 fn the_head_of_a_block_is_no_line_of_the_file() {
     let head = ":start_line:12\n:end_line:13\n-------\n";
