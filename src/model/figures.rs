@@ -1,6 +1,6 @@
-//! Figures in as few columns as can be read: the screen and the reports write them alike.
+//! Compact formats for figures, shared by the screen and the reports.
 
-/// Tokens: `402`, `9.8k`, `118k`, `1.2M`.
+/// Token counts: `402`, `9.8k`, `118k`, `1.2M`.
 pub(crate) fn tokens(n: u64) -> String {
     let float = n as f64;
     match n {
@@ -12,7 +12,7 @@ pub(crate) fn tokens(n: u64) -> String {
     }
 }
 
-/// All digits, in groups of three: `402`, `12 345`.
+/// All digits in groups of three: `402`, `12 345`.
 pub(crate) fn exact(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
@@ -52,7 +52,7 @@ pub(crate) fn duration(ms: u64) -> String {
     }
 }
 
-/// Spans that somebody chose, in ms: `90m`, `3h`, `2d`.
+/// Spans that a user configured, in ms: `90m`, `3h`, `2d`.
 pub(crate) fn span(ms: u64) -> String {
     let minutes = ms / 60_000;
     match minutes {
@@ -63,7 +63,7 @@ pub(crate) fn span(ms: u64) -> String {
     }
 }
 
-/// What is ticking, in ms, in whole seconds: `42s`, `12m41s`; beyond an hour they matter no more: `1h02m`.
+/// Running times in ms, in whole seconds: `42s`, `12m41s`; above an hour without seconds: `1h02m`.
 pub(crate) fn elapsed(ms: u64) -> String {
     match ms {
         0..60_000 => format!("{}s", ms / 1_000),
@@ -71,7 +71,7 @@ pub(crate) fn elapsed(ms: u64) -> String {
     }
 }
 
-/// How long ago, in ms, in at most four columns: `now`, `41m`, `23h`, `364d`, `2y`.
+/// Age in ms, in at most four columns: `now`, `41m`, `23h`, `364d`, `2y`.
 pub(crate) fn age(ms: u64) -> String {
     let minutes = ms / 60_000;
     match minutes {
@@ -83,7 +83,7 @@ pub(crate) fn age(ms: u64) -> String {
     }
 }
 
-/// How long ago, in words: `just now`, `41m ago`.
+/// Age in ms as a phrase: `just now`, `41m ago`.
 pub(crate) fn ago(ms: u64) -> String {
     if ms < 60_000 {
         "just now".to_owned()
@@ -92,7 +92,7 @@ pub(crate) fn ago(ms: u64) -> String {
     }
 }
 
-/// `1 line`, `212 lines`.
+/// A number with its noun: `1 line`, `212 lines`.
 pub fn count(number: u64, word: &str) -> String {
     if number == 1 {
         format!("1 {word}")
@@ -101,7 +101,7 @@ pub fn count(number: u64, word: &str) -> String {
     }
 }
 
-/// A share in percent, rounded down; 0 of nothing.
+/// Percentage, rounded down; 0 if `whole` is 0.
 pub fn percent(part: u64, whole: u64) -> u64 {
     part.saturating_mul(100).checked_div(whole).unwrap_or(0)
 }

@@ -1,21 +1,21 @@
-//! Maps by fingerprints of keys, which take no room for the keys themselves.
+//! Maps keyed by fingerprints of keys, which take less memory than the keys.
 //!
-//! Invariant: fingerprints are seeded anew in every run, so nobody can write keys that meet. Among a million
-//! keys of good will two meet once in thirty million runs.
+//! Invariant: fingerprints have a new random seed in every run, so a file cannot contain keys
+//! chosen to collide. Two of a million ordinary keys collide once in thirty million runs.
 
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
 use std::num::NonZeroU64;
 
 use hashbrown::HashMap;
 
-/// The hash of what nobody gains by forging.
+/// A hash with a fixed seed, for values where collisions harm nobody.
 pub(crate) fn hash_of(value: &(impl Hash + ?Sized)) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
 }
 
-/// What stands for a key: the same for the same key of one map, and hardly ever for another one.
+/// Fingerprint of a key: equal for equal keys of one map, and hardly ever equal for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Print(NonZeroU64);
 
@@ -24,19 +24,19 @@ impl Print {
         Self(NonZeroU64::new(hash).unwrap_or(NonZeroU64::MIN))
     }
 
-    /// A part of it that tells few of them apart.
+    /// The lower part, for tables that tolerate collisions.
     pub(crate) fn short(self) -> u32 {
         let [.., a, b, c, d] = self.0.get().to_le_bytes();
         u32::from_le_bytes([a, b, c, d])
     }
 }
 
-/// Makes fingerprints of what is no key, but several things together.
+/// Fingerprints values that are no keys but combine several fields.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seed(RandomState);
 
 impl Seed {
-    /// The fingerprint of what is fed.
+    /// The fingerprint of what `feed` writes to the hasher.
     pub(crate) fn print_of(&self, feed: impl FnOnce(&mut DefaultHasher)) -> Print {
         let mut hasher = self.0.build_hasher();
         feed(&mut hasher);
@@ -44,14 +44,14 @@ impl Seed {
     }
 }
 
-/// Values by fingerprint.
+/// A map from fingerprints to values.
 pub(crate) type ByPrint<V> = HashMap<Print, V>;
 
-/// Values by key.
+/// A map from keys to values that does not hold the keys.
 #[derive(Clone, Debug)]
 pub(crate) struct ByKey<V> {
     seed: RandomState,
-    /// The same by the fingerprints of the keys.
+    /// The values by fingerprint, for callers that have fingerprints.
     pub(crate) values: ByPrint<V>,
 }
 
@@ -80,7 +80,7 @@ impl<V> ByKey<V> {
         self.get(key).is_some()
     }
 
-    /// An empty one, in which each key has the fingerprint that it has here.
+    /// An empty map with the same seed, so keys have the same fingerprints.
     pub(crate) fn emptied(&self) -> Self {
         Self {
             seed: self.seed.clone(),
@@ -88,12 +88,12 @@ impl<V> ByKey<V> {
         }
     }
 
-    /// Gives the key a value; answers the one that it had.
+    /// Inserts a value and returns the previous one.
     pub(crate) fn insert(&mut self, key: &str, value: V) -> Option<V> {
         self.values.insert(self.print(key), value)
     }
 
-    /// Takes the value of a key away.
+    /// Removes and returns the value of a key.
     pub(crate) fn remove(&mut self, key: &str) -> Option<V> {
         self.values.remove(&self.print(key))
     }

@@ -1,6 +1,6 @@
-//! Sessions that were found, as far as they are known without opening them.
+//! Sessions found by a scan, with what is recorded about them without opening them.
 //!
-//! Invariant: a [`Place`] names one session; what is known of it changes while its agent writes.
+//! Invariant: a [`Place`] identifies one session; all other fields change while its agent writes.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -8,54 +8,54 @@ use std::path::PathBuf;
 use super::text::Text;
 use super::timestamp::Timestamp;
 
-/// Where a session lies: what names it while everything else about it changes.
+/// Identity of a session: the file or database and the name in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Place {
-    /// The file or database.
+    /// Path of the file or database.
     pub path: PathBuf,
-    /// Its name within a database.
+    /// Name within a database; `None` for a file.
     pub session: Option<String>,
 }
 
-/// A session that was found. What is not known is `None`.
+/// A session found by a scan. Fields that are unknown are `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The file or database that it lies in.
+    /// Path of the file or database.
     pub path: PathBuf,
-    /// Its name within a database.
+    /// Name within a database; `None` for a file.
     pub session: Option<String>,
-    /// The name of its format.
+    /// Name of the format.
     pub format: &'static str,
-    /// Its id.
+    /// Id of the session.
     pub id: Text,
-    /// Another name that its agent gives it.
+    /// Another name that the agent gives it.
     pub key: Option<Text>,
-    /// The name of the agent in it.
+    /// Name of the agent.
     pub agent: Option<Text>,
-    /// Its title: the user's, the agent's, or the first prompt.
+    /// The title: set by the user, made by the agent, or the first prompt.
     pub title: Option<Text>,
     /// The working directory.
     pub cwd: Option<Text>,
-    /// The folder of the project that it counts to: where it began.
+    /// Folder of the project it counts to: where the session began.
     pub project: Option<Text>,
     /// The model that answered last.
     pub model: Option<Text>,
-    /// When its first entry was made.
+    /// Timestamp of the first entry.
     pub started: Option<Timestamp>,
-    /// When the last of what its end tells was, at most when its file was written: a copy is written later. Of one whose
-    /// end tells no time, when its file was written.
+    /// Latest timestamp at the end of the file, at most the file's modification time, because
+    /// copies are written later. The modification time itself if the end has no timestamp.
     pub modified: Option<Timestamp>,
-    /// Length of its file in bytes.
+    /// Length of the file in bytes.
     pub size: Option<u64>,
-    /// Whether it runs.
+    /// Whether it is running; `None` if unknown.
     pub live: Option<bool>,
-    /// Why what lies there cannot be read as a session. It has a row of its own all the same: that it is not among the
-    /// sessions must not pass for that there is none.
+    /// Why the file cannot be read as a session. It gets a row all the same, so that it does not
+    /// seem to be missing.
     pub unreadable: Option<Text>,
 }
 
 impl Place {
-    /// What opens the session on the command line.
+    /// The argument that opens the session on the command line.
     pub fn address(&self) -> String {
         let session = self
             .session
@@ -67,7 +67,7 @@ impl Place {
 }
 
 impl Found {
-    /// A session of which nothing else is known yet.
+    /// A session of which only the identity is known.
     pub fn new(place: Place, format: &'static str, id: Text) -> Self {
         Self {
             path: place.path,
@@ -88,7 +88,7 @@ impl Found {
         }
     }
 
-    /// A file, database or folder in the place of an agent that cannot be read, and why.
+    /// A file, database or folder at an agent's path that cannot be read, with the reason.
     pub(crate) fn unreadable(path: PathBuf, format: &'static str, why: Text) -> Self {
         let name = path
             .file_name()
@@ -104,20 +104,20 @@ impl Found {
         }
     }
 
-    /// What stands in place of its title if it cannot be read.
+    /// Text for the title column if the session cannot be read.
     pub fn fault(&self) -> Option<Text> {
         self.unreadable
             .as_ref()
             .map(|why| Text::clean(&format!("cannot be read: {why}")))
     }
 
-    /// The same with what it is that cannot be read, for where it has no row.
+    /// As [`Self::fault`], with the path, for lists without a row for it.
     pub fn unread_line(&self) -> String {
         let fault = self.fault().unwrap_or_default();
         format!("{}: {fault}", self.place().address())
     }
 
-    /// Where it lies.
+    /// The identity of the session.
     pub fn place(&self) -> Place {
         Place {
             path: self.path.clone(),
@@ -125,34 +125,34 @@ impl Found {
         }
     }
 
-    /// Whether this is the session that a place names.
+    /// Whether it has this identity.
     pub(crate) fn is_at(&self, place: &Place) -> bool {
         self.path == place.path && self.session == place.session
     }
 }
 
-/// The first line of a session's text that has what is looked for.
+/// The first line of a session's text that matches a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextHit {
     /// The session.
     pub found: Found,
-    /// The key of the entry.
+    /// Key of the entry.
     pub entry: Text,
-    /// The line, or what of it is around the hit.
+    /// The line, or the part around the match.
     pub line: Text,
-    /// Where in it the hit is, in bytes.
+    /// Byte range of the match in `line`.
     pub at: Range<usize>,
 }
 
-/// What whoever looks for sessions comes by.
+/// Events of a scan for sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sighting {
-    /// A session, for the first time or because it changed.
+    /// A session is new or has changed.
     Found(Box<Found>),
-    /// A session is there no more.
+    /// A session no longer exists.
     Gone(Place),
-    /// Why places cannot be looked at: all that cannot be now.
+    /// Reasons why folders cannot be scanned: the complete list as of now.
     Refused(Vec<Text>),
-    /// All that is there now was sent.
+    /// All existing sessions were sent.
     Complete,
 }

@@ -1,22 +1,23 @@
-//! How much of what a provider allows for a span of time is used up.
+//! Usage limits: how much of a provider's allowance for a span of time is used.
 
 use super::timestamp::Timestamp;
 
-/// A span of time and what is used up of it, as a session tells.
+/// A limit and how much of it is used, as a session records it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limit {
-    /// Minutes of the span: 300 are five hours, 10 080 a week. Some agents write one less.
+    /// Length of the span in minutes: 300 are five hours, 10 080 a week. Some agents write one
+    /// minute less.
     pub minutes: u64,
-    /// In percent.
+    /// Used share in percent.
     pub used: f64,
-    /// When it begins anew.
+    /// When the span starts again; `None` if not recorded.
     pub resets: Option<Timestamp>,
     /// When this was recorded.
     pub recorded: Option<Timestamp>,
 }
 
 impl Limit {
-    /// Takes its place among others: of each span what was recorded last counts.
+    /// Merges it into a list with one limit for each span: the latest recorded counts.
     pub(crate) fn join(self, others: &mut Vec<Self>) {
         match others
             .iter_mut()
@@ -28,7 +29,7 @@ impl Limit {
         }
     }
 
-    /// Whether it has begun anew since.
+    /// Whether the span has started again since it was recorded.
     pub fn is_over(&self, now: Timestamp) -> bool {
         self.resets.is_some_and(|resets| resets <= now)
     }

@@ -1,7 +1,8 @@
-//! Facts about a session and its sub-agents.
+//! Metadata of a session and its sub-agents.
 //!
-//! **Paths are shown as seen from where the session began**, wherever its agent went later
-//! (`model::meta::Meta::root`): a file has one name throughout, and no `cd` makes the list of files begin anew.
+//! **Paths are shown relative to the folder where the session began** (`model::meta::Meta::root`),
+//! wherever its agent went later: so a file has one name throughout, and a `cd` does not restart
+//! the list of files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,138 +14,140 @@ use super::text::{Name, Text};
 use super::timestamp::Timestamp;
 use super::usage::Usage;
 
-/// A fact about the session. Later ones win.
+/// A change of the metadata. Later ones win.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MetaEdit {
     /// The session's id.
     Id(Text),
-    /// Its title; of several the highest rank wins, the later among equals.
+    /// A title; the highest rank wins, the later among equals.
     Title {
         /// 3 the user's own, 2 made by the agent, 1 a summary, 0 the first prompt.
         rank: u8,
-        /// The title; empty clears this rank.
+        /// The title; empty removes that of this rank.
         title: Text,
     },
-    /// The agent's name: `main`, `build`, …
+    /// Name of the agent: `main`, `build`, …
     Agent(Name),
     /// The working directory.
     Cwd(Text),
-    /// The working directory of a session before it moved to another copy of the same project, and where that is.
+    /// The working directory moved to another copy of the same project.
     Moved {
-        /// Where it began.
+        /// Where the session began.
         from: Text,
-        /// The folder of the copy.
+        /// Folder of the copy.
         to: Text,
     },
-    /// A version of the agent program that wrote records.
+    /// Version of the agent program that wrote the records.
     Version(Text),
     /// The model in use.
     Model(Name),
     /// Size of the model's context window in tokens.
     Window(u64),
-    /// How much of what a provider allows for a span of time is used up.
+    /// How much of a provider's allowance for a span of time is used.
     Limit(Limit),
-    /// A sub-agent's lane.
+    /// A sub-agent.
     Lane {
-        /// The name that its entries carry.
+        /// Name of the lane in its entries.
         name: Name,
-        /// What to call it for readers.
+        /// Label for display.
         label: Option<Text>,
-        /// The call that started it.
+        /// Key of the call that started it.
         call: Option<Key>,
     },
-    /// A lane that is a session by itself: one of several that are read as one.
+    /// A lane that is a session by itself: one of several joined sessions.
     Session {
-        /// The name that entries of its main lane carry.
+        /// Name of the lane in the entries of its main lane.
         name: Name,
-        /// What to call it for readers.
+        /// Label for display.
         label: Text,
-        /// Where its agent began, as far as that is known.
+        /// Folder where its agent began; `None` if unknown.
         root: Option<Text>,
-        /// The number of another one that tells of the same requests.
+        /// Number of another session that records the same requests.
         same: Option<usize>,
-        /// What it has of sessions that are older, as a fork does.
+        /// What it repeats of older sessions, as a fork does.
         shares: Vec<Share>,
     },
-    /// A lane that serves the session and no turn: it compacts it, answers a side question, finds a title.
+    /// A lane that serves the session rather than a turn: it makes a compaction, answers a side
+    /// question, finds a title.
     Helper(Name),
-    /// All records carry ids and parent ids, so the path from the last one is the active branch,
+    /// All records have ids and parent ids, so the path to the last one is the active branch,
     /// provided that all links resolve.
     LinkedTree,
     /// The first record that the model still sees after a compaction.
     Kept {
-        /// Key of the entry with the compaction.
+        /// Key of the entry of the compaction.
         compaction: Key,
         /// Id of the record, which may hold a result.
         first: Key,
     },
-    /// The session runs (`Some(false)`: it ended cleanly; `None`: unknown).
+    /// Whether the session is running (`Some(false)`: it ended cleanly; `None`: unknown).
     Live(Option<bool>),
-    /// A process has the session open, as a file of its agent says; `None`: no such process is known.
+    /// The process that has the session open, according to a file of its agent; `None`: no process.
     Running(Option<Running>),
-    /// What the agent says that the session had cost in all after an answer.
+    /// The total usage of the session after an answer, as the agent records it.
     SumSoFar {
         /// Key of the answer.
         after: Key,
-        /// By model; what is of no model has no name.
+        /// Usage by model; an empty name for usage of no model.
         sums: Vec<(Name, Usage)>,
     },
     /// A fact without a field of its own.
     Fact {
-        /// What it speaks of, in a word or two for the reader: `git branch`, `channel`, `archived`.
+        /// Name of the fact in a word or two, for display: `git branch`, `channel`, `archived`.
         name: &'static str,
-        /// How it stands now; empty forgets it.
+        /// Current value; empty removes the fact.
         value: Text,
     },
 }
 
-/// Facts about the session.
+/// Metadata of a session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Meta {
     /// The session's id.
     pub id: Option<Text>,
     titles: [Option<Text>; 5],
-    /// The agent's name.
+    /// Name of the agent.
     pub agent: Option<Name>,
     /// The working directory.
     pub cwd: Option<Text>,
-    /// The one in which the session began: paths are shown as seen from there, wherever it went later.
+    /// The working directory where the session began; paths are shown relative to it.
     pub(crate) root: Option<Text>,
-    /// The folder of the project, where the session began in a copy of it.
+    /// Folder of the project, if the session began in a copy of it.
     origin: Option<Text>,
-    /// Versions of the agent program, in the order seen.
+    /// Versions of the agent program, in order of occurrence.
     pub versions: Vec<Text>,
     /// The model in use.
     pub model: Option<Name>,
-    /// Models that answered, in the order seen.
+    /// Models that answered, in order of occurrence.
     pub models: Vec<Name>,
     /// Size of the context window in tokens.
     pub window: Option<u64>,
     /// Facts without a field of their own, by name.
     pub(crate) facts: BTreeMap<&'static str, Text>,
-    /// `Some(true)` running, `Some(false)` ended, as recorded.
+    /// `Some(true)` running, `Some(false)` ended, `None` not recorded.
     pub live: Option<bool>,
-    /// The process that has it open, as a file of the agent says.
+    /// The process that has the session open, according to a file of the agent.
     pub running: Option<Running>,
-    /// What is used up of limits, the newest of each span.
+    /// Usage limits, the latest of each span.
     pub(crate) limits: Vec<Limit>,
-    /// What the session had cost after answers, as the agent says, by model.
+    /// Total usage after answers, as the agent records it, by model.
     pub(crate) sums_so_far: Vec<(Key, Vec<(Name, Usage)>)>,
 }
 
 impl Meta {
-    /// The folder of the project that the session counts to, wherever it went later.
+    /// Folder of the project that the session counts to, wherever its agent went later.
     pub fn project(&self) -> Option<&Text> {
         self.origin.as_ref().or(self.root.as_ref())
     }
 
-    /// Takes a fact; the later one wins.
+    /// Applies a change; later ones win.
     pub(crate) fn take(&mut self, edit: MetaEdit) {
         match edit {
             MetaEdit::Id(id) => self.id = Some(id),
             MetaEdit::Title { rank, title } => {
                 if let Some(slot) = self.titles.get_mut(usize::from(rank)) {
-                    // The first prompt stays the first; all other titles can be changed.
+                    // The first prompt never replaces a title of its rank; other titles can be
+                    // replaced.
                     let keeps = rank == 0 && slot.is_some();
                     if !keeps {
                         *slot = (!title.is_blank()).then_some(title);
@@ -173,7 +176,7 @@ impl Meta {
             MetaEdit::Model(model) => self.model = Some(model),
             MetaEdit::Window(tokens) => self.window = Some(tokens),
             MetaEdit::Limit(limit) => limit.join(&mut self.limits),
-            // Lanes and the tree are the transcript's.
+            // The transcript handles lanes and the linked tree.
             MetaEdit::Lane { .. }
             | MetaEdit::Session { .. }
             | MetaEdit::Helper(_)
@@ -195,12 +198,12 @@ impl Meta {
         }
     }
 
-    /// A fact without a field of its own.
+    /// Value of a fact without a field of its own.
     pub fn fact(&self, name: &str) -> Option<&Text> {
         self.facts.get(name)
     }
 
-    /// Models that answered, in the order seen; where answers name none, the one of the session.
+    /// Models that answered, in order of occurrence; the session's model if answers name none.
     pub(crate) fn models(&self) -> impl Iterator<Item = &Name> {
         self.models
             .iter()
@@ -213,66 +216,67 @@ impl Meta {
     }
 }
 
-/// A process that has a session open, as its agent keeps a file of it.
+/// A process that has a session open, according to a file of its agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Running {
-    /// What it does.
+    /// What the process does.
     pub status: RunStatus,
-    /// Since when.
+    /// Since when it does that.
     pub since: Option<Timestamp>,
 }
 
-/// What a process does.
+/// State of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunStatus {
     /// A turn runs.
     Busy,
-    /// The user is asked to allow something, or a question.
+    /// It asks the user for permission or a question.
     Waiting,
-    /// The next prompt is awaited; commands may run in the background.
+    /// It waits for the next prompt; commands may run in the background.
     Idle,
 }
 
 /// A sub-agent.
 #[derive(Clone, Debug)]
 pub struct LaneFacts {
-    /// The name that its entries carry.
+    /// Name of the lane in its entries.
     pub name: Name,
-    /// What to call it.
+    /// Label for display.
     pub label: Text,
-    /// The call that started it.
+    /// Key of the call that started it.
     pub call: Option<Key>,
-    /// Whether it serves the session and no turn: it compacts it, answers a side question, finds a title.
+    /// Whether it serves the session rather than a turn: it makes a compaction, answers a side
+    /// question, finds a title.
     pub(crate) is_helper: bool,
-    /// Whether it is a session by itself: one of several that are read as one.
+    /// Whether it is one of several joined sessions.
     pub(crate) is_session: bool,
-    /// Where the agent of such a session began, as far as that is known.
+    /// Folder where the agent of a joined session began; `None` if unknown.
     pub(crate) root: Option<Text>,
-    /// The number of another such session that tells of the same requests.
+    /// Number of another joined session that records the same requests.
     pub(crate) same: Option<usize>,
-    /// What it has of sessions that are older.
+    /// What it repeats of older sessions.
     pub(crate) shares: Vec<Share>,
-    /// When something was heard of it last.
+    /// Latest timestamp of its records.
     pub(crate) heard: Option<Timestamp>,
     /// Its entries in file order.
     pub entries: Vec<EntryId>,
 }
 
-/// How many of the requests of an older session stand in another one, too.
+/// How many requests of an older session another session repeats.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Share {
-    /// The number of the older one.
+    /// Number of the older session.
     pub(crate) session: usize,
-    /// How many of its requests.
+    /// Number of repeated requests.
     pub(crate) requests: u64,
-    /// Of how many.
+    /// Number of all requests of the older session.
     pub(crate) of: u64,
-    /// What the older one had cost by then, as far as sums say, by model.
+    /// Usage of the older session up to the fork, according to its sums, by model.
     pub(crate) sums: Vec<(Name, Usage)>,
 }
 
 impl LaneFacts {
-    /// What it is and what it is called.
+    /// Kind and label, for display.
     pub(crate) fn title(&self) -> String {
         let what = if self.is_session {
             "session"

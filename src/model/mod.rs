@@ -1,7 +1,7 @@
-//! What a transcript *is*: entries, blocks, tool calls, usage, and the one way to change them.
+//! The transcript's data: entries, blocks, calls, usage, and edits, the only way to change them.
 //!
-//! Invariant: knows nothing of JSON, files, terminals or the clock; every string that enters is a
-//! [`text::Text`], so it is safe to show.
+//! Invariant: the model does not depend on JSON, files, terminals or the clock. Every string in it
+//! is a [`text::Text`], so it is safe to show.
 
 pub mod body;
 pub mod branches;

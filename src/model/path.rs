@@ -1,12 +1,12 @@
-//! Names of files, as they are shown: from the session's root on.
+//! Paths as they are shown: relative to the folder where the session began.
 
-/// What stands between things that a headline names together: a name of a file hardly has it in it.
+/// Separator of several paths in a headline; hardly any path contains it.
 pub const BETWEEN: &str = " ; ";
 
-/// The files that a headline names, without the lines that are read of them.
+/// The paths in a headline, without line ranges.
 pub fn listed(headline: &str) -> impl Iterator<Item = &str> {
     let paths = headline.split(BETWEEN).map(str::trim);
-    // Of a list that is cut off, the last name is not whole.
+    // The last path of a truncated list is incomplete.
     let is_whole = move |path: &&str| !headline.contains(BETWEEN) || !path.ends_with('\u{2026}');
     paths
         .filter(is_whole)
@@ -14,7 +14,7 @@ pub fn listed(headline: &str) -> impl Iterator<Item = &str> {
         .filter(|path| !path.is_empty() && !path.contains('\n'))
 }
 
-/// `src/watch.rs:120-180` without the lines.
+/// Strips a line range: `src/watch.rs:120-180`.
 fn without_lines(path: &str) -> &str {
     let is_lines =
         |rest: &str| rest.chars().all(|c| c.is_ascii_digit() || c == '-') && !rest.is_empty();
@@ -23,7 +23,7 @@ fn without_lines(path: &str) -> &str {
         .map_or(path, |(path, _)| path)
 }
 
-/// Files that are named together, each as seen from a folder.
+/// A list of paths, each made relative to `root`.
 pub fn all_below<'a>(paths: &'a str, root: Option<&str>) -> std::borrow::Cow<'a, str> {
     if !paths.contains(BETWEEN) {
         return below(paths, root).into();
@@ -36,7 +36,7 @@ pub fn all_below<'a>(paths: &'a str, root: Option<&str>) -> std::borrow::Cow<'a,
         .into()
 }
 
-/// A path as seen from a folder, if it lies in it.
+/// A path relative to `root` if it is below it, else unchanged.
 pub fn below<'a>(path: &'a str, root: Option<&str>) -> &'a str {
     let inner = root
         .filter(|root| root.len() > 1)
@@ -44,7 +44,7 @@ pub fn below<'a>(path: &'a str, root: Option<&str>) -> &'a str {
     inner.filter(|rest| !rest.is_empty()).unwrap_or(path)
 }
 
-/// Words among which there may be paths, each of them as seen from a folder.
+/// A text in which each word that is a path below `root` is made relative.
 pub fn words_below<'a>(words: &'a str, root: Option<&str>) -> std::borrow::Cow<'a, str> {
     let Some(root) = root.filter(|root| root.len() > 1 && words.contains(*root)) else {
         return words.into();
@@ -59,7 +59,7 @@ pub fn words_below<'a>(words: &'a str, root: Option<&str>) -> std::borrow::Cow<'
     out.into()
 }
 
-/// A command as seen from a folder: that it goes there first says nothing.
+/// A command without a leading `cd` to `root`, and with relative paths.
 pub fn command_below<'a>(command: &'a str, root: Option<&str>) -> std::borrow::Cow<'a, str> {
     let goes_there = |rest: &'a str| {
         let rest = rest.trim_start_matches('"').strip_prefix(root?)?;

@@ -1,19 +1,20 @@
-//! What names a request to a model, in every copy of it.
+//! Identity of a request to a model, equal in every copy of its record.
 //!
-//! Forks and sessions that were gone on with begin with a copy of what was before, a session lies in an archive and in its
-//! place, one run was recorded by its agent and by who started it. What names a request in all of them:
+//! The same request may be recorded several times: forks and continued sessions begin with a copy of the history, a
+//! session may exist both in an archive and at its path, and a run may be recorded by its agent and by the program that
+//! started it. What identifies a request in all copies:
 //!
-//! * the id that the provider gave it, or another one that is unique in the world;
-//! * or the agent's own id with the time and the tokens of the prompt, for short ids come twice by chance;
-//! * or, where requests have no ids, the session's id with the place, the time and the tokens: so only copies of the
-//!   same session are known.
+//! * the id that the provider gave it, or another globally unique one;
+//! * or the agent's own id with the time and the tokens of the prompt, because short ids repeat by chance;
+//! * or, where requests have no ids, the session's id with the position, the time and the tokens, which recognizes
+//!   only copies of the same session.
 
 use super::body::Key;
 use super::text::Text;
 use super::timestamp::Timestamp;
 use super::tool::identifies;
 
-/// The name of a request.
+/// Identity of a request, equal in all copies.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Request {
     key: Key,
@@ -22,8 +23,8 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// Of a request of a session, under this key and at this time, with so many tokens of its prompt: those that no
-    /// cache had, those that were read from one, those that were written to one.
+    /// Identity of a request by its key, its time and the tokens of its prompt: uncached input,
+    /// cache reads, cache writes.
     pub(crate) fn new(
         key: Option<&Key>,
         at: Option<Timestamp>,
@@ -45,7 +46,7 @@ impl Request {
         }
     }
 
-    /// Of what only the same session says again.
+    /// Identity of a request that only copies of the same session repeat.
     pub(crate) fn within(
         session: &Text,
         key: Key,
@@ -60,15 +61,15 @@ impl Request {
     }
 }
 
-/// Whether a key was made from where a record stands.
+/// Whether a key was made from the position of a record.
 fn is_of_place(key: &str) -> bool {
     key.starts_with('@')
 }
 
-/// Whether nobody else has this id: one that a provider gave to a request, or a UUID.
+/// Whether an id is globally unique: given by a provider, or a UUID.
 fn is_unique(key: &str) -> bool {
     const GIVEN: [&str; 6] = ["msg_", "resp_", "req_", "chatcmpl-", "chatcmpl_", "gen-"];
-    /// Shorter ones may be somebody's own numbers.
+    /// Minimum length in characters: a shorter id may be a local number.
     const LONG: usize = 20;
     let is_given = GIVEN.iter().any(|front| key.starts_with(front)) && key.len() >= LONG;
     let is_uuid = key.len() == 36

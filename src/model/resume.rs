@@ -1,26 +1,27 @@
-//! How an agent itself goes on with one of its sessions: the words of the command.
+//! Commands with which an agent resumes its own sessions.
 //!
-//! Invariant: of a session only its id goes into a command, as one word of it, and only an id that cannot be taken for
-//! an option or a path. No shell reads it.
+//! Invariant: only the session's id is inserted into a command, as one argument, and only if it
+//! cannot be taken for an option or a path. No shell parses it.
 
-/// A longer id names nothing.
+/// Limit of an id in bytes; longer ones are rejected.
 const LONGEST: usize = 200;
 
-/// A way to go on.
+/// A command to resume a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resume {
-    /// What becomes of the session: `continue`, `fork`.
+    /// What the command does: `continue`, `fork`.
     pub does: &'static str,
-    /// The words before the id, the program first.
+    /// Arguments before the id, the program first.
     pub before: &'static [&'static str],
-    /// The words after it.
+    /// Arguments after the id.
     pub after: &'static [&'static str],
-    /// How its reader gets back to an earlier point then; empty if that cannot be done.
+    /// How the user gets back to an earlier point in the resumed session; empty if that is not
+    /// possible.
     pub back: &'static str,
 }
 
 impl Resume {
-    /// The command, word by word. Nothing if the id is none that a command may be given.
+    /// The arguments of the command; `None` if the id is not safe to insert.
     pub fn words(&self, id: &str) -> Option<Vec<String>> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
         let begins = id.starts_with(|c: char| c.is_ascii_alphanumeric());

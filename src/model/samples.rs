@@ -1,4 +1,4 @@
-//! Calls and results for tests: each says only what it is about.
+//! Minimal calls and results for tests.
 
 use super::body::Tree;
 use super::edit::Batch;
@@ -6,7 +6,7 @@ use super::text::Text;
 use super::timestamp::Timestamp;
 use super::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 
-/// A call of the shell that waits for its result.
+/// A pending call of the shell.
 pub(crate) fn call(out: &mut Batch, key: &str) -> ToolCall {
     ToolCall {
         key: Text::clean(key),
@@ -20,7 +20,7 @@ pub(crate) fn call(out: &mut Batch, key: &str) -> ToolCall {
     }
 }
 
-/// A result that says `done`.
+/// A result with the output `done`.
 pub(crate) fn result(out: &mut Batch, key: &str, at: Option<Timestamp>) -> ToolResult {
     ToolResult {
         key: Text::clean(key),

@@ -1,4 +1,4 @@
-//! What became of the records: the conservation law that nothing is dropped silently.
+//! Fates of the records, counted so that none is dropped silently.
 
 pub mod unknown;
 
@@ -12,17 +12,17 @@ use unknown::{Judged, Unknown};
 /// What became of one record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It made an entry of its own.
+    /// It made an entry.
     Shown,
     /// It became part of another entry: a result, a further block, a title, a repeated line.
     Merged,
-    /// It is known to hold nothing to show; the reason is named.
+    /// It holds nothing to show, for this reason.
     Passed(&'static str),
     /// It could not be read; it is shown raw with a notice.
     Faulty,
 }
 
-/// Counts of fates. `records == shown + merged + passed + faulty`, always, and so for bytes.
+/// Counts of fates. Always `records == shown + merged + passed + faulty`, and the same for bytes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
     /// Records that made an entry.
@@ -33,48 +33,45 @@ pub struct Tally {
     pub passed: u64,
     /// Records that could not be read.
     pub faulty: u64,
-    /// Why records were passed, and how often.
+    /// Number of passed records by reason.
     pub reasons: BTreeMap<&'static str, u64>,
-    /// The same in bytes of the records.
+    /// Bytes of the records by fate.
     pub bytes: Bytes,
-    /// Kinds of records and of their parts that the format does not know.
+    /// Kinds of records and parts that the format does not know.
     pub unknown: BTreeMap<Text, Unknown>,
-    /// Fields at the top level of known records that are not known: how often, and where first.
+    /// Unknown top-level fields of known records: how often, and the first position.
     pub(crate) unknown_fields: BTreeMap<Text, (u64, Origin)>,
-    /// Where faulty records are and what is wrong; the first thousand.
+    /// Positions of faulty records and what is wrong; the first thousand.
     pub faults: Vec<(Origin, Text)>,
-    /// Records and their bytes by file.
+    /// Records and bytes by file.
     pub files: ByFile,
-    /// Versions of the agent program: where each was seen first.
+    /// First record of each version of the agent program.
     pub(crate) versions: BTreeMap<Text, Origin>,
 }
 
-/// Bytes of records by their fates, without what stands between records.
+/// Bytes of records by fate, without separators between records.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bytes {
-    /// Of records that made an entry.
     pub(crate) shown: u64,
-    /// Of records that became part of another entry.
     pub(crate) merged: u64,
-    /// Of records that hold nothing to show.
+    /// Bytes of records that hold nothing to show.
     pub passed: u64,
-    /// Of records that could not be read.
     pub(crate) faulty: u64,
-    /// Of passed records, by reason.
+    /// Bytes of passed records by reason.
     pub reasons: BTreeMap<&'static str, u64>,
 }
 
-/// Records and bytes by file. There may be tens of thousands, and each batch carries the sums, so those of a batch
-/// and of the next one share what is the same.
+/// Records and bytes by file. There may be tens of thousands of files, and each batch carries a
+/// copy of the sums, so copies share unchanged rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ByFile(BTreeMap<u32, Arc<Row>>);
 
-/// Records and bytes of files whose numbers follow each other.
+/// Records and bytes of files with consecutive numbers.
 type Row = [(u64, u64); ROW as usize];
 const ROW: u32 = 64;
 
 impl ByFile {
-    /// Records of a file, and their bytes.
+    /// Records and bytes of a file.
     pub(crate) fn get(&self, file: FileId) -> (u64, u64) {
         let (row, place) = Self::place(file);
         self.0
@@ -84,7 +81,7 @@ impl ByFile {
             .unwrap_or_default()
     }
 
-    /// Records of all files, and their bytes.
+    /// Records and bytes of all files.
     pub fn total(&self) -> (u64, u64) {
         self.iter().fold((0, 0), |(n, m), (_, (records, bytes))| {
             (n + records, m + bytes)
@@ -131,9 +128,9 @@ impl ByFile {
     }
 }
 
-/// More faults than this are counted but not kept.
+/// Limit of stored faults; more are only counted.
 const FAULTS_KEPT: usize = 1000;
-/// Records with data for keys would fill the list without end.
+/// Limit of stored field names: records that use data as keys would fill the list.
 const FIELDS_KEPT: usize = 100;
 
 impl Bytes {
@@ -149,7 +146,7 @@ impl Tally {
         self.shown + self.merged + self.passed + self.faulty
     }
 
-    /// Counts one record of so many bytes.
+    /// Counts a record and its bytes.
     pub(crate) fn count(&mut self, fate: Fate, file: FileId, bytes: u64) {
         if let Fate::Passed(reason) = fate {
             *self.reasons.entry(reason).or_default() += 1;
@@ -160,7 +157,7 @@ impl Tally {
         self.weigh(fate, file, bytes);
     }
 
-    /// Adds bytes to those of a record that was counted.
+    /// Adds bytes to a record that was counted already.
     pub(crate) fn weigh(&mut self, fate: Fate, file: FileId, bytes: u64) {
         if let Fate::Passed(reason) = fate {
             *self.bytes.reasons.entry(reason).or_default() += bytes;
@@ -170,8 +167,8 @@ impl Tally {
         self.files.add(file, (0, bytes));
     }
 
-    /// Counts records that made entries as passed, for it has turned out that these are not the session's. Values of the
-    /// line that is being read are not counted yet: what is more than was shown before stays to be counted with it.
+    /// Changes records from shown to passed, because they turned out to belong to another session.
+    /// Capped at what is shown: values of the current line are counted later, together with it.
     pub(crate) fn pass(&mut self, reason: &'static str, (records, bytes): (u64, u64)) {
         let (records, bytes) = (records.min(self.shown), bytes.min(self.bytes.shown));
         if records == 0 {
@@ -185,7 +182,7 @@ impl Tally {
         *self.bytes.reasons.entry(reason).or_default() += bytes;
     }
 
-    /// Records of a fate, and their bytes.
+    /// Counters of a fate: records and bytes.
     fn sums_of(&mut self, fate: Fate) -> (&mut u64, &mut u64) {
         match fate {
             Fate::Shown => (&mut self.shown, &mut self.bytes.shown),
@@ -195,7 +192,7 @@ impl Tally {
         }
     }
 
-    /// The same of files that have other numbers.
+    /// The tally with other file numbers.
     #[must_use]
     pub(crate) fn moved(mut self, to: &dyn Fn(&mut Origin)) -> Self {
         let unknown = self.unknown.values_mut().map(|kind| &mut kind.first);
@@ -252,7 +249,7 @@ impl Tally {
         self.faults.extend(other.faults.iter().take(room).cloned());
     }
 
-    /// Takes back what was absorbed, when its records were rewritten and will be counted anew.
+    /// Subtracts a tally that was added, because its records were rewritten and are counted again.
     pub(crate) fn give_back(&mut self, other: &Self) {
         for (sum, n) in self.sums().into_iter().zip(other.terms()) {
             *sum = sum.saturating_sub(n);
@@ -289,7 +286,7 @@ impl Tally {
         self.faults.retain(|fault| !other.faults.contains(fault));
     }
 
-    /// The sums that records and their bytes add to.
+    /// The counters of records and bytes.
     fn sums(&mut self) -> [&mut u64; 8] {
         let Bytes {
             shown,
@@ -330,7 +327,7 @@ impl Tally {
         ]
     }
 
-    /// Notes something of a kind that the format does not know.
+    /// Counts a part of an unknown kind.
     pub(crate) fn note_unknown(&mut self, kind: Text, judged: Judged, origin: Origin) {
         self.unknown
             .entry(kind)
@@ -338,33 +335,33 @@ impl Tally {
             .note(judged);
     }
 
-    /// How many records and parts are of kinds that the format does not know and may hold a part of the conversation.
+    /// Number of unknown records and parts that may be part of the conversation.
     pub(crate) fn loud(&self) -> u64 {
         self.loud_kinds().map(|(_, unknown)| unknown.count()).sum()
     }
 
-    /// Those kinds.
+    /// The kinds of those.
     pub(crate) fn loud_kinds(&self) -> impl Iterator<Item = (&Text, &Unknown)> {
         self.unknown
             .iter()
             .filter(|(_, unknown)| unknown.judged() == Judged::Loud)
     }
 
-    /// Notes a field that a known record is not known to have; the first hundred of them.
+    /// Counts an unknown field of a known record, up to the limit of distinct names.
     pub(crate) fn note_unknown_field(&mut self, what: Text, origin: Origin) {
         if self.unknown_fields.len() < FIELDS_KEPT || self.unknown_fields.contains_key(&what) {
             self.unknown_fields.entry(what).or_insert((0, origin)).0 += 1;
         }
     }
 
-    /// Notes which version of the agent program wrote a record.
+    /// Stores the first record of a version of the agent program.
     pub(crate) fn note_version(&mut self, version: &Text, origin: Origin) {
         if !self.versions.contains_key(version) {
             self.versions.insert(version.clone(), origin);
         }
     }
 
-    /// Notes what is wrong with a faulty record.
+    /// Stores what is wrong with a faulty record.
     pub(crate) fn note_fault(&mut self, origin: Origin, what: Text) {
         if self.faults.len() < FAULTS_KEPT {
             self.faults.push((origin, what));
@@ -399,7 +396,7 @@ mod tests {
         tally
     }
 
-    /// The line that is being read holds several values, of which none is counted yet.
+    /// The current line holds several values, none of which is counted yet.
     #[test]
     fn what_is_passed_later_counts_once() {
         let mut tally = tally(&[(0, 10), (1, 5)]);

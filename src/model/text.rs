@@ -1,4 +1,5 @@
-//! Strings that are safe to show: [`Text::clean`] is the one gate from file to screen.
+//! Strings that are safe to show: every string of a file passes [`Text::clean`] before it reaches
+//! the screen.
 //!
 //! Invariant: a `Text` holds no control character but `\n` and `\t`; a `Text` made by
 //! [`Text::output`] may also hold complete SGR sequences (`ESC [ digits ; m`), nothing else.
@@ -26,16 +27,16 @@ pub(crate) use self::ascii::ascii;
 pub(crate) use self::hostile::{first_hostile, harmless, is_hostile, without_marks};
 pub use self::sequences::without_sgr;
 
-/// A cleaned, cheaply cloned string.
+/// A sanitized string that is cheap to clone.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Text(Arc<str>);
 
-/// A short name that many entries share: a model, a tool, a lane.
+/// A short name shared by many entries: a model, a tool, a lane.
 pub type Name = Text;
 
 impl Text {
-    /// Makes any string safe: control characters become visible pictures (`␛`), bidirectional
-    /// controls and invisible format characters become `⟨U+202E⟩` marks, `\r\n` becomes `\n`.
+    /// Sanitizes a string: control characters become visible pictures (`␛`), bidirectional controls
+    /// and invisible format characters become `⟨U+202E⟩` marks, `\r\n` becomes `\n`.
     pub fn clean(raw: &str) -> Self {
         if is_plain(raw) {
             return Self(Arc::from(raw));
@@ -43,8 +44,8 @@ impl Text {
         Self(Arc::from(cleaned(raw)))
     }
 
-    /// As [`Text::clean`] for the output of tools: keeps SGR colours, drops all other escape
-    /// sequences with their payload, and reduces `\r` progress lines to their last state.
+    /// As [`Text::clean`] for tool output: retains SGR colours, drops all other escape sequences
+    /// with their payload, and reduces `\r` progress lines to their last state.
     pub fn output(raw: &str) -> Self {
         if is_plain(raw) {
             return Self(Arc::from(raw));
@@ -57,7 +58,7 @@ impl Text {
         Self(Arc::from(cleaned_keeping_sgr(&reduce_returns(&unescaped))))
     }
 
-    /// The first line, cut after `max` characters, with an ellipsis where something is missing.
+    /// The first line, cut after `max` characters, with an ellipsis where text is missing.
     pub fn stub(raw: &str, max: usize) -> Self {
         let (short, is_cut) = first_line(raw, max);
         match (is_plain(short), is_cut) {
@@ -68,7 +69,7 @@ impl Text {
         }
     }
 
-    /// The stub of a text that is cleaned before its first line is taken, without colours.
+    /// The stub of a text that must be cleaned before its first line is taken, without colours.
     pub(super) fn stub_cleaned(raw: &str, max: usize, manner: Manner) -> Self {
         match seen(raw, max, manner) {
             Some((line, false)) => Self(Arc::from(line)),
@@ -77,12 +78,12 @@ impl Text {
         }
     }
 
-    /// The string.
+    /// The string slice.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether nothing but white space is in it.
+    /// Whether it is empty or white space.
     pub(crate) fn is_blank(&self) -> bool {
         self.0.trim().is_empty()
     }
@@ -119,7 +120,7 @@ impl Serialize for Text {
     }
 }
 
-/// Takes what was safe when it was written, and refuses anything else.
+/// Accepts only strings that satisfy the invariant of `Text`.
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let raw = <&str>::deserialize(from)?;
@@ -132,7 +133,7 @@ impl<'de> Deserialize<'de> for Text {
 
 impl Default for Text {
     fn default() -> Self {
-        // Bodies whose beginning is not looked at have one each.
+        // Shared by all empty texts, such as stubs that are not needed.
         static EMPTY: LazyLock<Text> = LazyLock::new(|| Text(Arc::from("")));
         EMPTY.clone()
     }
@@ -144,12 +145,12 @@ impl std::borrow::Borrow<str> for Text {
     }
 }
 
-/// Whether a word is one of those that stand in a list, with spaces between them.
+/// Whether a word is in a space-separated list.
 pub(crate) fn is_listed(word: &str, list: &str) -> bool {
     list.split(' ').any(|one| one == word)
 }
 
-/// At most `max` bytes of the beginning, cut at a character.
+/// The first bytes, at most `max`, cut at a character boundary.
 pub(crate) fn prefix(raw: &str, max: usize) -> &str {
     let mut end = raw.len().min(max);
     while !raw.is_char_boundary(end) {
@@ -158,15 +159,15 @@ pub(crate) fn prefix(raw: &str, max: usize) -> &str {
     raw.get(..end).unwrap_or(raw)
 }
 
-/// How many lines `str::lines` would give, at the speed of memory.
+/// The number of lines that `str::lines` would yield, computed at memory speed.
 pub(crate) fn count_lines(text: &str) -> usize {
     let ends = memchr::memchr_iter(b'\n', text.as_bytes()).count();
     ends + usize::from(!text.is_empty() && !text.ends_with('\n'))
 }
 
-/// What is left of the first line with something in it, and whether anything is missing then.
+/// The first non-blank line, cut after `max` characters, and whether text is missing then.
 fn first_line(raw: &str, max: usize) -> (&str, bool) {
-    // As cleaning has it, these end lines, too.
+    // Cleaning treats these as line ends, too.
     let ends = ['\n', '\u{2028}', '\u{2029}'];
     let trimmed = raw.trim_start_matches(|c| ends.contains(&c) || matches!(c, '\r' | ' '));
     let (line, rest) = trimmed.split_once(ends).unwrap_or((trimmed, ""));
@@ -176,14 +177,14 @@ fn first_line(raw: &str, max: usize) -> (&str, bool) {
     } else {
         line.char_indices().nth(max).map(|(at, _)| at)
     };
-    // What would have joined the last character to the next one joins nothing.
+    // A joiner at the cut has nothing to join.
     let short = cut
         .and_then(|at| line.get(..at))
         .map_or(line, |cut| cut.trim_end_matches('\u{200d}'));
     (short, cut.is_some() || !rest.is_empty())
 }
 
-/// Bytes as text; what is no UTF-8 is replaced.
+/// Bytes as text; invalid UTF-8 is replaced.
 pub(crate) fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     simdutf8::basic::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }

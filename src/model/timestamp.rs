@@ -1,4 +1,4 @@
-//! Points in time as agents write them: RFC 3339, epoch seconds or epoch milliseconds.
+//! Timestamps as agents write them: RFC 3339, epoch seconds or epoch milliseconds.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -13,17 +13,17 @@ mod zone;
 pub(crate) use zone::Zone;
 use zone::current;
 
-/// A point in time in milliseconds since 1970-01-01 UTC.
+/// A point in time, in milliseconds since 1970-01-01 UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Timestamp(pub i64);
 
-/// Numbers below this are seconds: as milliseconds they would lie before March 1973.
+/// Numbers below this are seconds: in milliseconds they would be before March 1973.
 const SECONDS_BELOW: f64 = 1e11;
 
-/// Within a week the name of a day says which one.
+/// Within this time in ms a weekday is unambiguous.
 const WEEK_MS: u64 = 6 * 24 * 60 * 60 * 1000;
 
-/// A week as [`Timestamp::calendar_week`] names it, with its days: `2026-W05 (26 Jan - 1 Feb)`.
+/// A week as [`Timestamp::calendar_week`] formats it, with its days: `2026-W05 (26 Jan - 1 Feb)`.
 pub(crate) fn week_and_days(week: &str) -> String {
     let days = || {
         let (year, number) = week.split_once("-W")?;
@@ -37,14 +37,14 @@ pub(crate) fn week_and_days(week: &str) -> String {
 }
 
 impl Timestamp {
-    /// Reads an RFC 3339 time such as `2026-01-31T11:53:47.108Z`.
+    /// Parses an RFC 3339 timestamp such as `2026-01-31T11:53:47.108Z`.
     pub fn parse(raw: &str) -> Option<Self> {
         usual(raw.as_bytes())
             .or_else(|| raw.parse().ok())
             .map(|at| Self(at.as_millisecond()))
     }
 
-    /// Reads an epoch number, seconds or milliseconds by magnitude.
+    /// Converts an epoch number, in seconds or milliseconds by its magnitude.
     pub(crate) fn from_number(number: f64) -> Option<Self> {
         let ms = if number.abs() < SECONDS_BELOW {
             number * 1000.0
@@ -56,7 +56,7 @@ impl Timestamp {
         in_range.then_some(Self(ms as i64))
     }
 
-    /// Milliseconds from `earlier` to this moment, 0 if the clock went backwards.
+    /// Milliseconds since `earlier`; 0 if the clock went backwards.
     pub fn since(self, earlier: Self) -> u64 {
         u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
     }
@@ -107,7 +107,7 @@ impl Timestamp {
         self.local("%Y-%m")
     }
 
-    /// What the reader's time zone is called then: `CET`, `+03`.
+    /// Abbreviation of the reader's time zone at this time: `CET`, `+03`.
     pub(crate) fn zone(self) -> String {
         self.local("%Z")
     }
@@ -127,12 +127,12 @@ impl Timestamp {
         self.local("%a %-d %b %Y")
     }
 
-    /// Whether the reader's calendar shows the same day at another time.
+    /// Whether it is the same calendar day in the reader's time zone.
     pub(crate) fn is_same_day(self, other: Self) -> bool {
         self.zoned().map(|at| at.date()) == other.zoned().map(|at| at.date())
     }
 
-    /// Milliseconds that a clock in the reader's time zone shows since midnight.
+    /// Milliseconds since midnight by the clock of the reader's time zone.
     pub(crate) fn since_midnight(self) -> i64 {
         let Some(at) = self.zoned() else { return 0 };
         let seconds =
@@ -140,8 +140,8 @@ impl Timestamp {
         seconds * 1_000 + i64::from(at.millisecond())
     }
 
-    /// As one says it at `now`: `Tue 10:41` within a week, else `2026-01-31 10:41`, in the reader's time
-    /// zone.
+    /// Short form relative to `now`: `Tue 10:41` within a week, else `2026-01-31 10:41`, in the
+    /// reader's time zone.
     pub fn spoken(self, now: Self) -> String {
         if now.since(self) < WEEK_MS && self <= now {
             self.local("%a %H:%M")
@@ -150,7 +150,7 @@ impl Timestamp {
         }
     }
 
-    /// As one says at `now` when something came to rest: `10:41` of the same day, else `2026-01-31`.
+    /// Shortest form relative to `now`: `10:41` on the same day, else `2026-01-31`.
     pub(crate) fn day_or_minute(self, now: Self) -> String {
         if self.is_same_day(now) {
             self.minute()
@@ -159,7 +159,7 @@ impl Timestamp {
         }
     }
 
-    /// Reads `2026-01`, `2026-01-31` or `2026-01-31 10:42[:07]` in the reader's time zone.
+    /// Parses `2026-01`, `2026-01-31` or `2026-01-31 10:42[:07]` in the reader's time zone.
     pub(crate) fn parse_local(typed: &str) -> Option<Self> {
         let typed = typed.trim().replace(' ', "T");
         let month = || {
@@ -175,13 +175,13 @@ impl Timestamp {
             .map(|at| Self(at.timestamp().as_millisecond()))
     }
 
-    /// The moment of the same day, in the reader's time zone, at which the clock shows this.
+    /// The time `clock` of the same day in the reader's time zone.
     pub(crate) fn at(self, clock: Clock) -> Option<Self> {
         let then = self.zoned()?.with().time(clock.0).build().ok()?;
         Some(Self(then.timestamp().as_millisecond()))
     }
 
-    /// The beginning, in the reader's time zone, of the day that is called so at this moment.
+    /// Start of the named day in the reader's time zone, relative to this time.
     pub(crate) fn day_named(self, day: Day) -> Option<Self> {
         let now = self.zoned()?;
         let days = match day {
@@ -206,8 +206,8 @@ impl Timestamp {
     }
 }
 
-/// A time as nearly every record has one, `2026-01-31T11:53:47.108Z`. Whatever is rare in it is left to the parser, which
-/// takes many times as long.
+/// Parses the usual form of timestamps, `2026-01-31T11:53:47.108Z`. All other forms go to the
+/// general parser, which is many times slower.
 fn usual(raw: &[u8]) -> Option<jiff::Timestamp> {
     let number = |digits: Range<usize>| {
         let digit = |sum: i16, byte: &u8| {
@@ -243,7 +243,7 @@ fn usual(raw: &[u8]) -> Option<jiff::Timestamp> {
 pub struct Clock(Time);
 
 impl Clock {
-    /// Reads `10:42` or `10:42:07`.
+    /// Parses `10:42` or `10:42:07`.
     pub(crate) fn parse(typed: &str) -> Option<Self> {
         let is_clock = typed.contains(':') && typed.chars().all(|c| c.is_ascii_digit() || c == ':');
         let time: Option<Time> = is_clock.then(|| typed.parse().ok())?;
@@ -257,19 +257,19 @@ impl fmt::Display for Clock {
     }
 }
 
-/// A day by its name.
+/// A day by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Day {
-    /// The day itself.
+    /// The current day.
     Today,
-    /// The day before.
+    /// The previous day.
     Yesterday,
-    /// The newest day of that name, today included.
+    /// The latest day with that name, today included.
     Weekday(Weekday),
 }
 
 impl Day {
-    /// Reads `today`, `yesterday`, `monday` or `mon`.
+    /// Parses `today`, `yesterday`, `monday` or `mon`.
     pub(crate) fn parse(typed: &str) -> Option<Self> {
         match typed.to_ascii_lowercase().as_str() {
             "today" => Some(Self::Today),
@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn days_begin_at_midnight_of_the_reader() {
-        // A Friday.
+        // This is a Friday.
         let now = Timestamp::parse_local("2026-10-30 23:30").unwrap();
         let start = |day: &str| {
             let day = Day::parse(day).unwrap();

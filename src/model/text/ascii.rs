@@ -1,9 +1,10 @@
-//! Texts in ASCII, for terminals and files that know nothing else: there, bytes beyond it may be orders.
+//! Conversion to ASCII for terminals and files that support nothing else, where bytes above 0x7F
+//! may be control codes.
 
 use std::borrow::Cow;
 
-/// A text without any byte beyond ASCII. Signs for which ASCII has a likeness have that, all others their number, so
-/// that nothing is lost: `<U+00E9>`.
+/// A text in ASCII. Characters with a similar ASCII form become that, all others their code point,
+/// so that nothing is lost: `<U+00E9>`.
 pub(crate) fn ascii(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return text.into();
@@ -34,7 +35,7 @@ fn push(out: &mut String, c: char) {
         '\u{a0}' | '\u{2002}'..='\u{200a}' => " ",
         '\u{2421}' => "^?",
         '\u{2400}'..='\u{241f}' => {
-            // A picture of a control character, such as ␛, is what terminals write as ^[.
+            // Terminals show the control character that a picture such as ␛ stands for as ^[.
             out.push('^');
             return out.extend(char::from_u32(u32::from(c) - 0x2400 + 0x40));
         }

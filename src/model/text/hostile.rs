@@ -1,4 +1,5 @@
-//! Characters that could steer a terminal or deceive a reader, and the marks that are seen in their place.
+//! Characters that could control a terminal or deceive a reader, and the visible marks that replace
+//! them.
 
 use std::sync::Arc;
 
@@ -6,7 +7,7 @@ use super::Text;
 use super::unseen::{is_needed, is_unseen};
 use crate::model::text::octets;
 
-/// Whether a string needs no cleaning; printable ASCII is decided without decoding.
+/// Whether a string needs no cleaning. Printable ASCII is recognized without decoding.
 pub(super) fn is_plain(raw: &str) -> bool {
     let mut at = 0;
     while let Some(rest) = raw.get(at..).filter(|rest| !rest.is_empty()) {
@@ -37,29 +38,30 @@ fn is_printable(bytes: [u8; 8]) -> bool {
             .all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t'))
 }
 
-/// Characters that could steer a terminal or deceive a reader, wherever they stand; see [`first_hostile`].
+/// Whether a character could control a terminal or deceive a reader, regardless of context; see
+/// [`first_hostile`].
 pub(crate) fn is_hostile(c: char) -> bool {
     is_control(c) || is_unseen(c) || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
-/// The first such character of a text, and its place, but for those that what stands beside them needs.
+/// The first hostile character of a text and its offset, except those that their neighbours need.
 pub(crate) fn first_hostile(text: &str) -> Option<(usize, char)> {
     text.char_indices()
         .find(|(at, c)| is_hostile(*c) && !is_kept(text, *at, *c))
 }
 
-/// Whether the character at a place of a text is needed there.
+/// Whether the neighbours of a character in a text need it.
 fn is_kept(text: &str, at: usize, c: char) -> bool {
     let parts = text.split_at_checked(at).zip(text.get(at + c.len_utf8()..));
     is_unseen(c) && parts.is_some_and(|((before, _), after)| is_needed(before, c, after))
 }
 
-/// Control characters but line ends and tabs.
+/// Whether it is a control character other than line end and tab.
 fn is_control(c: char) -> bool {
     matches!(c, '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}')
 }
 
-/// The length of the mark `⟨U+202E⟩` at the beginning of a text, if one stands there.
+/// Length of a `⟨U+202E⟩` mark at the beginning of a text, if there is one.
 fn mark(text: &str) -> Option<usize> {
     let (digits, _) = text.strip_prefix("⟨U+")?.split_once('⟩')?;
     let code = u32::from_str_radix(digits, 16)
@@ -69,7 +71,7 @@ fn mark(text: &str) -> Option<usize> {
     Some("⟨U+".len() + digits.len() + '⟩'.len_utf8())
 }
 
-/// A text without the marks of characters that are not seen; nothing if there are none.
+/// A text without marks of invisible characters; `None` if there are none.
 pub(crate) fn without_marks(text: &str) -> Option<Text> {
     let mut out = String::new();
     let mut rest = text;
@@ -88,8 +90,8 @@ pub(crate) fn without_marks(text: &str) -> Option<Text> {
     (out.len() < text.len()).then(|| Text(Arc::from(out)))
 }
 
-/// A text for other programs without control characters and such as are not seen, and without what stands
-/// for them here; and how many they were.
+/// A text for other programs, without control characters, invisible characters and their marks; and
+/// how many were removed.
 pub(crate) fn harmless(text: &str) -> (String, usize) {
     let mut out = String::with_capacity(text.len());
     let (mut rest, mut left_out) = (text, 0);
@@ -120,7 +122,7 @@ pub(super) fn cleaned(raw: &str) -> String {
     out
 }
 
-/// Copies the character at a place of a text, or what stands for it.
+/// Copies the character at an offset of a text, or the mark that replaces it.
 pub(super) fn push_visible(out: &mut String, text: &str, (at, c): (usize, char)) {
     match c {
         '\n' | '\t' => out.push(c),

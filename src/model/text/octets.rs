@@ -1,19 +1,21 @@
-//! Eight bytes looked at together, as a number: what goes over every byte of a session must not go byte by byte.
+//! Operations on eight bytes as one number, because a pass over every byte of a session must not go
+//! byte by byte.
 //!
-//! The answers are the highest bits of those bytes that are such ones. Above the first of these, other bits may be
-//! set, too: whether there is one, and where the first one is in a little-endian number, is sure.
+//! Results have the highest bit of each matching byte set. Above the first match other bits may be
+//! set, too: only whether there is a match, and the first one in a little-endian number, are
+//! reliable.
 
-/// Bytes that are this one.
+/// Bytes equal to `byte`.
 pub(crate) const fn equal(word: u64, byte: u8) -> u64 {
     below(word ^ all(byte), 1)
 }
 
-/// Bytes that are less than this one, which is at most 128.
+/// Bytes below `byte`, which is at most 128.
 pub(crate) const fn below(word: u64, byte: u8) -> u64 {
     word.wrapping_sub(all(byte)) & !word & all(0x80)
 }
 
-/// Bytes that are no ASCII.
+/// Bytes that are not ASCII.
 pub(crate) const fn beyond_ascii(word: u64) -> u64 {
     word & all(0x80)
 }

@@ -1,33 +1,33 @@
-//! Which characters may be written. Where the locale knows only ASCII, a byte beyond it is no part of a character:
-//! 0x9B alone begins a control sequence there.
+//! Restricts output to the character set of the locale. Under an ASCII locale a byte above 0x7F is
+//! no part of a character: 0x9B alone begins a control sequence there.
 //!
-//! Invariant: behind an [`Outlet`] for ASCII no byte is 0x80 or more.
+//! Invariant: an [`Outlet`] for ASCII writes no byte of 0x80 or more.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 
 use crate::model::text::ascii;
 
-/// Which characters may be written.
+/// Character set of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Charset {
-    /// All, as UTF-8.
+    /// All characters, as UTF-8.
     Unicode,
-    /// These only.
+    /// ASCII only.
     Ascii,
 }
 
-/// What is written.
+/// Kind of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// For people.
+    /// Text for people: other characters are replaced by similar ones.
     Text,
-    /// What is not ASCII in it stands in strings.
+    /// JSON: other characters occur only in strings, and are escaped.
     Json,
 }
 
 impl Charset {
-    /// The text as it may be written.
+    /// The text in this character set.
     pub fn text(self, text: &str) -> Cow<'_, str> {
         match self {
             Self::Unicode => text.into(),
@@ -36,17 +36,17 @@ impl Charset {
     }
 }
 
-/// Hands on what may be written.
+/// A writer that restricts the character set.
 pub struct Outlet<W> {
     to: W,
     charset: Charset,
     form: Form,
-    /// The beginning of a character whose end has not come yet.
+    /// First bytes of a character whose rest has not been written yet.
     begun: Vec<u8>,
 }
 
 impl<W: Write> Outlet<W> {
-    /// To a writer.
+    /// Wraps a writer.
     pub fn new(to: W, charset: Charset, form: Form) -> Self {
         Self {
             to,
@@ -83,7 +83,7 @@ impl<W: Write> Write for Outlet<W> {
         for chunk in text.utf8_chunks() {
             self.hand_on(chunk.valid())?;
             let odd = chunk.invalid();
-            // At the end it may be a character that goes on with the next bytes.
+            // An incomplete sequence at the end may continue with the next bytes.
             if std::str::from_utf8(odd).is_err_and(|error| error.error_len().is_none())
                 && text.ends_with(odd)
             {

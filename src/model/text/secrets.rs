@@ -1,6 +1,7 @@
-//! Keys, tokens and passwords by their known shapes, to be masked where a transcript leaves the machine.
+//! Recognizes keys, tokens and passwords by their shapes, and masks them where a transcript leaves
+//! the machine.
 //!
-//! Invariant: of what is masked only the beginning stays that all of its kind share.
+//! Invariant: of a masked secret only the prefix remains that all secrets of its kind share.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -10,17 +11,17 @@ use regex::{Captures, Regex, RegexSet};
 
 use super::{Text, without_sgr};
 
-/// What stands for a secret.
+/// Replacement of a secret.
 const MASK: &str = "[masked]";
 
-/// A kind of secret, as a line of `assets/secrets.txt` has it.
+/// A kind of secret: a line of `assets/secrets.txt`.
 struct Shape {
     sure: Sure,
     pattern: String,
     regex: OnceLock<Option<Regex>>,
 }
 
-/// What of a match is hidden besides its shape.
+/// Condition for a match to be a secret, besides its shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sure {
     Always,
@@ -33,24 +34,25 @@ static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
     lines.filter_map(shape).collect()
 });
 
-/// Which shapes a text may have; no text has most of them, so each is compiled only where it is.
+/// Finds which shapes may occur in a text. Most texts contain none, so the regex of a shape is
+/// compiled on first use.
 static ANY: LazyLock<Option<RegexSet>> =
     LazyLock::new(|| RegexSet::new(SHAPES.iter().map(|shape| &shape.pattern)).ok());
 
-/// What `--redact` masks, if it was given.
+/// The mask of `--redact`, if the option was given.
 static REDACTED: OnceLock<Mutex<Mask>> = OnceLock::new();
 
-/// From here on what is read of sessions is masked.
+/// Enables masking for everything that is read of sessions from now on.
 pub fn redact() {
     REDACTED.get_or_init(Mutex::default);
 }
 
-/// What is to be said of all that was masked; nothing if nothing was to be.
+/// Summary of what was masked; `None` if masking is off.
 pub fn redacted() -> Option<String> {
     with_mask(|mask| mask.words())
 }
 
-/// Does something with what masks all that is read, if it is to be masked.
+/// Calls `act` with the mask; `None` if masking is off.
 pub(crate) fn with_mask<T>(act: impl FnOnce(&mut Mask) -> T) -> Option<T> {
     let mask = REDACTED.get()?;
     Some(act(&mut mask
@@ -58,13 +60,13 @@ pub(crate) fn with_mask<T>(act: impl FnOnce(&mut Mask) -> T) -> Option<T> {
         .unwrap_or_else(PoisonError::into_inner)))
 }
 
-/// A text of a session as it may be shown.
+/// A text of a session, masked if masking is on.
 pub(crate) fn shown(text: Text) -> Text {
     with_mask(|mask| mask.text(&text)).flatten().unwrap_or(text)
 }
 
-/// The shape on a line; none on one that says something about others. Words are those of ASCII: with those of all
-/// alphabets the library is much slower.
+/// Parses a line; `None` if it is a comment. Word classes are ASCII, because Unicode classes make
+/// the regex library much slower.
 fn shape(line: &str) -> Option<Shape> {
     let (sure, short) = line.split_once(' ')?;
     let sure = match sure {
@@ -84,16 +86,16 @@ fn shape(line: &str) -> Option<Shape> {
     })
 }
 
-/// Masks secrets, and counts them.
+/// Masks secrets and counts them.
 #[derive(Debug, Default)]
 pub(crate) struct Mask {
-    /// Those that were masked so far: one stands in several texts, such as the beginning of what it stands in, and
-    /// there it may be cut off.
+    /// Secrets masked so far. One secret occurs in several texts, for example in a stub, where it
+    /// may be cut off.
     found: BTreeSet<String>,
 }
 
 impl Mask {
-    /// How many were masked so far, each of them once.
+    /// Number of distinct secrets masked so far.
     pub(crate) fn count(&self) -> usize {
         let next = self.found.iter().skip(1).map(Some).chain([None]);
         let is_begin = |(secret, next): &(&String, Option<&String>)| {
@@ -106,7 +108,7 @@ impl Mask {
             .count()
     }
 
-    /// The text without its secrets; nothing if none was found.
+    /// The text without its secrets; `None` if it has none.
     pub(crate) fn apply(&mut self, text: &str) -> Option<String> {
         let mut masked = Cow::Borrowed(text);
         for at in ANY.as_ref()?.matches(text) {
@@ -123,7 +125,8 @@ impl Mask {
                     return whole.to_owned();
                 };
                 has_found = true;
-                // A value is the same secret under another name; a token is told by all of it.
+                // A value is the same secret under any name; a token is identified by its whole
+                // text.
                 let before = whole.strip_suffix(hidden).unwrap_or_default();
                 let own = if shape.sure == Sure::AsValue {
                     hidden
@@ -148,9 +151,9 @@ impl Mask {
         }
     }
 
-    /// As [`Mask::apply`], for what stands under a name in a record.
+    /// As [`Mask::apply`], for the value of a named field of a record.
     pub(crate) fn apply_named(&mut self, name: &str, value: &str) -> Option<String> {
-        /// How the names end that say what they name.
+        /// Suffixes of names whose values are secrets.
         const NAMES: [&str; 8] = [
             "word",
             "wd",
@@ -176,14 +179,14 @@ impl Mask {
             .map(str::to_owned)
     }
 
-    /// As [`Mask::apply`] for a text of a session. Colours can stand in the midst of a secret, so a text with
-    /// one loses them.
+    /// As [`Mask::apply`] for a [`Text`]. A secret may contain colours, so a text with a secret
+    /// loses its colours.
     pub(crate) fn text(&mut self, text: &Text) -> Option<Text> {
         self.apply(&without_sgr(text))
             .map(|masked| Text::clean(&masked))
     }
 
-    /// What is to be said in the end.
+    /// Summary for the end of the output.
     pub(crate) fn words(&self) -> String {
         match self.count() {
             0 => "nothing masked: no known shape of a key or token was found".to_owned(),
@@ -192,7 +195,7 @@ impl Mask {
         }
     }
 
-    /// Line ends may be written in several ways, and one copy may be cut off.
+    /// Records a secret. Copies may have other line ends, or be cut off.
     fn note(&mut self, secret: &str) {
         let plain = secret.replace("\\n", "").replace("\\r", "");
         self.found
@@ -200,7 +203,7 @@ impl Mask {
     }
 }
 
-/// What of a match is secret; nothing if it is none.
+/// The secret part of a match; `None` if it is no secret.
 fn hidden<'t>(text: &'t str, found: &Captures<'t>, sure: Sure) -> Option<&'t str> {
     let whole = found.get_match();
     let stays = found.get(1)?;
@@ -216,9 +219,11 @@ fn hidden<'t>(text: &'t str, found: &Captures<'t>, sure: Sure) -> Option<&'t str
     (is_secret && !hidden.contains(MASK)).then_some(hidden)
 }
 
-/// Whether what stands behind a name like `token` is a secret, or code, a type, a placeholder.
+/// Whether the text after a name like `token` is a secret, rather than code, a type or a
+/// placeholder.
 fn is_value(before: &str, stays: &str, value: &str) -> bool {
-    /// How long a value of a name that ends in `_KEY` alone is at least: such names mean all sorts of things.
+    /// Minimum length of a value whose name only ends in `_KEY`, because such names have many
+    /// meanings.
     const LONG: usize = 16;
     let (name, sign) = stays.split_at(
         stays
@@ -412,7 +417,7 @@ mod tests {
             ("BUNDLE_GEMS__EXAMPLE__COM=", "01234567:89abcdef".to_owned()),
             ("Server=x;Uid=me;Pwd=", "hunter".to_owned()),
         ] {
-            // Of what has no beginning of its own nothing stays.
+            // A secret without a common prefix is masked completely.
             let (before, secret) = if before == "M" {
                 ("", format!("M{secret}"))
             } else {
@@ -463,7 +468,7 @@ mod tests {
         );
     }
 
-    /// In quotes a value is given, without them it may be code, and a short word.
+    /// A quoted text is a value; an unquoted one may be code or a short word.
     #[test]
     fn quotes_tell_a_value_from_code() {
         for (name, value) in [

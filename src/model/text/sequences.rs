@@ -1,4 +1,4 @@
-//! What the output of tools says to a terminal: colours stay, all else goes.
+//! Escape sequences in tool output: colours are retained, everything else is dropped.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ pub(super) fn cleaned_keeping_sgr(raw: &str) -> String {
     out
 }
 
-/// A terminal overwrites a line after `\r`; what stays visible is the text after the last one.
+/// Reduces lines with `\r` to the text after the last one, which is what a terminal would show.
 pub(super) fn reduce_returns(raw: &str) -> Cow<'_, str> {
     if !raw.contains('\r') {
         return raw.into();
@@ -32,9 +32,10 @@ pub(super) fn reduce_returns(raw: &str) -> Cow<'_, str> {
         .into()
 }
 
-/// Drops every escape sequence but SGR. Unfinished sequences are dropped up to the line's end. Characters from U+0080 to
-/// U+009F begin none: a terminal that reads UTF-8 may take them so, but in a text they are quotation marks and the
-/// like that were decoded wrongly, so they get marks like all that is not seen.
+/// Drops every escape sequence except SGR. Unfinished sequences are dropped up to the line end.
+/// Characters from U+0080 to U+009F do not begin one: a UTF-8 terminal may take them for controls,
+/// but in a text they are wrongly decoded quotation marks and the like, so they are marked like all
+/// invisible characters.
 pub(super) fn strip_escapes(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
     let mut rest = raw.chars().peekable();
@@ -55,7 +56,7 @@ pub(super) fn strip_escapes(raw: &str) -> String {
 
 type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
 
-/// After `ESC [`: consumes the sequence, copies it when it is a colour.
+/// Consumes a sequence after `ESC [`, and copies it if it is a colour.
 fn copy_sgr(rest: &mut Chars<'_>, out: &mut String) {
     let mut parameters = String::new();
     while let Some(&c) = rest.peek() {
@@ -77,7 +78,7 @@ fn copy_sgr(rest: &mut Chars<'_>, out: &mut String) {
     }
 }
 
-/// After the opening of OSC, DCS, APC, PM or SOS: consumes up to its terminator or the line's end.
+/// Consumes a string after OSC, DCS, APC, PM or SOS, up to its terminator or the line end.
 fn skip_string(rest: &mut Chars<'_>) {
     while let Some(&c) = rest.peek() {
         if c == '\n' {
@@ -95,7 +96,7 @@ fn skip_string(rest: &mut Chars<'_>) {
     }
 }
 
-/// A text without SGR sequences, for searching, copying and plain printing.
+/// A text without SGR sequences, for search, copying and plain output.
 pub fn without_sgr(text: &str) -> Cow<'_, str> {
     if !text.contains('\u{1b}') {
         return text.into();

@@ -1,15 +1,15 @@
-//! The one line that stays of a text whose rest is left on disk, made without cleaning what nobody will see.
+//! Makes the stub of a text without cleaning the part that stays on disk.
 
 use memchr::memchr2;
 
 use crate::model::text::{Text, is_hostile};
 
-/// How a text is cleaned before it is shown.
+/// How a text is cleaned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::model) enum Manner {
-    /// As [`Text::clean`] does it.
+    /// As [`Text::clean`].
     Prose,
-    /// As [`Text::output`] does it.
+    /// As [`Text::output`].
     Output,
 }
 
@@ -23,8 +23,8 @@ impl Manner {
     }
 }
 
-/// What is seen of the first line with something in it, at most so many characters and without colours,
-/// and whether anything is missing then. `None` for texts of which only cleaning the whole can tell.
+/// The visible part of the first non-blank line, at most `max` characters and without colours, and
+/// whether text is missing then. `None` if the whole text must be cleaned to find out.
 pub(super) fn seen(raw: &str, max: usize, manner: Manner) -> Option<(String, bool)> {
     let mut seen = String::with_capacity(max.min(raw.len()));
     let mut left = max;
@@ -56,7 +56,7 @@ pub(super) fn seen(raw: &str, max: usize, manner: Manner) -> Option<(String, boo
     Some((seen, false))
 }
 
-/// Whether there is anything after the first line.
+/// Whether there is text after the first line; `None` if only cleaning can tell.
 fn goes_on(rest: &str, manner: Manner) -> Option<bool> {
     let mut rest = rest;
     while let Some(c) = rest.chars().next() {
@@ -70,13 +70,13 @@ fn goes_on(rest: &str, manner: Manner) -> Option<bool> {
     Some(false)
 }
 
-/// Whether the rest of a line takes nothing back of what stands before it.
+/// Whether the rest of a line does not overwrite the text before it.
 fn keeps_its_text(rest: &str) -> bool {
     let end = memchr2(b'\r', b'\n', rest.as_bytes());
     end.is_none_or(|end| rest.as_bytes().get(end) == Some(&b'\n'))
 }
 
-/// After a control sequence: none of them is seen.
+/// Skips a control sequence, which is invisible.
 fn after_sequence(rest: &str) -> Option<&str> {
     let bytes = rest.strip_prefix("\u{1b}[")?.as_bytes();
     let parameters = bytes

@@ -1,20 +1,21 @@
-//! Characters that are there but not seen, and those of them that what stands beside them needs.
+//! Invisible characters, and which of them their neighbours need.
 //!
-//! Invariant: whether one of them is needed depends only on what stands directly beside it.
+//! Invariant: whether one is needed depends only on its direct neighbours.
 
 use std::sync::LazyLock;
 
 use regex_syntax::hir::{ClassUnicode, HirKind};
 
-/// Longest subdivision in the flag of one, such as `gbsct`.
+/// Characters of the longest subdivision in a flag, such as `gbsct`.
 const LONGEST_TAGS: usize = 6;
 const BLACK_FLAG: char = '\u{1f3f4}';
 const END_OF_TAGS: char = '\u{e007f}';
 const KEYCAP: char = '\u{20e3}';
 const JOINER: char = '\u{200d}';
 
-/// Characters that are not seen: all of `Default_Ignorable_Code_Point` in `DerivedCoreProperties.txt` of Unicode 16.0
-/// (the controls of direction are among them), and the signs around annotations.
+/// Whether a character is invisible: `Default_Ignorable_Code_Point` in `DerivedCoreProperties.txt`
+/// of Unicode 16.0 (which includes the bidirectional controls), and the interlinear annotation
+/// characters.
 pub(super) fn is_unseen(c: char) -> bool {
     // Most characters are ASCII.
     !c.is_ascii()
@@ -24,8 +25,8 @@ pub(super) fn is_unseen(c: char) -> bool {
         | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Whether a character that is not seen only says how those beside it are drawn: it chooses the form of an emoji or
-/// an ideograph, joins emoji or consonants, or spells a flag.
+/// Whether an invisible character only affects the rendering of its neighbours: it selects the form
+/// of an emoji or an ideograph, joins emoji or consonants, or spells a flag.
 pub(super) fn is_needed(before: &str, c: char, after: &str) -> bool {
     let last = before.chars().next_back();
     match c {
@@ -42,12 +43,13 @@ pub(super) fn is_needed(before: &str, c: char, after: &str) -> bool {
     }
 }
 
-/// The sign that takes the vowel from a consonant; a joiner behind it chooses the form of both.
+/// Whether it is a virama, which removes the vowel of a consonant; a joiner after it selects the
+/// form of both.
 fn is_virama(c: char) -> bool {
     c == '\u{dca}' || matches!(c, '\u{900}'..='\u{d7f}') && u32::from(c) & 0x7f == 0x4d
 }
 
-/// Whether emoji stand on both sides; the first one may have a form or a colour of skin.
+/// Whether there are emoji on both sides; the first may have a variation selector or a skin tone.
 fn joins_emoji(before: &str, after: &str) -> bool {
     let base = before.trim_end_matches([
         '\u{fe0f}',
@@ -62,8 +64,8 @@ fn joins_emoji(before: &str, after: &str) -> bool {
     is_close && is_picture(base.chars().next_back()) && is_picture(after.chars().next())
 }
 
-/// Whether a tag is one of a few letters and digits between a flag and the end of its tags. More of them, or
-/// others, would be a text that nobody sees.
+/// Whether a tag is one of a few letters and digits between a flag and the cancel tag. More of
+/// them, or others, could be hidden text.
 fn is_in_flag(before: &str, c: char, after: &str) -> bool {
     let is_letter = |c: &char| matches!(c, '\u{e0030}'..='\u{e0039}' | '\u{e0061}'..='\u{e007a}');
     let earlier = before
@@ -89,14 +91,14 @@ fn is_in_flag(before: &str, c: char, after: &str) -> bool {
     is_ended && begins && (3..=LONGEST_TAGS).contains(&letters)
 }
 
-/// All characters with a property of Unicode.
+/// All characters with a Unicode property.
 struct Property(LazyLock<ClassUnicode>);
 
-/// What may be drawn as an emoji.
+/// Characters that may be rendered as emoji.
 static EMOJI: Property = Property(LazyLock::new(|| class(r"\p{Emoji}")));
-/// What emoji are joined of.
+/// Characters that joined emoji consist of.
 static PICTURES: Property = Property(LazyLock::new(|| class(r"\p{Extended_Pictographic}")));
-/// Chinese characters, and those that are written like them.
+/// Han ideographs and similar characters.
 static IDEOGRAPHS: Property = Property(LazyLock::new(|| class(r"\p{Ideographic}")));
 
 impl Property {
@@ -107,7 +109,7 @@ impl Property {
     }
 }
 
-/// The class that a pattern names; none if the tables lack it, which a test rules out.
+/// The class that a pattern names; empty if the tables lack it, which a test rules out.
 fn class(pattern: &str) -> ClassUnicode {
     let parsed = regex_syntax::Parser::new()
         .parse(pattern)

@@ -1,7 +1,7 @@
-//! The reader's time zone: the system's, unless `TZ` names another one.
+//! The reader's time zone: the system's, or the one in `TZ`.
 //!
-//! Invariant: set once, before any time is shown; only the switch to UTC may follow. Without it times are those of UTC,
-//! wherever one is. No file is read here for what `TZ` says.
+//! Invariant: it is set once, before any timestamp is formatted; only the switch to UTC may follow.
+//! Without it timestamps are in UTC on every machine. This module reads no file for `TZ`.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use jiff::tz::TimeZone;
 
 static ZONE: OnceLock<TimeZone> = OnceLock::new();
-/// Whether the reader wants to see UTC instead.
+/// Whether UTC is shown instead.
 static IN_UTC: AtomicBool = AtomicBool::new(false);
 
 /// A time zone.
@@ -24,12 +24,12 @@ impl Default for Zone {
 }
 
 impl Zone {
-    /// That of the system.
+    /// The time zone of the system.
     pub(crate) fn system() -> Self {
         Self(TimeZone::system())
     }
 
-    /// By a name such as `Europe/Berlin` or a rule such as `CET-1CEST,M3.5.0,M10.5.0/3`.
+    /// Parses a name such as `Europe/Berlin` or a rule such as `CET-1CEST,M3.5.0,M10.5.0/3`.
     pub(crate) fn named(name: &str) -> Option<Self> {
         TimeZone::get(name)
             .or_else(|_| TimeZone::posix(name))
@@ -37,23 +37,23 @@ impl Zone {
             .map(Self)
     }
 
-    /// By the bytes of a file of the system's time zones.
+    /// Parses a TZif file of the system.
     pub(crate) fn of_file(bytes: &[u8]) -> Option<Self> {
         TimeZone::tzif("", bytes).ok().map(Self)
     }
 
-    /// Makes it the zone in which times are shown.
+    /// Makes it the time zone for formatting.
     pub fn install(self) {
         let _ = ZONE.set(self.0);
     }
 
-    /// Shows times in UTC from now on, or in the reader's own zone again.
+    /// Switches between UTC and the reader's time zone.
     pub fn show_utc(is_on: bool) {
         IN_UTC.store(is_on, Ordering::Relaxed);
     }
 }
 
-/// The zone in which times are shown.
+/// The time zone for formatting.
 pub(super) fn current() -> TimeZone {
     if IN_UTC.load(Ordering::Relaxed) {
         return TimeZone::UTC;
