@@ -1,4 +1,4 @@
-//! What a session costs: names of models, their list prices, the cost of one use, and what was spent on what.
+//! Cost of a session: model names, list prices, the cost of usage, and charges.
 
 pub mod cost;
 pub mod models;

@@ -1,30 +1,33 @@
-//! Money: recorded cost first, estimates from the price table marked as such, never 0 for unknown.
+//! Costs: a recorded cost beats an estimate, estimates from the price table are marked, and an
+//! unknown price is never 0.
 
 use super::prices::{self, Prices};
 use crate::model::text::Name;
 use crate::model::totals::{Spent, ToPrice, Totals};
 use crate::model::usage::{Scope, Usage};
 
-/// What was paid.
+/// A cost in USD with its source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cost {
-    /// USD; `None` if nothing is known.
+    /// USD; `None` if no part has a price.
     pub usd: Option<f64>,
-    /// Where it comes from.
+    /// Whether the cost is recorded or estimated.
     pub source: CostSource,
-    /// Models that spent tokens and have no price.
+    /// Models that used tokens and have no price.
     pub(crate) unpriced_models: Vec<Name>,
-    /// Whether it is that of a part of the tokens: output was counted before answers were complete, nothing is
-    /// recorded of prompts, or what a sub-agent did is recorded in a file that is not here.
+    /// Whether it covers only a part of the tokens: output was counted before answers were
+    /// complete, prompts are not recorded, or the usage of a sub-agent is in a file that is
+    /// missing.
     pub(crate) is_partial: bool,
-    /// Whether some of it is tokens times prices.
+    /// Whether a part of it is tokens times prices.
     pub(crate) is_estimated: bool,
-    /// USD that all of its tokens come to by list prices, where an agent recorded some of it; `None` if a part has none.
+    /// USD of all its tokens by list prices, where an agent recorded a part of the cost; `None` if
+    /// a part has no price.
     pub(crate) by_list: Option<f64>,
 }
 
 impl Cost {
-    /// The same, knowing whether some of what was spent is recorded elsewhere.
+    /// Marks the cost as partial if some of the usage is recorded elsewhere.
     #[must_use]
     pub(crate) fn lacking(self, is_elsewhere: bool) -> Self {
         Self {
@@ -33,7 +36,7 @@ impl Cost {
         }
     }
 
-    /// What several came to, with the marks of each; `None` of none.
+    /// The sum of costs with the marks of each; `None` without any.
     pub fn sum<'c>(costs: impl IntoIterator<Item = &'c Self>) -> Option<Self> {
         costs.into_iter().fold(None, |sum: Option<Self>, cost| {
             Some(match sum {
@@ -67,7 +70,7 @@ impl Cost {
         }
     }
 
-    /// What list prices come to, recorded or not.
+    /// USD of all tokens by list prices, whether the cost is recorded or estimated.
     pub(crate) fn listed(&self) -> Option<f64> {
         match self.source {
             CostSource::Estimated => self.usd,
@@ -76,13 +79,13 @@ impl Cost {
         }
     }
 
-    /// Whether more was spent than it says.
+    /// Whether the true cost is higher: some tokens are missing or have no price.
     pub fn lacks_some(&self) -> bool {
         self.is_partial || !self.unpriced_models.is_empty()
     }
 }
 
-/// Where a cost comes from.
+/// Source of a cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CostSource {
     /// The agent recorded it.
@@ -91,12 +94,12 @@ pub enum CostSource {
     Estimated,
     /// Some of both, or a part without a price.
     Mixed,
-    /// No price known.
+    /// No price is known.
     Unpriced,
 }
 
 impl CostSource {
-    /// Of two together.
+    /// The source of the sum of two costs.
     fn with(self, other: Self) -> Self {
         if self == other { self } else { Self::Mixed }
     }
@@ -105,7 +108,7 @@ impl CostSource {
         matches!(self, Self::Recorded | Self::Mixed)
     }
 
-    /// The word used in JSON outputs.
+    /// The value in JSON outputs.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Recorded => "recorded",
@@ -119,10 +122,10 @@ impl CostSource {
 /// Pico-dollars in a nano-dollar.
 pub(crate) const PICOS_IN_NANO: i128 = 1_000;
 
-/// Money in pico-dollars, and where it comes from.
+/// An amount of money in pico-dollars, by source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Money {
-    /// What agents recorded.
+    /// Cost recorded by agents.
     pub recorded: i128,
     /// Records with a recorded cost.
     pub(crate) recordings: u32,
@@ -132,21 +135,21 @@ pub struct Money {
     pub(crate) estimates: u32,
     /// Records with tokens, without a recorded cost and without a price.
     pub(crate) unpriced: u32,
-    /// Records whose cost is that of a part of their tokens: they were counted before the answer was complete, or say
-    /// nothing of the prompt.
+    /// Records that cover a part of their tokens: counted before the answer was complete, or
+    /// without the prompt.
     pub(crate) partial: u32,
-    /// Records that cost more than is told, whoever tells it.
+    /// Records whose true cost is higher than the recorded or estimated one.
     pub(crate) lacking: u32,
-    /// Recorded cost of records that could be estimated too, …
+    /// Recorded cost of records that also have an estimate.
     pub(crate) compared: i128,
-    /// … their estimate, …
+    /// Estimate of the same records.
     pub(crate) expected: i128,
-    /// … and how many could not.
+    /// Records with a recorded cost and no estimate.
     pub(crate) incomparable: u32,
 }
 
 impl Money {
-    /// What was spent on one model.
+    /// The cost of usage on one model.
     pub(crate) fn of(spent: &Spent, prices: Option<&Prices>) -> Self {
         let mut money = Self {
             recorded: i128::from(spent.recorded_nanos) * PICOS_IN_NANO,
@@ -181,12 +184,12 @@ impl Money {
         money
     }
 
-    /// All that is known.
+    /// Recorded plus estimated pico-dollars.
     pub fn picos(&self) -> i128 {
         self.recorded + self.estimated
     }
 
-    /// Whether some of it is recorded: also what is left when that of others was taken away.
+    /// Whether a part is recorded. Also true for the remainder after [`Self::minus`].
     fn is_recorded(&self) -> bool {
         self.recordings > 0 || self.recorded != 0
     }
@@ -195,12 +198,13 @@ impl Money {
         self.estimates > 0 || self.estimated != 0
     }
 
-    /// In USD; `None` if nothing is known.
+    /// USD; `None` if nothing is recorded or estimated.
     pub(crate) fn usd(&self) -> Option<f64> {
         (self.is_recorded() || self.is_estimated()).then(|| usd(self.picos()))
     }
 
-    /// Where it comes from, as for sessions; nothing spent is unpriced too, and has no unpriced record.
+    /// The source of the money. Without any usage it is [`CostSource::Unpriced`], with no unpriced
+    /// records.
     pub fn source(&self) -> CostSource {
         match (self.is_recorded(), self.is_estimated(), self.unpriced > 0) {
             (false, false, _) => CostSource::Unpriced,
@@ -210,7 +214,7 @@ impl Money {
         }
     }
 
-    /// As a cost; an empty name stands for models without a price.
+    /// Converts to a [`Cost`]; an empty name represents models without a price.
     pub fn cost(&self) -> Cost {
         let unpriced_models = if self.unpriced > 0 {
             vec![Name::default()]
@@ -229,7 +233,7 @@ impl Money {
         }
     }
 
-    /// Adds another one.
+    /// Adds another amount.
     pub(crate) fn plus(&mut self, other: &Self) {
         self.recorded += other.recorded;
         self.estimated += other.estimated;
@@ -243,12 +247,12 @@ impl Money {
         self.incomparable = self.incomparable.saturating_add(other.incomparable);
     }
 
-    /// Whether it neither tells of a cost nor that one is lacking.
+    /// Whether it has neither a recorded cost nor a record that lacks one.
     pub(crate) fn says_nothing(&self) -> bool {
         self.recorded == 0 && self.lacking == 0
     }
 
-    /// The same of a part of what was recorded as a whole, without the marks of its estimates.
+    /// The amount without the marks of its estimates, for a part whose cost is recorded as a whole.
     pub(crate) fn covered(&self) -> Self {
         Self {
             estimates: 0,
@@ -258,7 +262,7 @@ impl Money {
         }
     }
 
-    /// Takes away what another one comes to, but keeps its own sources.
+    /// Subtracts another amount, but keeps its own counts of sources.
     pub(crate) fn minus(&mut self, other: &Self) {
         self.recorded -= other.recorded;
         self.estimated -= other.estimated;
@@ -272,19 +276,19 @@ pub fn usd(picos: i128) -> f64 {
     picos as f64 / 1e12
 }
 
-/// What tokens cost by list prices, in pico-dollars.
+/// Cost of tokens by list prices, in pico-dollars.
 pub(crate) fn estimate(prices: &Prices, tokens: &ToPrice) -> i128 {
     i128::try_from(prices.picos(tokens)).unwrap_or(i128::MAX)
 }
 
-/// Prices sums of usage. What an agent says a whole run cost beats the sum of its requests; those of a run that has not
-/// ended, or that came after its agent told what it cost so far, come on top.
+/// Prices totals of usage. The recorded cost of a whole run beats the sum of its requests; requests
+/// of an unfinished run, or after the agent's last record of its cost, are added to it.
 pub fn of(totals: &Totals) -> Cost {
     of_part(totals, totals.tells_prompts_as_sum())
 }
 
-/// The same of a part of a session. With `has_prompts` the session records the prompts of all its requests as one sum, so
-/// that a request without its own lacks nothing.
+/// Prices a part of a session. `has_prompts`: the session records the prompts of all requests as
+/// one sum, so that requests without prompt tokens are not partial.
 pub(crate) fn of_part(totals: &Totals, has_prompts: bool) -> Cost {
     let Some(usd) = totals.run_cost() else {
         return of_models(&totals.by_model(), has_prompts);
@@ -309,8 +313,8 @@ pub(crate) fn of_part(totals: &Totals, has_prompts: bool) -> Cost {
     }
 }
 
-/// What tokens of runs and requests come to by list prices, by model: requests as they are, and what runs count beyond
-/// them. Nothing for a model without a price.
+/// Pico-dollars by list prices of runs and requests, by model: the requests, and what runs count
+/// beyond them. `None` for a model without a price.
 pub(crate) fn listed(totals: &Totals) -> Vec<(Name, Option<i128>)> {
     let of_model = |(model, spent): (Name, ToPrice)| {
         let prices = prices::of_model(&model);
@@ -341,7 +345,7 @@ fn of_models(models: &[(Name, Spent)], has_prompts: bool) -> Cost {
     }
 }
 
-/// Why the signs of a session's cost are there: `~`, `+`, `$?`.
+/// Explains the signs of a session's cost: `~`, `+`, `$?`.
 pub(crate) fn signs_of(cost: &Cost, totals: &Totals) -> Vec<(&'static str, String)> {
     let models = totals.by_model();
     let sum = |of: fn(&Spent) -> u32| {
@@ -580,7 +584,7 @@ mod tests {
             (sum.source, sum.unpriced_models),
             (CostSource::Mixed, vec![unheard])
         );
-        // What list prices come to is told beside what an agent recorded; an estimate is that itself.
+        // `by_list` is set only beside a recorded cost; an estimate is itself by list prices.
         let by_list = |costs: &[&Cost]| Cost::sum(costs.iter().copied()).unwrap().by_list;
         assert_eq!(by_list(&[&estimated, &estimated]), None);
         assert_eq!(by_list(&[&recorded, &estimated]), Some(5.000_05));

@@ -1,11 +1,13 @@
-//! Names of models: one name for one model, whichever provider's spelling an agent recorded.
+//! Model names: one canonical name per model, whichever provider's spelling an agent recorded.
 
 use crate::model::text::is_listed;
 
-/// The name without provider, region, date and variant: `us.anthropic.claude-opus-4-1-20250805-v1:0`
-/// and `anthropic/claude-opus-4.1` are both `claude-opus-4-1`.
+/// The name without provider, region, date and variant:
+/// `us.anthropic.claude-opus-4-1-20250805-v1:0` and `anthropic/claude-opus-4.1` are both
+/// `claude-opus-4-1`.
 ///
-/// A suffix that changes the price (`-fast`) stays, so that the name finds no price by accident.
+/// A suffix that changes the price (`-fast`) stays, so that the name does not match another model's
+/// price.
 pub fn canonical(name: &str) -> String {
     let name = name.trim().to_ascii_lowercase();
     let name = name.rsplit('/').next().unwrap_or_default();
@@ -17,7 +19,7 @@ pub fn canonical(name: &str) -> String {
     let name = without_version(name);
     let name = name.strip_suffix("-latest").unwrap_or(name);
     let name = without_date(name);
-    // Gateways name the thinking variant apart; it costs the same.
+    // Gateways name the thinking variant separately; it has the same price.
     let name = name.strip_suffix("-thinking").unwrap_or(name);
     if !name.starts_with("claude") {
         return name.to_owned();
@@ -29,9 +31,9 @@ pub fn canonical(name: &str) -> String {
         .unwrap_or(name)
 }
 
-/// Whether a list price applies to a model of this name: not if a gateway gives it away (`…:free`), not if it runs on
-/// the reader's own machine or by subscription (`ollama/…`, `glm-5:cloud`, `qwen3:8b`), and not if it is sold by another
-/// than its maker, at another price.
+/// Whether a list price applies to a model name: not if a gateway offers it for free (`…:free`), if
+/// it runs locally or by subscription (`ollama/…`, `glm-5:cloud`, `qwen3:8b`), or if a provider
+/// other than its maker sells it at another price.
 pub(crate) fn has_list_price(name: &str) -> bool {
     let name = name.trim().to_ascii_lowercase();
     let (path, last) = name.rsplit_once('/').unwrap_or_default();
@@ -51,13 +53,14 @@ pub(crate) fn has_list_price(name: &str) -> bool {
         && tag.is_none_or(|tag| tag != "free" && !is_tag_of_ollama(tag))
 }
 
-/// Whose models run on machines of one's own, or are paid by the month.
+/// Providers whose models run locally or are paid by the month.
 const OWN_PROVIDERS: &str = "ollama ollama_chat ollama-cloud lmstudio lm-studio lm_studio llama.cpp llamacpp llamafile \
     local localai oss vllm hosted_vllm sglang mlx jan github-copilot github_copilot zai-coding-plan kimi-for-coding qwen-oauth";
 
-/// Who sells the models of others, and which of them at the price of their makers. The list prices of Azure and Vertex
-/// were compared with those of the makers in the table of litellm; OpenRouter takes nothing for what only the maker
-/// sells, but whose machines an open model runs on is not told.
+/// Providers that sell models of other makers, and the models that they sell at the maker's price.
+/// The list prices of Azure and Vertex were compared with those of the makers in the table of
+/// litellm. OpenRouter adds nothing for models that only the maker sells, but does not say whose
+/// machines run an open model.
 const SELLERS: [(&str, &str); 6] = [
     ("openrouter", "claude gpt- o1 o3 o4 gemini grok"),
     ("azure", "gpt- o1 o3 o4"),
@@ -71,7 +74,8 @@ const SELLERS: [(&str, &str); 6] = [
     ),
 ];
 
-/// Ollama writes `model:tag`, with the place or the size as the tag: `cloud`, `120b-cloud`, `8b`, `latest`.
+/// Whether a tag is one of Ollama's `model:tag`, which names the location or the size: `cloud`,
+/// `120b-cloud`, `8b`, `latest`.
 fn is_tag_of_ollama(tag: &str) -> bool {
     let size = tag.split('-').next().unwrap_or_default();
     let number = size.strip_suffix(['b', 'm']).unwrap_or_default();
@@ -82,9 +86,9 @@ fn is_tag_of_ollama(tag: &str) -> bool {
     is_size || tag == "latest" || tag == "cloud" || tag.ends_with("-cloud")
 }
 
-/// Whether the model runs within a region, for a tenth more than anywhere: on Azure `azure/eu/…`; on Bedrock
-/// `us.anthropic.…`, and `anthropic.…` within the region that is called, `global.anthropic.…` being anywhere. So it is
-/// there since version 4.5.
+/// Whether the model runs within a region, which costs a tenth more: on Azure `azure/eu/…`; on
+/// Bedrock `us.anthropic.…`, and `anthropic.…` for the region of the endpoint, while
+/// `global.anthropic.…` is any region. Bedrock charges so since version 4.5.
 pub(crate) fn is_regional(name: &str) -> bool {
     let name = name.trim().to_ascii_lowercase();
     if ["azure/us/", "azure/eu/"]
@@ -101,7 +105,7 @@ pub(crate) fn is_regional(name: &str) -> bool {
     is_within && version(&canonical(name)).is_some_and(|version| version >= (4, 5))
 }
 
-/// The version of a model of Anthropic's by its canonical name: `claude-opus-4-1` is 4.1.
+/// The version of an Anthropic model by its canonical name: `claude-opus-4-1` is 4.1.
 fn version(name: &str) -> Option<(u32, u32)> {
     let mut parts = name
         .strip_prefix("claude-")?

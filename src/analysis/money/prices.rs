@@ -1,7 +1,7 @@
-//! The price table: list prices and context windows by model, read from `assets/prices.json` when first
-//! needed, or a table that the reader put in its place; with the reader's own prices before it.
+//! The price table: list prices and context windows by model, parsed from `assets/prices.json` on
+//! first use, or from the user's replacement; the user's own prices come first.
 //!
-//! Invariant: a model that neither names has no price.
+//! Invariant: a model in neither has no price.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{LazyLock, OnceLock};
@@ -19,52 +19,51 @@ static BUILT_IN: LazyLock<Table> =
 static REPLACEMENT: OnceLock<Table> = OnceLock::new();
 static OWN: OnceLock<HashMap<String, Prices>> = OnceLock::new();
 
-/// What one kind of token costs after the other, in the order of [`Tokens`]; USD × 10⁻⁶ for a million of
-/// them, so that prices are integers.
+/// Prices per kind of token, in the order of [`Tokens`], in USD × 10⁻⁶ per million tokens, so that
+/// prices are integers.
 pub(crate) type Rates = [u64; 5];
 
 /// Prices of one model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prices {
-    /// Of requests whose prompt surpasses no limit.
+    /// Of requests whose prompt exceeds no limit.
     pub(crate) rates: Rates,
-    /// Of requests whose prompt surpasses so many tokens, the smallest limit first.
+    /// Of requests whose prompt exceeds a limit in tokens, the smallest limit first.
     pub(crate) above: Vec<(u64, Rates)>,
-    /// Of requests on other terms, by their names: in batches, at another speed, in one region.
+    /// Of requests on special terms by name: batch, another speed, one region.
     pub(crate) terms: BTreeMap<String, Term>,
-    /// A search of the web, in USD × 10⁻⁶.
+    /// One web search, in USD × 10⁻⁶.
     pub(crate) search: u64,
     /// The context window in tokens.
     pub(crate) window: Option<u64>,
-    /// Where the provider says so.
+    /// The provider's page that the prices are from.
     pub(crate) source: String,
 }
 
-/// What a request costs on terms of its own.
+/// Price of requests on special terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Term {
-    /// Other rates; those of prompts that surpass so many tokens, as well.
+    /// Rates of their own, and those of prompts that exceed a limit in tokens.
     Rates(Rates, Vec<(u64, Rates)>),
-    /// So many hundredths of what it would cost else.
+    /// A multiple of the usual price, in hundredths.
     Times(u64),
 }
 
-/// Which of a model's prices a request is charged by.
+/// Which of a model's prices applies to a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tier {
-    /// That of prompts of more than so many tokens.
+    /// The limit in tokens that the prompt exceeds, if any.
     pub(crate) above: Option<u64>,
-    /// That of these terms.
     pub(crate) terms: Vec<Name>,
 }
 
-/// The table and where it comes from.
+/// The table, its date and its source.
 #[derive(Debug, Default)]
 struct Table {
     date: String,
     source: String,
     models: HashMap<String, Prices>,
-    /// The same models where Bedrock runs them within a region.
+    /// The same models at the prices of a region.
     regional: HashMap<String, Prices>,
 }
 
@@ -75,8 +74,8 @@ impl Table {
 }
 
 impl Prices {
-    /// What was not recorded, in pico-dollars (USD × 10⁻¹²): a price times tokens is one exactly, so sums
-    /// of them are the same however they are grouped.
+    /// Cost in pico-dollars (USD × 10⁻¹²) of usage without a recorded cost. A price times tokens is
+    /// a whole number of them, so the sum does not depend on the grouping.
     pub(crate) fn picos(&self, spent: &ToPrice) -> u128 {
         let mut sum = u128::from(self.search) * u128::from(spent.searches) * 1_000_000;
         for (class, tokens) in &spent.classes {
@@ -85,14 +84,14 @@ impl Prices {
         sum
     }
 
-    /// Whether all of these terms have a price.
+    /// Whether all these terms have a price.
     pub(crate) fn knows(&self, terms: &[Name]) -> bool {
         terms
             .iter()
             .all(|term| self.terms.contains_key(term.as_str()))
     }
 
-    /// What they are where Bedrock runs the model within a region.
+    /// The prices of the model within a region.
     fn within_region(&self) -> Self {
         let more = |rates: &Rates| rates.map(|rate| rate + rate / 10);
         let all = |above: &[(u64, Rates)]| {
@@ -117,7 +116,7 @@ impl Prices {
         }
     }
 
-    /// The rates of a request with a prompt of so many tokens.
+    /// The rates of a request with a prompt of `prompt` tokens.
     pub(crate) fn rates_of(&self, prompt: u64) -> Rates {
         let surpassed = PROMPT_LIMITS
             .iter()
@@ -129,7 +128,7 @@ impl Prices {
         }))
     }
 
-    /// Which of the prices a record of usage is charged by.
+    /// The tier that a record of usage is charged by.
     pub(crate) fn tier_of(&self, usage: &Usage) -> Tier {
         self.tier(&Class::of(usage))
     }
@@ -152,7 +151,7 @@ impl Prices {
         }
     }
 
-    /// The rates of a tier. Terms without a price change nothing.
+    /// The rates of a tier. Terms without a price are ignored.
     pub(crate) fn rates_at(&self, tier: &Tier) -> Rates {
         let (usual, above) = self.rates_on(&tier.terms);
         let of_limit = |limit: u64| {
@@ -185,7 +184,7 @@ impl Prices {
     }
 }
 
-/// USD × 10⁻¹².
+/// In USD × 10⁻¹².
 fn product(rates: &Rates, tokens: &Tokens) -> u128 {
     rates
         .iter()
@@ -194,7 +193,7 @@ fn product(rates: &Rates, tokens: &Tokens) -> u128 {
         .sum()
 }
 
-/// The prices of a model, however its name is spelled: the reader's own, else those of the table.
+/// The prices of a model in any spelling: the user's own, otherwise those of the table.
 pub(crate) fn of_model(name: &str) -> Option<&'static Prices> {
     let own = OWN.get();
     if let Some(prices) =
@@ -218,18 +217,18 @@ fn table() -> &'static Table {
     REPLACEMENT.get().unwrap_or(&BUILT_IN)
 }
 
-/// Where the prices of the table come from, and when they were taken.
+/// Source and date of the price table.
 pub(crate) fn provenance() -> (&'static str, &'static str) {
     (&table().source, &table().date)
 }
 
-/// When the prices of the table were taken.
+/// When the prices of the table were retrieved.
 pub(crate) fn taken() -> Option<Timestamp> {
     table().taken()
 }
 
-/// Puts the reader's own prices before those of the table. To be called once, before anything is priced;
-/// later calls change nothing.
+/// Installs the user's own prices, which take precedence over the table. To be called once, before
+/// anything is priced; later calls have no effect.
 pub fn install(own: Vec<(String, Prices)>) {
     let with_terms = |(name, prices): (String, Prices)| {
         let row = table().models.get(models::canonical(&name).as_str());
@@ -240,17 +239,17 @@ pub fn install(own: Vec<(String, Prices)>) {
             .collect();
         (name, Prices { terms, ..prices })
     };
-    // A second call would give one session two prices.
+    // A second call would price one session in two ways.
     let _ = OWN.set(own.into_iter().map(with_terms).collect());
 }
 
-/// So many models are named whose prices cannot be used.
+/// Limit of models with invalid prices that are reported by name.
 const MISTAKES: usize = 16;
-/// No price is higher: a thousand million USD for a million tokens.
+/// The highest price: 10⁹ USD for a million tokens.
 const HIGHEST: u64 = 1_000_000_000_000_000;
 
-/// Puts a table in the place of the one of tv, as [`install`]. Gives what cannot be used of it with its line; the error
-/// is why nothing of it can.
+/// Replaces tv's table, under the same conditions as [`install`]. Returns a message with its line
+/// for each invalid model; fails if no part is usable.
 pub fn replace_table(text: &str) -> Result<Vec<String>, String> {
     let json = serde_json::from_str::<Value>(text);
     let mut json =
@@ -286,7 +285,8 @@ pub fn replace_table(text: &str) -> Result<Vec<String>, String> {
     Ok(mistakes)
 }
 
-/// Why the prices of a model, or those on other terms in them, cannot be used. `is_inner`: limits and terms in them.
+/// Why the prices of a model are invalid; `None` if they are valid. `is_inner`: for the limits and
+/// terms in them.
 fn mistake(prices: &Value, is_inner: bool) -> Option<String> {
     let is_rate =
         |member: &str| MEMBERS.contains(&member) || ["search", "window"].contains(&member);
@@ -308,7 +308,7 @@ fn mistake(prices: &Value, is_inner: bool) -> Option<String> {
     })
 }
 
-/// An unreadable table would leave every model without a price; a test reads it.
+/// Parses the built-in table. If that failed, no model would have a price; a test checks it.
 fn read(text: &str) -> Table {
     serde_json::from_str::<Value>(text)
         .map(|json| table_of(&json))
@@ -343,7 +343,7 @@ fn table_of(json: &Value) -> Table {
     }
 }
 
-/// The rates of a model by name.
+/// The members of a model that are rates.
 const MEMBERS: [&str; 5] = [
     "input",
     "output",
@@ -352,7 +352,7 @@ const MEMBERS: [&str; 5] = [
     "cache_write_1h",
 ];
 
-/// Members of a model that are no terms, but are objects as those are.
+/// Members of a model that are objects, but not terms.
 const NO_TERMS: [&str; 2] = ["above", "times"];
 
 fn prices(json: &Value) -> Option<Prices> {
@@ -397,7 +397,7 @@ fn above(json: &Value, usual: Rates) -> Vec<(u64, Rates)> {
     above
 }
 
-/// Rates by name. What is not named costs what it costs otherwise, or as much as input.
+/// Parses rates by name. A missing rate defaults to `otherwise`, or to the rate of input.
 fn rates(json: &Value, otherwise: Option<Rates>) -> Option<Rates> {
     let [input, output, read, short, long] =
         MEMBERS.map(|name| json.get(name).and_then(Value::as_u64));

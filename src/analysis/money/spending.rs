@@ -1,9 +1,9 @@
-//! What was spent on what: every record of usage once, by the agent's own rules, and its sums by request,
-//! turn, model and lane.
+//! Charges: every record of usage once, by the agent's own rules, summed by request, turn, model
+//! and lane.
 //!
 //! Invariant: the charges of a session add up to its totals, in every class of tokens and in money,
-//! without a rounding error; so do the rows of each grouping. Where an agent counts whole runs, what it
-//! counts beyond the requests is a charge of its own.
+//! without rounding errors; so do the rows of each grouping. Where an agent counts whole runs, what
+//! it counts beyond the requests is a separate charge.
 
 use std::borrow::Borrow;
 
@@ -28,20 +28,20 @@ use amount::Amount;
 pub enum For {
     /// A request to the model.
     Request,
-    /// Spent besides the requests, for example inside a tool.
+    /// Usage outside of requests, for example inside a tool.
     Extra,
     /// What a run counts beyond its requests.
     Run,
 }
 
-/// What became of a request.
+/// Outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// Nothing says that it failed.
+    /// No failure is recorded.
     Fine,
     /// It ended in an error.
     Failed,
-    /// It was stopped.
+    /// It was interrupted.
     Aborted,
 }
 
@@ -50,42 +50,40 @@ pub enum Fate {
 pub struct Charge {
     /// What it is for.
     pub what: For,
-    /// The entry that carries it, or after which it is recorded.
+    /// The entry with the usage, or after which it is recorded.
     pub(crate) entry: Option<EntryId>,
-    /// Whether the entry carries it.
+    /// Whether the usage is in the entry itself.
     pub(crate) is_own: bool,
-    /// What it was recorded under beside the entries.
+    /// Its key, if it is recorded beside the entries.
     pub(crate) beside: Option<Key>,
-    /// The place of the entry in the order.
+    /// Position of the entry in the order.
     pub(crate) place: usize,
-    /// When.
     pub(crate) at: Option<Timestamp>,
-    /// On which model; empty if nobody says.
+    /// The model; empty if unrecorded.
     pub model: Name,
-    /// In which lane; `None` is the main one.
+    /// `None` is the main lane.
     pub(crate) lane: Option<Name>,
-    /// What became of it.
     pub(crate) fate: Fate,
-    /// At which price.
+    /// The prices that apply.
     pub(crate) tier: Tier,
-    /// How much.
+    /// Tokens and money.
     pub amount: Amount,
 }
 
-/// What an entry says of what was spent.
+/// The facts of an entry about usage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EntrySpending {
     spent: Option<Spent>,
     fate: Fate,
-    /// It is an error without tokens: if it was a request, nobody knows what that cost.
+    /// It is an error without tokens: if it was a request, its cost is unknown.
     lacks_tokens: bool,
-    /// It says that what stands before it in its lane was stopped.
+    /// It records that the previous entry of its lane was interrupted.
     stops: bool,
-    /// It may have been stopped without saying so.
+    /// It may have been interrupted without recording it.
     can_be_stopped: bool,
 }
 
-/// What was spent with an entry.
+/// The usage of an entry.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Spent {
     what: For,
@@ -94,16 +92,16 @@ pub(crate) struct Spent {
     pub(crate) at: Option<Timestamp>,
 }
 
-/// The records of usage that entries carry, in the order of the file.
+/// Charges of entries, in file order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Carried {
     pub(crate) charges: Vec<Charge>,
-    /// Errors that record no tokens: if they were requests, nobody knows what they cost.
+    /// Errors without recorded tokens: if they were requests, their cost is unknown.
     pub(crate) without_tokens: usize,
 }
 
 impl EntrySpending {
-    /// Nothing of most entries.
+    /// Extracts the facts of an entry; `None` for most.
     pub(crate) fn of(transcript: &Transcript, id: EntryId) -> Option<Self> {
         let entry = transcript.get(id)?;
         let fate = fate(entry);
@@ -128,28 +126,27 @@ impl EntrySpending {
         (one.spent.is_some() || one.lacks_tokens || one.stops).then_some(one)
     }
 
-    /// What was spent with it.
     pub(crate) fn spent(&self) -> Option<&Spent> {
         self.spent.as_ref()
     }
 }
 
 impl Spent {
-    /// How much that was.
+    /// Its tokens and money.
     pub(crate) fn amount(&self) -> Amount {
         Amount::of(&self.usage, prices::of_model(&self.model))
     }
 }
 
 impl Carried {
-    /// Of what entries say, in the order of the file.
+    /// Charges from the facts of entries, in file order.
     fn of(
         transcript: &Transcript,
         entries: impl Iterator<Item = (usize, EntryId, Option<impl Borrow<EntrySpending>>)>,
     ) -> Self {
         let mut carried = Self::default();
         let mut known: HashMap<Name, Option<&'static Prices>> = HashMap::new();
-        // The charge of the last entry of each lane.
+        // The index of the last entry's charge, by lane.
         let mut last: HashMap<Option<&Name>, Option<usize>> = HashMap::new();
         for (place, id, one) in entries {
             let lane = transcript.lane_at(id);
@@ -160,7 +157,7 @@ impl Carried {
             };
             let one: &EntrySpending = one.borrow();
             carried.without_tokens += usize::from(one.lacks_tokens);
-            // Some agents say that an answer was stopped by an entry of its own behind it.
+            // Some agents record the interruption of an answer as an entry after it.
             if one.stops
                 && let Some(stopped) = last.and_then(|number| carried.charges.get_mut(number))
             {
@@ -199,7 +196,8 @@ impl Carried {
         carried
     }
 
-    /// Of a session of which nothing else is asked.
+    /// Extracts facts and builds charges in one pass, for callers that need nothing else of the
+    /// session.
     pub(crate) fn once(transcript: &Transcript) -> Self {
         let ids = transcript.order().iter().copied().enumerate();
         Self::of(
@@ -209,7 +207,7 @@ impl Carried {
     }
 }
 
-/// An answer that has called tools, or says why it ended, had been complete.
+/// Whether an answer may have been interrupted: one that has calls or a stop reason was complete.
 fn can_be_stopped(answer: &Entry) -> bool {
     answer.role == Role::Assistant
         && answer.stop == Stop::Unrecorded
@@ -225,7 +223,7 @@ fn purpose(usage: &Usage) -> Option<For> {
     }
 }
 
-/// `[Request interrupted by user]`, but not while a tool ran.
+/// Whether an entry is `[Request interrupted by user]`, but not during a tool call.
 fn is_stop_of_an_answer(entry: &Entry) -> bool {
     let stops = |kind: &BlockKind| match kind {
         BlockKind::Break(Break::Interrupted(how)) => !how.contains("tool"),
@@ -234,9 +232,9 @@ fn is_stop_of_an_answer(entry: &Entry) -> bool {
     entry.usage.is_none() && entry.has(stops)
 }
 
-/// What the entry itself says: an error or a stop, unless the answer went on behind it. An answer that
-/// ended for something else and holds nothing is an attempt like the one before it, which has the error
-/// of both.
+/// The outcome by the entry itself: an error or an interruption, unless the answer continued after
+/// it. An empty answer with stop reason `Other` is a failed attempt like the one before it, which
+/// has the error of both.
 fn fate(entry: &Entry) -> Fate {
     let mut fate = Fate::Fine;
     for block in &entry.blocks {

@@ -1,25 +1,25 @@
 //! Amounts: tokens by class and money, as integers.
 //!
-//! Invariant: the amount of a sum is the sum of the amounts, however it is split. A rate is a whole number
-//! of micro-dollars for a million tokens, so a token costs a whole number of pico-dollars (USD × 10⁻¹²);
-//! what an agent recorded is kept to a nano-dollar.
+//! Invariant: the amount of a sum is the sum of the amounts, however it is split. A rate is a whole
+//! number of micro-dollars for a million tokens, so a token costs a whole number of pico-dollars
+//! (USD × 10⁻¹²); recorded costs are stored to a nano-dollar.
 
 use crate::analysis::money::cost::Money;
 use crate::analysis::money::prices::{Prices, Rates};
 use crate::model::totals::{Spent, Sum};
 use crate::model::usage::Usage;
 
-/// Tokens of a class.
+/// Tokens of one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tokens {
     /// The sum; below 0 only where a run counts less than its requests.
     pub total: i64,
-    /// How many records have a figure.
+    /// Records with a figure.
     pub(crate) records: u32,
 }
 
 impl Tokens {
-    /// The sum, unless no record has a figure.
+    /// The sum; `None` if no record has a figure.
     pub(crate) fn known(self) -> Option<i64> {
         (self.records > 0).then_some(self.total)
     }
@@ -44,40 +44,40 @@ impl From<Sum> for Tokens {
     }
 }
 
-/// What was spent.
+/// Tokens and money.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
-    /// Requests that recorded usage.
+    /// Requests with recorded usage.
     pub requests: u64,
     /// Input without cache.
     pub input: Tokens,
     /// Output, reasoning included.
     pub output: Tokens,
-    /// How many of the output were reasoning.
+    /// The part of the output that is reasoning.
     pub reasoning: Tokens,
     /// Cache reads.
     pub cache_read: Tokens,
     /// Cache writes.
     pub cache_write: Tokens,
-    /// How many of the cache writes live for an hour.
+    /// The part of the cache writes with a lifetime of an hour.
     pub(crate) cache_write_1h: Tokens,
-    /// Records whose output is at least so much: they were counted before the answer was complete.
+    /// Records whose output is a lower bound: they were counted before the answer was complete.
     pub(crate) partial: u32,
-    /// Searches of the web.
+    /// Web searches.
     pub(crate) searches: u64,
-    /// Money.
+    /// Cost in pico-dollars.
     pub money: Money,
-    /// What the cache saved, in pico-dollars by list prices: reads at the price of input, less what
-    /// writes cost more than input.
+    /// Savings by the cache in pico-dollars by list prices: reads at the price of input, less the
+    /// surcharge of writes.
     pub saved: i128,
-    /// Records with tokens of the cache, …
+    /// Records with cache tokens.
     pub(crate) cached: u32,
-    /// … and those of them whose model has a price.
+    /// Records with cache tokens and a priced model.
     pub(crate) cached_priced: u32,
 }
 
 impl Amount {
-    /// A sum of records on one model. What a cache saved is known of single records only.
+    /// The amount of summed records on one model. `saved` is computed only for single records.
     pub(crate) fn of_sum(spent: &Spent, prices: Option<&Prices>) -> Self {
         Self {
             requests: spent.requests,
@@ -93,7 +93,7 @@ impl Amount {
         }
     }
 
-    /// One record.
+    /// The amount of one record.
     pub fn of(usage: &Usage, prices: Option<&Prices>) -> Self {
         let mut amount = Self::of_sum(&Spent::of(usage), prices);
         amount.searches = usage.searches.unwrap_or(0);
@@ -107,7 +107,7 @@ impl Amount {
         amount
     }
 
-    /// The prompt: input, cache reads and cache writes.
+    /// Prompt tokens: input, cache reads and cache writes.
     pub(crate) fn prompt(&self) -> i64 {
         self.input
             .total
@@ -115,7 +115,7 @@ impl Amount {
             .saturating_add(self.cache_write.total)
     }
 
-    /// How much of the prompt came from the cache, in percent; nothing without a prompt or cache figures.
+    /// Percentage of the prompt that came from the cache; `None` without a prompt or cache figures.
     pub(crate) fn hit_percent(&self) -> Option<u64> {
         let (read, prompt) = (
             u64::try_from(self.cache_read.known()?).ok()?,
@@ -124,7 +124,7 @@ impl Amount {
         (prompt > 0).then(|| read.saturating_mul(100) / prompt)
     }
 
-    /// Adds another one.
+    /// Adds another amount.
     pub fn plus(&mut self, other: &Self) {
         self.requests += other.requests;
         self.partial = self.partial.saturating_add(other.partial);
@@ -138,7 +138,7 @@ impl Amount {
         self.cached_priced += other.cached_priced;
     }
 
-    /// What this says beyond another one.
+    /// Subtracts another amount.
     pub(crate) fn minus(&mut self, other: &Self) {
         self.requests = self.requests.saturating_sub(other.requests);
         for (sum, term) in self.tokens_mut().into_iter().zip(other.tokens()) {
@@ -147,7 +147,7 @@ impl Amount {
         self.money.minus(&other.money);
     }
 
-    /// The tokens and their price of which this and another one both have so many.
+    /// The minimum of both amounts, per class of tokens and for the estimated money.
     pub(crate) fn common(&self, other: &Self) -> Self {
         let mut common = Self::default();
         for ((least, one), other) in common
@@ -162,7 +162,7 @@ impl Amount {
         common
     }
 
-    /// So many parts of so many of the tokens and the money.
+    /// The fraction `parts / of` of the tokens and the money.
     pub(crate) fn part(&self, parts: usize, of: usize) -> Self {
         let (parts, of) = (parts as i128, of.max(1) as i128);
         let part = |amount: i128| amount.saturating_mul(parts) / of;
@@ -210,7 +210,7 @@ impl Amount {
         ]
     }
 
-    /// Whether it is of requests that say nothing of their prompts.
+    /// Whether it has output, but no record of the prompt.
     pub(crate) fn lacks_prompt(&self) -> bool {
         self.output.total > 0 && !self.has_prompt()
     }
@@ -221,12 +221,11 @@ impl Amount {
             .any(|tokens| tokens.records > 0)
     }
 
-    /// Whether it counts tokens.
     pub(crate) fn has_tokens(&self) -> bool {
         self.tokens().iter().any(|tokens| tokens.total != 0)
     }
 
-    /// Whether neither tokens nor money were spent.
+    /// Whether it has neither tokens nor money.
     pub fn is_nothing(&self) -> bool {
         !self.has_tokens()
             && self.searches == 0

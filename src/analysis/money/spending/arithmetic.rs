@@ -1,6 +1,6 @@
-//! How a figure came about: tokens times rates, with where the rates are from.
+//! The arithmetic behind a cost: tokens times rates, with the source of the rates.
 //!
-//! Invariant: the products add up to what the account says was estimated.
+//! Invariant: the products add up to the estimated cost.
 
 use super::{Charge, For};
 use crate::analysis::money::cost::usd;
@@ -8,7 +8,7 @@ use crate::analysis::money::models;
 use crate::analysis::money::prices::{self, Tier};
 use crate::model::text::Name;
 
-/// What is charged, in the order of the rates.
+/// Classes of tokens, in the order of the rates.
 const CLASSES: [&str; 5] = [
     "input",
     "output",
@@ -17,42 +17,40 @@ const CLASSES: [&str; 5] = [
     "cache write 1 h",
 ];
 
-/// Tokens of a class at a rate.
+/// Tokens of a class times a rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Product {
     /// `input`, `output`, …
     pub(crate) class: &'static str,
-    /// How many.
     pub(crate) count: u64,
     /// USD × 10⁻⁶ for a million tokens, or for one search.
     pub(crate) rate: u64,
 }
 
-/// Charges on one model, at one price.
+/// Charges on one model in one tier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bill {
-    /// The model as it was recorded.
+    /// The model as recorded.
     pub(crate) model: Name,
     /// The row of the price table.
     pub(crate) row: String,
-    /// At which price.
     pub(crate) tier: Tier,
-    /// How many charges.
+    /// Number of charges.
     pub(crate) charges: u64,
-    /// Tokens times rates.
     pub(crate) products: Vec<Product>,
-    /// Where the price is from: a page of the provider, the table's own source, or the reader's settings.
+    /// Source of the price: a page of the provider, the source of the table, or the user's
+    /// settings.
     pub(crate) source: String,
 }
 
-/// All that makes up a figure; the greatest bills first.
+/// The parts of a cost; the largest bills first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Arithmetic {
-    /// What agents recorded, in pico-dollars, and in how many records.
+    /// The cost recorded by agents, in pico-dollars, and the number of its records.
     pub recorded: Option<(i128, u64)>,
-    /// What was estimated.
+    /// Bills of the estimated cost.
     pub estimated: Vec<Bill>,
-    /// The same for what was recorded, so that the two can be compared.
+    /// Bills of the recorded cost by list prices, for comparison.
     pub(crate) expected: Vec<Bill>,
     /// Models without a price, with their tokens.
     pub(crate) unpriced: Vec<(Name, u64)>,
@@ -61,13 +59,12 @@ pub struct Arithmetic {
 }
 
 impl Product {
-    /// In pico-dollars.
     pub(crate) fn picos(&self) -> i128 {
         let unit = if self.class == SEARCH { 1_000_000 } else { 1 };
         i128::from(self.count) * i128::from(self.rate) * unit
     }
 
-    /// What one costs, or a million of them: `$3.00/M`, `$0.01 each`.
+    /// Price of one, or of a million: `$3.00/M`, `$0.01 each`.
     pub(crate) fn price(&self) -> String {
         let dollars = dollars_of_rate(self.rate);
         if self.class == SEARCH {
@@ -79,12 +76,12 @@ impl Product {
 }
 
 impl Bill {
-    /// In pico-dollars.
+    /// Sum of the products in pico-dollars.
     pub fn picos(&self) -> i128 {
         self.products.iter().map(Product::picos).sum()
     }
 
-    /// Products in the order of the classes.
+    /// Sorts the products in the order of the classes.
     fn settle(&mut self) {
         let place = |class: &str| {
             CLASSES
@@ -109,7 +106,7 @@ impl Bill {
 const SEARCH: &str = "search";
 
 impl Arithmetic {
-    /// How the sum of charges came about.
+    /// The arithmetic of a sum of charges.
     pub fn of(charges: &[&Charge]) -> Self {
         let mut made = Self::default();
         for charge in charges {
@@ -197,7 +194,7 @@ fn enter(charge: &Charge, bills: &mut Vec<Bill>) {
     bill.add(SEARCH, amount.searches, prices.search);
 }
 
-/// `$3.00`, `$0.075`: two decimals, more where they say something.
+/// Formats a rate as `$3.00`, `$0.075`: two decimals, more if they are not 0.
 fn dollars_of_rate(micros: u64) -> String {
     let (whole, part) = (micros / 1_000_000, micros % 1_000_000);
     let mut part = format!("{part:06}");
@@ -207,7 +204,7 @@ fn dollars_of_rate(micros: u64) -> String {
     format!("${whole}.{part}")
 }
 
-/// An amount to the micro-dollar, where cents say too little: `$0.037035`.
+/// Formats an amount with micro-dollars if it is below $100: `$0.037035`.
 pub(crate) fn precise(picos: i128) -> String {
     let sign = if picos < 0 { "-" } else { "" };
     let amount = usd(picos.abs());

@@ -1,5 +1,5 @@
-//! A statement of what was spent: all charges with the turn they belong to, their sums by what they are grouped by,
-//! and what was spent for nothing.
+//! The statement of a session: its charges with their turns, sums by grouping, and the cost of
+//! failed, interrupted and abandoned requests.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -17,7 +17,7 @@ use crate::model::timestamp::Timestamp;
 use crate::model::totals::{Spent, ToPrice, Totals};
 use crate::model::transcript::{Aside, Part, Transcript};
 
-/// What charges are summed by.
+/// What charges are grouped by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Grouping {
     /// By model.
@@ -27,22 +27,22 @@ pub enum Grouping {
     /// By turn.
     #[default]
     Turns,
-    /// Not at all.
+    /// One row per charge.
     Requests,
 }
 
-/// What a row holds the sum of.
+/// The group of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Group {
-    /// A model; empty if nobody says which.
+    /// A model; empty if unrecorded.
     Model(Name),
     /// A lane; `None` is the main one.
     Lane(Option<Name>),
     /// The turn of this prompt.
     Turn(EntryId),
-    /// No turn: what lies before the first prompt, and lanes that serve the session.
+    /// No turn: entries before the first prompt, and lanes that serve the session.
     Outside,
-    /// A charge, by its place in the statement.
+    /// A charge, by its index in the statement.
     Charge(usize),
     /// What runs count beyond their requests.
     Run,
@@ -51,56 +51,55 @@ pub enum Group {
 /// A sum of charges.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatementRow {
-    /// Of what.
+    /// The group of the charges.
     pub group: Group,
-    /// How much.
+    /// Tokens and money.
     pub amount: Amount,
     /// Money of all rows up to this one, in pico-dollars.
     pub cumulative: i128,
-    /// The time of its first charge that has one.
+    /// The timestamp of the first charge that has one.
     pub(crate) at: Option<Timestamp>,
-    /// The entry of its first charge.
+    /// The entry of the first charge.
     pub(crate) first: Option<EntryId>,
-    /// Whether sub-agents had a part in it whose records are not here.
+    /// Whether sub-agents took part whose records are missing.
     pub(crate) lacks_agents: bool,
 }
 
 impl StatementRow {
-    /// What it cost.
+    /// The cost of the row.
     pub fn cost(&self) -> Cost {
         self.amount.money.cost().lacking(self.lacks_agents)
     }
 }
 
-/// What was spent on a branch that the session left.
+/// The cost of an abandoned branch.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Left {
-    /// The branch's number.
     pub(crate) branch: usize,
-    /// With the sub-agents that were started on it.
+    /// Includes the sub-agents that were started on it.
     pub(crate) amount: Amount,
 }
 
 /// All charges of a session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Statement {
-    /// In the order of the file, then what runs count beyond them.
+    /// Charges in file order, then what runs count beyond them.
     pub charges: Vec<Charge>,
     turns: Vec<Option<EntryId>>,
     branches: Vec<Option<usize>>,
-    /// Prompts of turns in which sub-agents had a part whose records are not here.
+    /// Prompts of turns with sub-agents whose records are missing.
     lacking: HashSet<EntryId>,
-    /// All of it.
+    /// The sum of all charges.
     pub total: Amount,
-    /// What the session cost, as all of tv shows it.
+    /// The cost of the session, as shown everywhere in tv.
     pub cost: Option<Cost>,
-    /// What was spent on branches that the session left.
+    /// The cost of abandoned branches.
     pub(crate) left: Vec<Left>,
     /// Requests that ended in an error.
     pub(crate) failed: Amount,
-    /// Requests that were stopped.
+    /// Requests that were interrupted.
     pub(crate) aborted: Amount,
-    /// Errors that record no tokens.
+    /// Errors without recorded tokens.
     pub(crate) without_tokens: usize,
 }
 
@@ -147,7 +146,7 @@ impl Derived for Statement {
         for (number, charge) in charges.iter().enumerate() {
             statement.total.plus(&charge.amount);
             match charge.fate {
-                // Without a figure it is one of those that nobody knows the price of.
+                // Without a figure it is counted in `without_tokens`.
                 _ if charge.amount.is_nothing() => {}
                 Fate::Fine => {}
                 Fate::Failed => statement.failed.plus(&charge.amount),
@@ -167,17 +166,17 @@ impl Derived for Statement {
 }
 
 impl Statement {
-    /// Whether nothing was charged.
+    /// Whether there are no charges.
     pub fn is_empty(&self) -> bool {
         self.charges.is_empty()
     }
 
-    /// What a charge belongs to.
+    /// The group of a charge.
     pub(crate) fn group_of(&self, number: usize, by: Grouping) -> Option<Group> {
         let charge = self.charges.get(number)?;
         Some(match by {
             Grouping::Requests => Group::Charge(number),
-            // A correction of the whole bill is nobody's; but runs may count by model.
+            // A correction of the total cost belongs to no model; but runs may count by model.
             Grouping::Models
                 if charge.what == For::Run
                     && charge.amount.prompt() == 0
@@ -197,12 +196,12 @@ impl Statement {
         })
     }
 
-    /// The branch that the session left a charge with.
+    /// The abandoned branch that a charge is on.
     pub(crate) fn branch_of(&self, number: usize) -> Option<usize> {
         self.branches.get(number).copied().flatten()
     }
 
-    /// The sums, in the order of their first charges.
+    /// The sums by group, in the order of their first charges.
     pub fn rows(&self, by: Grouping) -> Vec<StatementRow> {
         let mut rows: Vec<StatementRow> = Vec::new();
         let mut places: HashMap<Group, usize> = HashMap::new();
@@ -236,7 +235,7 @@ impl Statement {
         rows
     }
 
-    /// The charges that a row holds; all of them without one.
+    /// The charges of a group; all charges for `None`.
     pub fn charges_of(&self, group: Option<&Group>, by: Grouping) -> Vec<&Charge> {
         if let Some(Group::Charge(number)) = group {
             return self.charges.get(*number).into_iter().collect();
@@ -248,7 +247,7 @@ impl Statement {
         wanted.map(|(_, charge)| charge).collect()
     }
 
-    /// What was spent on all branches that the session left.
+    /// The sum over all abandoned branches.
     pub(crate) fn left_in_all(&self) -> Amount {
         let mut sum = Amount::default();
         self.left.iter().for_each(|left| sum.plus(&left.amount));
@@ -256,10 +255,10 @@ impl Statement {
     }
 }
 
-/// All charges of a session, of which these are those that entries carry.
+/// All charges of a session; `own` are those of entries.
 pub(crate) fn charges(own: Vec<Charge>, transcript: &Transcript) -> Vec<Charge> {
     let mut charges = with_asides(own, transcript);
-    // The prompts of many requests may be recorded as one sum.
+    // Some agents record the prompts of many requests as one sum.
     if transcript.totals().tells_prompts_as_sum() {
         for charge in charges
             .iter_mut()
@@ -273,15 +272,15 @@ pub(crate) fn charges(own: Vec<Charge>, transcript: &Transcript) -> Vec<Charge> 
     charges
 }
 
-/// Prompts of turns in which sub-agents had a part whose records are not here.
+/// Prompts of turns with sub-agents whose records are missing.
 fn lacking_turns(account: &Account, transcript: &Transcript) -> HashSet<EntryId> {
     let turns = transcript.turns().iter().enumerate();
     let lacking = turns.filter(|(number, _)| account.turn(transcript, *number).lacks_agents);
     lacking.map(|(_, turn)| turn.prompt).collect()
 }
 
-/// The charges beside which sub-agents spent what is not here, by their numbers: those of the turns that started them,
-/// or all if none is. None if nothing is lacking in what the session cost.
+/// Indexes of the charges whose sub-agents' usage is missing: those of the turns that started them,
+/// or all if no turn did. Empty if the cost of the session is complete.
 pub(crate) fn lacking(
     charges: &[Charge],
     account: &Account,
@@ -306,7 +305,7 @@ pub(crate) fn lacking(
     }
 }
 
-/// The charges of entries and of what is recorded beside them, in the order of the file.
+/// The charges of entries and of usage recorded beside them, in file order.
 fn with_asides(mut charges: Vec<Charge>, transcript: &Transcript) -> Vec<Charge> {
     let mut beside: Vec<(Charge, &Key)> = transcript
         .asides()
@@ -317,12 +316,12 @@ fn with_asides(mut charges: Vec<Charge>, transcript: &Transcript) -> Vec<Charge>
     }
     beside.sort_by(|(one, its), (other, others)| (one.place, its).cmp(&(other.place, others)));
     charges.extend(beside.into_iter().map(|(charge, _)| charge));
-    // Stable: what is recorded beside an entry stands behind it.
+    // The sort is stable, so usage recorded beside an entry follows it.
     charges.sort_by_key(|charge| charge.place);
     charges
 }
 
-/// Entries before a charge among which the time of the last one that tells one is its time.
+/// How many entries before a charge are searched for a timestamp.
 const NEAR: usize = 64;
 
 fn charge_of(key: &Key, aside: &Aside, transcript: &Transcript) -> Option<Charge> {
@@ -362,8 +361,8 @@ fn charge_of(key: &Key, aside: &Aside, transcript: &Transcript) -> Option<Charge
     })
 }
 
-/// What runs count beyond their requests: tokens by model, then what the agent says that they cost beyond
-/// everything that is known so far. Either may be less than nothing.
+/// What runs count beyond their requests: tokens by model, then the difference between the recorded
+/// total cost and the cost of all charges so far. Either may be negative.
 fn runs(charges: &[Charge], transcript: &Transcript) -> Vec<Charge> {
     let parts = transcript.parts();
     let sums = parts.iter().filter(|part| part.totals.has_runs());
@@ -377,7 +376,7 @@ fn runs(charges: &[Charge], transcript: &Transcript) -> Vec<Charge> {
     sums.flat_map(own).collect()
 }
 
-/// Which of several sessions a charge is of.
+/// The part of a joined transcript that a charge belongs to.
 fn session_of(charge: &Charge, transcript: &Transcript) -> Option<usize> {
     match (&charge.beside, &charge.lane) {
         (Some(key), _) => transcript.session_of_key(key),
@@ -386,8 +385,8 @@ fn session_of(charge: &Charge, transcript: &Transcript) -> Option<usize> {
     }
 }
 
-/// What runs of a part of the charges count beyond them: by model the tokens at list prices, then what the agent told of
-/// the cost of all tokens of the model in place of these prices; then what is left of the cost of the whole.
+/// What the runs of one part count beyond its charges: by model the tokens at list prices, then the
+/// recorded cost of the model in place of these; then the remainder of the total cost.
 fn runs_of(totals: &Totals, charges: &[&Charge]) -> Vec<Charge> {
     let open = Open::of(totals);
     let listed: BTreeMap<Name, Option<i128>> = cost::listed(totals).into_iter().collect();
@@ -452,12 +451,12 @@ fn runs_of(totals: &Totals, charges: &[&Charge]) -> Vec<Charge> {
     if let Some(nanos) = totals.run_nanos() {
         let recorded = i128::from(nanos) * PICOS_IN_NANO;
         let listed: Option<i128> = listed.into_values().sum();
-        // Nothing can be held against the cost of tokens that nobody tells.
+        // The recorded cost cannot be compared with tokens that are not recorded.
         let listed = listed
             .filter(|picos| *picos > 0)
             .map(|picos| picos - open.sum.estimated);
         let lacks_some = totals.lacks_run_cost() && sum.money.lacking == 0;
-        // It says nothing of a run that has not ended.
+        // The recorded cost does not include an unfinished run.
         let money = Money {
             recorded: recorded + open.sum.recorded - sum.money.recorded,
             estimated: open.sum.estimated - sum.money.estimated,
@@ -468,7 +467,8 @@ fn runs_of(totals: &Totals, charges: &[&Charge]) -> Vec<Charge> {
             incomparable: u32::from(listed.is_none()),
             ..Money::default()
         };
-        // Agents add up in floating point: less than a nano-dollar is no difference, but must not be lost.
+        // Agents sum in floating point: less than a nano-dollar is no separate charge, but is not
+        // dropped.
         let is_rounding = money.picos().abs() < PICOS_IN_NANO;
         match beyond.last_mut().filter(|_| is_rounding) {
             Some(last) => last.amount.plus(&Amount {
@@ -488,7 +488,7 @@ fn runs_of(totals: &Totals, charges: &[&Charge]) -> Vec<Charge> {
     beyond
 }
 
-/// What an agent told of the cost of a model, in place of what list prices say of the same tokens.
+/// The recorded cost of a model, in place of the list price of the same tokens.
 fn recorded_cost(spent: &Spent, prices: Option<&Prices>, listed: Option<i128>) -> Money {
     let recorded = Money::of(
         &Spent {
@@ -506,7 +506,7 @@ fn recorded_cost(spent: &Spent, prices: Option<&Prices>, listed: Option<i128>) -
     }
 }
 
-/// What was spent on runs that have not ended, or since the agent told what all of it had cost.
+/// The cost of unfinished runs, or of requests since the agent last recorded its total cost.
 struct Open {
     by_model: BTreeMap<Name, Money>,
     sum: Money,
@@ -545,7 +545,7 @@ fn run(model: Name, amount: Amount) -> Charge {
     }
 }
 
-/// Where sub-agents were started in the main lane.
+/// The callers of sub-agents in the main lane.
 struct Lanes<'a>(HashMap<&'a Name, Option<EntryId>>);
 
 impl<'a> Lanes<'a> {
@@ -559,7 +559,7 @@ impl<'a> Lanes<'a> {
     }
 }
 
-/// The prompt that a charge goes back to; none if it is overhead.
+/// The prompt of the turn that a charge belongs to; `None` for overhead.
 fn turn_of(charge: &Charge, account: &Account, transcript: &Transcript) -> Option<EntryId> {
     if charge.what == For::Run {
         return None;
@@ -573,7 +573,7 @@ fn turn_of(charge: &Charge, account: &Account, transcript: &Transcript) -> Optio
     Some(transcript.turns().get(number?)?.prompt)
 }
 
-/// The branch that a charge was left with.
+/// The abandoned branch that a charge is on.
 fn branch_of(charge: &Charge, lanes: &Lanes<'_>, transcript: &Transcript) -> Option<usize> {
     let of = |id: EntryId| Some(transcript.branches().of(id)?.number);
     match &charge.lane {

@@ -58,7 +58,7 @@ fn statement(transcript: &Transcript) -> Statement {
     Memo::once(transcript, &Account::of(transcript))
 }
 
-/// The sums of all groupings are the totals of the session.
+/// Checks that the sums of all groupings are the totals of the session.
 fn check(transcript: &Transcript) -> Statement {
     let statement = statement(transcript);
     let sum = transcript.totals().sum();
@@ -362,7 +362,7 @@ fn the_cache_saves_what_reads_cost_less_and_writes_cost_more() {
         cache_write_1h: Some(100_000),
         ..Usage::default()
     };
-    // Of one request, so the limit for long prompts counts; this model has none.
+    // A single request, so the limit for long prompts applies; this model has none.
     let one = answer(&mut batch, "a", OPUS, cached.clone());
     batch.entry(one);
     let two = answer(&mut batch, "b", "unheard-of-5", cached);
