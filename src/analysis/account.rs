@@ -1,27 +1,26 @@
-//! The account of a session: what each turn, each lane and all of it came to. Every surface that shows a turn, a
-//! lane or the session reads it here, so that two of them never say different things.
+//! The account of a session: requests, tokens, cost and time of each turn, each lane and the whole
+//! session. Every view reads its figures here, so no two of them differ.
 //!
-//! * A **prompt** is what a human typed, also while the agent was at work. What agents write to each other, summaries,
-//!   and what the harness adds are none.
-//! * A **turn** is a prompt with all that follows until the next one, and the lanes that its calls started. A lane
-//!   whose call nobody knows belongs to the turn in whose time its first record stands.
-//! * **Overhead** is all else: what stands before the first prompt, what runs count beyond their requests, and helper
-//!   lanes, which serve the session and no turn: compaction, side questions, titles. So turns and overhead together
-//!   are the session, in requests, tokens and money.
-//! * The **time** of a turn is that of its main lane. *Work* is time of the model, of tools and of requests that were
-//!   made again; *waiting* is the human's: a permission, a question, nothing to do; the rest is not known. Where an
-//!   agent says how long it was at work, and its calls took longer, the difference is waiting, too. The *span* goes
-//!   from the prompt to the last sign of anything that belongs to it but bookkeeping. The time before a prompt belongs
-//!   to no turn.
+//! * A **prompt** is what a human typed, also while the agent was working. Messages between agents,
+//!   summaries, and what the harness adds are not prompts.
+//! * A **turn** is a prompt with all that follows until the next one, and the lanes that its calls
+//!   started. A lane without a known call belongs to the turn in whose time its first record falls.
+//! * **Overhead** is the rest: what precedes the first prompt, what runs count beyond their
+//!   requests, and helper lanes, which serve the session rather than a turn: compaction, side
+//!   questions, titles. So turns and overhead together are the session, in requests, tokens and
+//!   money.
+//! * The **time** of a turn is that of its main lane. *Work* is time of the model, of tools and of
+//!   retries; *waiting* is the human's: a permission, a question, nothing to do; the rest is
+//!   unknown. Where an agent records its work time, and its calls took longer, the difference is
+//!   waiting as well. The *span* goes from the prompt to the last timestamp of anything that
+//!   belongs to it, except bookkeeping. The time before a prompt belongs to no turn.
 //!
-//! **There is one account** (`analysis::account`): which turn an entry, a request or a sub-agent belongs to, what is
-//! overhead of the session, what was work and what was waiting. Every surface reads it and none reckons, so two of
-//! them never differ. The entries of each lane are judged page by page, because whose time it was depends on what stood
-//! before ([`Lanes`]); what turns, lanes and the session came to is computed whole from the pages when somebody looks.
-//! A figure is shown when all that belongs to it was taken in.
+//! The entries of each lane are judged page by page, because the class of time depends on the
+//! entries before ([`Lanes`]); the sums of turns, lanes and the session are computed from the pages
+//! on demand. A figure is shown once all entries that belong to it are processed.
 //!
-//! Invariant: every request counts once, and has one turn or is overhead. An entry that comes or changes costs a page
-//! of its lane.
+//! Invariant: every request counts once, and belongs to one turn or to overhead. A new or changed
+//! entry costs a page of its lane.
 
 use std::collections::HashMap;
 
@@ -48,26 +47,26 @@ use homes::Homes;
 use lanes::{Lanes, PAGE, Track};
 use pages::Sheet;
 
-/// The account.
+/// Time, requests and cost of a session, by turn and lane.
 #[derive(Clone, Debug, Default)]
 pub struct Account {
     lanes: Lanes,
     sums: PageSums,
-    /// Whether the sums are those of the pages.
+    /// Whether `sums` is up to date with the pages.
     is_current: bool,
     pub(crate) generation: u64,
 }
 
-/// What the pages come to.
+/// Sums over the pages.
 #[derive(Clone, Debug, Default)]
 struct PageSums {
     homes: Homes,
-    /// Sums of pages that hold one turn only, by the number of the lane and the prompt: a turn may have thousands of
-    /// pages. Of the others there are two at most, which are added when somebody asks.
+    /// Sums of the pages that belong to one turn, by lane number and prompt: a turn may span
+    /// thousands of pages. The pages shared with other turns, two at most, are added on demand.
     whole: HashMap<(usize, Option<EntryId>), Figures>,
-    /// All time of lanes, by their numbers.
+    /// Time of each lane, by its number.
     times: Vec<Sums>,
-    /// Calls that have started a sub-agent.
+    /// Calls that started a sub-agent.
     delegated: u32,
 }
 
@@ -94,7 +93,7 @@ impl PageSums {
         Self { homes, ..sums }
     }
 
-    /// What a sub-agent did by itself.
+    /// The figures of a sub-agent alone.
     fn lane(&self, lanes: &Lanes, name: &Name) -> Figures {
         let Some((number, track)) = lanes.track_of(Some(name)) else {
             return Figures::default();
@@ -109,7 +108,7 @@ impl PageSums {
     }
 }
 
-/// All that lies in a lane.
+/// Sums over all entries of a lane.
 fn path(track: &Track) -> PathFacts {
     let mut facts = PathFacts::default();
     for part in track.pages().flat_map(|page| &page.parts) {
@@ -120,14 +119,14 @@ fn path(track: &Track) -> PathFacts {
 }
 
 impl Account {
-    /// All of a transcript.
+    /// The account of a whole transcript.
     pub fn of(transcript: &Transcript) -> Self {
         let mut account = Self::default();
         account.follow(transcript, usize::MAX);
         account
     }
 
-    /// The session has changed; takes effect with [`Account::follow`].
+    /// Invalidates what a change of the session touched; [`Account::follow`] recomputes it.
     pub fn note(&mut self, transcript: &Transcript, touched: &Touched) {
         if touched.reordered {
             self.lanes = Lanes::default();
@@ -138,7 +137,7 @@ impl Account {
         self.is_current &= touched.is_empty();
     }
 
-    /// An entry has changed; takes effect with [`Account::follow`].
+    /// Invalidates the page of an entry; [`Account::follow`] recomputes it.
     pub(crate) fn change(&mut self, transcript: &Transcript, id: EntryId) {
         if !self.lanes.change(transcript, id) {
             self.lanes = Lanes::default();
@@ -146,16 +145,16 @@ impl Account {
         self.is_current = false;
     }
 
-    /// Takes in what came and changed, with no more work than so many entries are. Says whether that was all.
+    /// Adds new and changed entries, at most `most` of each. Returns whether all are processed.
     pub(crate) fn watch(&mut self, transcript: &Transcript, most: usize) -> bool {
         for id in transcript.portion(self.lanes.read, most) {
             self.lanes.add(transcript, *id);
-            // How long a call was at work is told by its sub-agent, whose file may come later.
+            // The work time of a call depends on its sub-agent, whose file may be read later.
             let lane = transcript
                 .lane_at(*id)
                 .and_then(|name| transcript.lane(name));
             if let Some(caller) = lane.and_then(|lane| transcript.caller(lane)) {
-                // A call that stands in another lane by now is told as a change of its own.
+                // If the call has moved to another lane, that is reported as a change of its own.
                 let _ = self.lanes.change(transcript, caller);
             }
             self.is_current = false;
@@ -163,35 +162,36 @@ impl Account {
         self.lanes.settle(transcript, most) && self.is_whole(transcript)
     }
 
-    /// As [`Account::watch`], and computes what all that comes to.
+    /// As [`Account::watch`], then recomputes the sums.
     pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
         let is_all = self.watch(transcript, most);
         if !self.is_current {
             self.sums = PageSums::of(transcript, &self.lanes);
-            // Pages that are still to be judged change it again.
+            // If pages remain to be judged, the sums will change again.
             self.is_current = is_all;
             self.generation += 1;
         }
         is_all
     }
 
-    /// Pages that were judged: what it costs to keep up, whatever machine it runs on.
+    /// The number of judged pages: a measure of cost that does not depend on the machine.
     #[cfg(test)]
     pub(crate) fn work(&self) -> u64 {
         self.lanes.judged
     }
 
-    /// Takes the place of another one, from which this one may differ.
+    /// Continues the generations of the account that this one replaces, whose figures may differ.
     pub(crate) fn go_on_from(&mut self, before: &Self) {
         self.generation += before.generation + 1;
     }
 
-    /// Whether all of the transcript was taken in: before that a lane may lack some of what it came to.
+    /// Whether all entries are processed; before that, figures of lanes may be incomplete.
     pub(crate) fn is_whole(&self, transcript: &Transcript) -> bool {
         self.lanes.is_read_to(transcript.order().len())
     }
 
-    /// Whether all of a turn was taken in. Lanes may stand anywhere.
+    /// Whether all entries of a turn are processed. With sub-agents, that takes all entries,
+    /// because their lanes may be anywhere in the order.
     pub(crate) fn knows(&self, transcript: &Transcript, turn: usize) -> bool {
         let end = transcript
             .turns()
@@ -201,7 +201,7 @@ impl Account {
             .is_read_to(end.map_or(transcript.order().len(), |next| next.first))
     }
 
-    /// What a turn came to, with the lanes that belong to it.
+    /// The figures of a turn, including its sub-agents.
     pub fn turn(&self, transcript: &Transcript, number: usize) -> Figures {
         let Some(turn) = transcript.turns().get(number) else {
             return Figures::default();
@@ -218,7 +218,7 @@ impl Account {
         figures
     }
 
-    /// What the session cost.
+    /// The cost of the session.
     pub fn cost(&self, transcript: &Transcript) -> Cost {
         let parts: Vec<Cost> = transcript
             .parts()
@@ -229,9 +229,9 @@ impl Account {
         cost.lacking(self.lacks_agents(transcript))
     }
 
-    /// Whether sub-agents have spent what is recorded in files that are not here.
+    /// Whether the usage of some sub-agents is in files that are missing.
     pub(crate) fn lacks_agents(&self, transcript: &Transcript) -> bool {
-        // What an agent says of a whole run has its sub-agents in it.
+        // A recorded cost of a whole run includes its sub-agents.
         self.sums.delegated > self.sums.homes.callers.values().sum::<u32>()
             && transcript
                 .parts()
@@ -239,7 +239,7 @@ impl Account {
                 .any(|part| part.totals.run_cost().is_none())
     }
 
-    /// What the main lane did in a turn.
+    /// The figures of the main lane in a turn.
     fn main_part(&self, prompt: EntryId, end: Option<EntryId>) -> Figures {
         let Some((number, first)) = self.lanes.place_of(prompt) else {
             return Figures::default();
@@ -261,7 +261,8 @@ impl Account {
         figures
     }
 
-    /// What a sub-agent did by itself, without those that it started; one of several sessions with all its turns.
+    /// The figures of a sub-agent without its own sub-agents. For the lane of a joined session,
+    /// over all its turns.
     pub(crate) fn lane(&self, name: &Name) -> Figures {
         let mut figures = self.sums.lane(&self.lanes, name);
         if let Some(beside) = self.sums.homes.beside.get(name) {
@@ -270,13 +271,14 @@ impl Account {
         figures
     }
 
-    /// All that lies in a lane; `None` is the main one.
+    /// Sums over all entries of a lane; `None` is the main one.
     pub(crate) fn path(&self, lane: Option<&Name>) -> PathFacts {
         self.lanes.track(lane).map(path).unwrap_or_default()
     }
 
-    /// Adds what happened in entries, until so many were taken one by one; a page that belongs to them as a whole
-    /// counts as one. Answers how many were added: none as long as something is still to be judged.
+    /// Adds the facts of `ids` to `facts`, at most `most` entries one by one; a page whose entries
+    /// are all included counts as one. Returns how many entries were added: 0 while pages remain to
+    /// be judged.
     pub(crate) fn add_some(
         &self,
         transcript: &Transcript,
@@ -308,7 +310,7 @@ impl Account {
         ids.len() - rest.len()
     }
 
-    /// The page whose entries these begin with, and how many they are.
+    /// The page whose entries are the first of `ids`, and their number.
     fn page_at_front(&self, ids: &[EntryId]) -> Option<(&Sheet, usize)> {
         let (number, place) = self.lanes.place_of(*ids.first()?)?;
         let track = self
@@ -321,7 +323,7 @@ impl Account {
         Some((page, own.len()))
     }
 
-    /// All time of a lane; `None` is the main one. That of the main one has the time between turns, too.
+    /// All time of a lane; `None` is the main one, whose time includes that between turns.
     pub(crate) fn time(&self, lane: Option<&Name>) -> Sums {
         let number = self.lanes.track_of(lane).map(|(number, _)| number);
         number
@@ -330,7 +332,7 @@ impl Account {
             .unwrap_or_default()
     }
 
-    /// The turn that an entry belongs to; none if it is overhead.
+    /// The number of the turn that an entry belongs to; `None` for overhead.
     pub fn turn_of(&self, transcript: &Transcript, id: EntryId) -> Option<usize> {
         match transcript
             .lane_at(id)
@@ -341,14 +343,14 @@ impl Account {
         }
     }
 
-    /// The turn that a sub-agent belongs to; none if it is overhead.
+    /// The number of the turn that a sub-agent belongs to; `None` for overhead.
     pub(crate) fn turn_of_lane(&self, transcript: &Transcript, lane: &Name) -> Option<usize> {
         let prompt = *self.sums.homes.of_lane.get(lane)?;
         transcript.turn_at(transcript.place_of(prompt)?)
     }
 }
 
-/// Adds what pages say of a part, where they hold others too, and from when to when it reached.
+/// Adds a turn's parts of the pages that it shares with other turns, and sets its start and end.
 fn add_times<'a>(
     figures: &mut Figures,
     pages: impl Iterator<Item = &'a Sheet>,

@@ -1,4 +1,4 @@
-//! The account as of an entry: what a turn, a lane and the session had come to when it was recorded.
+//! The account as of an entry: the figures of a turn, a lane and the session when it was recorded.
 
 use std::ops::Range;
 
@@ -13,17 +13,17 @@ use crate::model::timestamp::Timestamp;
 use crate::model::totals::Totals;
 use crate::model::transcript::{Aside, Transcript};
 
-/// How far a session had come with an entry: its own lane up to it, each other one up to what is later.
+/// Position of an entry in all lanes: in its own lane up to the entry, in each other lane up to the
+/// first entry with a later timestamp.
 #[derive(Clone, Debug, Default)]
 pub struct AsOf {
-    /// The first place of each lane that was still to come, by the number of the lane.
+    /// Per lane number, the end (exclusive) of the included entries.
     ends: Vec<usize>,
-    /// The turn of the entry.
     pub(crate) turn: Option<usize>,
 }
 
 impl Account {
-    /// How far the session had come with an entry.
+    /// The position of an entry in all lanes.
     pub fn as_of(&self, transcript: &Transcript, id: EntryId) -> AsOf {
         let own = self.lanes.place_of(id);
         let at = transcript.get(id).and_then(|entry| entry.at);
@@ -38,7 +38,7 @@ impl Account {
         }
     }
 
-    /// What a turn had come to.
+    /// The figures of a turn as of an entry.
     pub fn turn_as_of(&self, transcript: &Transcript, as_of: &AsOf, number: usize) -> Figures {
         let Some(turn) = transcript.turns().get(number) else {
             return Figures::default();
@@ -69,7 +69,7 @@ impl Account {
         figures
     }
 
-    /// What a sub-agent had done by itself.
+    /// The figures of a sub-agent alone as of an entry.
     pub(crate) fn lane_as_of(&self, transcript: &Transcript, as_of: &AsOf, name: &Name) -> Figures {
         let number = self.lanes.track_of(Some(name)).map(|(number, _)| number);
         let Some(number) = number else {
@@ -84,7 +84,8 @@ impl Account {
         figures
     }
 
-    /// What the session had cost. What runs count beyond their requests is known only in the end.
+    /// The cost of the session as of an entry. What runs count beyond their requests is only known
+    /// at the end.
     pub(crate) fn cost_as_of(&self, transcript: &Transcript, as_of: &AsOf) -> Cost {
         let tracks = &self.lanes.tracks;
         if tracks
@@ -109,7 +110,8 @@ impl Account {
         cost::of(&totals)
     }
 
-    /// What was spent beside entries by then, each with its lane and with the place of the entry before it.
+    /// Usage recorded beside the included entries, each with the lane number and the position in
+    /// the lane of the entry before it.
     fn asides_as_of<'a>(
         &'a self,
         transcript: &'a Transcript,
@@ -122,7 +124,8 @@ impl Account {
             .filter(|((lane, place), _)| as_of.ends.get(*lane).is_some_and(|end| place < end))
     }
 
-    /// What the entries of a lane came to that were there by then. Pages count as a whole, but for the outermost ones.
+    /// The figures of the included entries in a range of a lane. Pages are added whole, except at
+    /// the ends of the range.
     fn part_as_of(
         &self,
         transcript: &Transcript,
@@ -165,7 +168,7 @@ impl Account {
     }
 }
 
-/// The place of the first entry of a lane that is later than a timestamp.
+/// The index in the lane of the first entry that is later than `at`.
 fn later(transcript: &Transcript, track: &Track, at: Timestamp) -> usize {
     let is_later = |id: &EntryId| {
         transcript

@@ -1,31 +1,31 @@
-//! What time is spent on, and sums of it.
+//! Classes of time, and sums of time by class.
 
 use crate::analysis::calls::asking::asks;
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, ToolCall, ToolKind, ToolState};
 
-/// What time was spent on.
+/// What a span of time was spent on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     /// The model was answering.
     Model,
-    /// Tools ran.
+    /// A tool ran.
     Tool,
-    /// A human was waited for: the next prompt, an answer, a permission.
+    /// The agent waited for a human: the next prompt, an answer, a permission.
     Human,
-    /// Nothing but work in the background went on.
+    /// Only background work was running.
     Background,
-    /// A request had failed, and was made again.
+    /// A failed request was retried.
     Retry,
-    /// Nobody came back for long.
+    /// A long time until the next prompt.
     Idle,
-    /// The file does not say.
+    /// Unrecorded.
     Unknown,
 }
 
 impl Class {
-    /// All of them, in the order in which they are shown.
+    /// In the order in which they are shown.
     pub(crate) const ALL: [Self; 7] = [
         Self::Model,
         Self::Tool,
@@ -36,17 +36,17 @@ impl Class {
         Self::Unknown,
     ];
 
-    /// Its place among all of them.
+    /// Index in [`Self::ALL`].
     fn place(self) -> Option<usize> {
         Self::ALL.iter().position(|one| *one == self)
     }
 
-    /// Whether the agent is at work: the model, a tool, or a request that is made again.
+    /// Whether the agent is working: the model, a tool, or a retry.
     pub(crate) fn is_work(self) -> bool {
         matches!(self, Self::Model | Self::Tool | Self::Retry)
     }
 
-    /// A word for readers.
+    /// The name on the screen.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Model => "model",
@@ -60,15 +60,15 @@ impl Class {
     }
 }
 
-/// Tools that look at files, or change them, are done in seconds. One that took longer than this, in ms, stood still: it
-/// may have waited for somebody to allow it.
+/// Limit in ms for tools that read or edit files, which take seconds. A longer call was held up,
+/// possibly by a permission prompt.
 pub(crate) const STILL_MS: u64 = 10 * 60_000;
 
-/// Somebody who is asked needs as long, in ms, to read what for.
+/// Time in ms that a human needs at least to read a permission prompt.
 const ASKED_MS: u64 = 1_000;
 
 impl Class {
-    /// What the time of a call was spent on.
+    /// The class of a call's time.
     pub(crate) fn of_call(call: &ToolCall, said: Option<Timestamp>) -> Self {
         let took = call.took(said).filter(|took| took.by != Clocked::Measured);
         let is_quick = matches!(
@@ -76,7 +76,7 @@ impl Class {
             ToolKind::Read | ToolKind::Edit | ToolKind::Write | ToolKind::Search
         );
         match &call.state {
-            // Nobody answers so fast: a rule or a hook did not allow it.
+            // Faster than a human can answer: a rule or a hook refused it.
             ToolState::Refused(_) if took.is_some_and(|took| took.ms < ASKED_MS) => Self::Tool,
             ToolState::Refused(_) => Self::Human,
             _ if asks(call) => Self::Human,
@@ -86,23 +86,19 @@ impl Class {
     }
 }
 
-/// A span of time in a lane, and what it was spent on.
+/// A span of time in a lane with its class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TimeSpan {
-    /// When it began.
     pub(crate) from: Timestamp,
-    /// When it ended.
     pub(crate) to: Timestamp,
-    /// What it was spent on.
     pub(crate) class: Class,
-    /// The entry that ended it, or whose call ran.
+    /// The entry at its end, or with the call that ran.
     pub(crate) entry: EntryId,
     /// The block of the call that ran.
     pub(crate) block: Option<u32>,
 }
 
 impl TimeSpan {
-    /// Its length in ms.
     pub(crate) fn ms(&self) -> u64 {
         self.to.since(self.from)
     }
@@ -112,7 +108,7 @@ impl TimeSpan {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
     spent: [u64; Class::ALL.len()],
-    /// What was of another class than the entries tell, as the agent says of a whole turn.
+    /// Corrections in ms by class, from the agent's own record of a turn's duration.
     moved: [i64; Class::ALL.len()],
 }
 
@@ -124,7 +120,7 @@ impl Sums {
         }
     }
 
-    /// So much of the time of one class was of another one.
+    /// Moves time from one class to another.
     pub(super) fn shift(&mut self, from: Class, to: Class, ms: u64) {
         let ms = i64::try_from(ms).unwrap_or(i64::MAX);
         for (class, ms) in [(from, ms.saturating_neg()), (to, ms)] {
@@ -134,7 +130,7 @@ impl Sums {
         }
     }
 
-    /// Adds other time to this.
+    /// Adds other sums.
     pub(crate) fn join(&mut self, other: &Self) {
         for (sum, more) in self.spent.iter_mut().zip(other.spent) {
             *sum = sum.saturating_add(more);
@@ -144,7 +140,7 @@ impl Sums {
         }
     }
 
-    /// Takes time away that was added before.
+    /// Subtracts sums that were added before.
     pub(crate) fn leave(&mut self, other: &Self) {
         for (sum, less) in self.spent.iter_mut().zip(other.spent) {
             *sum = sum.saturating_sub(less);
@@ -154,7 +150,7 @@ impl Sums {
         }
     }
 
-    /// Time of the model, of tools, and of requests that were made again.
+    /// Time in ms of the model, of tools and of retries.
     pub fn work(&self) -> u64 {
         Class::ALL
             .into_iter()
@@ -163,19 +159,19 @@ impl Sums {
             .sum()
     }
 
-    /// Time of the human: a permission, a question, nothing to do.
+    /// Time in ms in which the agent waited for the human.
     pub(crate) fn waiting(&self) -> u64 {
         self.of(Class::Human) + self.of(Class::Idle)
     }
 
-    /// Time of a class.
+    /// Time of a class in ms.
     pub(crate) fn of(&self, class: Class) -> u64 {
         let Some(at) = class.place() else { return 0 };
         let spent = self.spent.get(at).copied().unwrap_or_default();
         spent.saturating_add_signed(self.moved.get(at).copied().unwrap_or_default())
     }
 
-    /// All time.
+    /// The time of all classes in ms.
     pub(crate) fn total(&self) -> u64 {
         self.spent.iter().fold(0, |sum, ms| sum.saturating_add(*ms))
     }

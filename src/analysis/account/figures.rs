@@ -1,70 +1,69 @@
-//! What a turn, a lane or a session comes to.
+//! Figures of a turn, a lane or a session.
 
 use super::class::{Class, Sums};
 use crate::analysis::money::cost::{self, Cost};
 use crate::model::entry::Entry;
 use crate::model::turn::TurnFacts;
 
-/// What happened in some entries, and whose time that was.
+/// Facts of some entries, and their time by class.
 #[derive(Clone, Debug, Default)]
 pub struct Figures {
     /// Calls, errors, tokens.
     pub facts: TurnFacts,
-    /// Time by what it was spent on.
+    /// Time by class.
     pub time: Sums,
-    /// Whether a sub-agent had a part in it whose own records are not here.
+    /// Whether sub-agents took part whose records are missing.
     pub(crate) lacks_agents: bool,
     /// Whether the session records the prompts of all its requests as one sum.
     pub(crate) has_prompts: bool,
 }
 
 impl Figures {
-    /// Adds what happened elsewhere; its time ran beside this one's.
+    /// Adds the facts of others, without their time, which ran in parallel.
     pub(crate) fn join_facts(&mut self, other: &Self) {
         self.facts.join(&other.facts);
     }
 
-    /// Takes away what was joined before, but for the times of its beginning and its end.
+    /// Subtracts figures that were added before. Start and end do not change.
     fn leave(&mut self, other: &Self) {
         self.facts.leave(&other.facts);
         self.time.leave(&other.time);
     }
 
-    /// What it cost.
+    /// The cost of the tokens.
     pub fn cost(&self) -> Cost {
         let has_prompts = self.has_prompts || self.facts.totals.tells_prompts_as_sum();
         cost::of_part(&self.facts.totals, has_prompts).lacking(self.lacks_agents)
     }
 
-    /// Time of the model, of tools and of requests that were made again, in ms; nothing if that is not recorded.
+    /// Time in ms of the model, of tools and of retries; `None` if not recorded.
     pub fn work_ms(&self) -> Option<u64> {
         Some(self.time.work()).filter(|_| self.time.total() > self.time.of(Class::Unknown))
     }
 
-    /// How long it took, in ms: the time of work; where it is not known whose time it was, all of it.
+    /// Duration in ms: the work time, or the whole span if no work time is recorded.
     pub(crate) fn took_ms(&self) -> Option<u64> {
         self.work_ms().or_else(|| self.span_ms())
     }
 
-    /// From the first to the last sign of it, in ms.
+    /// From the first to the last timestamp, in ms.
     pub(crate) fn span_ms(&self) -> Option<u64> {
         Some(self.facts.ended?.since(self.facts.started?))
     }
 }
 
-/// What lies on a path through the session.
+/// Figures of a path through the session.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PathFacts {
-    /// Entries, copies of others left out.
+    /// Entries without copies.
     pub(crate) entries: usize,
-    /// Turns of the main lane that begin on it.
+    /// Turns of the main lane that begin on the path.
     pub(crate) turns: usize,
-    /// What happened on it.
     pub(crate) work: Figures,
 }
 
 impl PathFacts {
-    /// Sums up entries; copies are counted where they come from. Whose time it was is not asked.
+    /// Sums over entries; copies count where their originals are. Time by class is not computed.
     pub(crate) fn of<'a>(entries: impl Iterator<Item = &'a Entry>) -> Self {
         let mut facts = Self::default();
         for entry in entries.filter(|entry| !entry.marks.copy) {
@@ -75,14 +74,14 @@ impl PathFacts {
         facts
     }
 
-    /// Adds what lies on another path.
+    /// Adds another path.
     pub(crate) fn join(&mut self, other: &Self) {
         self.entries += other.entries;
         self.turns += other.turns;
         self.work.join_facts(&other.work);
     }
 
-    /// Takes away what lies on a part of it.
+    /// Subtracts a part of the path.
     pub(crate) fn leave(&mut self, other: &Self) {
         self.entries = self.entries.saturating_sub(other.entries);
         self.turns = self.turns.saturating_sub(other.turns);

@@ -1,4 +1,4 @@
-//! Which turn each lane belongs to, and what is recorded beside the entries.
+//! The turn that each lane belongs to, and usage recorded beside the entries.
 
 use std::collections::HashMap;
 
@@ -10,20 +10,20 @@ use crate::model::totals::Totals;
 use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
 
-/// Lanes by turn. A turn goes by its prompt.
+/// Lanes by turn, which is identified by its prompt.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Homes {
     pub(super) of_lane: HashMap<Name, EntryId>,
-    /// What lanes came to, and what was spent beside the entries, by turn: there may be thousands of lanes.
+    /// Sums of lanes and of usage beside entries, by turn: there may be thousands of lanes.
     pub(super) sums: HashMap<EntryId, TurnFacts>,
-    /// Calls that started a sub-agent that is here, by turn; without a turn what serves none.
+    /// Number of calls whose sub-agent's records exist, by turn; `None` for overhead.
     pub(super) callers: HashMap<Option<EntryId>, u32>,
-    /// What was spent beside the entries of a lane.
+    /// Usage beside the entries of a lane.
     pub(super) beside: HashMap<Name, Totals>,
 }
 
 impl Homes {
-    /// Of all lanes. `sum` gives what a lane came to.
+    /// Assigns all lanes. `sum` returns the sums of a lane.
     pub(super) fn of(transcript: &Transcript, sum: &dyn Fn(&Name) -> TurnFacts) -> Self {
         let mut homes = Self::default();
         homes.find(transcript, sum);
@@ -58,7 +58,7 @@ impl Homes {
                 .call
                 .as_ref()
                 .and_then(|call| transcript.lane_of_call(call));
-            // Copies of what it said do not say what that cost.
+            // Copies of its answers have no usage.
             let is_here = lane
                 .entries
                 .iter()
@@ -107,12 +107,13 @@ impl Homes {
     }
 }
 
-/// Whether an entry is none of the copies that stand for what is recorded elsewhere.
+/// Whether an entry is not a copy of an entry that is recorded elsewhere.
 fn is_its_own(transcript: &Transcript, id: EntryId) -> bool {
     transcript.marks(id).is_some_and(|marks| !marks.copy)
 }
 
-/// When turns of a session began, so that they rise: a clock that was set back moves no turn before another.
+/// Start times of a session's turns, made monotonic: a clock that was set back moves no turn before
+/// another.
 fn beginnings(transcript: &Transcript, session: usize) -> Vec<(Timestamp, usize)> {
     let mut last = Timestamp(i64::MIN);
     let at = |prompt: EntryId| transcript.get(prompt).and_then(|entry| entry.at);
@@ -123,7 +124,7 @@ fn beginnings(transcript: &Transcript, session: usize) -> Vec<(Timestamp, usize)
     rising.collect()
 }
 
-/// The turn in whose time a lane began; where no time is recorded, the one in which it stands.
+/// The turn in whose time a lane began; without timestamps, the turn at its position in the order.
 fn by_time(
     transcript: &Transcript,
     lane: &LaneFacts,

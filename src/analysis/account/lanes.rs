@@ -1,9 +1,10 @@
-//! The entries of each lane in pages, for indexes that judge an entry by those before it in its lane: where each of
-//! them stands, what is kept of which page, and what must be judged anew.
+//! The entries of each lane in pages, for indexes that judge an entry by those before it in its
+//! lane: the position of each entry, a sheet per page, and the pages to be judged again.
 //!
-//! Invariant: once all is taken in, what is kept is what a look at each lane from its beginning would give, whatever
-//! came in whatever order. An entry that comes or changes costs its page, and those behind only where they begin with
-//! something else now; and no call costs more than the portion that it is given, so that nothing holds up a key.
+//! Invariant: once all entries are processed, the sheets equal those of one pass over each lane
+//! from its beginning, whatever the order in which entries arrived. A new or changed entry costs
+//! its page, and later pages only where their initial state changes; and no call costs more than
+//! the limit that it is given, so that keys are never delayed.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -13,11 +14,11 @@ use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 
-/// Entries that are judged together: about as many as come at once, for a page that is begun is judged anew with what
-/// comes to it.
+/// Entries per page: about as many as arrive at once, because an incomplete page is judged again
+/// with each new entry.
 pub(crate) const PAGE: usize = 64;
 
-/// A page that was judged.
+/// A page with the state before and after it.
 #[derive(Clone, Debug, Default)]
 struct JudgedPage {
     enter: Carry,
@@ -28,34 +29,34 @@ struct JudgedPage {
 /// The entries of a lane.
 #[derive(Clone, Debug)]
 pub(crate) struct Track {
-    /// Its name; `None` is the main one.
+    /// `None` is the main lane.
     pub(crate) lane: Option<Name>,
-    /// Its entries, in the order of the file.
+    /// In file order.
     pub(crate) ids: Vec<EntryId>,
     pages: Vec<JudgedPage>,
     stale: BTreeSet<usize>,
 }
 
-/// The lanes of a session, each with its entries.
+/// The lanes of a session with their entries.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lanes {
     /// Entries of the order that were added.
     pub(crate) read: usize,
-    /// By id: the number of the lane, if there are several.
+    /// Lane number by entry id, if there are several lanes.
     number_of: Vec<u32>,
     numbers: HashMap<Option<Name>, usize>,
     /// In the order of their first entries.
     pub(crate) tracks: Vec<Track>,
-    /// Lanes with something to be judged anew.
+    /// Lanes with stale pages.
     stale: BTreeSet<usize>,
-    /// Pages that were judged: what it costs to keep up, whatever machine it runs on.
+    /// Pages judged so far: a measure of cost that does not depend on the machine.
     pub(crate) judged: u64,
 }
 
 impl Lanes {
-    /// Judges what was added or changed since the last time, but no more than so many entries. Says whether that was all.
+    /// Judges stale pages, of about `most` entries at most. Returns whether none remain.
     pub(crate) fn settle(&mut self, transcript: &Transcript, most: usize) -> bool {
-        // A page that is begun anew for each entry must not stand in the way of the others for ever.
+        // The minimum lets other pages proceed while one page becomes stale with every entry.
         let mut room = most.max(2 * PAGE);
         while let Some(number) = self.stale.first().copied() {
             let Some(track) = self.tracks.get_mut(number) else {
@@ -100,8 +101,8 @@ impl Lanes {
         self.stale.insert(number);
     }
 
-    /// An entry has changed; takes effect with [`Lanes::settle`]. Answers whether it still stands where it stood: one
-    /// that has gone to another lane makes all of this untrue.
+    /// Marks the page of an entry as stale; takes effect with [`Lanes::settle`]. Returns false if
+    /// the entry has moved to another lane, which invalidates all lanes.
     #[must_use]
     pub(crate) fn change(&mut self, transcript: &Transcript, id: EntryId) -> bool {
         let Some((number, place)) = self.place_of(id) else {
@@ -118,12 +119,12 @@ impl Lanes {
         true
     }
 
-    /// Whether all entries before this place of the order were taken in.
+    /// Whether all entries before this position of the order are processed.
     pub(crate) fn is_read_to(&self, place: usize) -> bool {
         self.read >= place && self.stale.is_empty()
     }
 
-    /// A lane; `None` is the main one.
+    /// A lane by name; `None` is the main one.
     pub(crate) fn track(&self, lane: Option<&Name>) -> Option<&Track> {
         self.track_of(lane).map(|(_, track)| track)
     }
@@ -134,7 +135,7 @@ impl Lanes {
         Some((number, self.tracks.get(number)?))
     }
 
-    /// The number of the lane of an entry, and its place there.
+    /// The number of an entry's lane, and its index there.
     pub(crate) fn place_of(&self, id: EntryId) -> Option<(usize, usize)> {
         let number = self
             .number_of
@@ -146,7 +147,7 @@ impl Lanes {
         ))
     }
 
-    /// The lane of an entry, and its place there.
+    /// An entry's lane, and its index there.
     pub(crate) fn find(&self, id: EntryId) -> Option<(&Track, usize)> {
         let (number, place) = self.place_of(id)?;
         Some((self.tracks.get(number)?, place))
@@ -164,17 +165,17 @@ impl Track {
         first..self.ids.len().min(first + PAGE)
     }
 
-    /// What is kept of a page.
+    /// The sheet of a page.
     pub(crate) fn page(&self, number: usize) -> Option<&Sheet> {
         self.pages.get(number).map(|page| &page.sheet)
     }
 
-    /// What is kept of all pages.
+    /// The sheets of all pages.
     pub(crate) fn pages(&self) -> impl Iterator<Item = &Sheet> {
         self.pages.iter().map(|page| &page.sheet)
     }
 
-    /// Judges pages, the first ones first, as long as there is room for their entries. Answers how many.
+    /// Judges stale pages in order while `room` entries remain. Returns the number of judged pages.
     fn settle(&mut self, transcript: &Transcript, room: &mut usize) -> u64 {
         let mut judged = 0;
         while *room > 0

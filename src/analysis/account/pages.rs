@@ -1,4 +1,4 @@
-//! What is kept of the entries of a page: whose time it was, and what happened, turn by turn.
+//! The sheet of a page: time spans and facts of its entries, by turn.
 
 use std::ops::Range;
 
@@ -10,48 +10,46 @@ use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
 
-/// Entries to be judged.
+/// A page of a lane to be judged.
 pub struct Page<'a> {
-    /// Those of the lane, in the order of the file.
+    /// All entries of the lane, in file order.
     pub(crate) lane: &'a [EntryId],
-    /// The places of the page's own among them.
+    /// The range of the page.
     pub(crate) own: Range<usize>,
 }
 
 impl Page<'_> {
-    /// The page's own entries.
+    /// The entries of the page.
     pub(crate) fn ids(&self) -> &[EntryId] {
         self.lane.get(self.own.clone()).unwrap_or_default()
     }
 }
 
-/// What is kept of a page.
+/// What is computed of a page.
 #[derive(Clone, Debug, Default)]
 pub struct Sheet {
-    /// Whose time it was, in the order of the entries.
+    /// Time spans, in the order of the entries.
     pub(crate) spans: Box<[TimeSpan]>,
-    /// From when to when these reach.
+    /// Start and end of the spans.
     pub(crate) reach: Option<(Timestamp, Timestamp)>,
-    /// What happened, by turn, in the order of the file.
+    /// Facts by turn, in file order.
     pub(crate) parts: Box<[TurnPart]>,
     /// The time before prompts, which belongs to no turn.
     pub(crate) pauses: Sums,
-    /// What the agent itself says of time, with the place in the page of the entry that says so.
+    /// Durations that the agent itself recorded, with the index of their entry in the page.
     pub(crate) said: Vec<(usize, Said)>,
 }
 
 /// Entries of a page that belong to one turn.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TurnPart {
-    /// The prompt of the turn; none before the first one, and in lanes of sub-agents.
+    /// The prompt of the turn; `None` before the first prompt, and in lanes of sub-agents.
     pub(crate) prompt: Option<EntryId>,
-    /// How many there are.
     pub(crate) entries: u32,
-    /// How many of them are copies.
+    /// Number of copies among the entries.
     pub(crate) copies: u32,
-    /// What happened.
     pub(crate) facts: TurnFacts,
-    /// Whose time it was, if it took any: a session may have a million prompts of a word.
+    /// Time by class, allocated on demand: a session may have a million prompts of one word.
     time: Option<Box<Sums>>,
 }
 
@@ -63,7 +61,7 @@ impl TurnPart {
         }
     }
 
-    /// Adds it to what came before.
+    /// Adds it to the figures of the parts before.
     pub(crate) fn add_to(&self, figures: &mut Figures) {
         figures.facts.join(&self.facts);
         self.time.iter().for_each(|time| figures.time.join(time));
@@ -71,14 +69,14 @@ impl TurnPart {
 }
 
 impl Sheet {
-    /// What happened.
+    /// The facts of all parts.
     pub(crate) fn facts(&self) -> TurnFacts {
         let mut facts = TurnFacts::default();
         self.parts.iter().for_each(|part| facts.join(&part.facts));
         facts
     }
 
-    /// Whose time it was.
+    /// The time of all parts and pauses.
     pub(crate) fn time(&self) -> Sums {
         let mut sums = self.pauses;
         self.parts
@@ -89,14 +87,14 @@ impl Sheet {
     }
 }
 
-/// What is known before an entry.
+/// The state before an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Carry {
     time: sweep::Carry,
     prompt: Option<EntryId>,
 }
 
-/// Judges a page; what is known before it becomes what is known behind it.
+/// Judges a page; `carry` is the state before it, and after it when this returns.
 pub(super) fn judge(transcript: &Transcript, page: &Page<'_>, carry: &mut Carry) -> Sheet {
     let mut sheet = Sheet::default();
     let (mut spans, mut parts) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! One entry after the other along a lane: what the time since the one before was spent on.
+//! Walks along a lane, and classifies the time between each entry and the one before.
 
 use super::{Class, Sums, TimeSpan};
 use crate::analysis::activity::IDLE_AFTER_MS;
@@ -11,89 +11,90 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, ToolCall, ToolKind, ToolResult};
 use crate::model::transcript::Transcript;
 
-/// Records that are older than the one before by no more than this, in ms, were overtaken by it. A clock
-/// that goes back farther was set.
+/// Tolerance in ms for records that are older than the one before, which were written out of order.
+/// Beyond it the clock was set back.
 const OVERTAKEN_MS: u64 = 10_000;
 
-/// What is known before an entry.
+/// The state before an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Carry {
-    /// Up to here all time is known.
+    /// The time up to here is classified.
     until: Option<Timestamp>,
-    /// The time of the entry before.
+    /// The timestamp of the entry before.
     last: Option<Timestamp>,
-    /// Who spoke last.
+    /// The last speaker.
     after: After,
-    /// Whether something was said since `until` at a time that is not recorded, or a call has no result.
+    /// Whether since `until` there was an entry without timestamp, or a call without result.
     is_blurred: bool,
-    /// Time of work since the last prompt, in ms, …
+    /// Work time since the last prompt, in ms.
     worked: u64,
-    /// … how much of it was that of calls which nobody measured: they may have waited to be allowed, …
+    /// Part of `worked` in calls that were not measured, which may include waiting for permission.
     called: u64,
-    /// … and how much that of those which somebody did.
+    /// Part of `worked` in measured calls.
     measured: u64,
-    /// When the last of the work ends that goes on after the results of its calls.
+    /// The latest end of background work.
     background: Option<Timestamp>,
 }
 
-/// Who spoke last.
+/// The last speaker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum After {
-    /// Nobody.
+    /// Nobody yet.
     #[default]
     Nothing,
     /// A human.
     Prompt,
-    /// The model, without asking for a tool.
+    /// The model, without a call.
     Answer,
-    /// The model, and it had said all: what comes next was asked for by somebody.
+    /// The model, with stop reason `Done`: what follows was initiated by somebody.
     Done,
-    /// The model asked for tools, or they answered.
+    /// The model with calls, or their results.
     Calls,
-    /// A request failed.
+    /// A failed request.
     Failure,
 }
 
-/// What an entry says about the time before it.
+/// What an entry indicates about the time before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sign {
     Prompt,
     Answer,
     Calls,
     Failure,
-    /// The work stopped: at its end, or because it was interrupted.
+    /// The end of the work, or an interruption.
     Stop,
     Compaction,
     Resumed,
-    /// Somebody else than a human asks the model: a task in the background, a flush of its memory.
+    /// A message to the model that is not from a human: a background task, a flush of its memory.
     Note,
 }
 
-/// Agents and their files differ in when work begins and ends by no more than this, in ms.
+/// Tolerance in ms between recorded durations and timestamps.
 const HELD_MS: u64 = 2_000;
 
-/// Time that entries tell of a turn beyond what the agent says that it worked, in ms: the machine may have slept.
+/// Time in ms by which the entries of a turn exceed the work time that the agent recorded: the
+/// machine may have slept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Excess {
-    /// Of calls that nobody measured: they waited for the human.
+    /// In calls that were not measured: they waited for the human.
     called: u64,
-    /// Of calls that somebody measured, by a clock that went on.
+    /// In calls that were measured by a clock that kept running.
     measured: u64,
     /// Of the model.
     answered: u64,
 }
 
-/// What the agent itself says of the time of a turn, where that is more than the times of its entries say, in ms.
+/// The correction by the work time that the agent recorded for a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Said {
-    /// So much of the time until then was no work.
+    /// A part of the time until then was not work.
     Less(Timestamp, Excess),
-    /// So long it was at work, and no entry has a time.
+    /// The work time in ms, where no entry has a timestamp.
     Worked(u64),
 }
 
 impl Said {
-    /// Adds it to the time that the entries tell.
+    /// Applies it to the time by the entries.
     pub(crate) fn add_to(self, sums: &mut Sums) {
         match self {
             Self::Less(
@@ -113,7 +114,8 @@ impl Said {
     }
 }
 
-/// Emits the spans that end with an entry and with its calls. Answers what the agent says besides.
+/// Emits the spans that end with an entry and with its calls. Returns the correction by a duration
+/// that the agent recorded.
 pub(crate) fn sweep(
     transcript: &Transcript,
     carry: &mut Carry,
@@ -129,7 +131,7 @@ pub(crate) fn sweep(
         return excess(carry, took?);
     };
     see(transcript, carry, id, entry, sign, emit);
-    // What ends a run may speak of its last leg only: where there are times, they say more.
+    // The record at the end of a run may cover its last part only, so timestamps take precedence.
     took.filter(|_| carry.until.is_none()).map(Said::Worked)
 }
 
@@ -141,7 +143,7 @@ fn see(
     sign: Sign,
     emit: &mut dyn FnMut(TimeSpan),
 ) {
-    // While the model works, what it is sent besides says nothing of time.
+    // While the model works, further messages to it have no bearing on time.
     if sign == Sign::Note && (carry.after != After::Done || entry.at.is_none()) {
         return;
     }
@@ -153,7 +155,8 @@ fn see(
         None => carry.is_blurred = true,
     }
     match sign {
-        // After a compaction work goes on with what is left; what was said before it stays said.
+        // After a compaction the work continues with the rest; a complete answer before it stays
+        // complete.
         Sign::Compaction if matches!(carry.after, After::Answer | After::Done) => {}
         Sign::Prompt | Sign::Compaction => carry.after = After::Prompt,
         Sign::Answer if entry.stop == Stop::Done => carry.after = After::Done,
@@ -165,7 +168,7 @@ fn see(
         }
         Sign::Failure => carry.after = After::Failure,
     }
-    // Its calls may begin before the message is complete.
+    // Calls may begin before the message is complete.
     if let Some(ended) = entry.ended {
         let Carry {
             until, is_blurred, ..
@@ -181,7 +184,7 @@ fn see(
     }
 }
 
-/// How long the agent says that it was at work, in ms.
+/// The work time that the agent recorded, in ms.
 fn took(entry: &Entry) -> Option<u64> {
     entry.blocks.iter().find_map(|block| match &block.kind {
         BlockKind::Break(Break::Took(ms)) => Some(*ms),
@@ -189,7 +192,7 @@ fn took(entry: &Entry) -> Option<u64> {
     })
 }
 
-/// How long a compaction took, in ms.
+/// The recorded duration of a compaction, in ms.
 fn compaction_took(entry: &Entry) -> Option<u64> {
     entry.blocks.iter().find_map(|block| match &block.kind {
         BlockKind::Break(Break::Compaction {
@@ -201,7 +204,8 @@ fn compaction_took(entry: &Entry) -> Option<u64> {
     })
 }
 
-/// Calls that took longer than the agent was at work waited for the human; and what is longer still was nobody's time.
+/// The correction for a recorded work time: the excess was waiting in calls that were not measured,
+/// and the remainder is unknown.
 fn excess(carry: &mut Carry, took: u64) -> Option<Said> {
     let Carry {
         worked,
@@ -214,7 +218,7 @@ fn excess(carry: &mut Carry, took: u64) -> Option<Said> {
     let of_model = worked.saturating_sub(called).saturating_sub(measured);
     let called = more.min(called);
     let slept = more - called;
-    // One thing was going on when the machine fell asleep.
+    // The machine fell asleep during one activity only.
     let measured = if slept <= measured { slept } else { 0 };
     let excess = Excess {
         called,
@@ -224,7 +228,7 @@ fn excess(carry: &mut Carry, took: u64) -> Option<Said> {
     Some(Said::Less(carry.until?, excess)).filter(|_| more > HELD_MS)
 }
 
-/// A call, and from when to when it was open.
+/// A call with the time from request to result.
 struct Open<'a> {
     from: Timestamp,
     to: Timestamp,
@@ -232,7 +236,7 @@ struct Open<'a> {
     call: &'a ToolCall,
 }
 
-/// The time of an entry's calls, one after the other; those that ran side by side count once.
+/// Emits the time of an entry's calls in order; parallel calls count once.
 fn calls(
     transcript: &Transcript,
     carry: &mut Carry,
@@ -255,7 +259,7 @@ fn calls(
             continue;
         }
         carry.is_blurred = true;
-        // The model's time ends somewhere before this result, and the tool's begins.
+        // The switch from the model's time to the tool's is somewhere before this result.
         let is_timeless = call.started.or(entry.at).is_none();
         ends.extend(
             call.state
@@ -274,7 +278,7 @@ fn calls(
     for one in &open {
         let lane = transcript.lane_of_call(&one.call.key);
         let running = running(transcript, one, entry, lane, 0);
-        // A call that ended while somebody was waited for did not wait itself.
+        // A call that ended during a wait for the human did not itself wait.
         let waited = || {
             waits
                 .iter()
@@ -287,14 +291,15 @@ fn calls(
     ran.sort_by_key(|(from, to, one)| (*from, *to, one.block));
     for (from, to, one) in ran {
         let call = one.call;
-        // Between the message and the call the model is still writing, unless another call ran or stood still.
+        // Between the message and the call the model is still writing, unless another call ran or
+        // was held up.
         emitter.wait(&waits, from, |emitter, until| {
             emitter.stand_still(&mut standing, until);
             emitter.up_to(until, Class::Model, None);
         });
         let (class, worked) = (Class::of_call(call, entry.said(call)), emitter.carry.worked);
         emitter.up_to(to, class, Some(one.block));
-        // What a sub-agent waited for is in its time, however that was measured.
+        // The waiting of a sub-agent is part of its time, however that was measured.
         let is_measured = call
             .took(entry.said(call))
             .is_some_and(|took| took.by == Clocked::Measured);
@@ -318,10 +323,10 @@ fn calls(
     }
 }
 
-/// So many entries behind a call tell whether it waited to be allowed.
+/// Limit of entries after a call that are searched for a permission.
 const BEHIND: usize = 512;
 
-/// From when to when the human was waited for while calls of an entry were open, in order: by what stands behind it in its
+/// Waits for the human while calls of an entry were open, in order: by the entries after it in its
 /// lane, and in the lanes of the sub-agents that they started.
 fn waits(
     transcript: &Transcript,
@@ -352,7 +357,7 @@ fn waits(
     waits
 }
 
-/// From when to when a question that stands in an entry had no answer.
+/// Start and end of a question to the human in an entry.
 fn waited(entry: &Entry) -> Option<(Timestamp, Timestamp)> {
     let [block] = entry.blocks.as_slice() else {
         return None;
@@ -362,7 +367,7 @@ fn waited(entry: &Entry) -> Option<(Timestamp, Timestamp)> {
     entry.at.zip(entry.ended.filter(|_| is_answered))
 }
 
-/// What is left of a time without others, which are in order.
+/// What remains of a span after subtracting others, which are sorted.
 fn without(
     (mut from, to): (Timestamp, Timestamp),
     others: impl Iterator<Item = (Timestamp, Timestamp)>,
@@ -374,22 +379,22 @@ fn without(
         }
         from = from.max(end);
     }
-    // A call that took no time is one, too.
+    // A call without duration has a span as well.
     if from < to || left.is_empty() && from == to {
         left.push((from, to));
     }
     left
 }
 
-/// The calls of an entry by when they were made. An answer may have a hundred thousand that were all open at once, so
-/// that each is looked at twice and no more: what is asked for is always later than before.
+/// The calls of an entry by start. An answer may have a hundred thousand parallel calls, so queries
+/// must go forward in time, and each call is visited twice at most.
 struct Standing<'a> {
     open: Vec<&'a Open<'a>>,
-    /// The first that may still be open, …
+    /// Index of the first call that may still be open.
     first: usize,
-    /// … the first that is made later than what was asked for, …
+    /// Index of the first call that starts after the queried span.
     next: usize,
-    /// … and the latest end of those before it.
+    /// Latest end of the calls before `next`.
     latest: Option<Timestamp>,
 }
 
@@ -405,7 +410,8 @@ impl<'a> Standing<'a> {
         }
     }
 
-    /// The first call of those that were open at some time between these two, and when the last of them ended.
+    /// The first call that was open at some time in the span, and the latest end of the calls begun
+    /// before its end.
     fn between(&mut self, from: Timestamp, until: Timestamp) -> Option<(&'a Open<'a>, Timestamp)> {
         while let Some(one) = self.open.get(self.next).filter(|one| one.from < until) {
             self.latest = self.latest.max(Some(one.to));
@@ -421,9 +427,9 @@ impl<'a> Standing<'a> {
     }
 }
 
-/// When a call ran while it was open. It stood still where the agent measured less: until it was allowed, or while the
-/// machine slept. A sub-agent stood still where it gave no sign for so long that nobody can have been at work, and where
-/// all of its own calls did.
+/// The spans in which an open call ran. It was held up if the agent measured less: until it was
+/// permitted, or while the machine slept. A sub-agent was held up during gaps without any entry
+/// that are too long for work, and where all its own calls were.
 fn running(
     transcript: &Transcript,
     open: &Open<'_>,
@@ -444,7 +450,7 @@ fn running(
         let began = i64::try_from(ms).ok().and_then(|ms| to.0.checked_sub(ms));
         return vec![(began.map_or(from, Timestamp), to)];
     }
-    // In so short a time there is no pause that counts, and sub-agents that call each other end somewhere.
+    // Pauses this short do not count, and recursion through sub-agents is limited.
     if to.since(from) <= HELD_MS || depth == DEEPEST {
         return vec![(from, to)];
     }
@@ -455,25 +461,25 @@ fn running(
     inner.ran((from, to))
 }
 
-/// Sub-agents within sub-agents are not looked into for ever.
+/// Limit of nesting of sub-agents.
 const DEEPEST: u8 = 8;
 
-/// What the entries of a sub-agent say of when it was at work.
+/// The work of a sub-agent by its entries.
 #[derive(Default)]
 struct Inner {
     signs: Vec<Timestamp>,
-    /// The last of them, and whether all was said by then.
+    /// The last timestamp, and whether its answer was complete.
     last: Option<(Timestamp, bool)>,
-    /// When its calls ran, …
+    /// Spans in which its calls ran.
     ran: Vec<(Timestamp, Timestamp)>,
-    /// … those of them that started sub-agents …
+    /// Spans in which calls ran that started sub-agents.
     nested: Vec<(Timestamp, Timestamp)>,
-    /// … and when they stood still.
+    /// Spans in which its calls were held up.
     still: Vec<(Timestamp, Timestamp)>,
 }
 
 impl Inner {
-    /// An entry of it, of the time between these two.
+    /// Adds an entry of the sub-agent, within a span.
     fn add(
         &mut self,
         transcript: &Transcript,
@@ -499,7 +505,7 @@ impl Inner {
                 call,
             };
             let is_work = Class::of_call(call, entry.said(call)).is_work();
-            // What repeats a call started nothing.
+            // A repeated call started nothing.
             let lane = transcript.lanes_begun(id, &call.key).next();
             let ran = if is_work {
                 running(transcript, &open, entry, lane, depth)
@@ -519,12 +525,12 @@ impl Inner {
         }
     }
 
-    /// When it was at work between these two.
+    /// Spans in which the sub-agent worked, within a span.
     fn ran(mut self, (from, to): (Timestamp, Timestamp)) -> Vec<(Timestamp, Timestamp)> {
         if self.signs.is_empty() {
             return vec![(from, to)];
         }
-        // What one of several had to say may have waited for the others.
+        // The result of a parallel call may have waited for the others.
         self.signs
             .extend(self.last.is_none_or(|(_, is_done)| !is_done).then_some(to));
         self.signs.sort();
@@ -566,18 +572,19 @@ struct Emitter<'a> {
 }
 
 impl Emitter<'_> {
-    /// What the time up to an entry was spent on, by what the entry is a sign of.
+    /// Emits the span up to an entry, classified by its sign.
     fn up_to_entry(&mut self, entry: &Entry, at: Timestamp, sign: Sign) {
         if self
             .carry
             .last
             .is_some_and(|last| last.since(at) > OVERTAKEN_MS)
         {
-            // The clock was set back: what it shows now is all that counts from here on.
+            // The clock was set back: its new time applies from here on.
             self.carry.until = self.carry.until.map(|until| until.min(at));
         }
         self.carry.last = Some(at);
-        // What an agent says that a compaction took was the model's; between two turns somebody asked for it.
+        // A recorded duration of a compaction is the model's time; a compaction between two turns
+        // was requested by the human.
         let took = compaction_took(entry).filter(|_| sign == Sign::Compaction);
         let began = took
             .and_then(|ms| at.0.checked_sub(i64::try_from(ms).ok()?))
@@ -594,7 +601,7 @@ impl Emitter<'_> {
             let worked = self.carry.worked;
             self.up_to(at, Class::Model, None);
             if is_between {
-                // It is of no turn of which the agent says how long that took.
+                // It is not included in the work time recorded for a turn.
                 self.carry.worked = worked;
             }
             return;
@@ -607,14 +614,14 @@ impl Emitter<'_> {
         let Some(class) = class_of(self.carry, sign, at) else {
             return;
         };
-        // Until a machine woke the model up nobody was asked for anything.
+        // Before a wake-up by a machine nobody was waiting for the human.
         let is_wake = sign == Sign::Note
             && entry
                 .from
                 .as_deref()
                 .is_some_and(|sender| sender.kind != SenderKind::Channel);
         let class = if is_wake { Class::Unknown } else { class };
-        // What a model says without a call is one span until it is complete.
+        // A message without a call is one span until it is complete.
         let is_said = class == Class::Model && sign == Sign::Answer;
         let ended = entry
             .ended
@@ -622,7 +629,8 @@ impl Emitter<'_> {
         self.up_to(ended.unwrap_or(at), class, None);
     }
 
-    /// As long as something goes on in the background that the model is told of, nobody else has to do anything.
+    /// Emits background work: while it runs and will wake the model, the agent is not waiting for
+    /// anybody else.
     fn up_to_background(&mut self, at: Timestamp) {
         let Carry {
             background,
@@ -636,7 +644,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Up to here nothing ran: what the human was waited for is theirs, and the rest is told by `rest`.
+    /// Emits a span without running calls: waits are the human's time, the parts between are passed
+    /// to `rest`.
     fn wait(
         &mut self,
         waits: &[(Timestamp, Timestamp)],
@@ -652,7 +661,7 @@ impl Emitter<'_> {
         rest(self, to);
     }
 
-    /// Nobody was at work before this while calls were open.
+    /// Emits the time before `until` in which calls were open and held up.
     fn stand_still(&mut self, open: &mut Standing<'_>, until: Timestamp) {
         let Some(from) = self.carry.until else { return };
         let Some((first, to)) = open.between(from, until) else {
@@ -662,7 +671,7 @@ impl Emitter<'_> {
         self.up_to(to.min(until), Class::Unknown, Some(first.block));
     }
 
-    /// All time up to here was spent on this.
+    /// Emits a span of a class up to `to`.
     fn up_to(&mut self, to: Timestamp, class: Class, block: Option<usize>) {
         let Some(from) = self.carry.until else {
             self.carry.until = Some(to);
@@ -685,7 +694,7 @@ impl Emitter<'_> {
     }
 }
 
-/// What the time before a sign was spent on; nothing if the sign does not say.
+/// The class of the time before a sign; `None` if the sign does not determine it.
 fn class_of(carry: &Carry, sign: Sign, at: Timestamp) -> Option<Class> {
     let ms = carry.until.map_or(0, |until| at.since(until));
     let of_work = |class: Class| {
@@ -709,7 +718,7 @@ fn class_of(carry: &Carry, sign: Sign, at: Timestamp) -> Option<Class> {
         | (After::Answer | After::Done | After::Failure, Sign::Prompt)
         | (After::Done, Sign::Note) => of_leisure,
         (After::Failure, Sign::Answer | Sign::Calls | Sign::Failure) => of_work(Class::Retry),
-        // What an agent does after its answer and before it stops is nobody's time.
+        // What an agent does between its answer and its stop belongs to no class.
         (_, Sign::Note) | (After::Answer | After::Done, Sign::Stop) => return None,
         (_, Sign::Answer | Sign::Calls | Sign::Failure | Sign::Stop | Sign::Compaction) => {
             of_work(Class::Model)
@@ -722,7 +731,7 @@ fn class_of(carry: &Carry, sign: Sign, at: Timestamp) -> Option<Class> {
     })
 }
 
-/// Bookkeeping and what the harness adds say nothing about whose time it is.
+/// The sign of an entry; `None` for bookkeeping and what the harness adds.
 fn sign_of(entry: &Entry) -> Option<Sign> {
     let of_break = entry.blocks.iter().find_map(|block| match &block.kind {
         BlockKind::Break(Break::Error(_)) => Some(Sign::Failure),

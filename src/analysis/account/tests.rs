@@ -1,4 +1,5 @@
-//! Whose time it was, with parallel calls, missing times, a clock that is set back, and late results.
+//! Classes of time with parallel calls, missing timestamps, a clock that is set back, and late
+//! results.
 
 mod turns;
 
@@ -65,7 +66,7 @@ fn account_of(fill: impl FnOnce(&mut Batch)) -> (Transcript, Account) {
     (transcript, account)
 }
 
-/// All of the main lane.
+/// All spans of the main lane.
 fn all(account: &Account) -> Vec<TimeSpan> {
     account
         .spans()
@@ -87,7 +88,7 @@ fn words(transcript: &Transcript, account: &Account) -> Vec<String> {
     all(account).iter().map(word).collect()
 }
 
-/// The newest entry was complete at that time.
+/// Completes the newest entry at a time.
 fn complete(out: &mut Batch, time: Seconds) {
     if let Some(Edit::Entry(entry)) = out.edits.last_mut() {
         entry.ended = at(time);
@@ -336,7 +337,7 @@ fn a_clock_that_is_set_back_loses_nothing_that_follows() {
         answer(out, "m", Some(10_010));
         prompt(out, "q", Some(5_000));
         answer(out, "n", Some(5_007));
-        // Overtaken by a second: no time passes, and none is counted twice.
+        // Out of order by a second: no time passes, and none is counted twice.
         answer(out, "o", Some(5_006));
         answer(out, "r", Some(5_009));
     });
@@ -465,7 +466,7 @@ fn a_search_that_took_hours_stood_still() {
     );
 }
 
-/// Kind of step, time, how long its call takes, whether the result comes late.
+/// Kind of step, time, duration of its call, whether the result is late.
 type Step = (u8, Seconds, Seconds, bool);
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -497,7 +498,7 @@ fn step(
 }
 
 proptest! {
-    /// What grows step by step is what is judged as a whole, and the parts make the sum.
+    /// Incremental updates give the same account as one pass, and the parts add up to the sum.
     #[test]
     fn growing_is_the_same_as_the_whole(steps in steps()) {
         let mut late = Vec::new();

@@ -1,9 +1,9 @@
-//! Whose time it was: spans of each lane, and their sums.
+//! Time by class: spans of each lane, and their sums.
 //!
-//! Entries and the results of calls have times. What lies between two of them is judged by who spoke before
-//! and who spoke after; a call's own time is the tool's, from when it was made until its result was recorded. Time of
-//! calls that ran side by side counts once. Spans of a lane neither overlap nor run backwards, unless the
-//! session's own clock was set back.
+//! Entries and results of calls have timestamps. The time between two of them is classified by the
+//! speaker before and the speaker after; the time of a call, from request to result, is the tool's.
+//! Time of parallel calls counts once. Spans of a lane neither overlap nor run backwards, unless
+//! the session's own clock was set back.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 
 impl Account {
-    /// The last sign of the main lane that time was judged by.
+    /// The timestamp up to which the time of the main lane is classified.
     pub(crate) fn last_sign(&self) -> Option<Timestamp> {
         let reaches = self
             .lanes
@@ -26,7 +26,7 @@ impl Account {
         reaches.last().map(|(_, last)| last)
     }
 
-    /// Time of a lane between two timestamps, spans that reach beyond them in part.
+    /// Time by class of a lane between two timestamps; spans that extend beyond them count in part.
     pub(crate) fn time_within(&self, lane: Option<&Name>, from: Timestamp, to: Timestamp) -> Sums {
         let mut sums = Sums::default();
         let Some(track) = self.lanes.track(lane) else {
@@ -60,14 +60,14 @@ impl Account {
         sums
     }
 
-    /// Spans of all lanes, each with its lane, in the order of the file; `None` is the main one.
+    /// Spans of all lanes, each with its lane, in file order; `None` is the main one.
     pub(crate) fn spans(&self) -> impl Iterator<Item = (Option<&Name>, &TimeSpan)> {
         let tracks = self.lanes.tracks.iter();
         let pages = tracks.flat_map(|track| track.pages().map(|page| (track.lane.as_ref(), page)));
         pages.flat_map(|(lane, page)| page.spans.iter().map(move |span| (lane, span)))
     }
 
-    /// The time before an entry, as the entry has it; not that of its calls.
+    /// The span that ends with an entry, not those of its calls.
     pub(crate) fn before(&self, id: EntryId) -> Option<TimeSpan> {
         let (track, place) = self.lanes.find(id)?;
         let page = track.page(place / PAGE)?;
@@ -79,14 +79,15 @@ impl Account {
     }
 }
 
-/// The spans of a page, with the places in the lane of their entries.
+/// The spans of a page, with the index of their entries in the lane.
 pub(super) fn spans(track: &Track, page: usize) -> impl Iterator<Item = (usize, TimeSpan)> {
     let ids = track.ids_of(page);
     let spans = track.page(page).into_iter().flat_map(|kept| &kept.spans);
     spans.filter_map(move |span| Some((page * PAGE + ids.binary_search(&span.entry).ok()?, *span)))
 }
 
-/// Of the first entry only its calls count: the time before it belongs to what was before.
+/// Whether a span belongs to a range. Of the first entry only its calls do: the time before it
+/// belongs to what precedes it.
 pub(super) fn is_inside((place, span): &(usize, TimeSpan), range: &Range<usize>) -> bool {
     range.contains(place) && (*place > range.start || span.block.is_some())
 }

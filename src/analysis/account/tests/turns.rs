@@ -1,4 +1,4 @@
-//! Which requests, calls and lanes are a turn's, and how much of it is known.
+//! Which requests, calls and lanes belong to a turn, and when its figures are complete.
 
 use super::{Seconds, account_of, answer, at, call, entry, prompt, result};
 use crate::analysis::account::{Account, Class, PAGE, Sums};
@@ -11,7 +11,7 @@ use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
 use crate::model::usage::Usage;
 
-/// What a model spent on one request.
+/// The usage of one request.
 fn spend(out: &mut Batch, key: &str, time: Seconds, lane: Option<&str>) {
     let mut entry = out.new_entry(Text::clean(key), Role::Assistant, at(time));
     entry.lane = lane.map(Text::clean);
@@ -39,7 +39,7 @@ fn every_request_has_one_turn_or_is_overhead() {
         prompt(out, "p2", Some(100));
         spend(out, "a2", Some(110), None);
         prompt(out, "p3", Some(200));
-        // Lanes are read behind the main one, whenever they ran.
+        // Lanes are read after the main one, whenever they ran.
         spend(out, "s1", Some(250), Some("called"));
         spend(out, "s2", Some(150), Some("stray"));
         spend(out, "s3", Some(260), Some("stray"));
@@ -202,7 +202,7 @@ fn some_entries_are_added_up_by_pages_and_come_to_the_same() {
     );
 }
 
-/// The agent says how long it was at work.
+/// A work time that the agent recorded.
 fn took(out: &mut Batch, key: &str, time: Seconds, ms: u64) {
     entry(
         out,
@@ -293,7 +293,7 @@ fn what_the_agent_was_not_at_work_the_machine_slept() {
     );
 }
 
-/// A question that was answered stands where it was asked.
+/// An answered question, recorded where it was asked.
 fn allowed(out: &mut Batch, key: &str, times: [Seconds; 2], lane: Option<&str>) {
     let mut entry = out.new_entry(Text::clean(key), Role::Harness, at(times[0]));
     (entry.ended, entry.lane) = (at(times[1]), lane.map(Text::clean));
@@ -467,7 +467,7 @@ fn a_sub_agent_that_is_recorded_elsewhere_leaves_its_turn_lacking() {
     }
 }
 
-/// A result whose tool ran so long by the agent's own clock, in seconds.
+/// A result with a duration measured by the agent, in seconds.
 fn measured(out: &mut Batch, call: &str, time: Seconds, seconds: u64) {
     let mut result = samples::result(out, &format!("r{call}"), at(time));
     result.duration_ms = Some(seconds * 1_000);
