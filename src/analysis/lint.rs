@@ -1,19 +1,17 @@
-//! The lint: what is wrong with a session's calls and results, and what a provider would answer to it.
+//! The lint: defects of a session's calls and results, and how a provider would respond to them.
 //!
-//! A rule belongs to a group; a group is a file that looks at one entry at a time and says what it finds.
-//! All groups stand in [`GROUPS`]: a new rule is a `Rule` in its group, a new group one line there.
+//! A rule belongs to a group; a group is a file that judges one entry at a time. All groups are in
+//! [`GROUPS`]: a new rule is a `Rule` in its group, a new group one line there.
 //!
-//! **Work is counted in steps, not in entries.** The lint is a queue of entries to be judged and stops in the middle
-//! of it when a frame's steps are taken (`analysis::lint`); the other indexes take in as many entries as are no more
-//! work than a number of plain ones (`model::transcript::Transcript::portion`). Who has an id, who waits for a result
-//! and where the blocks of a large entry stand is remembered, ways along links are walked once, and an entry is
-//! judged again only for what it waits for: tests hold the number of steps for a record, whatever repeats.
+//! Work is counted in steps, not in entries, because an entry may have any number of blocks and
+//! links: [`Findings`] has a queue of entries and stops within it once the steps of a frame are
+//! used up. Lookups by id, positions and paths along links are cached, and an entry is judged again
+//! only if something that it depends on changes; tests limit the steps per record.
 //!
-//! **A finding is judged from what stays in memory.** What the lint must know of bodies is read off when they are
-//! decoded (`model::body_flags`), so it needs no second look at the disk and finds the same in a session that is read
-//! whole and in one that grows; each judgement names the entries that it looked at (`analysis::lint`).
+//! A finding depends only on what is in memory: facts about bodies are extracted when they are
+//! decoded (`model::body_flags`), so that findings do not depend on how a session was read.
 //!
-//! Invariant: judging an entry looks at that entry and at entries that it names as such
+//! Invariant: judging an entry reads that entry and entries that it registers as dependencies
 //! ([`Scene::looked_at`]), so findings can be kept up to date while a session grows ([`Findings`]).
 
 mod alike;
@@ -40,26 +38,25 @@ use crate::model::body::Key;
 use crate::model::entry::EntryId;
 use crate::model::record::Origin;
 
-/// A rule.
+/// A rule of the lint.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Its name; never changes.
+    /// The id of the rule; never changes.
     pub id: &'static str,
-    /// How bad a finding is at worst.
+    /// The highest severity of its findings.
     pub severity: Severity,
-    /// What it finds, in plain words.
+    /// Description of its findings.
     pub what: &'static str,
 }
 
-/// Rules that one look at an entry serves.
+/// Rules that are checked in one pass over an entry.
 pub struct Group {
-    /// The rules.
     pub(crate) rules: &'static [&'static Rule],
-    /// Looks at an entry.
+    /// Checks the rules on an entry.
     pub(crate) judge: fn(&mut Scene<'_>),
 }
 
-/// All rules by group, in the order in which they are listed.
+/// All groups, in the order of listings.
 pub const GROUPS: &[Group] = &[
     pairs::GROUP,
     ids::GROUP,
@@ -69,60 +66,60 @@ pub const GROUPS: &[Group] = &[
     work::GROUP,
 ];
 
-/// All rules.
+/// All rules, in the order of listings.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     GROUPS.iter().flat_map(|group| group.rules.iter().copied())
 }
 
-/// Something that a rule found.
+/// A finding of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The rule.
+    /// The rule that found it.
     pub rule: &'static Rule,
-    /// How bad it is here.
+    /// Its severity here, at most that of the rule.
     pub severity: Severity,
-    /// The entry.
+    /// The entry in which it was found.
     pub entry: EntryId,
-    /// The block of the entry.
+    /// The index of the block.
     pub block: usize,
     /// The id of the call; empty if there is none.
     pub(crate) call: Key,
-    /// The record that shows it.
+    /// The record with the defect.
     pub(crate) place: Origin,
-    /// Other entries that are involved.
+    /// Other entries involved.
     pub(crate) others: Vec<EntryId>,
-    /// What is wrong, in plain words.
+    /// Description of the defect.
     pub(crate) message: String,
-    /// Whose API the history would be sent to.
+    /// The provider whose API the history would be sent to.
     pub(crate) provider: Provider,
-    /// Why no provider complains all the same.
+    /// Why the provider would not reject the history; `None` if it would.
     pub(crate) harmless: Option<Harmless>,
 }
 
-/// Why no provider complains of a history that breaks its rules.
+/// Why a provider does not reject a history that breaks its rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Harmless {
-    /// The session left that branch.
+    /// The branch was abandoned.
     Abandoned,
-    /// A later compaction took it out of the history.
+    /// A later compaction removed it from the history.
     Compacted,
-    /// The model was asked again after it, and answered.
+    /// A later request was answered.
     Answered,
 }
 
 impl Finding {
-    /// Whether a call or a result has lost its other half.
+    /// Whether a call has no result, or a result no call.
     pub(crate) fn is_orphan(&self) -> bool {
         matches!(self.rule.id, "orphan-call" | "orphan-result")
     }
 
-    /// What the provider would answer to a history with this in it, or what follows otherwise.
+    /// The provider's response to a history with this defect, or another consequence.
     pub(crate) fn consequence(&self) -> String {
         answers::consequence(self)
     }
 }
 
-/// The word for a severity in outputs.
+/// The name of a severity in outputs.
 pub fn word(severity: Severity) -> &'static str {
     match severity {
         Severity::Note => "note",

@@ -1,19 +1,18 @@
-//! Findings of one kind as one: what a rule finds sixty times is listed once, with its count.
+//! Groups findings of one kind: findings of a rule are listed once, with their count.
 
 use super::Finding;
 
-/// Findings that are listed as one.
+/// Findings that are listed as one row.
 #[derive(Clone, Debug)]
 pub(crate) struct Alike<'a> {
-    /// The first of them.
     pub(crate) first: &'a Finding,
-    /// The last of them, which may be the first.
+    /// The last one, which may be the first.
     pub(crate) last: &'a Finding,
     count: u64,
 }
 
 impl<'a> Alike<'a> {
-    /// All of these as one; `None` if there are none.
+    /// Groups these findings as one; `None` if there are none.
     pub(crate) fn of(findings: impl IntoIterator<Item = &'a Finding>) -> Option<Self> {
         let mut findings = findings.into_iter();
         let first = findings.next()?;
@@ -29,18 +28,18 @@ impl<'a> Alike<'a> {
         }))
     }
 
-    /// How many there are.
+    /// The number of findings.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Whether a finding is of their kind: of the same rule, and as bad.
+    /// Whether a finding has the same rule and severity.
     pub(crate) fn holds(&self, finding: &Finding) -> bool {
         (self.first.rule.id, self.first.severity) == (finding.rule.id, finding.severity)
     }
 }
 
-/// Findings by their kinds, in the order in which the kinds were found first.
+/// Groups findings by kind, in the order of their first findings.
 pub(crate) fn alike<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Vec<Alike<'a>> {
     let mut kinds: Vec<Alike<'a>> = Vec::new();
     for finding in findings {

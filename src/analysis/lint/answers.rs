@@ -1,13 +1,13 @@
-//! What providers answer to a history that breaks their rules, in their own words as far as these are
-//! known, and what follows where nobody complains.
+//! Error messages of providers for histories that break their rules, verbatim where known, and the
+//! consequences of other findings.
 //!
-//! Numbers of messages are left out: they are those of a request that was never made.
+//! Indexes of messages are left out: they are those of a request that was never made.
 
 use super::provider::Provider;
 use super::{Finding, Harmless, ids, order, pairs, results, stops, work};
 use crate::model::edit::Severity;
 
-/// What follows from a finding.
+/// The consequence of a finding.
 pub(super) fn consequence(finding: &Finding) -> String {
     let rule = finding.rule;
     match finding.harmless {
@@ -55,7 +55,7 @@ pub(super) fn consequence(finding: &Finding) -> String {
     words.unwrap_or_default().to_owned()
 }
 
-/// Rules that no provider knows.
+/// Consequences of rules that no provider checks.
 const CONSEQUENCES: [(&str, &str); 16] = [
     (
         pairs::INTERRUPTED_CALL.id,
@@ -123,7 +123,7 @@ const CONSEQUENCES: [(&str, &str); 16] = [
     ),
 ];
 
-/// The answer, or that there is none whose words are known.
+/// The provider's error message, or a general sentence if it is not known.
 fn refused(finding: &Finding, words: Option<String>) -> String {
     match (words, finding.provider) {
         (Some(words), Provider::Anthropic) => format!("Anthropic answers 400: {words}"),
@@ -160,7 +160,7 @@ fn uncalled(finding: &Finding) -> String {
                 .to_owned()
         }
         Provider::Other | Provider::Unknown => {
-            // Spelled as the API spells it.
+            // The misspelling is the API's.
             "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
                 .to_owned()
         }

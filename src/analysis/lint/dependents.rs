@@ -1,6 +1,7 @@
-//! What may change the judgement of an entry: what comes and changes costs only those who depend on it.
+//! Dependencies of judgements, so that a change costs only the entries that depend on it.
 //!
-//! Invariant: whoever depends on something is here; what an entry depended on before it was judged again is not.
+//! Invariant: contains all dependencies of the last judgement of each entry, and none of earlier
+//! ones.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -10,24 +11,24 @@ use crate::model::entry::EntryId;
 use crate::model::fingerprint::Print;
 use crate::model::text::Name;
 
-/// What may change a judgement.
+/// What a judgement may depend on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Dependency {
-    /// Another turn, or the end of the session.
+    /// A new turn, or the end of the session.
     Turn,
-    /// An entry that was looked at.
+    /// Another entry.
     Entry(EntryId),
     /// The next answer of the model in a lane, or the next compaction.
     Answer(Option<Name>),
     /// The next entry in a lane.
     Next(Option<Name>),
-    /// Another call of an id.
+    /// Another call with an id.
     Call(Key),
     /// A record that is missing.
     Record(Print),
 }
 
-/// Entries by what they depend on.
+/// Entries by dependency.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dependents {
     of: HashMap<EntryId, Box<[Dependency]>>,
@@ -35,12 +36,12 @@ pub(super) struct Dependents {
 }
 
 impl Dependents {
-    /// Whether an entry depends on anything.
+    /// Whether an entry has dependencies.
     pub(super) fn has(&self, id: EntryId) -> bool {
         self.of.contains_key(&id)
     }
 
-    /// Notes what an entry depends on now.
+    /// Replaces the dependencies of an entry.
     pub(super) fn note(&mut self, id: EntryId, depends_on: BTreeSet<Dependency>) {
         for what in self.of.remove(&id).into_iter().flatten() {
             self.on.remove(&(what, id));
@@ -52,7 +53,7 @@ impl Dependents {
         }
     }
 
-    /// Those of some entries that depend on this.
+    /// The entries in a range that depend on `what`.
     pub(super) fn on(
         &self,
         what: Dependency,
@@ -62,9 +63,9 @@ impl Dependents {
         self.on.range(ends).map(|(_, id)| *id)
     }
 
-    /// The records that are missing, each with an entry that depends on it.
+    /// The missing records, each with an entry that depends on it.
     pub(super) fn records(&self) -> impl Iterator<Item = (Print, EntryId)> {
-        // They are the last of all.
+        // `Record` is the last variant, so they are sorted last.
         self.on.iter().rev().map_while(|(what, id)| match what {
             Dependency::Record(record) => Some((*record, *id)),
             _ => None,

@@ -1,9 +1,9 @@
 //! All findings of a session, kept up to date while it grows.
 //!
-//! Invariant: whatever came in whatever batches, the findings are those of the session judged as a whole.
-//! What an update costs depends on what was touched, not on the length of the session; only what moves
-//! entries, branches or the end of the session is judged anew from the beginning. However entries hang together,
-//! an update stops when it has taken the steps that it was given, and goes on from there.
+//! Invariant: however the session arrived in batches, the findings are those of the session judged
+//! as a whole. The cost of an update depends on what was touched, not on the length of the session;
+//! only a change of the order, of branches or of the session's end starts over. However entries
+//! depend on each other, an update stops after the steps that it was given, and resumes from there.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -21,19 +21,16 @@ use crate::model::record::Origin;
 use crate::model::text::Name;
 use crate::model::transcript::{Touched, Transcript};
 
-/// How many findings of each severity.
+/// Number of findings by severity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Errors.
     pub(crate) errors: usize,
-    /// Warnings.
     pub(crate) warnings: usize,
-    /// Notes.
     pub(crate) notes: usize,
 }
 
 impl Counts {
-    /// All findings.
+    /// Number of all findings.
     pub fn total(self) -> usize {
         self.errors + self.warnings + self.notes
     }
@@ -67,41 +64,41 @@ pub struct Findings {
     counts: Counts,
     dependents: Dependents,
     frame: Frame,
-    /// Where the entries stand that shortened the history.
+    /// Records of compactions, by entry.
     compacts_at: HashMap<EntryId, Origin>,
-    /// Entries that the session left, and how often they had changed when that was seen.
+    /// Abandoned entries, as of `branches_seen`.
     left: HashSet<EntryId>,
     branches_seen: u32,
-    /// Whether links told anything when entries were judged.
+    /// Whether the transcript had links when the entries were judged.
     has_links: bool,
     answers_seen: u32,
     touched: BTreeSet<EntryId>,
     moved: BTreeSet<EntryId>,
-    /// Entries that are to be judged again.
+    /// Entries to be judged again.
     queue: BTreeSet<EntryId>,
-    /// Entries of the order that were taken in.
+    /// Number of entries of the order that were added.
     read: usize,
-    /// Of these, those that are judged.
+    /// Number of entries of the order that were judged.
     judged: usize,
-    /// How often the session had changed when it was looked at last.
+    /// Change counter of the transcript at the last update.
     seen: u64,
     memory: Memory,
     pub(crate) generation: u64,
 }
 
-/// Steps that an entry costs, whatever is in it. Each block, each entry that is looked at besides, and each link that
-/// is followed is one more.
+/// Steps for an entry of any size. Each block, each other entry that is read, and each link that is
+/// followed is one more.
 const AN_ENTRY: usize = 16;
 
 impl Findings {
-    /// The findings of a session as it is now.
+    /// Judges the session as it is now.
     pub fn of(transcript: &Transcript) -> Self {
         let mut findings = Self::default();
         findings.follow(transcript, usize::MAX);
         findings
     }
 
-    /// The session has changed; takes effect with [`Findings::follow`].
+    /// Invalidates what a change of the session touched; [`Findings::follow`] judges it again.
     pub fn note(&mut self, transcript: &Transcript, touched: &Touched) {
         if self.read > 0 {
             self.touched.extend(&touched.moved);
@@ -115,7 +112,7 @@ impl Findings {
         }
     }
 
-    /// An entry has changed; takes effect with [`Findings::follow`].
+    /// Marks an entry as changed; takes effect with [`Findings::follow`].
     pub(crate) fn change(&mut self, transcript: &Transcript, id: EntryId) {
         if self.read > 0
             && transcript
@@ -126,8 +123,8 @@ impl Findings {
         }
     }
 
-    /// Judges what came and changed, with no more work than so many entries are. Says whether that was all. An entry may
-    /// be judged by many others: what is judged is counted by the steps that it takes.
+    /// Judges new and changed entries. Returns whether all are judged. The limit is that of the
+    /// steps of `most` plain entries, since an entry may be judged again for many others.
     pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
         if self.read > 0 && self.begins_again(transcript) {
             self.begin_again();
@@ -158,15 +155,16 @@ impl Findings {
         self.queue.is_empty() && self.judged >= transcript.order().len()
     }
 
-    /// Takes the place of other findings, of another transcript of the session.
+    /// Continues the generations of the findings that these replace, which may belong to another
+    /// transcript of the session.
     pub(crate) fn go_on_from(&mut self, before: &Self) {
         self.generation += before.generation + 1;
     }
 
     fn begins_again(&self, transcript: &Transcript) -> bool {
-        // What lies between a call and its result is another thing now, unless it is the last entry anyway.
+        // A moved entry changes what is between calls and results, except the last entry.
         let last = transcript.order().last();
-        // Whoever was taken for an orphan may wait again.
+        // Orphaned calls may be waiting again.
         let newest_turn = transcript.turns().last().map_or(0, |turn| turn.first);
         transcript.turns_settle_anew()
             || self.answers_seen != transcript.answers_taken_back()
@@ -189,7 +187,7 @@ impl Findings {
         };
     }
 
-    /// What all judgements lean on, and who must be judged again for it.
+    /// Updates what all judgements depend on, and queues the entries that are affected.
     fn look_around(&mut self, transcript: &Transcript) {
         self.answers_seen = transcript.answers_taken_back();
         self.frame.model = first_model(transcript).cloned();
@@ -208,13 +206,13 @@ impl Findings {
         self.seen = transcript.changes();
     }
 
-    /// Steps that were taken so far: what judging costs, whatever machine it runs on.
+    /// Steps taken so far: a measure of cost that does not depend on the machine.
     pub fn work(&self) -> usize {
         self.memory.work
     }
 
-    /// What the session left weighs less, or more again when it comes back to it. Where nothing was found, and
-    /// nothing else was looked at, there is nothing to weigh.
+    /// Touches entries that were abandoned or resumed, because it changes severities. Entries
+    /// without findings and dependencies are not affected.
     fn see_branches(&mut self, left: &HashSet<EntryId>) {
         for id in self.left.symmetric_difference(left).copied() {
             let weighs = self.by_entry.contains_key(&id) || self.dependents.has(id);
@@ -225,7 +223,7 @@ impl Findings {
         self.left.clone_from(left);
     }
 
-    /// Who must be judged again for what was touched.
+    /// Queues the entries that depend on what was touched.
     fn see_touched(&mut self, transcript: &Transcript) {
         let touched = std::mem::take(&mut self.touched);
         if self.seen != transcript.changes() {
@@ -233,7 +231,7 @@ impl Findings {
             let there = records.filter(|(record, _)| transcript.parent_of(*record).is_some());
             self.queue.extend(there.map(|(_, id)| id));
         }
-        // Many depend on what comes next in a lane: they are asked for once.
+        // Many entries depend on the next one in a lane: the set queries each dependency once.
         let mut happened = BTreeSet::new();
         for id in touched {
             let lane = transcript.lane_at(id).cloned();
@@ -255,8 +253,9 @@ impl Findings {
         }
     }
 
-    /// Who must be judged again because this entry has calls: the next that has a call of the same id, and the
-    /// results without calls that stand nearest to it. All others look at somebody else.
+    /// Queues entries that depend on the calls of this entry: the next entry with a call of the
+    /// same id, and the results without calls that are nearest to it. All others depend on nearer
+    /// calls.
     fn see_calls(&mut self, transcript: &Transcript, id: EntryId) {
         let Some(entry) = transcript.get(id) else {
             return;
@@ -289,7 +288,7 @@ impl Findings {
             .is_some_and(|place| place < self.judged)
     }
 
-    /// Judges an entry that was judged before; others have their turn.
+    /// Judges a queued entry again, unless its first judgement is still to come.
     fn judge_again(&mut self, transcript: &Transcript, id: EntryId) {
         self.memory.work += 1;
         if let Some(place) = transcript.place_of(id).filter(|place| *place < self.judged) {
@@ -317,7 +316,7 @@ impl Findings {
             return;
         };
         self.memory.work += AN_ENTRY + entry.blocks.len();
-        // Results that stand alone and ends that are told name calls of other entries.
+        // Results without calls, and notices of ended work, name calls of other entries.
         let strays = entry.blocks.iter().filter_map(|block| match &block.kind {
             BlockKind::Result(stray) => Some(&stray.call).filter(|call| !call.is_blank()),
             _ => None,
@@ -337,7 +336,7 @@ impl Findings {
             depends_on: calls.collect(),
             memory: &mut self.memory,
         };
-        // A copy says what another entry says.
+        // The original of a copy is judged instead.
         if !entry.marks.copy {
             for group in GROUPS {
                 (group.judge)(&mut scene);
@@ -368,13 +367,13 @@ impl Findings {
         }
     }
 
-    /// Records that are missing and would tell more.
+    /// Number of missing records that entries depend on.
     #[cfg(test)]
     pub(super) fn records_awaited(&self) -> usize {
         self.dependents.records().count()
     }
 
-    /// How many there are.
+    /// The number of findings by severity.
     pub fn counts(&self) -> Counts {
         self.counts
     }
@@ -384,13 +383,13 @@ impl Findings {
         self.by_entry.get(&id).map_or(&[], Vec::as_slice)
     }
 
-    /// All findings, entry by entry in the order of the session.
+    /// All findings, by entry in the order of the session.
     pub fn iter(&self) -> impl Iterator<Item = &Finding> {
         self.by_entry.values().flatten()
     }
 }
 
-/// The first model of a session.
+/// The first model of the session.
 fn first_model(transcript: &Transcript) -> Option<&Name> {
     let meta = transcript.meta();
     meta.models.first().or(meta.model.as_ref())

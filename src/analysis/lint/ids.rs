@@ -1,4 +1,4 @@
-//! Ids that do not distinguish calls, and names that contradict each other.
+//! Rules for ids that do not distinguish calls, and names that contradict each other.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,6 @@ use crate::model::edit::Severity;
 use crate::model::entry::EntryId;
 use crate::model::tool::identifies;
 
-/// The rules of this file.
 pub(super) const GROUP: Group = Group {
     rules: &[&EMPTY_ID, &REUSED_ID, &ID_IS_NAME, &NAME_MISMATCH],
     judge,
@@ -42,7 +41,7 @@ fn judge(scene: &mut Scene<'_>) {
         let call = asked.call;
         let is_first_here = seen.insert(&call.key);
         if call.key.is_blank() {
-            // While its message is being written, its id may come with the rest of it.
+            // While the message is incomplete, its id may still arrive.
             if !scene.entry.marks.open {
                 scene.add_call(
                     &EMPTY_ID,
@@ -80,7 +79,7 @@ fn judge(scene: &mut Scene<'_>) {
     }
 }
 
-/// Reported once for each tool, at the first call.
+/// Reports once per tool, at its first call.
 fn id_is_name(scene: &mut Scene<'_>, asked: Asked<'_>) {
     let callers = scene.transcript.entries_with_call(&asked.call.key);
     let before = callers
@@ -93,7 +92,8 @@ fn id_is_name(scene: &mut Scene<'_>, asked: Asked<'_>) {
     scene.add_call(&ID_IS_NAME, asked, message);
 }
 
-/// Calls of other lanes and of what the session left are in other requests.
+/// Reports an id that an earlier call in the same requests has; other lanes and abandoned branches
+/// are in other requests.
 fn reused(scene: &mut Scene<'_>, asked: Asked<'_>, here: Option<EntryId>) {
     let key = &asked.call.key;
     let earlier = scene.earlier_caller(key);
@@ -101,7 +101,7 @@ fn reused(scene: &mut Scene<'_>, asked: Asked<'_>, here: Option<EntryId>) {
         return;
     }
     let found = scene.found(&REUSED_ID, asked.block, key, asked.call.input.from);
-    // Others take what comes last, or go by the order.
+    // Other providers use the last one, or the order.
     let severity = if found.provider == Provider::Anthropic {
         found.severity
     } else {
@@ -116,7 +116,7 @@ fn reused(scene: &mut Scene<'_>, asked: Asked<'_>, here: Option<EntryId>) {
     });
 }
 
-/// Agents write the names of tools in several manners: `functions.bash`, `Bash`.
+/// Normalizes the name of a tool, which agents write in several ways: `functions.bash`, `Bash`.
 fn bare(name: &str) -> String {
     let last = name.rsplit(['.', ':', '/']).next().unwrap_or(name);
     last.chars()

@@ -1,6 +1,6 @@
-//! The links above records, for ways that are too long to be walked each time.
+//! Cache of the parent links of records, for chains that are too long to be followed each time.
 //!
-//! Invariant: each record is walked over once, whatever the links say; where they lead in a circle that is found once.
+//! Invariant: each record is visited once, whatever the links are; cycles are found once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,28 +8,27 @@ use crate::model::entry::Role;
 use crate::model::fingerprint::Print;
 use crate::model::transcript::Transcript;
 
-/// What the links above a record show.
+/// What the links of a record lead to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Above {
-    /// They lead to a root.
+    /// A root.
     Rooted(RootedRecord),
-    /// This record is missing.
+    /// This missing record.
     Broken(Print),
-    /// They lead back to where they were.
+    /// A cycle.
     Circle,
 }
 
 /// A record whose links lead to a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RootedRecord {
-    /// Links to the root.
+    /// Number of links to the root.
     depth: u32,
     parent: Option<Print>,
-    /// A record far above, so that a way of n links is gone in about log n steps.
+    /// An ancestor, chosen so that a chain of n links takes about log n steps.
     jump: Print,
-    /// The root.
     pub(super) root: Print,
-    /// The nearest record with words of the user, this one counted.
+    /// The nearest record with a user message, including this one.
     said: Option<Print>,
 }
 
@@ -46,16 +45,16 @@ impl RootedRecord {
     }
 }
 
-/// What is known of the links above records.
+/// Cached links.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Links {
     known: HashMap<Print, Above>,
-    /// How often links had changed when this was found.
+    /// Counter of link changes at which the cache is valid.
     relinked: u32,
 }
 
 impl Links {
-    /// What the links above a record show. Adds what it took to `work`.
+    /// Follows the links of a record. Adds the number of steps to `work`.
     pub(super) fn above(
         &mut self,
         transcript: &Transcript,
@@ -116,7 +115,7 @@ impl Links {
         let far = self
             .rooted(above.jump)
             .map_or(above.jump, |rooted| rooted.jump);
-        // Two jumps of one length make one of twice the length.
+        // Two jumps of the same length are joined into one of twice the length.
         let is_twice = above.depth - depth(above.jump) == depth(above.jump) - depth(far);
         let jump = if is_twice { far } else { parent };
         let said = if is_said(transcript, record) {
@@ -140,7 +139,7 @@ impl Links {
         }
     }
 
-    /// Whether one record stands above another one; the links of both were asked for.
+    /// Whether one record is an ancestor of another. Both must have been passed to [`Self::above`].
     pub(super) fn is_above(&self, upper: Print, lower: Print, work: &mut usize) -> bool {
         let (Some(goal), Some(mut at)) = (self.rooted(upper), self.rooted(lower)) else {
             return false;
@@ -162,7 +161,7 @@ impl Links {
         here == upper && lower != upper
     }
 
-    /// The nearest records with words of the user between a record and one above it, no more than so many.
+    /// The nearest records with user messages between a record and its ancestor, at most `most`.
     pub(super) fn said_between(&self, upper: Print, lower: Print, most: usize) -> Vec<Print> {
         let end = self.rooted(upper).map_or(0, |rooted| rooted.depth);
         let above = |record: Print| {
@@ -179,7 +178,7 @@ impl Links {
     }
 }
 
-/// Whether a record holds words of the user.
+/// Whether a record has a user message.
 pub(super) fn is_said(transcript: &Transcript, record: Print) -> bool {
     let id = transcript.find_print(record).filter(|id| {
         transcript

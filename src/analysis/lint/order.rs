@@ -1,8 +1,8 @@
-//! Results that are not where their calls are: on another branch or lane, behind a compaction, behind
-//! something that the user said.
+//! Rules for results that are separated from their calls: on another branch or lane, after a
+//! compaction, after a user message.
 //!
-//! Invariant: where records are linked the links show what lies between a call and its result; elsewhere
-//! the order of the file does, but only among records of one file.
+//! Invariant: for linked records, the links determine what is between a call and its result;
+//! otherwise the order of the file does, but only among records of one file.
 
 use super::scene::{Asked, OTHERS, Scene, named};
 use super::{Finding, Group, Rule};
@@ -11,7 +11,6 @@ use crate::model::entry::{EntryId, Role};
 use crate::model::record::Origin;
 use crate::model::tool::ToolResult;
 
-/// The rules of this file.
 pub(super) const GROUP: Group = Group {
     rules: &[&OTHER_BRANCH, &OTHER_LANE, &SPLIT, &USER_BETWEEN],
     judge,
@@ -38,7 +37,7 @@ pub(super) static USER_BETWEEN: Rule = Rule {
     what: "something that the user said between a call and its result",
 };
 
-/// So many prompts, or compactions, between a call and its result are looked at.
+/// Limit of prompts or compactions between a call and its result that are checked.
 const PROMPTS: usize = 64;
 
 fn judge(scene: &mut Scene<'_>) {
@@ -69,7 +68,7 @@ fn judge(scene: &mut Scene<'_>) {
                     &asked.call.key,
                     result.body.from,
                 );
-                // Whatever became of the call's branch, the result is not there.
+                // The result is missing on the call's branch, even if that was abandoned.
                 let severity = OTHER_BRANCH.severity;
                 scene.findings.push(Finding {
                     severity,
@@ -92,7 +91,7 @@ fn judge(scene: &mut Scene<'_>) {
     split_by_kept(scene);
 }
 
-/// A result beside its call, because that has one on its own branch.
+/// Reports a stray result on another branch, whose call has a result on its own branch.
 fn strays_elsewhere(scene: &mut Scene<'_>) {
     for given in scene.results() {
         if given.call.is_some() || given.id.is_blank() {
@@ -114,7 +113,7 @@ fn strays_elsewhere(scene: &mut Scene<'_>) {
     }
 }
 
-/// Prompts after an entry that are looked at: those of its lane.
+/// The next prompts in the lane of the entry.
 fn prompts_after(scene: &Scene<'_>) -> Vec<EntryId> {
     let transcript = scene.transcript;
     let lane = scene.entry.lane.as_ref();
@@ -141,7 +140,8 @@ fn prompts_after(scene: &Scene<'_>) -> Vec<EntryId> {
     after.take(PROMPTS).map(|turn| turn.prompt).collect()
 }
 
-/// Where entries are linked, what stands between in the file may hang elsewhere.
+/// Reports prompts between call and result by file order. Linked prompts are skipped: they may be
+/// on another branch.
 fn said_in_between(scene: &mut Scene<'_>, asked: Asked<'_>, result: &ToolResult) {
     let (from, to) = (asked.call.input.from, result.body.from);
     if !is_before(from, to) {
@@ -189,7 +189,8 @@ fn add_said(scene: &mut Scene<'_>, asked: Asked<'_>, said: Vec<EntryId>) {
     });
 }
 
-/// Where it is not recorded what a compaction kept, what came before it is gone.
+/// Reports a compaction between call and result. If the compaction does not record what it kept,
+/// everything before it is gone.
 fn add_split(
     scene: &mut Scene<'_>,
     asked: Asked<'_>,
@@ -210,7 +211,8 @@ fn add_split(
     });
 }
 
-/// The first compaction of the lane between two records of one file that does not say what it kept.
+/// The first compaction of the lane between two records of one file that does not record what it
+/// kept.
 pub(super) fn compaction_between(scene: &Scene<'_>, from: Origin, to: Origin) -> Option<EntryId> {
     if !is_before(from, to) {
         return None;
@@ -223,7 +225,7 @@ pub(super) fn compaction_between(scene: &Scene<'_>, from: Origin, to: Origin) ->
                 other.lane == scene.entry.lane && scene.transcript.kept_by(&other.key).is_none()
             })
     };
-    // Those that stand elsewhere are not even looked at: there may be thousands.
+    // The range excludes those elsewhere, because there may be thousands.
     let mut near = scene
         .frame
         .compactions
@@ -232,7 +234,8 @@ pub(super) fn compaction_between(scene: &Scene<'_>, from: Origin, to: Origin) ->
     near.find(is_between).map(|(_, id)| *id)
 }
 
-/// The first record that a compaction kept is a result, or follows other results of the same answer.
+/// Reports a compaction whose first kept record is a result, or follows other results of the same
+/// answer.
 fn split_by_kept(scene: &mut Scene<'_>) {
     let blocks = &scene.entry.blocks;
     let compaction = blocks.iter().position(|block| block.kind.is_compaction());
@@ -243,7 +246,7 @@ fn split_by_kept(scene: &mut Scene<'_>) {
     if scene.transcript.find(kept).is_some() {
         return;
     }
-    // Results are links of the tree; the first entry above is the answer with their calls.
+    // Results are nodes of the tree; the first entry above is the answer with their calls.
     let mut at = scene.transcript.print_of(kept);
     let mut above = None;
     for _ in 0..1_000 {
@@ -282,7 +285,7 @@ fn split_by_kept(scene: &mut Scene<'_>) {
     }
 }
 
-/// Whether a record stands before another one in the same file.
+/// Whether a record is before another one in the same file.
 fn is_before(one: Origin, other: Origin) -> bool {
     one.file == other.file && one.at < other.at
 }

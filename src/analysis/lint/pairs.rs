@@ -1,4 +1,4 @@
-//! Calls without results, results without calls, and results that come too often or too early.
+//! Rules for calls without results, results without calls, and duplicate or early results.
 
 use super::scene::{Asked, Given, Scene, named, named_result};
 use super::{Finding, Group, Harmless, Rule, order};
@@ -6,7 +6,6 @@ use crate::model::edit::Severity;
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::tool::ToolState;
 
-/// The rules of this file.
 pub(super) const GROUP: Group = Group {
     rules: &[
         &ORPHAN_CALL,
@@ -50,7 +49,7 @@ pub(super) static PARTIAL_BATCH: Rule = Rule {
     what: "parallel calls of one answer of which only some have results",
 };
 
-/// Of calls without results so many are named.
+/// Limit of calls without results that a message lists.
 const NAMED: usize = 8;
 
 fn judge(scene: &mut Scene<'_>) {
@@ -64,7 +63,7 @@ fn judge(scene: &mut Scene<'_>) {
                 scene.add_call(&INTERRUPTED_CALL, *asked, message);
             }
             state if state.is_open() => {
-                // Without an id nothing can answer it: that is a rule of its own.
+                // Without an id no result can match it, which is a rule of its own.
                 if !call.key.is_blank() && !scene.may_go_on() {
                     orphans.push(*asked);
                 }
@@ -98,8 +97,8 @@ fn early(scene: &mut Scene<'_>, asked: Asked<'_>) {
         return;
     };
     let (from, to) = (result.body.from, call.input.from);
-    // What comes from two files has no common order; and lines may be written in another order than that in
-    // which the model was sent them, which links and times show.
+    // Records of two files have no common order; and the order of lines in a file may differ from
+    // that sent to the model, which is seen from links and timestamps.
     let is_older = result
         .at
         .zip(call.started.or(scene.entry.at))
@@ -112,7 +111,7 @@ fn early(scene: &mut Scene<'_>, asked: Asked<'_>) {
     }
 }
 
-/// Adds a finding about a call without a result; what stopped nothing is a note.
+/// Adds a finding about a call without a result; a note if the session continued.
 fn add_open(
     scene: &mut Scene<'_>,
     rule: &'static Rule,
@@ -167,7 +166,7 @@ fn partial(
     add_open(scene, &PARTIAL_BATCH, *first, message, went_on);
 }
 
-/// A result that stands alone: its call is elsewhere, or nowhere.
+/// Judges a result without a call in its entry: the call is elsewhere, or missing.
 fn stray(scene: &mut Scene<'_>, given: Given<'_>) {
     let caller = scene.nearest_caller(given.id);
     let is_duplicate = matches!(
@@ -198,8 +197,8 @@ fn stray(scene: &mut Scene<'_>, given: Given<'_>) {
     });
 }
 
-/// Whether one request holds a result that stands alone and the one that its call has: not if they hang on two
-/// branches, or if the history was shortened between them.
+/// Whether one request contains both a stray result and the result of the call: not if they are on
+/// two branches, or separated by a compaction.
 fn is_sent_with_other(scene: &mut Scene<'_>, given: Given<'_>, caller: &Entry) -> bool {
     let mut others = caller.calls().filter(|call| call.key == *given.id);
     let other = others.find_map(|call| call.state.result());

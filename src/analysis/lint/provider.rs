@@ -1,10 +1,10 @@
-//! Whose API a session's history is sent to: answers to the same mistake differ.
+//! The provider whose API a session's history is sent to: responses to the same defect differ.
 
 use crate::analysis::money::models;
 use crate::model::body::Key;
 use crate::model::text::Name;
 
-/// Whose API a history is sent to.
+/// A provider of a model API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Provider {
     /// Messages API.
@@ -13,14 +13,14 @@ pub(crate) enum Provider {
     OpenAi,
     /// Gemini API.
     Google,
-    /// One of those that speak the language of chat completions.
+    /// Another provider with the chat completions API.
     Other,
-    /// The session does not say.
+    /// The session does not record it.
     Unknown,
 }
 
 impl Provider {
-    /// By the model's name, else by the manner of the call's id.
+    /// By the model's name, otherwise by the form of the call's id.
     pub(crate) fn of(model: Option<&Name>, call: &Key) -> Self {
         let name = model
             .map(|model| models::canonical(model))

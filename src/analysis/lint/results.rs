@@ -1,5 +1,5 @@
-//! What results say of themselves: fillers, failures that pass for successes, nothing at all; and
-//! arguments that were answered though they break off.
+//! Rules for the content of results: placeholders, failures marked as success, empty results; and
+//! answered calls with truncated arguments.
 
 use super::scene::{Asked, Given, Scene, named, named_result};
 use super::{Finding, Group, Rule};
@@ -7,7 +7,6 @@ use crate::model::body::Failure;
 use crate::model::edit::Severity;
 use crate::model::tool::{ToolCall, ToolKind, Verdict};
 
-/// The rules of this file.
 pub(super) const GROUP: Group = Group {
     rules: &[
         &SYNTHETIC,
@@ -39,7 +38,7 @@ pub(super) static BROKEN_ARGUMENTS: Rule = Rule {
     what: "a call whose arguments break off, but which was answered",
 };
 
-/// How results begin that agents write in place of one that is lost.
+/// Beginnings of results that agents write in place of lost ones.
 const LOST: [&str; 9] = [
     "[openclaw] missing tool result in session history",
     "No result provided",
@@ -52,7 +51,7 @@ const LOST: [&str; 9] = [
     "[Result lost",
 ];
 
-/// What results say in whole when somebody stopped the call.
+/// Complete texts of results of interrupted calls.
 const STOPPED: [&str; 9] = [
     "aborted",
     "Operation aborted",
@@ -113,7 +112,7 @@ fn unmarked(scene: &mut Scene<'_>, given: Given<'_>) -> bool {
     let result = given.result;
     let flags = result.body.flags;
     let kind = given.call.map_or(ToolKind::Other, |call| call.kind);
-    // That the work of another call failed is what it was to tell: it did not fail itself.
+    // A call that polls the work of another one reports its failure, but did not fail itself.
     let tells =
         given.call.is_some_and(ToolCall::follows_up) && flags.failure != Some(Failure::Tool);
     let is_silent_failure = match (result.verdict, flags.failure) {
@@ -140,7 +139,7 @@ fn unmarked(scene: &mut Scene<'_>, given: Given<'_>) -> bool {
     is_silent_failure
 }
 
-/// What files and pages hold says nothing of the tool that read them.
+/// Whether a failure in the output is the tool's own: contents of files and pages are not.
 fn says_so_itself(failure: Failure, kind: ToolKind) -> bool {
     let passes_on = matches!(
         kind,
@@ -165,7 +164,7 @@ fn empty(scene: &mut Scene<'_>, given: Given<'_>) {
     }
 }
 
-/// The first words of a text.
+/// The beginning of a text.
 fn short(text: &str) -> String {
     const CHARS: usize = 80;
     let mut chars = text.chars();

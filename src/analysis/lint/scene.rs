@@ -1,4 +1,4 @@
-//! One entry as the rules see it, with what they may ask about the rest of the session.
+//! An entry under judgement, with the queries that rules may make about the rest of the session.
 
 use std::collections::BTreeSet;
 
@@ -18,87 +18,74 @@ use crate::model::tool::is_textual;
 use crate::model::tool::{ToolCall, ToolResult};
 use crate::model::transcript::Transcript;
 
-/// More entries than these are not looked through: what is farther is no evidence.
+/// Limit of following entries that are searched: farther ones are no evidence.
 const FAR: usize = 10_000;
-/// So many links are walked; a longer way is known to [`Links`].
+/// Limit of links that are followed one by one; longer chains use [`Links`].
 const NEAR: usize = 64;
-/// Of others that are involved so many are named.
+/// Limit of involved entries in a finding.
 pub(super) const OTHERS: usize = 8;
 
-/// What holds for the whole session while its entries are judged.
+/// State of the whole session while its entries are judged.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Frame {
     /// Which calls may still get their results.
     pub(super) awaited: Awaited,
-    /// The first model of the session: whose API it is as far as an entry says nothing of its own. The last one may
-    /// be another with each answer.
+    /// The first model of the session, which determines the provider of entries without a model.
+    /// The last one may change with each answer.
     pub(super) model: Option<Name>,
-    /// Where the history was shortened.
     pub(super) compactions: BTreeSet<(Origin, EntryId)>,
 }
 
-/// An entry before the rules.
+/// An entry under judgement.
 pub(crate) struct Scene<'a> {
-    /// The session.
     pub(super) transcript: &'a Transcript,
-    /// The entry.
     pub(super) entry: &'a Entry,
-    /// Its number.
     pub(super) id: EntryId,
-    /// Its place in the order.
+    /// Position of the entry in the order.
     pub(super) place: usize,
-    /// What holds for the whole session.
     pub(super) frame: &'a Frame,
-    /// What was found.
     pub(super) findings: Vec<Finding>,
-    /// What the judgement depends on.
+    /// Dependencies of the judgement.
     pub(super) depends_on: BTreeSet<Dependency>,
-    /// What is remembered from one entry to the next.
     pub(super) memory: &'a mut Memory,
 }
 
-/// What is remembered while entries are judged one after the other.
+/// State that is shared by the judgements of successive entries.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Memory {
-    /// Steps that judging took: entries and blocks that were looked at, links that were followed.
+    /// Steps taken so far: entries and blocks read, links followed.
     pub(super) work: usize,
     links: Links,
 }
 
-/// What the links lead past between a result and the entry of its call.
+/// What is on the chain of links between a result and the entry of its call.
 #[derive(Debug, Default)]
 pub(super) struct Way {
-    /// What the user said there.
+    /// User messages.
     pub(super) said: Vec<EntryId>,
-    /// Where the history was shortened, and it is not recorded what was kept of it.
+    /// A compaction that does not record what it kept.
     pub(super) compaction: Option<EntryId>,
 }
 
-/// A call with its place in the entry.
+/// A call with its block.
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'a> {
-    /// The block.
     pub(super) block: usize,
-    /// The call.
     pub(super) call: &'a ToolCall,
 }
 
-/// A result with the call that it answers, if that is known.
+/// A result with its call, if that is found.
 #[derive(Clone, Copy)]
 pub(super) struct Given<'a> {
-    /// The block.
     pub(super) block: usize,
-    /// The id of the call.
     pub(super) id: &'a Key,
-    /// The call.
     pub(super) call: Option<&'a ToolCall>,
-    /// The result.
     pub(super) result: &'a ToolResult,
 }
 
 impl<'a> Scene<'a> {
-    /// Calls as the provider saw them: those that were written into prose, or come from a log for readers,
-    /// have no ids of their own and prove nothing.
+    /// The calls with ids of their own. Calls in prose, or from a log for humans, have none and
+    /// prove nothing.
     pub(super) fn calls(&self) -> Vec<Asked<'a>> {
         self.entry
             .numbered_calls()
@@ -107,7 +94,7 @@ impl<'a> Scene<'a> {
             .collect()
     }
 
-    /// Results, with their calls or without.
+    /// The results, with or without calls.
     pub(super) fn results(&self) -> Vec<Given<'a>> {
         let given = self
             .entry
@@ -135,12 +122,12 @@ impl<'a> Scene<'a> {
         given.collect()
     }
 
-    /// Whether the session left the entry behind, so that no provider sees it any more.
+    /// Whether the entry is on an abandoned branch, which no provider sees.
     pub(super) fn is_abandoned(&self) -> bool {
         self.transcript.branches().abandoned.contains(&self.id)
     }
 
-    /// Whether calls of the entry that have no result may still get one.
+    /// Whether calls of the entry without results may still get them.
     pub(super) fn may_go_on(&mut self) -> bool {
         let goes_on = self.frame.awaited.has(self.transcript, self.id);
         if goes_on {
@@ -149,8 +136,8 @@ impl<'a> Scene<'a> {
         goes_on
     }
 
-    /// Whether the session went on after the entry with an answer or a compaction, so that what is missing in the entry
-    /// stopped nothing: agents mend a history before they send it.
+    /// How the session continued after the entry, with an answer or a compaction, so that a missing
+    /// result is harmless: agents repair a history before they send it.
     pub(super) fn went_on(&mut self) -> Option<Harmless> {
         let found = self
             .next_in_lane()
@@ -179,36 +166,36 @@ impl<'a> Scene<'a> {
         Some(how)
     }
 
-    /// The entries of the same lane that follow.
+    /// The following entries of the same lane.
     pub(super) fn next_in_lane(&self) -> impl Iterator<Item = (EntryId, &'a Entry)> + use<'a> {
         self.transcript.behind_in_lane(self.id, FAR)
     }
 
-    /// Notes that an entry that follows decided.
+    /// Registers a dependency on a following entry, and counts the entries up to it.
     pub(super) fn decided_by(&mut self, id: EntryId) {
         let place = self.transcript.place_of(id).unwrap_or(self.place);
         self.memory.work += place.saturating_sub(self.place);
         self.looked_at(id);
     }
 
-    /// Notes what may come with which the judgement is another one, if no other turn does.
+    /// Registers a dependency on a future event; a new turn always ends the wait.
     pub(super) fn wait_for(&mut self, what: Dependency) {
         self.depends_on.extend([what, Dependency::Turn]);
     }
 
-    /// Notes that the judgement may be another one with a record that is missing.
+    /// Registers a dependency on a missing record.
     pub(super) fn lacks(&mut self, record: Print) {
         self.depends_on.insert(Dependency::Record(record));
     }
 
-    /// Notes that the judgement depends on another entry.
+    /// Registers a dependency on another entry.
     pub(super) fn looked_at(&mut self, other: EntryId) {
         self.memory.work += 1;
         self.depends_on.insert(Dependency::Entry(other));
     }
 
-    /// The nearest entry of the lane that has a call of this id, too, and comes before this one: copies and what the
-    /// session left are in other requests.
+    /// The last earlier entry of the lane with a call of this id. Copies and abandoned entries are
+    /// skipped: they are in other requests.
     pub(super) fn earlier_caller(&mut self, call: &Key) -> Option<EntryId> {
         let transcript = self.transcript;
         let callers = transcript.several_with_call(call, self.entry.lane.as_ref());
@@ -227,7 +214,8 @@ impl<'a> Scene<'a> {
         None
     }
 
-    /// The entry with a call of this id that a result stands nearest to: the last one before it, or the first one.
+    /// The entry with a call of this id that is nearest to a result: the last one before it,
+    /// otherwise the first one.
     pub(super) fn nearest_caller(&mut self, call: &Key) -> Option<EntryId> {
         let callers = self.transcript.entries_with_call(call);
         let before = callers.partition_point(|id| *id <= self.id);
@@ -236,10 +224,11 @@ impl<'a> Scene<'a> {
         Some(nearest)
     }
 
-    /// Where the links above a result lead: to the entry of its call, or past that to the root, which is `Err`.
-    /// Nothing if the links do not show it; where not all records are linked, only a way to the call shows something.
+    /// Follows the links of a result: `Ok` if they lead to the entry of its call, `Err` if they
+    /// lead past it to the root. `None` if the links do not determine it; where not all records are
+    /// linked, only a chain to the call is evidence.
     pub(super) fn way_to(&mut self, result: &Key, call: &Key) -> Option<Result<Way, ()>> {
-        // Where nothing is linked each result would wait for a record that never comes.
+        // Without links each result would wait for a record that never comes.
         if !self.transcript.has_links() {
             return None;
         }
@@ -275,7 +264,7 @@ impl<'a> Scene<'a> {
         self.far_way(result, call)
     }
 
-    /// The compaction that a record is, if it does not say what it kept.
+    /// The compaction in a record, if it does not record what it kept.
     fn compaction_at(&self, record: Print) -> Option<EntryId> {
         let id = self.transcript.find_print(record)?;
         let is_whole = self.transcript.glance(id)?.compaction == Compaction::Whole;
@@ -315,7 +304,7 @@ impl<'a> Scene<'a> {
         }))
     }
 
-    /// Whether a record stands above another one, not far from it.
+    /// Whether a record is an ancestor of another, within [`NEAR`] links.
     pub(super) fn is_above(&mut self, upper: &Key, lower: &Key) -> bool {
         let (upper, lower) = (
             self.transcript.print_of(upper),
@@ -328,20 +317,20 @@ impl<'a> Scene<'a> {
         steps.is_some()
     }
 
-    /// A root may be recorded with its parent.
+    /// Registers a dependency on a root, which may get a parent later.
     fn passed_to(&mut self, root: Option<Print>) {
         if let Some(root) = root.and_then(|root| self.transcript.find_print(root)) {
             self.looked_at(root);
         }
     }
 
-    /// Whose API the entry's history goes to.
+    /// The provider that the entry's history is sent to.
     pub(super) fn provider(&self, call: &Key) -> Provider {
         let model = self.entry.model.as_ref().or(self.frame.model.as_ref());
         Provider::of(model, call)
     }
 
-    /// Begins a finding at a block.
+    /// A new finding at a block, without a message.
     pub(super) fn found(
         &self,
         rule: &'static Rule,
@@ -349,7 +338,7 @@ impl<'a> Scene<'a> {
         call: &Key,
         place: Origin,
     ) -> Finding {
-        // What the session left behind is sent to nobody.
+        // Abandoned entries are sent to no provider.
         let harmless = self.is_abandoned().then_some(Harmless::Abandoned);
         Finding {
             rule,
@@ -382,7 +371,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Whether an entry is part of what is sent: copies say what others say, and what the session left is gone.
+/// Whether an entry is part of requests: copies and abandoned entries are not.
 pub(super) fn counts(transcript: &Transcript, id: EntryId) -> bool {
     let is_copy = transcript.marks(id).is_none_or(|marks| marks.copy);
     !is_copy && !transcript.branches().abandoned.contains(&id)
@@ -392,7 +381,7 @@ fn has_own_id(call: &ToolCall) -> bool {
     !is_textual(&call.key) && !call.input.flags.unnamed
 }
 
-/// A call as messages name it: `bash (toolu_01)`.
+/// The name of a call in messages: `bash (toolu_01)`.
 pub(super) fn named(call: &ToolCall) -> String {
     match (call.name.is_blank(), call.key.is_blank()) {
         (false, false) => format!("{} ({})", call.name, call.key),
@@ -402,7 +391,7 @@ pub(super) fn named(call: &ToolCall) -> String {
     }
 }
 
-/// A result as messages name it: by its call, else by its id.
+/// The name of a result in messages: that of its call, otherwise its id.
 pub(super) fn named_result(given: Given<'_>) -> String {
     match (given.call, &given.result.tool) {
         (Some(call), _) => named(call),

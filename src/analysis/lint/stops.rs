@@ -1,4 +1,4 @@
-//! Why an answer ended, against what is in it.
+//! Rules for stop reasons that contradict the blocks of the answer.
 
 use super::dependents::Dependency;
 use super::scene::Scene;
@@ -6,7 +6,6 @@ use super::{Finding, Group, Rule};
 use crate::model::edit::Severity;
 use crate::model::entry::{BlockKind, Break, Role, Stop};
 
-/// The rules of this file.
 pub(super) const GROUP: Group = Group {
     rules: &[&STOP_WITHOUT_CALL, &CALL_WITHOUT_STOP],
     judge,
@@ -23,7 +22,7 @@ pub(super) static CALL_WITHOUT_STOP: Rule = Rule {
     what: "an answer with calls that ended as if all was said",
 };
 
-/// Tools of the provider run within the answer: it ends when all is said.
+/// Prefix of tools that the provider runs within the answer, which do not change its stop reason.
 const OF_PROVIDER: &str = "srvtoolu_";
 
 fn judge(scene: &mut Scene<'_>) {
@@ -41,7 +40,7 @@ fn without_call(scene: &mut Scene<'_>) {
     if scene.entry.calls().next().is_some() {
         return;
     }
-    // An answer whose parts have no common name goes on in the next entry.
+    // An answer whose parts have no common id continues in the next entry.
     let next = scene.next_in_lane().find(|(_, entry)| !entry.marks.copy);
     if let Some((id, entry)) = next {
         scene.decided_by(id);
@@ -51,7 +50,7 @@ fn without_call(scene: &mut Scene<'_>) {
             return;
         }
     } else {
-        // The part with the call may be on its way.
+        // The part with the call may still arrive.
         scene.wait_for(Dependency::Next(scene.entry.lane.clone()));
         if !scene.frame.awaited.has_ended() {
             return;
@@ -86,7 +85,7 @@ fn without_stop(scene: &mut Scene<'_>) {
         .iter()
         .rposition(|block| matches!(block.kind, BlockKind::Text(_)));
     let is_of_several = unanswered == 0 && own.last().map(|asked| asked.block) < last_said;
-    // What is said after the results of its calls, in one entry, is another answer.
+    // Text after the results of its calls, in one entry, is another answer.
     if waits || is_of_several {
         return;
     }

@@ -1,4 +1,4 @@
-//! Findings kept up to date are those of the whole, however a session grows.
+//! Incrementally updated findings equal those of the whole, however a session grows.
 
 mod shapes;
 
@@ -16,15 +16,15 @@ use crate::model::tool::work::{About, Carrier, End, Ends, Update, Work};
 use crate::model::tool::{ToolCall, ToolResult, ToolState};
 use crate::model::transcript::Transcript;
 
-/// Between two records: what is told some records later is told late.
+/// Time between two records: a notice some records later is late.
 const LINE_MS: i64 = 100_000;
 
 /// One record of a session.
 #[derive(Clone, Debug)]
 enum Step {
-    /// Something that the user says.
+    /// A user message.
     Prompt(u8),
-    /// An answer with calls of these ids, in a lane or in none.
+    /// An answer with calls of these ids, in the main lane or another.
     Answer {
         key: u8,
         parent: Option<u8>,
@@ -41,15 +41,15 @@ enum Step {
     },
     /// The result of a call acknowledges work.
     Begin { key: u8, call: u8 },
-    /// Work of a call ended: by a record, a notice, or a poll.
+    /// The work of a call ended: by a record, a notice, or a poll.
     End { key: u8, call: u8, carrier: u8 },
-    /// The agent says that the call is lost.
+    /// The agent marks the call as lost.
     Lost(u8),
-    /// The history is shortened, and this record is the first that is kept.
+    /// A compaction; `kept` is the first record that it kept.
     Compaction { key: u8, kept: Option<u8> },
-    /// The session ends, or goes on.
+    /// The session ends, or continues.
     Live(bool),
-    /// An entry goes.
+    /// An entry is removed.
     Retire(u8),
 }
 
@@ -83,12 +83,12 @@ fn id(number: u8) -> Key {
     }
 }
 
-/// A call of the shell that waits for its result.
+/// A shell call without a result.
 fn pending(out: &mut Batch, key: Key) -> ToolCall {
     samples::call(out, &key)
 }
 
-/// What came of a call.
+/// The result of a call.
 fn done(out: &mut Batch, key: Key, output: &str) -> ToolResult {
     ToolResult {
         body: out.output(output),
@@ -222,7 +222,8 @@ fn batch(step: &Step, line: u32, is_tree: bool) -> Batch {
     out
 }
 
-/// Where nothing is linked each result would wait for a record that never comes, and be asked for at each change.
+/// Without links each result would wait for a record that never comes, and be judged again at each
+/// change.
 #[test]
 fn without_links_no_result_waits_for_a_record() {
     let mut transcript = Transcript::new();

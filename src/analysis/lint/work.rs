@@ -1,9 +1,9 @@
-//! Work that goes on after the result of its call: ends that nobody told the model, or told it late, ends that are told
-//! of other work or too early, and ends that nobody told at all.
+//! Rules for work that continues after the result of its call: ends that the model was not told, or
+//! late; ends reported for other work or too early; and missing ends.
 //!
-//! Each rule needs records that say so. That an end was not told is said only where a record has it and the lane went
-//! on after it: then it is not on its way. That no end is there is said only of agents whose format records how such work
-//! ends (`ends` in `assets/formats`).
+//! Each rule needs records as evidence. An end counts as undelivered only if a record has it and
+//! the lane continued after it, so that it is not still on its way. An end counts as missing only
+//! for agents whose format records how such work ends (`ends` in `assets/formats`).
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,6 @@ use crate::model::text::Name;
 use crate::model::tool::Verdict;
 use crate::model::tool::work::{About, Ends, Update, Work};
 
-/// The rules of this file.
 pub(super) const GROUP: Group = Group {
     rules: &[
         &UNDELIVERED,
@@ -70,9 +69,9 @@ pub(super) static ORPHAN: Rule = Rule {
     what: "the end of work in the background whose call is not in the session, though no file of it is missing",
 };
 
-/// What a sub-agent recorded so many ms after its end may have been on its way.
+/// Tolerance in ms for records of a sub-agent after its end, which may have been on their way.
 const ON_ITS_WAY_MS: i64 = 10 * 1000;
-/// So many of its last entries are looked at.
+/// Limit of a sub-agent's last entries that are checked.
 const LAST: usize = 64;
 
 fn judge(scene: &mut Scene<'_>) {
@@ -97,7 +96,7 @@ fn judge_call(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work) {
     let name = name_of(asked, work);
     let is_over = scene.frame.awaited.has_ended();
     if life.delivered.is_none() {
-        // It may come, or the session may end.
+        // The notice may still arrive, or the session may end.
         scene.wait_for(Dependency::Next(scene.entry.lane.clone()));
     }
     let is_missed =
@@ -106,7 +105,7 @@ fn judge_call(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work) {
         if let Some(id) = life.left_out_by(scene.transcript, scene.id) {
             scene.looked_at(id);
         }
-        // Where no agent promises to tell the model, that is how it works.
+        // Unless the agent promises to notify the model, it is by design.
         let severity = if work.is_queued() {
             UNDELIVERED.severity
         } else {
@@ -140,7 +139,7 @@ fn judge_call(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work) {
     }
 }
 
-/// Work of which no end is recorded.
+/// Judges work without a recorded end.
 fn unended(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work, name: &str) {
     let awaited = scene.frame.awaited;
     if work.ends == Ends::Unrecorded || !awaited.is_behind(scene.transcript, scene.id) {
@@ -151,7 +150,7 @@ fn unended(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work, name: &str) {
         let message = format!("{name} goes on, and the model never asked how it stands");
         return add(scene, &UNPOLLED, asked, UNPOLLED.severity, None, message);
     }
-    // What serves goes on for long: as long as the session does, it may do so.
+    // Servers run for long, as long as the session does.
     let severity = if awaited.has_ended() {
         NO_END.severity
     } else {
@@ -173,7 +172,7 @@ fn unended(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work, name: &str) {
     );
 }
 
-/// Work that was told to have ended too early.
+/// Judges work that was reported as ended too early.
 fn early(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work, name: &str) {
     if let Some((first, later)) = work.contradiction() {
         let message = match later.end {
@@ -218,7 +217,7 @@ fn early(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work, name: &str) {
     }
 }
 
-/// The first answer of a sub-agent after its end, if nobody spoke to it in between.
+/// The first answer of a sub-agent after its end, if it got no message in between.
 fn goes_on_after(scene: &mut Scene<'_>, lane: &Name, end: i64) -> Option<EntryId> {
     let transcript = scene.transcript;
     let mut first = None;
@@ -235,7 +234,7 @@ fn goes_on_after(scene: &mut Scene<'_>, lane: &Name, end: i64) -> Option<EntryId
     None
 }
 
-/// A notice that names a call, but not plainly its work.
+/// Judges a notice that names a call, but does not clearly match its work.
 fn judge_notice(scene: &mut Scene<'_>, about: &About) {
     let Some(call) = &about.call else { return };
     let transcript = scene.transcript;
@@ -272,8 +271,8 @@ fn judge_notice(scene: &mut Scene<'_>, about: &About) {
     }
 }
 
-/// Whether the call that began work, of which a notice tells, can stand in no file that is not here: in that of a
-/// sub-agent that was started before, or of a session that this one goes on from.
+/// Whether no missing file can contain the call that a notice refers to: neither that of a
+/// sub-agent that was started before, nor of a session that this one continues.
 fn is_whole(scene: &mut Scene<'_>) -> bool {
     let transcript = scene.transcript;
     let is_missing = |lane: &&LaneFacts| {
@@ -290,7 +289,7 @@ fn is_whole(scene: &mut Scene<'_>) -> bool {
     missing.is_empty() && !before.any(goes_on)
 }
 
-/// Whether a call of this id began work.
+/// Whether a call with this id began work.
 fn has_work(scene: &Scene<'_>, entry: EntryId, call: &Key) -> bool {
     let entry = scene.transcript.get(entry);
     entry.is_some_and(|entry| {
@@ -300,7 +299,7 @@ fn has_work(scene: &Scene<'_>, entry: EntryId, call: &Key) -> bool {
     })
 }
 
-/// Adds a finding about a call; `by` tells the other end.
+/// Adds a finding about a call; `by` is the record of the other end.
 fn add(
     scene: &mut Scene<'_>,
     rule: &'static Rule,
@@ -334,7 +333,7 @@ fn name_of(asked: Asked<'_>, work: &Work) -> String {
     }
 }
 
-/// How a record says that work ended.
+/// How work ended according to a record.
 fn word(update: &Update) -> String {
     update
         .end

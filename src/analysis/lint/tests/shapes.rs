@@ -1,4 +1,4 @@
-//! What judging costs depends on the number of records, whatever their ids, links and lanes are.
+//! The cost of judging depends on the number of records, whatever their ids, links and lanes are.
 
 use proptest::prelude::{
     Just, ProptestConfig, Strategy, prop_assert, prop_assert_eq, prop_oneof, proptest,
@@ -12,22 +12,22 @@ use crate::model::record::{FileId, Origin};
 use crate::model::text::Text;
 use crate::model::transcript::Transcript;
 
-/// What the records of a session hang below.
+/// The parents of a session's records.
 #[derive(Clone, Copy, Debug)]
 enum Parents {
     /// The record before.
     Before,
-    /// One of so many first records.
+    /// One of this number of roots.
     OneOf(usize),
-    /// The record beside it, which hangs below this one.
+    /// The neighbouring record, whose parent is this one.
     Circle,
-    /// A record of a circle that goes through all.
+    /// A record of a cycle through all.
     Ring,
     /// A record that is missing.
     Missing,
 }
 
-/// Where the results of the calls stand.
+/// Position of the results relative to their calls.
 #[derive(Clone, Copy, Debug)]
 enum Results {
     Behind,
@@ -37,14 +37,14 @@ enum Results {
     Never,
 }
 
-/// A session that is awkward in its own way: everything is drawn from few.
+/// A session of an adverse shape: ids, links and lanes are drawn from few values.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
-    /// Ids of calls there are; one of them is the name of the tool, one is empty.
+    /// Number of call ids; one of them is the name of the tool, one is empty.
     ids: usize,
-    /// Calls of one record.
+    /// Calls per record.
     calls: usize,
-    /// Records of one answer.
+    /// Records per answer.
     pieces: usize,
     lanes: usize,
     prompts: usize,
@@ -115,7 +115,7 @@ impl Shape {
         }
     }
 
-    /// The session of so many records, a batch each. Answers come first with their calls, then results.
+    /// A session of a number of records, one per batch: answers with their calls, then results.
     fn batches(&self, records: usize) -> Vec<Batch> {
         let mut records = Records {
             shape: *self,
@@ -227,7 +227,8 @@ fn work(shape: Shape, records: usize) -> (usize, u64) {
     (Findings::of(&transcript).work(), transcript.work())
 }
 
-/// Steps for a record and each of its calls. A record is judged twice at most, and what it looks at is bounded.
+/// Limit of steps per record and per call. A record is judged twice at most, and the entries that
+/// it reads are bounded.
 const A_CALL: usize = 300;
 
 fn assert_cheap(shape: Shape, records: usize) {
@@ -358,8 +359,7 @@ fn a_record_with_thousands_of_calls_costs_what_as_many_records_do() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Taken in bit by bit, with few steps at a time, a session costs as much as in one go, and what is found is the
-    /// same.
+    /// In many small updates a session costs as much as in one, with the same findings.
     #[test]
     fn no_shape_is_dear(shape in shapes(), a_frame in 1..50_usize, pace in 5..20_usize) {
         const RECORDS: usize = 120;
