@@ -1,10 +1,12 @@
-//! The brief of a session: what was asked, done, left open and answered. Only facts of the file.
+//! The brief of a session: prompts, changes, failures, open calls and answers, all facts of the
+//! records.
 //!
-//! A row says no more than its record does: a test run has an end only if its output or its exit code says so, a commit
-//! counts if git named it, and what failed is mended only by the same thing done later in the same lane.
+//! A row claims no more than its record: a test run passed or failed only by its output or exit
+//! code, a commit counts if git named it, and a failure is mended only by the same action later in
+//! the same lane.
 //!
-//! What an entry says is found while its bodies are at hand; what all of them come to goes over these notes in the order
-//! of the entries.
+//! Notes of an entry are extracted while its bodies are in memory; the brief is computed from these
+//! notes in the order of the entries.
 
 use std::borrow::{Borrow, Cow};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -27,74 +29,72 @@ pub(crate) use notes::Fault;
 use notes::{FileChange, Like, Note, Tests};
 pub(crate) use outputs::complaint_of;
 
-/// Gives a block with its bodies, as far as they can be had.
+/// Returns a block with its bodies loaded as far as possible.
 pub(crate) type Whole<'w> = &'w mut dyn for<'b> FnMut(&'b Block) -> Cow<'b, Block>;
 
-/// The block as it is known.
+/// The block as it is in memory.
 pub(crate) fn as_is(block: &Block) -> Cow<'_, Block> {
     Cow::Borrowed(block)
 }
 
-/// What an entry says.
+/// What an entry contributes to the brief.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EntryNotes {
-    /// With the blocks that say so.
+    /// Each with the index of its block.
     notes: Box<[(usize, Note)]>,
-    /// Bodies that are on disk would say more.
+    /// Whether bodies on disk may have more.
     is_away: bool,
 }
 
-/// What a session came to.
+/// The brief of a session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Brief {
-    /// Files that were changed, by their paths.
+    /// Changed files by path.
     pub(crate) files: BTreeMap<String, Change>,
-    /// Commands that changed something and ended well, but for commits.
+    /// Successful commands with side effects, except commits.
     pub(crate) commands: Vec<Command>,
-    /// Commits.
     pub(crate) commits: Vec<Commit>,
-    /// Test runs.
     pub(crate) tests: Vec<TestRun>,
-    /// What failed, was refused or stopped, in the order of the entries.
+    /// Failed, refused or interrupted actions, in the order of the entries.
     pub(crate) failed: Vec<Failure>,
     /// Calls without a result.
     pub(crate) open: Vec<Open>,
-    /// Entries whose bodies are on disk, and would say more.
+    /// Entries whose bodies are on disk and may have more.
     pub(crate) away: BTreeSet<EntryId>,
 }
 
-/// What is known on the way over the notes.
+/// The state of the pass over the notes.
 #[derive(Default)]
 struct Going {
     brief: Brief,
     root: Option<Text>,
     hashes: HashSet<String>,
-    /// The numbers of failures that nothing has mended, by lane and what they are known by.
+    /// Indexes of failures that are not mended, by lane and kind.
     unmended: BTreeMap<(Option<Name>, Like), Vec<usize>>,
 }
 
-/// Where a note stands.
+/// Position of a note.
 #[derive(Clone, Copy)]
 struct At<'a> {
     place: Place,
     lane: Option<&'a Name>,
 }
 
-/// What was done to a file.
+/// Changes of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Change {
-    /// Calls that changed it.
+    /// Number of calls that edited it.
     pub(crate) edits: usize,
-    /// Calls that wrote all of it.
+    /// Number of calls that wrote it whole.
     pub(crate) writes: usize,
-    /// Lines that edits added and removed, where all of them say so.
+    /// Lines added and removed; `None` if that is unknown for some edit.
     pub(crate) lines: Option<(usize, usize)>,
     /// The last of these calls.
     pub(crate) last: Place,
 }
 
 impl Change {
-    /// How much was done to the file.
+    /// A sort key for the amount of changes.
     pub(crate) fn extent(&self) -> (usize, usize) {
         let lines = self.lines.map_or(0, |(added, removed)| added + removed);
         (self.edits + self.writes, lines)
@@ -104,9 +104,8 @@ impl Change {
 /// A command.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Command {
-    /// As it was written, the part that counts.
+    /// The simple command of the line that has the side effect.
     pub(crate) text: String,
-    /// Where.
     pub(crate) place: Place,
 }
 
@@ -115,54 +114,47 @@ pub(crate) struct Command {
 pub(crate) struct Commit {
     /// Its short hash.
     pub(crate) hash: String,
-    /// Its subject.
     pub(crate) subject: String,
-    /// Where.
     pub(crate) place: Place,
 }
 
-/// A run of tests.
+/// A test run.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TestRun {
-    /// The command.
     pub(crate) command: String,
-    /// Whether it passed, if that is known.
+    /// Whether it passed; `None` if unknown.
     pub(crate) passed: Option<bool>,
-    /// The line of the output that says so.
+    /// The summary line of the output.
     pub(crate) summary: Option<String>,
-    /// What is known of its end without that: `exit 1`.
+    /// The facts of its result: `exit 1`.
     pub(crate) facts: String,
     /// When it ended.
     pub(crate) at: Option<Timestamp>,
-    /// Where.
     pub(crate) place: Place,
 }
 
-/// Something that failed, was refused or stopped.
+/// A failed, refused or interrupted action.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Failure {
-    /// What.
+    /// A description of the action.
     pub(crate) what: String,
-    /// Why, as far as that is said: `exit 1`.
+    /// The reason, if recorded: `exit 1`.
     pub(crate) reason: String,
-    /// The line of its output that tells best what went wrong.
+    /// The line of its output that explains the failure best.
     pub(crate) said: Option<String>,
-    /// In which way.
     pub(crate) fault: Fault,
-    /// Where.
     pub(crate) place: Place,
-    /// Where the same was done later, or the session went on after an error.
+    /// The later success of the same action; for errors, where the session continued.
     pub(crate) mended_by: Option<Place>,
-    /// It is no call, but an error of the agent or its provider.
+    /// Whether it is an error of the agent or its provider rather than a call.
     pub(crate) is_error: bool,
 }
 
 /// A call without a result.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Open {
-    /// What.
+    /// A description of the call.
     pub(crate) what: String,
-    /// Where.
     pub(crate) place: Place,
 }
 
@@ -208,7 +200,7 @@ impl EntryNotes {
 }
 
 impl Brief {
-    /// Of a whole session. `whole` gives a block with all its bodies.
+    /// The brief of a session with all bodies. `whole` returns a block with its bodies.
     pub(crate) fn with_bodies(transcript: &Transcript, whole: Whole<'_>) -> Self {
         let ids = transcript.order().iter().copied();
         let entries = ids.filter_map(|id| Some((id, EntryNotes::by(transcript.get(id)?, whole))));
@@ -304,7 +296,7 @@ impl Going {
         }
     }
 
-    /// The same with the path of a file as the session shows it.
+    /// Makes the path of a file relative to the session's root.
     fn within_root<'l>(&self, like: &'l Like) -> Cow<'l, Like> {
         match like {
             Like::File(path) => Cow::Owned(Like::File(normal(path, self.root.as_deref()))),
@@ -385,7 +377,7 @@ impl Going {
         }
     }
 
-    /// Tests passed: the same ones, or more of them, failed before.
+    /// Marks failures of the same tests, or of more specific runs, as mended.
     fn mend_tests(&mut self, at: At<'_>, passed: &str) {
         let from = (at.lane.cloned(), Like::Test(passed.to_owned()));
         let failed = self.unmended.range(from..).map_while(|((of, like), _)| {
@@ -413,7 +405,7 @@ impl Going {
     }
 }
 
-/// The prompts of a session, with what they say as far as that is in memory.
+/// The prompts of a session.
 pub(crate) fn prompts(transcript: &Transcript) -> impl Iterator<Item = (EntryId, &Entry)> {
     transcript
         .turns()
@@ -421,7 +413,7 @@ pub(crate) fn prompts(transcript: &Transcript) -> impl Iterator<Item = (EntryId,
         .filter_map(|turn| Some((turn.prompt, transcript.get(turn.prompt)?)))
 }
 
-/// The last answer of the main lane that says something; of several sessions the last one of all their agents.
+/// The last answer of the main lane with text; in joined sessions the last one of all main lanes.
 pub(crate) fn last_answer(transcript: &Transcript) -> Option<EntryId> {
     let is_answer = |id: &&EntryId| {
         transcript.get(**id).is_some_and(|entry| {
@@ -435,10 +427,10 @@ pub(crate) fn last_answer(transcript: &Transcript) -> Option<EntryId> {
     transcript.order().iter().rev().find(is_answer).copied()
 }
 
-/// What is quoted of one text.
+/// Limit of a quoted text in bytes.
 pub(crate) const QUOTED: usize = 64 << 10;
 
-/// What an entry says, without its thoughts: at most so many bytes of it, with a word on what is left out.
+/// The text of an entry without thinking: at most `most` bytes, with a note on what is left out.
 pub(crate) fn quoted(entry: &Entry, most: usize, whole: Whole<'_>) -> String {
     let mut said = String::new();
     let mut rest = 0;
@@ -469,7 +461,7 @@ pub(crate) fn quoted(entry: &Entry, most: usize, whole: Whole<'_>) -> String {
     with_rest(said, rest)
 }
 
-/// The beginning of a text, with a word on what is left out.
+/// The beginning of a text, with a note on what is left out.
 pub(crate) fn beginning(text: &str, most: usize) -> String {
     let begin = prefix(text, most);
     with_rest(begin.to_owned(), (text.len() - begin.len()) as u64)

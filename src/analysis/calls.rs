@@ -1,7 +1,7 @@
-//! The calls of a session by tool, by arguments and by time, for what can be said of one of them: how it
-//! compares with others of its tool, which ones ran meanwhile, which ones asked for the same before.
+//! Index of a session's calls by tool, arguments and time: percentiles of durations, parallel
+//! calls, earlier calls with the same arguments.
 //!
-//! Invariant: a question about a call costs as much in a long session as in a short one.
+//! Invariant: the cost of a query about a call does not depend on the length of the session.
 
 pub(crate) mod asking;
 pub(crate) mod awaited;
@@ -26,34 +26,33 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, Took, ToolCall, ToolKind};
 use crate::model::transcript::Transcript;
 
-/// Where a block stands: a call, a text, what a reader goes to.
+/// Position of a block: an entry and the index of its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
-    /// The entry.
     pub entry: EntryId,
-    /// Place of the block in it.
+    /// Index of the block in the entry.
     pub block: usize,
 }
 
 impl Place {
-    /// Where it stands in the order of the file.
+    /// A sort key in file order.
     pub(crate) fn in_file(self, transcript: &Transcript) -> (usize, usize) {
         (transcript.place_of(self.entry).unwrap_or(0), self.block)
     }
 
-    /// The call there.
+    /// The call at this position.
     pub(crate) fn call(self, transcript: &Transcript) -> Option<&ToolCall> {
         transcript.get(self.entry)?.call(self.block)
     }
 }
 
-/// Calls that overlap are sought among so many that began before.
+/// Limit of earlier calls that are checked for overlap.
 const LOOKED_AT: usize = 2_000;
 
-/// Which calls ran at the same time.
+/// Calls that ran in parallel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Overlaps {
-    /// In the order in which they began, the latest first.
+    /// In the order of their starts, the latest first.
     pub(crate) calls: Vec<Place>,
     /// Whether there may be more.
     pub(crate) is_cut: bool,
@@ -64,45 +63,44 @@ pub(crate) struct Overlaps {
 pub struct Earlier {
     /// The latest first.
     pub(crate) calls: Vec<Place>,
-    /// Whether only so many were looked at.
+    /// Whether the limit of calls was reached.
     pub(crate) is_cut: bool,
-    /// Calls that look the same, but whose arguments are on disk.
+    /// Candidates whose arguments are on disk.
     pub(crate) unread: Vec<EntryId>,
 }
 
-/// What is known of a call.
+/// Facts of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Known {
     block: usize,
     name: Name,
     likeness: u64,
-    /// A number for its arguments; nothing if they are on disk and were never read.
+    /// Hash of its arguments; `None` if they are on disk and were never read.
     print: Option<NonZeroU64>,
     took: Option<Took>,
     outcome: Outcome,
-    /// Size of the result, in bytes.
+    /// Size of the result in bytes.
     bytes: u64,
     starts_agent: bool,
-    /// Whether work went on after its result.
+    /// Whether it has work that continues after its result.
     is_detached: bool,
     span: Option<(i64, i64)>,
 }
 
-/// The calls. Each is known by its number, from 0 on in the order of the file.
+/// All calls, numbered from 0 in file order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Calls {
     all: Vec<Place>,
-    /// What is known of them.
     facts: Facts<Known>,
     /// The number of the first call of each entry.
     firsts: HashMap<EntryId, usize>,
     pub(crate) tools: Tools,
     /// Calls that start sub-agents.
     delegates: Vec<Place>,
-    /// Calls whose work went on after their results.
+    /// Calls with work that continues after their results.
     pub(crate) detached: Vec<Place>,
     alike: HashMap<u64, Vec<usize>>,
-    /// When calls began and ended, in the order of their beginnings.
+    /// Start, number and end of calls, sorted by start.
     spans: Vec<(i64, usize, i64)>,
     longest: i64,
 }
@@ -159,7 +157,7 @@ impl Derived for Calls {
 }
 
 impl Calls {
-    /// The number of a call, and what is known of it.
+    /// The number of a call, and its facts.
     fn known(&self, place: Place) -> Option<(usize, &Known)> {
         let (first, calls) = (self.firsts.get(&place.entry)?, self.facts.get(place.entry));
         let at = calls
@@ -168,19 +166,19 @@ impl Calls {
         Some((first + at, calls.get(at)?))
     }
 
-    // === questions ===
+    // === queries ===
 
-    /// How many calls there are.
+    /// The number of calls.
     pub fn count(&self) -> usize {
         self.all.len()
     }
 
-    /// The number of a call among all, from 1 in the order of the file.
+    /// The number of a call, from 1 in file order.
     pub(crate) fn number(&self, place: Place) -> Option<usize> {
         self.known(place).map(|(number, _)| number + 1)
     }
 
-    /// Calls that ran while this one did; at most `most`.
+    /// Calls that ran in parallel with this one; at most `most`.
     pub(crate) fn overlaps(&self, place: Place, most: usize) -> Overlaps {
         let mut found = Overlaps::default();
         let Some((own, (from, to))) = self
@@ -209,8 +207,8 @@ impl Calls {
         found
     }
 
-    /// Calls before this one that asked the same tool for the same, as far as their arguments were read; at most
-    /// `most` are looked at.
+    /// Earlier calls with the same tool and arguments, as far as their arguments were read; checks
+    /// at most `most`.
     pub(crate) fn earlier(&self, place: Place, most: usize) -> Earlier {
         let mut found = Earlier::default();
         let Some((own, known)) = self.known(place) else {
@@ -248,9 +246,10 @@ impl Calls {
     }
 }
 
-/// The calls of an entry. `before` is what was known of them.
+/// The facts of an entry's calls. `before` are the earlier facts, which may have hashes of
+/// arguments that are on disk by now.
 fn known_of(entry: &Entry, before: &[Known]) -> impl Iterator<Item = Known> {
-    // A copy of an entry is no call of its own.
+    // A copy of an entry has no calls of its own.
     let calls = entry.numbered_calls().filter(|_| !entry.marks.copy);
     calls.map(|(block, call)| {
         let likeness = likeness_of(call);
@@ -282,7 +281,7 @@ fn known_of(entry: &Entry, before: &[Known]) -> impl Iterator<Item = Known> {
     })
 }
 
-/// From when to when a call ran, with the work that went on after its result, as far as its times say.
+/// Start and end of a call including its work, if the timestamps are recorded.
 pub(crate) fn life_of(call: &ToolCall, said: Option<Timestamp>) -> Option<(Timestamp, Timestamp)> {
     if call.state.work().is_none() {
         return span_of(call, said);
@@ -291,12 +290,12 @@ pub(crate) fn life_of(call: &ToolCall, said: Option<Timestamp>) -> Option<(Times
     span.filter(|(from, to)| from <= to)
 }
 
-/// From when to when a call ran until its result came, as far as its times say.
+/// Start and end of a call up to its result, if the timestamps are recorded.
 pub(crate) fn span_of(call: &ToolCall, said: Option<Timestamp>) -> Option<(Timestamp, Timestamp)> {
     let result = call.state.result()?;
     let (started, ended) = (call.started.or(said), result.at);
     if result.work.is_some() {
-        // What goes on after that is in the background.
+        // What follows the result is background work.
         return started.zip(ended).filter(|(from, to)| from <= to);
     }
     let took = call.took(said)?;
@@ -313,14 +312,14 @@ pub(crate) fn span_of(call: &ToolCall, said: Option<Timestamp>) -> Option<(Times
     }
 }
 
-/// A number for a call, the same for calls that may be the same: made of what is always in memory of their
-/// arguments.
+/// Hash of what is always in memory of a call's arguments: equal for equal calls, and possibly for
+/// different ones.
 pub(crate) fn likeness_of(call: &ToolCall) -> u64 {
     let input = &call.input;
     hash_of(&(&call.name, &input.stub, input.bytes, input.lines))
 }
 
-/// A number for the whole of a body; nothing if that is on disk.
+/// Hash of a whole body; `None` if it is on disk.
 pub(crate) fn print_of(input: &Body) -> Option<NonZeroU64> {
     let hash = match &input.held {
         Held::Stub => hash_of(&input.stub),

@@ -1,4 +1,4 @@
-//! What a record has to do with the brief: no more than it says itself.
+//! Extracts the notes of an entry for the brief: no more than its records claim.
 
 use super::Whole;
 use super::outputs::{
@@ -19,37 +19,37 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::work::Work;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, is_textual};
 
-/// What a block says.
+/// A fact of a block.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Note {
-    /// A file was changed.
+    /// A changed file.
     Change(Box<FileChange>),
-    /// Git named a commit.
+    /// A commit named by git.
     Commit(Box<Committed>),
-    /// A command that changes something ended well.
+    /// A successful command with a side effect.
     Command(String),
-    /// Tests ran.
+    /// A test run.
     Test(Box<Tests>),
-    /// The model went on, and nothing else is said of that.
+    /// The model continued, without other notes in its answer.
     Answered,
-    /// Something ended well, so that what failed and is like it is mended.
+    /// A success, which mends earlier failures of the same kind.
     Done(Like),
-    /// Something failed.
+    /// A failure.
     Failed(Box<Failed>),
-    /// A call has no result or no end, or nobody told the model of its end.
+    /// A call without a result or end, or whose end the model was not told.
     Open(Box<What>),
 }
 
-/// A call in a few words.
+/// A short description of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum What {
     Words(String),
-    /// On files: which, depends on where the session began.
+    /// A verb and paths, which are shown relative to the session's root.
     Files(&'static str, String),
 }
 
 impl What {
-    /// With paths from the folder on where the session began.
+    /// The description, with paths relative to the session's root.
     pub(super) fn words(&self, root: Option<&str>) -> String {
         match self {
             Self::Words(words) => words.clone(),
@@ -64,12 +64,12 @@ impl What {
     }
 }
 
-/// A commit, as git names it.
+/// A commit as named by git.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Committed {
     pub(super) hash: String,
     pub(super) subject: String,
-    /// It took the place of the one before.
+    /// Whether it replaced the commit before.
     pub(super) is_amended: bool,
 }
 
@@ -78,52 +78,52 @@ pub(super) struct Committed {
 pub(super) struct FileChange {
     pub(super) path: String,
     pub(super) is_edit: bool,
-    /// Lines added and removed, if that is known.
+    /// Lines added and removed; `None` if unknown.
     pub(super) lines: Option<(usize, usize)>,
 }
 
-/// A run of tests.
+/// A test run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tests {
     pub(super) command: String,
-    /// What the same tests are known by: where they ran, and the command.
+    /// Identifies repeated runs of the same tests: folder and command.
     pub(super) like: String,
     pub(super) passed: Option<bool>,
-    /// How they failed, or at least the command did, and the line of the output that says so.
+    /// How the tests or the command failed, and the line of the output that explains it.
     pub(super) failed: Option<(Fault, Option<String>)>,
     pub(super) summary: Option<String>,
-    /// What is said of the run if no line of it says how it ended.
+    /// The facts of the result, shown if there is no summary line.
     pub(super) facts: String,
     pub(super) at: Option<Timestamp>,
 }
 
-/// Something that failed.
+/// A failure.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Failed {
     pub(super) what: What,
-    /// Why, as far as that is said.
+    /// The reason, if recorded.
     pub(super) reason: String,
-    /// The line of its output that says so.
+    /// The line of the output that explains it.
     pub(super) said: Option<String>,
     pub(super) fault: Fault,
     pub(super) like: Like,
 }
 
-/// In which way something went wrong.
+/// The way in which an action failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// It failed: what counts as a failure everywhere.
+    /// It failed, and its call counts as failed.
     Failed,
-    /// Its output tells of a failure, but the command ended well, so that its call counts as done.
+    /// Its output reports a failure, but the command succeeded, so that its call counts as done.
     Hidden,
-    /// The user or a policy did not allow it.
+    /// The user or a policy refused it.
     Refused,
-    /// Somebody ended it.
+    /// It was interrupted.
     Stopped,
 }
 
 impl Fault {
-    /// In a word, the same as the state of a call.
+    /// The name, as of the state of a call.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Failed | Self::Hidden => "failed",
@@ -132,7 +132,7 @@ impl Fault {
         }
     }
 
-    /// By the state of a call; nothing if that tells of none.
+    /// By the state of a call; `None` if that is not a failure.
     fn of(state: &ToolState) -> Option<Self> {
         match state {
             ToolState::Failed(_) => Some(Self::Failed),
@@ -143,7 +143,7 @@ impl Fault {
     }
 }
 
-/// What the same thing is known by.
+/// Identifies repeated actions of the same kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Like {
     Call(u64),
@@ -154,8 +154,8 @@ pub(super) enum Like {
     Error,
 }
 
-/// What the blocks of an entry say, each with its number, and whether bodies that are on disk would say more. `whole`
-/// gives a block with its bodies, if somebody can: no more than one of them has to be in memory.
+/// The notes of an entry's blocks, each with the index of the block, and whether bodies on disk may
+/// have more. `whole` returns a block with its bodies; only one at a time has to be in memory.
 pub(super) fn notes_of(entry: &Entry, whole: Whole<'_>) -> (Vec<(usize, Note)>, bool) {
     let mut noted = Noted::default();
     let mut is_answer = entry.role == Role::Assistant && !entry.marks.trace;
@@ -188,7 +188,7 @@ pub(super) fn notes_of(entry: &Entry, whole: Whole<'_>) -> (Vec<(usize, Note)>, 
 struct Noted {
     notes: Vec<(usize, Note)>,
     is_away: bool,
-    /// The number of the block that is looked at.
+    /// The index of the current block.
     block: usize,
 }
 
@@ -213,7 +213,7 @@ impl Noted {
         })));
     }
 
-    /// The line of the output that tells best why a call failed.
+    /// The line of the output that explains a failure best.
     fn said(&mut self, call: &ToolCall) -> Option<String> {
         self.is_away |= call.state.result()?.body.is_away();
         complaint_of(call)
@@ -254,7 +254,7 @@ impl Noted {
                 }
             }
             ToolState::Failed(_) | ToolState::Refused(_) | ToolState::Stopped(_) => {}
-            // Of calls that are written as text no results are recorded.
+            // Results of calls in the text of the model are not recorded.
             ToolState::Pending
             | ToolState::Running
             | ToolState::Streaming(_)
@@ -271,7 +271,7 @@ impl Noted {
         let is_edit = call.kind == ToolKind::Edit;
         let patch = call.state.result().and_then(|result| result.patch.as_ref());
         self.is_away |= patch.unwrap_or(&call.input).is_away();
-        // A file that was written whole took lines from one that is not known.
+        // Without a patch, the lines removed by writing a whole file are unknown.
         let is_counted = is_edit || patch.is_some();
         for path in paths_of(call) {
             let lines = change::changed_lines(call, &path).filter(|_| is_counted);
@@ -283,8 +283,8 @@ impl Noted {
         }
     }
 
-    /// Takes in a command. Answers whether that is all there is to say of it: it ran tests, so that their end is what
-    /// counts, or it has not ended.
+    /// Adds the notes of a shell command. Returns whether they are complete: it ran tests, whose
+    /// outcome counts, or it is still running.
     fn run(&mut self, call: &ToolCall) -> bool {
         let command = command_of(call);
         let result = call.state.result();
@@ -306,11 +306,11 @@ impl Noted {
         let is_away = |body: &Body| body.is_away();
         self.is_away |= is_away(&call.input);
         self.is_away |= is_judged_by_output && result.is_some_and(|result| is_away(&result.body));
-        // Without an exit code nobody knows how it ended.
+        // Without an exit code the outcome is unknown.
         let is_judged = !result.is_some_and(|result| is_done && result.body.flags.unjudged);
         if is_running {
             self.test(call, &steps, &output, facts.clone());
-            // What was acknowledged and has no end is open.
+            // Work that was acknowledged and has not ended is open.
             return !matches!(call.state, ToolState::Acknowledged(_));
         }
         let commits: Vec<_> = steps
@@ -356,17 +356,17 @@ impl Noted {
             }
         }
         if push_failed && is_done {
-            // What stands behind it ended well.
+            // The steps after the push succeeded.
             let reason = (facts.clone(), self.said(call));
             self.fail(what_of(call), reason, Fault::Hidden, Like::Push);
         }
-        // That a command ended well does not say that it committed or pushed.
+        // The success of the command does not imply that it committed or pushed.
         let is_unclear = is_done && (push_failed || !has_committed);
         self.test(call, &steps, &output, facts) || is_unclear
     }
 
-    /// Takes in the tests that a command ran. Answers whether there are any of which the end is known, or which are
-    /// all that can be said of it.
+    /// Adds a test run. Returns whether the command ran tests with a known outcome, or nothing
+    /// else.
     fn test(
         &mut self,
         call: &ToolCall,
@@ -395,10 +395,10 @@ impl Noted {
         let exit = end_of(steps, *last, is_done).filter(|_| is_whole && is_judged);
         let may_not_have_run = !is_done && !is_stopped && (exit.is_none() || !is_own_exit(&facts));
         if said.is_none() && may_not_have_run {
-            // It may have failed before any test ran, or was ended.
+            // It may have failed or been killed before any test ran.
             return false;
         }
-        // Tests that could not even begin end like those that failed: only a summary says so.
+        // Tests that failed to start have the same exit code as failed tests: only a summary tells.
         let passed = said
             .as_ref()
             .map(|(passed, _)| *passed)
@@ -430,7 +430,7 @@ impl Noted {
     }
 }
 
-/// Whether a command goes on, as far as its records tell; without an id of its work its words tell it.
+/// Whether a command is still running; without recorded work, by the text of its result.
 fn is_running(call: &ToolCall, facts: &str, output: &str) -> bool {
     match call.state.work() {
         _ if Fault::of(&call.state).is_some() => false,
@@ -439,7 +439,7 @@ fn is_running(call: &ToolCall, facts: &str, output: &str) -> bool {
     }
 }
 
-/// Words of a command in a row, without where its errors go.
+/// The words of a command on one line, without redirections of stderr.
 fn words_of(command: &str) -> String {
     let words = command
         .split_whitespace()
@@ -447,7 +447,8 @@ fn words_of(command: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a part of the output is cut away that may tell of failures: then what is left proves nothing.
+/// Whether a filter after the tests may have removed failures from the output, so that the rest
+/// proves nothing.
 fn is_cut(steps: &[SimpleCommand<'_>], number: usize) -> bool {
     let behind = steps.get(number + 1..).unwrap_or_default();
     behind
@@ -463,7 +464,7 @@ fn is_cut(steps: &[SimpleCommand<'_>], number: usize) -> bool {
         })
 }
 
-/// Whether a command with these facts ended by itself: not because it was not found, or was ended.
+/// Whether the exit code is the command's own, rather than that of a missing or killed command.
 fn is_own_exit(facts: &str) -> bool {
     let code = facts
         .split_once("exit ")
@@ -472,7 +473,7 @@ fn is_own_exit(facts: &str) -> bool {
         .is_some_and(|code| code < 124 && code != 0)
 }
 
-/// The files that a call is on, as it names them; one without a name if it names none.
+/// The paths that a call names; an empty one if it names none.
 fn paths_of(call: &ToolCall) -> Vec<String> {
     let headline = without_sgr(call.headline.trim());
     let paths: Vec<String> = listed(&headline).map(|path| normal(path, None)).collect();
@@ -492,7 +493,7 @@ fn what_of(call: &ToolCall) -> What {
     }
 }
 
-/// What was done to what, but not twice the same word.
+/// Joins a verb and its object, but not the same word twice.
 fn in_words(word: &str, line: &str) -> String {
     let line = line
         .strip_prefix(word)
@@ -501,7 +502,8 @@ fn in_words(word: &str, line: &str) -> String {
     format!("{word} {line}").trim_end().to_owned()
 }
 
-/// Why a call failed: the facts of its result, else how its output begins. What a command printed first is no reason.
+/// The reason of a failure: the facts of the result, otherwise the first line of the output, except
+/// of shell commands.
 fn reason_of(call: &ToolCall, result: &ToolResult) -> String {
     let is_tool_error = matches!(call.state, ToolState::Failed(_)) && call.kind != ToolKind::Run;
     if result.facts.is_blank() && is_tool_error {
@@ -519,7 +521,7 @@ fn first_line(text: &Text) -> String {
         .to_owned()
 }
 
-/// What a command is known by when it is run again: whatever was said of a commit, it is a commit.
+/// Identifies repeated commands. Commits are one kind, whatever their message.
 fn like_of_command(call: &ToolCall) -> Like {
     let command = command_of(call);
     let last = shell::simple_commands(&command)
@@ -539,7 +541,7 @@ fn like_of_command(call: &ToolCall) -> Like {
     }
 }
 
-/// The command that a call runs.
+/// The shell command of a call.
 fn command_of(call: &ToolCall) -> String {
     let named = |name: &&str| call.input.tree()?.get(name)?.as_text();
     let text = ["command", "cmd", "script"]

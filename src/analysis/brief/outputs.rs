@@ -1,4 +1,4 @@
-//! What outputs of commands say: how tests ended, which commit was made.
+//! Parses outputs of commands: results of test runs, commits, pushes.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use super::rows::ROW;
 use crate::model::text::{Text, prefix, without_sgr};
 use crate::model::tool::{ToolCall, ToolKind};
 
-/// Whether tests passed, and the line that says so. A failure anywhere is a failure of the whole.
+/// Whether tests passed, and the summary line. Any failed summary fails the whole run.
 pub(super) fn end_of_tests(output: &str) -> Option<(bool, String)> {
     let judged = output
         .lines()
@@ -25,7 +25,7 @@ pub(super) fn end_of_tests(output: &str) -> Option<(bool, String)> {
     last
 }
 
-/// Lines in which a tool that runs tests sums them up, and whether it says that they passed; the first that fits counts.
+/// Summary lines of test runners, and whether they mean success; the first match counts.
 static SUMMARIES: LazyLock<Vec<(Regex, Option<bool>)>> = LazyLock::new(|| {
     let summaries = [
         // cargo
@@ -50,7 +50,7 @@ static SUMMARIES: LazyLock<Vec<(Regex, Option<bool>)>> = LazyLock::new(|| {
         .collect()
 });
 
-/// What a line says of tests, if it is a summary of a tool that runs them.
+/// Whether a line is a summary of passed or failed tests.
 fn judge(line: &str) -> Option<bool> {
     if let Some((_, passed)) = SUMMARIES.iter().find(|(summary, _)| summary.is_match(line)) {
         return *passed;
@@ -79,7 +79,7 @@ fn judge(line: &str) -> Option<bool> {
     (failed || count_of(counts, &["passed"]) > Some(0)).then_some(!failed)
 }
 
-/// The sum of the numbers that stand before some words; none if none does.
+/// The sum of the numbers before these words; `None` without any.
 fn count_of(line: &str, words: &[&str]) -> Option<u64> {
     let parts: Vec<&str> = line
         .split([' ', ',', '|'])
@@ -92,7 +92,7 @@ fn count_of(line: &str, words: &[&str]) -> Option<u64> {
     numbers.reduce(u64::saturating_add)
 }
 
-/// Hashes and subjects of the commits that git says it made: `[main 1a2b3c4] Mend the lamp`.
+/// Hashes and subjects of commits in git's output: `[main 1a2b3c4] Mend the lamp`.
 pub(super) fn commits_of(output: &str) -> Vec<(String, String)> {
     let commit = |line: &str| {
         let (head, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
@@ -103,7 +103,7 @@ pub(super) fn commits_of(output: &str) -> Vec<(String, String)> {
     output.lines().filter_map(commit).collect()
 }
 
-/// What git says of a push.
+/// Whether a push succeeded, by git's output.
 pub(super) fn end_of_push(output: &str) -> Option<bool> {
     let mut end = None;
     for line in output.lines().map(str::trim) {
@@ -121,24 +121,24 @@ pub(super) fn end_of_push(output: &str) -> Option<bool> {
     end
 }
 
-/// Bytes of an output in which a complaint is looked for.
+/// Limit in bytes of an output that is searched for a complaint.
 const LOOKED_AT: usize = 64 << 10;
 
-/// Words of lines that tell what went wrong; `ValueError: x` is one, too.
+/// Words of lines that explain a failure; `ValueError: x` matches as well.
 static COMPLAINTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let words =
         r"(?i)(error|exception|fatal|panicked|failed|denied|not found|no such|cannot|unable to)\b";
     Regex::new(words).ok()
 });
 
-/// The line of the output of a call that tells best why it failed.
+/// The line of a call's output that explains a failure best.
 pub(crate) fn complaint_of(call: &ToolCall) -> Option<String> {
     let output = without_sgr(call.state.result()?.body.text_or_stub());
     complaint(&output, call.kind == ToolKind::Run)
 }
 
-/// The line of an output that tells best why it failed: the first that complains, else the last of a command and the
-/// first of any other tool.
+/// The line of an output that explains a failure best: the first with a complaint, otherwise the
+/// last line of a command and the first of any other tool.
 fn complaint(output: &str, is_command: bool) -> Option<String> {
     let lines = |text| {
         str::lines(text)
@@ -163,14 +163,14 @@ fn complaint(output: &str, is_command: bool) -> Option<String> {
     found.map(|line| Text::stub(line, ROW).to_string())
 }
 
-/// Whether what ran was stopped before it ended by itself, as the facts of a failed call say.
+/// Whether a call was interrupted, by the facts of its result.
 pub(super) fn was_stopped(facts: &str) -> bool {
     ["interrupted", "timed out", "aborted"]
         .iter()
         .any(|word| facts.contains(word))
 }
 
-/// Whether a command goes on after what is recorded of it.
+/// Whether a command is still running, by its facts and output.
 pub(super) fn still_runs(facts: &str, output: &str) -> bool {
     facts.contains("in the background")
         || facts.contains("still running as ")
@@ -183,7 +183,7 @@ pub(super) fn still_runs(facts: &str, output: &str) -> bool {
         .any(|words| output.starts_with(words))
 }
 
-/// Whether a filter lets lines through that tell of failed tests.
+/// Whether a filter passes lines that report failed tests.
 pub(super) fn shows_failures(filter: &str) -> bool {
     let filter = filter.to_lowercase();
     ["fail", "test result", "tests"]

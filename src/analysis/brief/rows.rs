@@ -1,4 +1,4 @@
-//! The brief in words: rows of its sections, each with the entry that it is about.
+//! Rows of the brief by section, each with the position of its subject.
 
 use std::collections::HashMap;
 
@@ -17,37 +17,36 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
-/// Characters of a row that may be long, and bytes that they are among.
+/// Limit of a row in characters, and of the text that it is taken from in bytes.
 pub(super) const ROW: usize = 140;
 const LINE: usize = 4 << 10;
 
 /// A section of the brief.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Section {
-    /// The prompts.
+    /// Prompts.
     Asked,
-    /// Files that were changed.
+    /// Changed files.
     Files,
-    /// Commits.
     Commits,
-    /// Commands that changed something.
+    /// Successful commands with side effects.
     Commands,
-    /// Test runs, and how the last one ended.
+    /// Test runs, and the outcome of the last one.
     Tests,
-    /// What failed; first what nothing has mended.
+    /// Failures, those not mended first.
     Failed,
-    /// What was not allowed or was stopped.
+    /// Refused and interrupted calls.
     Refused,
     /// Calls without a result.
     Open,
     /// Cost and time.
     Cost,
-    /// What led nowhere.
+    /// Loops, abandoned branches, and cache misses.
     Waste,
 }
 
 impl Section {
-    /// All of them, in order.
+    /// All sections, in order.
     pub(crate) const ALL: [Self; 10] = [
         Self::Asked,
         Self::Files,
@@ -61,7 +60,7 @@ impl Section {
         Self::Waste,
     ];
 
-    /// What stands before its row with this number, from 0: turns are known by their numbers.
+    /// The prefix of a row by its index: turns are numbered.
     pub(crate) fn lead(self, number: usize) -> String {
         if self == Self::Asked {
             format!("{:>2} ", number + 1)
@@ -70,7 +69,6 @@ impl Section {
         }
     }
 
-    /// In a word.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Asked => "asked",
@@ -87,35 +85,35 @@ impl Section {
     }
 }
 
-/// More calls without a recorded end are one row.
+/// Limit of calls without a recorded end that have rows of their own.
 const HANDFUL: usize = 5;
 
-/// How a row ends for the reader.
+/// The tone of a row's end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tone {
-    /// Neither well nor badly.
+    /// Neutral.
     #[default]
     Plain,
-    /// Well.
+    /// Success.
     Good,
-    /// Badly.
+    /// Failure.
     Bad,
 }
 
 /// A row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BriefRow {
-    /// What is written as code: a path, a hash, a command.
+    /// Text that is written as code: a path, a hash, a command.
     pub(crate) code: String,
-    /// The rest.
+    /// The remaining text.
     pub(crate) text: String,
-    /// Why, which has half of the row where not all of it has room.
+    /// The reason, which gets up to half of the row.
     pub(crate) why: String,
-    /// What came of it, which is shown even where all of it has no room.
+    /// The outcome, which is never truncated.
     pub(crate) end: String,
-    /// Whether that is good.
+    /// The tone of the outcome.
     pub(crate) tone: Tone,
-    /// What it is about.
+    /// Position of the subject.
     pub(crate) place: Option<Place>,
 }
 
@@ -128,7 +126,7 @@ impl BriefRow {
         }
     }
 
-    /// All of it.
+    /// The whole text of the row.
     pub(crate) fn words(&self) -> String {
         let parts = [self.code.as_str(), self.text.as_str()];
         parts
@@ -141,27 +139,22 @@ impl BriefRow {
     }
 }
 
-/// What the rows are made of.
+/// The indexes from which the rows are made.
 pub(crate) struct Sources<'a> {
-    /// The session.
     pub(crate) transcript: &'a Transcript,
-    /// What was done.
     pub(crate) brief: &'a Brief,
-    /// Cost and times.
     pub(crate) account: &'a Account,
-    /// What was done again and again.
     pub(crate) loops: &'a Loops,
-    /// What the cache missed.
     pub(crate) windows: &'a Windows,
-    /// Whether nothing will come of the session any more.
+    /// Whether the session gets no more records.
     pub(crate) is_over: bool,
 }
 
 impl Sources<'_> {
-    /// The first rows of a section, and how many it has.
+    /// The first rows of a section, and their total number.
     pub(crate) fn first(&self, section: Section, most: usize) -> (Vec<BriefRow>, usize) {
         if section == Section::Asked {
-            // An entry may have to be unpacked.
+            // Makes only the requested rows, because an entry may have to be unpacked.
             return (self.asked(most), self.transcript.turns().len());
         }
         let mut rows = self.rows(section);
@@ -170,7 +163,7 @@ impl Sources<'_> {
         (rows, all)
     }
 
-    /// The rows of a section, all of them.
+    /// All rows of a section.
     pub(crate) fn rows(&self, section: Section) -> Vec<BriefRow> {
         let brief = self.brief;
         match section {
@@ -266,7 +259,7 @@ impl Sources<'_> {
             words
         };
         let times = Times::of(self.transcript, self.account);
-        // That between the turns is time of theirs, too.
+        // Includes the time between turns.
         let waiting = self.account.time(None).of(Class::Human);
         let waiting = Some(waiting).filter(|ms| *ms > 0).or(times.waiting_ms);
         let parts = [
@@ -323,7 +316,7 @@ impl Sources<'_> {
         rows
     }
 
-    /// The request whose cache miss cost most, or paid for most again.
+    /// The request with the most expensive cache miss, or that which paid for most tokens again.
     fn costliest_miss(&self) -> Option<EntryId> {
         let rows = self
             .windows
@@ -339,7 +332,7 @@ impl Sources<'_> {
         costliest.map(|(entry, _)| entry)
     }
 
-    /// How often the cache missed what it had before, and what that cost, in USD.
+    /// The number of cache misses, and their cost in USD.
     pub(crate) fn cache_misses(&self) -> (usize, f64) {
         let missed = self.windows.lanes().map(|lane| self.windows.sums(lane));
         missed.fold((0, 0.0), |(misses, usd), sums| {
@@ -348,7 +341,7 @@ impl Sources<'_> {
     }
 }
 
-/// Equal rows are one, which leads to the last of them.
+/// Joins equal rows into one, with the position of the last.
 fn grouped(rows: impl Iterator<Item = BriefRow>) -> Vec<BriefRow> {
     let mut groups: Vec<(BriefRow, usize)> = Vec::new();
     let mut numbers = HashMap::new();
@@ -362,7 +355,7 @@ fn grouped(rows: impl Iterator<Item = BriefRow>) -> Vec<BriefRow> {
     let row = |(row, times): (BriefRow, usize)| {
         match times {
             1 => row,
-            // Beside code it is all that is said of it.
+            // Without a text beside the code, the count is the text.
             _ if row.text.is_empty() => BriefRow {
                 text: format!("{times} times"),
                 ..row
@@ -376,16 +369,16 @@ fn grouped(rows: impl Iterator<Item = BriefRow>) -> Vec<BriefRow> {
     groups.into_iter().map(row).collect()
 }
 
-/// When a session was, and how long what took.
+/// Start, end and durations of a session.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Times {
-    /// When the first turn began.
+    /// Start of the first turn.
     pub(crate) started: Option<Timestamp>,
-    /// When the last one ended.
+    /// End of the last turn.
     pub(crate) ended: Option<Timestamp>,
-    /// Work of model and tools, in ms.
+    /// Work of model and tools in ms.
     pub(crate) work_ms: Option<u64>,
-    /// Waiting for the human, in ms.
+    /// Waiting for the human in ms.
     pub(crate) waiting_ms: Option<u64>,
 }
 
@@ -406,7 +399,7 @@ impl Times {
         times
     }
 
-    /// From the first to the last, in ms.
+    /// From start to end in ms.
     pub(crate) fn span_ms(&self) -> Option<u64> {
         self.started
             .zip(self.ended)
@@ -414,8 +407,9 @@ impl Times {
     }
 }
 
-/// `pending`, or `lost` if no result will come; of work in the background `running`, `unknown` if nothing tells how it
-/// ended, and `undelivered` if the model was not told that it ended. Nothing if that is on its way.
+/// `pending`, or `lost` if no result will come; of background work `running`, `unknown` without a
+/// recorded end, and `undelivered` if the model was not told of its end. `None` if the notice may
+/// still arrive.
 pub(crate) fn word_of(transcript: &Transcript, open: &Open, is_over: bool) -> Option<&'static str> {
     let Some(entry) = transcript.get(open.place.entry) else {
         return Some("lost");
@@ -449,7 +443,7 @@ fn file(path: &str, change: &Change) -> BriefRow {
     }
 }
 
-/// How often tests ran, and how the last run ended.
+/// The number of test runs, and the outcome of the last one.
 fn tests(brief: &Brief) -> Vec<BriefRow> {
     let Some(last) = brief.tests.last() else {
         return Vec::new();
@@ -485,7 +479,7 @@ fn tests(brief: &Brief) -> Vec<BriefRow> {
     }]
 }
 
-/// What went wrong in some ways: there may be room for some, so what nobody mended comes first.
+/// Failures of some kinds, those not mended first because there may be no room for all.
 fn failed(brief: &Brief, is_such: impl Fn(Fault) -> bool) -> Vec<BriefRow> {
     let such = brief.failed.iter().filter(|failed| is_such(failed.fault));
     let (mended, unmended): (Vec<_>, Vec<_>) =
@@ -497,7 +491,7 @@ fn failed(brief: &Brief, is_such: impl Fn(Fault) -> bool) -> Vec<BriefRow> {
         .collect()
 }
 
-/// Failures, those that say the same and fared the same as one: the last of them, and how many.
+/// Groups failures with the same description and outcome: the last of each group, and their number.
 pub(crate) fn alike<'b>(
     failed: impl Iterator<Item = &'b Failure>,
 ) -> impl Iterator<Item = (&'b Failure, usize)> {
@@ -515,7 +509,7 @@ pub(crate) fn alike<'b>(
 }
 
 impl Failure {
-    /// Why, as far as that is known: `exit 101 · error: test failed`.
+    /// The reason: `exit 101 · error: test failed`.
     pub(crate) fn why(&self) -> String {
         let said = self.said.as_deref().map(line).unwrap_or_default();
         let reason = line(&self.reason);
@@ -559,12 +553,12 @@ impl Failure {
     }
 }
 
-/// Where an entry begins.
+/// The position of an entry's first block.
 fn start_of(entry: EntryId) -> Place {
     Place { entry, block: 0 }
 }
 
-/// The first line of a text, in so much room as a row has.
+/// The first line of a text, truncated to a row.
 pub(crate) fn line(text: &str) -> String {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default();

@@ -1,8 +1,8 @@
-//! Calls that ask the user.
+//! Calls that ask the user a question.
 
 use crate::model::tool::ToolCall;
 
-/// Tools that ask the user, without case and punctuation.
+/// Names of tools that ask the user, in lower case without punctuation.
 const ASKING: &[&str] = &[
     "askuserquestion",
     "askfollowupquestion",
@@ -15,7 +15,7 @@ const ASKING: &[&str] = &[
     "attemptcompletion",
 ];
 
-/// Whether a call asks the user, so that its time is the user's.
+/// Whether a call asks the user, so that its duration is the user's time.
 pub(crate) fn asks(call: &ToolCall) -> bool {
     let letters = call.name.chars().filter(char::is_ascii_alphanumeric);
     let name: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();

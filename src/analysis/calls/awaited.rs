@@ -1,25 +1,24 @@
-//! Which calls may still get their results: the one judgement of it, for figures, findings, rows and time alike.
+//! Which calls may still get their results; used by figures, findings, rows and time alike.
 //!
-//! A result may still come to a call of the newest answer of its lane, in the newest turn of a session that has
-//! not ended, as long as the history was not shortened since and nobody interrupted the work. The model was asked again after all others; what
-//! lies on a branch that the session left is asked of nobody.
+//! A call may still get a result if it is in the newest answer of its lane, in the newest turn of a
+//! session that has not ended, and neither a compaction nor an interruption followed. After every
+//! other answer the model got a further request; calls on abandoned branches get no results.
 
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolState};
 use crate::model::transcript::Transcript;
 
-/// What the judgement of all calls leans on.
+/// The state of a session that determines which calls are awaited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Awaited {
-    /// Place of the newest turn in the order, and when it began.
+    /// Position of the newest turn in the order, and its start.
     turn: (usize, Option<Timestamp>),
-    /// Whether the session has ended.
     has_ended: bool,
 }
 
 impl Awaited {
-    /// Of a settled transcript.
+    /// Computes it from a settled transcript.
     pub(crate) fn of(transcript: &Transcript) -> Self {
         let last = transcript.turns().len().checked_sub(1);
         Self {
@@ -28,7 +27,7 @@ impl Awaited {
         }
     }
 
-    /// Place of the newest turn in the order.
+    /// Position of the newest turn in the order.
     pub(crate) fn newest_turn(&self) -> usize {
         self.turn.0
     }
@@ -38,7 +37,7 @@ impl Awaited {
         self.has_ended
     }
 
-    /// Whether calls of an entry that have no result may still get one.
+    /// Whether calls without results in an entry may still get one.
     pub(crate) fn has(&self, transcript: &Transcript, id: EntryId) -> bool {
         !self.has_ended
             && transcript.latest_answer(transcript.lane_at(id)) == Some(id)
@@ -46,7 +45,8 @@ impl Awaited {
             && self.is_in_turn(transcript, id)
     }
 
-    /// Whether a call of a session that is at work still runs: its result may come, or its work goes on.
+    /// Whether a call of a live session is still running: its result may come, or its work
+    /// continues.
     pub(crate) fn runs(&self, transcript: &Transcript, id: EntryId, call: &ToolCall) -> bool {
         match call.state {
             ToolState::Acknowledged(_) => !self.has_ended,
@@ -54,7 +54,8 @@ impl Awaited {
         }
     }
 
-    /// Sub-agents may have files of their own, which stand behind all else: time says more of them.
+    /// Whether an entry is in the newest turn. Sub-agents may have files of their own, which are
+    /// last in the order, so timestamps take precedence for them.
     fn is_in_turn(&self, transcript: &Transcript, id: EntryId) -> bool {
         let (first, began) = match transcript.session_of(id) {
             Some((session, _)) => newest(transcript, transcript.turns_of(session).last().copied()),
@@ -72,12 +73,13 @@ impl Awaited {
         }
     }
 
-    /// Whether another turn began after an entry, or the session has ended: what was to be told until then is told.
+    /// Whether another turn began after an entry, or the session has ended, so that its notices
+    /// have been delivered.
     pub(crate) fn is_behind(&self, transcript: &Transcript, id: EntryId) -> bool {
         self.has_ended || !self.is_in_turn(transcript, id)
     }
 
-    /// The word for a call's state in JSON outputs: a call without a result that none will come for is lost.
+    /// The state of a call in JSON outputs: a call without a result that is not awaited is `lost`.
     pub(crate) fn word(
         &self,
         transcript: &Transcript,
@@ -92,7 +94,7 @@ impl Awaited {
     }
 }
 
-/// Where the newest turn stands in the order, and when it began.
+/// Position of a turn in the order, and its start.
 fn newest(transcript: &Transcript, turn: Option<usize>) -> (usize, Option<Timestamp>) {
     let turn = turn.and_then(|turn| transcript.turns().get(turn));
     (

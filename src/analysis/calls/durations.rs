@@ -1,29 +1,29 @@
-//! Durations of calls, and where one stands among them.
+//! Durations of calls, and their percentiles.
 
 use crate::model::edit::saturating_u32;
 use crate::model::tool::{Clocked, Took};
 
-/// Durations by length. Those of which only a bound is known are kept apart.
+/// Sorted durations. Those with only an upper bound are separate.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Durations {
     exact: Vec<u64>,
     bounds: Vec<u64>,
 }
 
-/// How durations spread, in ms.
+/// Percentiles of durations, in ms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spread {
-    /// Half of them took no longer.
+    /// The median.
     pub(crate) p50: u64,
-    /// Nineteen of twenty took no longer.
+    /// The 95th percentile.
     pub(crate) p95: u64,
-    /// The longest.
+    /// The maximum.
     pub(crate) max: u64,
-    /// All together.
+    /// The sum.
     pub(crate) sum: u64,
-    /// How many there are.
+    /// The number of durations.
     pub(crate) count: u32,
-    /// Whether these are bounds, because nothing better is known of any of them.
+    /// Whether these are upper bounds, because no exact duration is recorded.
     pub(crate) is_bound: bool,
 }
 
@@ -40,13 +40,13 @@ impl Extend<Took> for Durations {
 }
 
 impl Durations {
-    /// All were added.
+    /// To be called after durations were added.
     pub(super) fn sort(&mut self) {
         self.exact.sort_unstable();
         self.bounds.sort_unstable();
     }
 
-    /// Those that are spoken of, by length.
+    /// The exact durations; the bounds if there are none.
     fn sorted(&self) -> &[u64] {
         if self.exact.is_empty() {
             &self.bounds
@@ -55,10 +55,10 @@ impl Durations {
         }
     }
 
-    /// How they spread; nothing if none is known.
+    /// Percentiles; `None` without durations.
     pub(crate) fn spread(&self) -> Option<Spread> {
         let sorted = self.sorted();
-        // The shortest one that is at least as long as so many percent of all (nearest rank).
+        // The nearest-rank percentile.
         let quantile = |percent: usize| {
             sorted
                 .get((sorted.len() * percent).div_ceil(100).saturating_sub(1))
@@ -74,7 +74,7 @@ impl Durations {
         })
     }
 
-    /// How many took longer than this, of those that [`Durations::spread`] speaks of.
+    /// How many durations are longer, of those in [`Durations::spread`].
     pub(crate) fn longer_than(&self, ms: u64) -> u32 {
         let sorted = self.sorted();
         saturating_u32(sorted.len() - sorted.partition_point(|other| *other <= ms))

@@ -1,13 +1,14 @@
-//! Calls in flight: from the place in the reading order at which a call was made to the place at which
-//! its result came, in columns as of a graph of branches.
+//! Calls in flight: each spans the items from its request to its result in the reading order, and
+//! has a column as in a graph of branches.
 //!
-//! A result stands under its call, so what is shown here is what was said or asked meanwhile. That is known
-//! by the order of records, where call and result have records of their own in one file, else by times.
-//! A call that was never answered is in flight until the next prompt; one that started a sub-agent is as
-//! long as that works, and one whose work goes on after its result until that has ended.
+//! A result is shown under its call, so the items in between happened meanwhile. That is determined
+//! by the order of records, where call and result have records of their own in one file, otherwise
+//! by timestamps. A call without a result is in flight until the next prompt; one that started a
+//! sub-agent as long as that works, and one with work that continues after its result until the
+//! work has ended.
 //!
-//! Invariant: a call has the lowest column that is free when it is made, and keeps it; so what is appended
-//! changes no column.
+//! Invariant: a call gets the lowest free column at its start, and keeps it; so appended entries
+//! change no column.
 
 use super::Place;
 use crate::analysis::derived::lanes::Lanes;
@@ -19,33 +20,33 @@ mod sweep;
 
 use sweep::Item;
 
-/// Flights are found by so many entries together, for a look at one entry.
+/// Entries per page of the index by entry.
 const PAGE: usize = 64;
 
-/// A place in a lane: which entry of it, and the block.
+/// Position in a lane: the index of the entry, and of the block.
 pub(crate) type Spot = (usize, usize);
 
 /// A call in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Flight {
-    /// The call.
     pub(crate) call: Place,
-    /// Where in its lane it was made.
+    /// Position of the call in its lane.
     pub(crate) from: Spot,
-    /// The last item that began before the flight was over; `None` if it goes on to the end of the lane.
+    /// The last item that began before the flight ended; `None` if it extends to the end of the
+    /// lane.
     pub(crate) until: Option<Spot>,
-    /// Its column, from 0 on, among the flights of its lane.
+    /// Its column among the flights of its lane, from 0.
     pub(crate) column: usize,
-    /// In which order those end that end at the same place.
+    /// Order of flights that end at the same position.
     pub(crate) rank: i64,
-    /// Whether a result came.
+    /// Whether it has a result.
     pub(crate) is_answered: bool,
-    /// Whether a sub-agent works in it.
+    /// Whether it started a sub-agent.
     pub(crate) is_agent: bool,
 }
 
 impl Flight {
-    /// Whether it is in flight where an item begins.
+    /// Whether it is in flight at the start of an item.
     pub(crate) fn covers(&self, spot: Spot) -> bool {
         self.from <= spot && self.until.is_none_or(|until| spot <= until)
     }
@@ -55,7 +56,7 @@ impl Flight {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flights {
     lanes: Lanes,
-    /// By the number of the lane.
+    /// By lane number.
     of_lane: Vec<OfLane>,
 }
 
@@ -63,7 +64,7 @@ pub struct Flights {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct OfLane {
     flights: Vec<Flight>,
-    /// Which of them there are in so many entries each.
+    /// Indexes of the flights that overlap each page.
     in_pages: Vec<Vec<usize>>,
 }
 
@@ -106,19 +107,19 @@ impl Derived for Flights {
 }
 
 impl Flights {
-    // === questions ===
+    // === queries ===
 
-    /// Where an item stands in its lane.
+    /// Position of an item in its lane.
     pub(crate) fn spot(&self, id: EntryId, block: usize) -> Option<Spot> {
         self.lanes.place_of(id).map(|(_, place)| (place, block))
     }
 
-    /// Entries of the same lane behind this one.
+    /// The following entries of the same lane.
     pub(crate) fn behind(&self, id: EntryId) -> &[EntryId] {
         self.lanes.behind(id)
     }
 
-    /// Flights around an entry.
+    /// Flights that overlap the page of an entry.
     fn around(&self, id: EntryId) -> impl Iterator<Item = &Flight> {
         let found = self.lanes.place_of(id);
         let lane = found.and_then(|(number, place)| Some((self.of_lane.get(number)?, place)));
@@ -128,7 +129,7 @@ impl Flights {
         })
     }
 
-    /// Whether another call of its lane is in flight at the same time, as far as what is around an entry tells.
+    /// Whether another call of its lane is in flight at the same time, among those around an entry.
     pub(crate) fn overlaps(&self, id: EntryId, flight: &Flight) -> bool {
         let reaches = |from: Spot, until: Option<Spot>| until.is_none_or(|until| from <= until);
         self.around(id).any(|other| {
@@ -138,8 +139,8 @@ impl Flights {
         })
     }
 
-    /// Calls of its lane that are in flight anywhere in an entry. Its own calls that are not among them have the
-    /// first column, which is free there, and ends with its own rows.
+    /// Flights that overlap an entry. Its own calls that are not among them have the first column,
+    /// which is free there, and end with their own rows.
     pub(crate) fn beside(&self, id: EntryId) -> impl Iterator<Item = &Flight> {
         let place = self.lanes.place_of(id).map_or(0, |(_, place)| place);
         self.around(id).filter(move |flight| {

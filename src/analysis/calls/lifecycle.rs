@@ -1,8 +1,9 @@
-//! The life of a call: when its result acknowledged it, when its work ended, when the model was told, and when it saw that.
+//! The lifecycle of a call: when its result acknowledged it, when its work ended, when the model
+//! was told, and when it answered.
 //!
-//! For most calls the result is all three. Of work that goes on after its result other records tell the end, and who is
-//! told of it is another question than whether it is recorded: what is put into a queue and taken out again was told to
-//! nobody.
+//! For most calls the result is all of these. The end of work that continues after the result is in
+//! other records, and a recorded end is not necessarily delivered: a notice that is queued and
+//! removed again was told to nobody.
 
 use std::sync::OnceLock;
 
@@ -16,53 +17,55 @@ use crate::model::tool::work::{Carrier, End, Update, Work};
 use crate::model::tool::{ToolCall, ToolResult};
 use crate::model::transcript::Transcript;
 
-/// What is told later than so many ms after the end is late, if the reader's settings say nothing else.
+/// Default of the setting for late notices, in ms after the end.
 const USUALLY_LATE_MS: u64 = 5 * 60 * 1000;
 static LATE_MS: OnceLock<u64> = OnceLock::new();
 
-/// What is told later than so many ms after the end is late.
+/// A notice that is later than this after the end, in ms, is late.
 pub(crate) fn late_ms() -> u64 {
     *LATE_MS.get().unwrap_or(&USUALLY_LATE_MS)
 }
 
-/// Sets how many ms that are. To be called once, before anything is judged; later calls change nothing.
+/// Sets the limit of late notices. To be called once, before anything is judged; later calls have
+/// no effect.
 pub(crate) fn install_late(ms: u64) {
     // A second call would judge one session by two limits.
     let _ = LATE_MS.set(ms);
 }
 
-/// The life of a call.
+/// The lifecycle of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Lifecycle<'a> {
-    /// When its own result came.
+    /// The timestamp of its own result.
     pub(crate) acknowledged: Option<Timestamp>,
-    /// When the model asked how it stands.
+    /// Polls of its work by the model.
     pub(crate) polls: Vec<&'a Update>,
-    /// How its work ended.
+    /// The end of its work.
     pub(crate) completed: Option<Completed<'a>>,
-    /// When the model was told, and the key of what told it.
+    /// When the model was told, and the key of the record.
     pub(crate) delivered: Option<(Option<Timestamp>, &'a Key)>,
-    /// Whether work went on after its result.
+    /// Whether its work continued after its result.
     pub(crate) is_detached: bool,
-    /// Whether its work goes on.
+    /// Whether its work is still running.
     pub(crate) is_running: bool,
-    /// Whether its end is recorded, and the model went on, or nothing goes on any more, without having been told.
+    /// Whether its end is recorded, but the model continued, or the session ended, without having
+    /// been told.
     pub(crate) is_undelivered: bool,
 }
 
-/// How the work of a call ended.
+/// The end of a call's work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Completed<'a> {
-    /// When.
     pub(crate) at: Option<Timestamp>,
     /// The exit code of a command.
     pub(crate) exit: Option<i64>,
-    /// The key of the entry whose record tells it.
+    /// The key of the entry that records it.
     pub(crate) by: &'a Key,
 }
 
 impl<'a> Lifecycle<'a> {
-    /// The life of a call of an entry with this key. `is_over`: nothing will come of the session any more.
+    /// The lifecycle of a call. `key` is that of its entry. `is_over`: the session gets no more
+    /// records.
     pub(crate) fn of(
         transcript: &Transcript,
         (id, key): (EntryId, &'a Key),
@@ -109,13 +112,13 @@ impl<'a> Lifecycle<'a> {
         life
     }
 
-    /// What was said in its lane after its end, where the model should have been told of that.
+    /// The entry in its lane after its end that should have delivered the notice.
     pub(crate) fn left_out_by(&self, transcript: &Transcript, id: EntryId) -> Option<EntryId> {
         let entry = said_since(transcript, id, self.completed?.at?)?;
         transcript.find(&entry.key)
     }
 
-    /// The first answer in the lane of the call after the model was told, and its time.
+    /// The first answer in the call's lane after the model was told, and its timestamp.
     pub(crate) fn seen(
         &self,
         transcript: &Transcript,
@@ -125,7 +128,7 @@ impl<'a> Lifecycle<'a> {
         answer_after(transcript, id, at?)
     }
 
-    /// How long after the end the model was told, in ms.
+    /// The delay of the notice after the end, in ms.
     pub(crate) fn delay(&self) -> Option<u64> {
         let (update, _) = self.delivered?;
         let (ended, update) = (self.completed?.at?, update?);
@@ -133,35 +136,34 @@ impl<'a> Lifecycle<'a> {
     }
 }
 
-/// What an entry tells of the end of work in the background.
+/// The end of background work according to an entry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Report<'a> {
-    /// The call whose work it was.
+    /// The call that began the work.
     pub(crate) call: &'a ToolCall,
-    /// How it ended.
     pub(crate) end: End,
-    /// How long it took, in ms.
+    /// The duration in ms.
     pub(crate) ran: Option<u64>,
-    /// What it is among all that tells of this end.
+    /// The role of the entry among all that report this end.
     pub(crate) part: Part,
 }
 
-/// What a record is among all that tell of one end of work.
+/// The role of a record among all that report one end of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// It told the model, so many ms after the end.
+    /// It told the model; with the delay after the end in ms.
     First(Option<u64>),
     /// It told the model once more.
     Again,
-    /// It waits to be told, or waited.
+    /// It is or was queued for the model.
     Queued,
-    /// The program noted it for itself.
+    /// It is for the program only.
     Noted,
-    /// It is all there is: the model was never told.
+    /// No record told the model.
     Missed,
 }
 
-/// What an entry tells of ends of work. `is_over`: nothing will come of the session any more.
+/// The ends of work that an entry reports. `is_over`: the session gets no more records.
 pub(crate) fn reports<'a>(
     transcript: &'a Transcript,
     entry: &'a Entry,
@@ -206,7 +208,8 @@ pub(crate) fn reports<'a>(
     all
 }
 
-/// Whether the model answered after a time, in the lane and behind the entry of a call. The newest answer mostly tells.
+/// Whether the model answered after a time, in the lane and after the entry of a call. Checks the
+/// newest answer first, which mostly suffices.
 fn is_answered_after(transcript: &Transcript, id: EntryId, time: Timestamp) -> bool {
     let by_newest = || {
         let newest = transcript.latest_answer(transcript.lane_at(id))?;
@@ -216,8 +219,8 @@ fn is_answered_after(transcript: &Transcript, id: EntryId, time: Timestamp) -> b
     by_newest() == Some(true) || answer_after(transcript, id, time).is_some()
 }
 
-/// What was put into the conversation in the lane of a call after a time, to which no answer came so far: a prompt, or a
-/// notice of other work. What waited to be told at that time was left out then.
+/// The first unanswered prompt or notice in a call's lane after a time. A notice that was queued by
+/// then should have been delivered with it.
 fn said_since(transcript: &Transcript, id: EntryId, time: Timestamp) -> Option<&Entry> {
     let since = transcript.lane_backwards(transcript.lane_at(id)).take(FAR);
     let mut since = since.take_while(|entry| entry.at.is_none_or(|at| at > time));
@@ -230,10 +233,10 @@ fn said_since(transcript: &Transcript, id: EntryId, time: Timestamp) -> Option<&
     since.find(|entry| entry.at.is_some() && (entry.marks.prompt || is_notice(entry)))
 }
 
-/// What is farther behind a call is not looked through for the answer that saw its end.
+/// Limit of entries that are searched.
 const FAR: usize = 10_000;
 
-/// The first answer in the lane of an entry that came after a time, and when that was.
+/// The first answer in an entry's lane at or after a time, and its timestamp.
 fn answer_after(
     transcript: &Transcript,
     id: EntryId,
@@ -245,8 +248,9 @@ fn answer_after(
     behind.find_map(|(id, entry)| Some((id, entry.at.filter(|at| *at >= time)?)))
 }
 
-/// The stations of a call whose work goes on after its result: the call, what first tells the end, what told the model,
-/// and the answer that saw it. What the model got by asking stands with the call that asked.
+/// The positions in the lifecycle of a call with background work: the call, the first record of its
+/// end, the record that told the model, and the first answer after it. The result of a poll is at
+/// the polling call.
 pub(crate) fn stations(transcript: &Transcript, call: Place) -> Vec<Place> {
     let Some(entry) = transcript.get(call.entry) else {
         return Vec::new();
@@ -281,8 +285,9 @@ pub(crate) fn stations(transcript: &Transcript, call: Place) -> Vec<Place> {
     all
 }
 
-/// The calls that an item has to do with: one whose work goes on after its result, one about whose work it tells, one of
-/// which it is the answer that saw the end: what stands between it and the answer before, and what that asked, tells it.
+/// The calls that an item is about: its own if it has background work, the one whose work it
+/// reports, and the one whose end it answers: that is reported between it and the answer before, or
+/// by a call of that.
 pub(crate) fn subjects(transcript: &Transcript, item: Place) -> Vec<Place> {
     let Some(entry) = transcript.get(item.entry) else {
         return Vec::new();
@@ -318,7 +323,7 @@ pub(crate) fn subjects(transcript: &Transcript, item: Place) -> Vec<Place> {
     works.into_iter().chain(reported).chain(seen()).collect()
 }
 
-/// The item that a key names: an entry, or the call that has this id or this result.
+/// The position of a key: that of an entry, of a call's id or of its result.
 fn holder(transcript: &Transcript, from: EntryId, key: &Key) -> Option<Place> {
     if let Some(entry) = transcript.find(key) {
         return Some(Place { entry, block: 0 });
@@ -337,7 +342,7 @@ fn holder(transcript: &Transcript, from: EntryId, key: &Key) -> Option<Place> {
         })
 }
 
-/// The exit code among the facts of a result, which begin with it.
+/// The exit code, which is the first of a result's facts.
 fn exit_of(result: &ToolResult) -> Option<i64> {
     let facts: &Text = &result.facts;
     let code = facts.strip_prefix("exit ")?;

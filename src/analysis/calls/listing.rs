@@ -1,10 +1,10 @@
-//! All calls, for tables of them.
+//! Lists of calls for tables.
 
 use super::tools::{Tool, Tools};
 use super::{Calls, Place};
 
 impl Calls {
-    /// All calls in the order of the file.
+    /// All calls in file order.
     pub(crate) fn all(&self) -> impl Iterator<Item = Place> {
         self.all.iter().copied()
     }
@@ -14,7 +14,7 @@ impl Calls {
         self.tools.by_name.get(name)
     }
 
-    /// The calls of a tool in the order of the file.
+    /// The calls of a tool in file order.
     pub(crate) fn of_tool(&self, name: &str) -> impl Iterator<Item = Place> {
         self.tools
             .by_name
@@ -23,7 +23,7 @@ impl Calls {
             .flat_map(|tool| tool.calls.iter().copied())
     }
 
-    /// The tools of some calls only.
+    /// Aggregates some calls by tool.
     pub(crate) fn tools_among(&self, places: impl Iterator<Item = Place>) -> Tools {
         let mut tools = Tools::default();
         for place in places {
@@ -35,7 +35,7 @@ impl Calls {
         tools
     }
 
-    /// Calls that start sub-agents, in the order of the file.
+    /// Calls that start sub-agents, in file order.
     pub(crate) fn delegates(&self) -> impl Iterator<Item = Place> {
         self.delegates.iter().copied()
     }

@@ -1,4 +1,5 @@
-//! Entries of one transcript in another one of the same session: the key is the same, the id need not be.
+//! Finds entries of one transcript in another one of the same session: keys are the same, ids may
+//! differ.
 
 use std::collections::HashSet;
 
@@ -6,7 +7,7 @@ use super::Place;
 use crate::model::entry::EntryId;
 use crate::model::transcript::Transcript;
 
-/// The transcript that was shown, and the one that has taken its place.
+/// The transcript that was shown, and the one that replaced it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lookup<'t> {
     pub(crate) before: &'t Transcript,
@@ -14,12 +15,12 @@ pub(crate) struct Lookup<'t> {
 }
 
 impl Lookup<'_> {
-    /// The same entry, if it is there.
+    /// The same entry; `None` if it is missing.
     pub(crate) fn entry(&self, id: EntryId) -> Option<EntryId> {
         self.now.find(&self.before.get(id)?.key)
     }
 
-    /// Those of some entries that are there.
+    /// The same entries, without missing ones.
     pub(crate) fn entries<'i, C>(&self, ids: &'i C) -> C
     where
         C: FromIterator<EntryId>,
@@ -43,7 +44,7 @@ impl Lookup<'_> {
         })
     }
 
-    /// Those of some blocks whose entries are there.
+    /// The same blocks, without those of missing entries.
     pub(crate) fn blocks(&self, places: &HashSet<Place>) -> HashSet<Place> {
         places
             .iter()

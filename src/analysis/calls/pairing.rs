@@ -1,4 +1,4 @@
-//! How calls and results pair up.
+//! Counts of paired and unpaired calls and results.
 
 use super::awaited::Awaited;
 use super::lifecycle::Lifecycle;
@@ -7,41 +7,41 @@ use crate::model::tool::is_textual;
 use crate::model::tool::{ToolResult, ToolState, Verdict};
 use crate::model::transcript::Transcript;
 
-/// Counts as in `tv.stats/2`.
+/// The counts of `tv.stats/2`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PairingCounts {
     /// Distinct calls.
     pub(crate) calls: u64,
-    /// Distinct results, duplicates not counted.
+    /// Distinct results without duplicates.
     pub(crate) results: u64,
-    /// Calls with exactly their own result.
+    /// Calls with their own result.
     pub(crate) paired: u64,
     /// Results marked as errors.
     pub(crate) failed: u64,
-    /// Results of calls that were not allowed.
+    /// Results of refused calls.
     pub(crate) refused: u64,
-    /// Results of calls that were stopped before their end.
+    /// Results of interrupted calls.
     pub(crate) stopped: u64,
-    /// Calls whose results only say that they began, and that go on.
+    /// Calls with running background work.
     pub(crate) running: u64,
-    /// Others of them, of which nothing tells how they ended.
+    /// Calls with background work without a recorded end.
     pub(crate) without_end: u64,
-    /// Calls whose end is recorded and was never told to the model.
+    /// Calls whose end is recorded, but was never told to the model.
     pub(crate) undelivered: u64,
     /// Calls without a result that may still get one.
     pub pending: u64,
     /// Other calls without a result.
     pub orphan_calls: u64,
-    /// Results whose call does not exist.
+    /// Results without a call.
     pub orphan_results: u64,
-    /// Further results of a call that has one.
+    /// Duplicate results.
     pub(crate) duplicate_results: u64,
-    /// Calls that the model wrote into its text. They have no ids, so whether they pair is not known,
-    /// and they are not among the other counts.
+    /// Calls in the text of the model. They have no ids, so their pairing is unknown, and they are
+    /// not in the other counts.
     pub(crate) textual_calls: u64,
 }
 
-/// Counts all lanes and branches. `is_over`: nothing will come of the session any more.
+/// Counts all lanes and branches. `is_over`: the session gets no more records.
 pub fn count(transcript: &Transcript, is_over: bool) -> PairingCounts {
     let mut pairing = Pairing::of(transcript, is_over);
     let mut passing = transcript.passing();
@@ -54,7 +54,7 @@ pub fn count(transcript: &Transcript, is_over: bool) -> PairingCounts {
     pairing.counts()
 }
 
-/// Counts entry by entry, for who goes over all of them anyway.
+/// Counts entry by entry, for callers that iterate over all entries anyway.
 pub(crate) struct Pairing<'t> {
     transcript: &'t Transcript,
     awaited: Awaited,
@@ -63,7 +63,7 @@ pub(crate) struct Pairing<'t> {
 }
 
 impl<'t> Pairing<'t> {
-    /// Nothing is counted yet. `is_over`: nothing will come of the session any more.
+    /// `is_over`: the session gets no more records.
     pub(crate) fn of(transcript: &'t Transcript, is_over: bool) -> Self {
         Self {
             transcript,
@@ -75,7 +75,7 @@ impl<'t> Pairing<'t> {
 
     /// Counts an entry.
     pub(crate) fn add(&mut self, id: EntryId, entry: &Entry) {
-        // A copy of another session's entries is told there.
+        // A copy is counted in its own session.
         if entry.marks.copy {
             return;
         }
@@ -95,7 +95,7 @@ impl<'t> Pairing<'t> {
         }
     }
 
-    /// All that was counted.
+    /// The final counts.
     pub(crate) fn counts(self) -> PairingCounts {
         let results = self.counts.paired + self.counts.orphan_results;
         PairingCounts {
@@ -139,7 +139,7 @@ fn count_entry(
                 }
             }
             BlockKind::Result(stray) => {
-                // The call may have come after the stray was made, so the mark alone does not say.
+                // The call may have been added after the stray result, so its mark is not enough.
                 let call_exists = !transcript.entries_with_call(&stray.call).is_empty();
                 if stray.duplicate || call_exists {
                     counts.duplicate_results += 1;

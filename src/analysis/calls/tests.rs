@@ -1,4 +1,4 @@
-//! Calls by tool, by time and by arguments, while they come and change.
+//! Calls by tool, time and arguments, while they are added and changed.
 
 use super::{Calls, Earlier, Place};
 use crate::analysis::derived::Memo;
@@ -71,7 +71,7 @@ impl Fixture {
         }
     }
 
-    /// Keys of the calls at these places.
+    /// Keys of the calls at these positions.
     fn keys(&self, places: &[Place]) -> Vec<String> {
         let key = |place: &Place| {
             place
@@ -194,7 +194,7 @@ fn durations_are_those_of_the_tool() {
         );
         result(out, "a", Some(10), Verdict::Failed);
         result(out, "c", Some(7), Verdict::Done);
-        // The clock went backwards: how long this took is not known.
+        // The clock went backwards: the duration is unknown.
         result(out, "d", Some(100), Verdict::Done);
     });
     let bash = fixture.calls.tool(&Text::from("bash")).unwrap();
@@ -240,7 +240,7 @@ fn calls_have_numbers_in_the_order_of_the_file() {
 #[test]
 fn the_same_call_is_one_with_the_same_arguments() {
     let mut fixture = Fixture::default();
-    // Alike as far as their stubs and sizes go.
+    // Equal stubs and sizes.
     fixture.feed(|out| {
         message(out, "m", None, &[("a", "bash", "cargo test --lib", None)]);
         message(out, "n", None, &[("b", "bash", "cargo test --doc", None)]);
@@ -288,7 +288,7 @@ fn arguments_on_disk_are_not_guessed_but_remembered() {
             ..Earlier::default()
         }
     );
-    // Nothing but the result is news of the call, and what it asked for was read before.
+    // Only the result changes the call; its arguments were read before.
     fixture.feed(|out| result(out, "b", Some(40), Verdict::Done));
     assert_eq!(fixture.keys(&fixture.calls.earlier(place, 10).calls), ["a"]);
     fixture.transcript.fill(&ids, &contents);

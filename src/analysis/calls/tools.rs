@@ -1,4 +1,4 @@
-//! Calls summed up by tool.
+//! Calls aggregated by tool.
 
 use std::collections::BTreeMap;
 
@@ -7,25 +7,25 @@ use super::{Known, Place};
 use crate::model::text::Name;
 use crate::model::tool::ToolState;
 
-/// How a call ended, or not: what needs a look comes first.
+/// Outcome of a call, the most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Outcome {
     /// Ended with an error.
     Failed,
-    /// Was not allowed.
+    /// Refused by the user or a policy.
     Refused,
-    /// Stopped or interrupted, with or without a result.
+    /// Interrupted, with or without a result.
     Lost,
-    /// Has no result, so far.
+    /// No result so far.
     Open,
-    /// Nobody recorded how it ended.
+    /// The outcome is not recorded.
     Unrecorded,
-    /// Ended well.
+    /// Ended successfully.
     Done,
 }
 
 impl Outcome {
-    /// How a call with this state ended.
+    /// The outcome of a call in this state.
     pub(crate) fn of(state: &ToolState) -> Self {
         match state {
             ToolState::Failed(_) => Self::Failed,
@@ -40,12 +40,12 @@ impl Outcome {
         }
     }
 
-    /// Whether it ended well, as far as is known.
+    /// Whether it succeeded, or its outcome is not recorded.
     pub(crate) fn is_good(self) -> bool {
         matches!(self, Self::Done | Self::Unrecorded)
     }
 
-    /// Whether it ended without having been done.
+    /// Whether it ended without success.
     pub(crate) fn is_undone(self) -> bool {
         matches!(self, Self::Failed | Self::Refused | Self::Lost)
     }
@@ -54,7 +54,7 @@ impl Outcome {
 /// The calls of one tool.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Tool {
-    /// In the order of the file.
+    /// In file order.
     pub(super) calls: Vec<Place>,
     pub(crate) durations: Durations,
     outcomes: [usize; 6],
@@ -62,27 +62,27 @@ pub(crate) struct Tool {
 }
 
 impl Tool {
-    /// How many there are.
+    /// The number of calls.
     pub(crate) fn count(&self) -> usize {
         self.calls.len()
     }
 
-    /// How many failed.
+    /// The number of failed calls.
     pub(crate) fn failed(&self) -> usize {
         self.ended(Outcome::Failed)
     }
 
-    /// Those without a result, for whatever reason.
+    /// The number of calls without a result.
     pub(crate) fn open(&self) -> usize {
         self.ended(Outcome::Open) + self.ended(Outcome::Lost)
     }
 
-    /// How many ended like this.
+    /// The number of calls with this outcome.
     pub(crate) fn ended(&self, outcome: Outcome) -> usize {
         self.outcomes.get(outcome as usize).copied().unwrap_or(0)
     }
 
-    /// Size of all their results, in bytes.
+    /// Size of all results in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -100,8 +100,8 @@ impl Tools {
         self.by_name.iter()
     }
 
-    /// Time that tools took, in ms: calls that ran side by side count each. Whether a part of it is only
-    /// known to be no more than that.
+    /// Sum of durations in ms, parallel calls counted separately; and whether a part of it is an
+    /// upper bound.
     pub(crate) fn time(&self) -> (u64, bool) {
         let spreads = self.iter().filter_map(|(_, tool)| tool.durations.spread());
         spreads.fold((0, false), |(sum, is_bound), spread| {
@@ -120,7 +120,7 @@ impl Tools {
         tool.durations.extend(known.took);
     }
 
-    /// All calls were added.
+    /// To be called after calls were added.
     pub(super) fn sort(&mut self) {
         self.by_name
             .values_mut()

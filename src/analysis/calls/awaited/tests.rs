@@ -83,7 +83,7 @@ impl Fixture {
         self.feed(|out, _| out.meta(MetaEdit::Live(Some(is_live))))
     }
 
-    /// Whether the calls of an entry are awaited; and figures and findings say the same of all.
+    /// Whether the calls of an entry are awaited; checks that figures and findings agree.
     fn awaits(&self, key: &str) -> bool {
         let awaited = Awaited::of(&self.transcript);
         let counts = pairing::count(&self.transcript, true);

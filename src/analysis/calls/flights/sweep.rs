@@ -1,4 +1,4 @@
-//! One item after the other along a lane: which calls are in flight where it begins.
+//! Walks along the items of a lane, and tracks the calls in flight at the start of each.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::model::record::{FileId, Origin};
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
-/// More calls at a time are not followed: no gutter shows so many.
+/// Limit of parallel calls that are tracked: no gutter shows more.
 const MOST: usize = 64;
 
 /// A call in flight.
@@ -19,37 +19,37 @@ struct Active {
     flight: Flight,
     /// The last item that began meanwhile.
     last: Spot,
-    /// The record of the result, if that is another one than the call's.
+    /// The record of the result, if it is not that of the call.
     record: Option<(FileId, u64)>,
-    /// When the result came.
+    /// The timestamp of the result.
     at: Option<Timestamp>,
-    /// When its sub-agent was heard of last.
+    /// The last timestamp of its sub-agent.
     heard: Option<Timestamp>,
 }
 
-/// What says which calls were in flight where something began.
+/// Facts of an item: the position and time at which it began.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
     record: u64,
-    /// Its time, if it has one.
+    /// Valid if `is_timed`.
     at: Timestamp,
     file: FileId,
     /// The last of its blocks.
     block: u32,
-    /// Stands for the id of a call among those of its entry.
+    /// Hash of the call's id, to find it among those of its entry.
     call: u32,
     kind: Kind,
     is_prompt: bool,
     is_timed: bool,
-    /// Whether its time is that of the call, and not that of the entry.
+    /// Whether `at` is that of the call rather than of the entry.
     is_started: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
-    /// Blocks of one record that follow one another.
+    /// Successive blocks of one record.
     Said,
-    /// A call as it was made.
+    /// A call.
     Call,
     /// The result of the call before.
     Result,
@@ -95,7 +95,8 @@ pub(super) fn read(transcript: &Transcript, entry: &Entry, out: &mut Out<'_, Ite
                 let own = (result.body.from.file, result.body.from.at);
                 match &result.work {
                     None => out.push(item(Kind::Result, own, block, result.at)),
-                    // The record of the result only says that it began: when its work ended is known by time alone.
+                    // The result's record only acknowledges the start: the end of the work is known
+                    // by timestamp alone.
                     Some(_) if result.ended().is_some() => {
                         out.push(item(Kind::Result, (file, record), block, result.ended()));
                     }
@@ -110,10 +111,10 @@ pub(super) fn read(transcript: &Transcript, entry: &Entry, out: &mut Out<'_, Ite
     }
 }
 
-/// When sub-agents were heard of last, by the entry of their call and what stands for its id.
+/// The last timestamps of sub-agents, by the entry of their call and the hash of its id.
 pub(super) type Agents = HashMap<(EntryId, u32), Option<Timestamp>>;
 
-/// The sub-agents of all calls; of several of one call the last.
+/// The sub-agents of all calls; if a call has several, the last one.
 pub(super) fn agents(transcript: &Transcript, facts: &Facts<Item>) -> Agents {
     let mut agents = Agents::new();
     for lane in transcript.lanes() {
@@ -163,20 +164,20 @@ pub(super) fn of_lane(facts: &Facts<Item>, agents: &Agents, ids: &[EntryId]) -> 
     sweep.done
 }
 
-/// The way along a lane.
+/// The state of the walk along a lane.
 struct Sweep<'a> {
     agents: &'a Agents,
-    /// Calls in flight, in the order of their columns.
+    /// Calls in flight, sorted by column.
     active: Vec<Active>,
     done: Vec<Flight>,
 }
 
 impl Sweep<'_> {
-    /// An item begins.
+    /// Processes the start of an item.
     fn pass(&mut self, spot: Spot, item: &Item) {
         let mut active = std::mem::take(&mut self.active);
         active.retain_mut(|active| {
-            // Of blocks of one entry only calls have times of their own.
+            // Of the blocks of one entry only calls have timestamps of their own.
             let is_own = active.flight.from.0 == spot.0 && !item.is_started;
             match active.is_in_flight(item, is_own) {
                 Some(true) => {
@@ -234,7 +235,7 @@ impl Sweep<'_> {
         );
     }
 
-    /// Notes a flight, unless it has the first column for itself, and only its own rows.
+    /// Adds a flight, unless it is alone in the first column and covers only its own rows.
     fn push(&mut self, active: &Active, until: Option<Spot>) {
         let flight = Flight {
             until,
@@ -247,7 +248,7 @@ impl Sweep<'_> {
 }
 
 impl Active {
-    /// Whether it is in flight where an item begins; nothing if that item does not say.
+    /// Whether it is in flight at the start of an item; `None` if the item does not determine it.
     fn is_in_flight(&self, item: &Item, is_own: bool) -> Option<bool> {
         let is_before =
             |end: Option<Timestamp>| item.at().zip(end).is_some_and(|(at, end)| at < end);

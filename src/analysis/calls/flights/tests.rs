@@ -15,13 +15,14 @@ use crate::model::tool::work::{About, Carrier, End, Ends, Update, Work};
 use crate::model::tool::{ToolCall, ToolResult};
 use crate::model::transcript::{Touched, Transcript};
 
-/// A session that grows record by record; each has a second of its own.
+/// A session that grows record by record, one second apart.
 #[derive(Default)]
 struct Fixture {
     transcript: Transcript,
     flights: Memo<Flights>,
     records: u64,
-    /// Whether call and result are one record, as in databases, so that only times say how they overlap.
+    /// Whether call and result are one record, as in databases, so that only timestamps determine
+    /// how they overlap.
     is_timed: bool,
 }
 
@@ -46,7 +47,7 @@ impl Fixture {
         while !self.flights.follow(&self.transcript, 3) {}
     }
 
-    /// The time of the next record.
+    /// The timestamp of the next record.
     fn next(&self) -> Timestamp {
         Timestamp(i64::try_from(self.records + 1).unwrap_or(0) * 1_000)
     }
@@ -63,7 +64,7 @@ impl Fixture {
         });
     }
 
-    /// So many texts, which come at once.
+    /// Adds texts with the same timestamp.
     fn texts(&mut self, count: usize) {
         let mut out = Batch::default();
         for _ in 0..count {
@@ -87,7 +88,7 @@ impl Fixture {
         self.take(out);
     }
 
-    /// What was recorded elsewhere, with a call that has no result here.
+    /// Adds a copy of an entry that is recorded elsewhere, with a call that has no result here.
     fn copy(&mut self, key: &str) {
         let at = Some(self.next());
         self.feed(|out| {
@@ -110,7 +111,7 @@ impl Fixture {
         self.say(key, Role::User, None);
     }
 
-    /// Calls in one message.
+    /// Adds calls in one message.
     fn calls(&mut self, keys: &[&str]) {
         let at = Some(self.next());
         self.feed(|out| {
@@ -156,7 +157,7 @@ impl Fixture {
         });
     }
 
-    /// The items of the main lane, each with its calls in flight by their columns.
+    /// The items of the main lane, each with the columns of its flights.
     fn picture(&self) -> Vec<String> {
         let mut rows = Vec::new();
         for id in self.transcript.order() {
@@ -444,12 +445,13 @@ fn what_comes_first_on_a_page_shows_how_the_one_before_ends() {
     let later = Timestamp(fixture.next().0 + 60_000);
     fixture.result_at("a", later);
     assert_eq!(fixture.picture()[PAGE - 1..], ["a"]);
-    // It is recorded late: the call was still in flight.
+    // Recorded late: the call was still in flight.
     fixture.text("y");
     assert_eq!(fixture.picture()[PAGE - 1..], ["a a", "y a"]);
 }
 
-/// A flight ends at the last item that began before its result came, at the border of a page, too.
+/// Checks that a flight ends at the last item that began before its result, also at the border of a
+/// page.
 fn assert_none_ends_early(
     flights: &[Flight],
     items: &[(u64, usize)],
@@ -472,8 +474,8 @@ fn assert_none_ends_early(
     }
 }
 
-/// What is taken in step by step is what is taken in at once, and both are the plain rule: an item is beside a call if
-/// its record lies between those of the call and of the result.
+/// Checks that incremental updates give the same flights as one pass, and follow the plain rule: an
+/// item is beside a call if its record is between those of the call and of the result.
 fn assert_flights_follow_the_records(before: usize, steps: &[u8]) {
     let mut fixture = Fixture::default();
     fixture.texts(before);
@@ -539,7 +541,7 @@ fn assert_flights_follow_the_records(before: usize, steps: &[u8]) {
             *call == own || (*from < record && to.is_none_or(|to| record < to))
         });
         let count = rule.count().min(64);
-        // A call with only its own rows in the first column is not fixture.
+        // A call with only its own rows in the first column is not a flight.
         let has_flight = own == usize::MAX || flights.iter().any(|flight| flight.from == spot);
         assert!(
             has_flight
@@ -561,7 +563,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Calls are made, answered and passed over on both sides of the border between two pages.
+    /// Calls that start, end and continue on both sides of the border between two pages.
     #[test]
     fn flights_follow_the_records_over_the_border_of_a_page(
         before in PAGE - 24..PAGE + 2,
