@@ -1,6 +1,6 @@
 //! pi (badlogic/pi-mono) and its variants: session files of versions 1 to 4, those of Oh My Pi, and
-//! the event stream of `pi --mode json`. OpenClaw uses the same container and is told apart by
-//! marks of its own.
+//! the event stream of `pi --mode json`. OpenClaw uses the same container and is distinguished by
+//! its own marks.
 //!
 //! pi finds a session by its id, first among those of the working directory (`pi --help`).
 
@@ -97,7 +97,7 @@ impl Format for Pi {
     }
 }
 
-/// Decoder of one session with the runs of its sub-agents.
+/// Decodes one session with the runs of its sub-agents.
 struct PiDecoder {
     session: session::SessionDecoder,
     runs: runs::Runs,
@@ -138,12 +138,12 @@ pub(crate) enum Container {
     Events,
     /// Lines with a `kind`, version 4.
     Harness,
-    /// Entries without a header: the end of a file, or Oh My Pi.
+    /// Entries without a header: the tail of a file, or Oh My Pi.
     Headless,
 }
 
 impl Container {
-    /// The reason of the verdict.
+    /// The reason given in the verdict.
     pub(crate) fn reason(self) -> &'static str {
         match self {
             Self::Session => "a pi session header",
@@ -154,7 +154,7 @@ impl Container {
     }
 }
 
-/// The form of pi's container that the lines have, if any.
+/// The form of pi's container that the lines have; `None` if they have none.
 pub(crate) fn container(lines: &[Json<'_>]) -> Option<Container> {
     let kind = |line: &Json<'_>| line.get("type").str_or_empty().to_owned();
     let is_event = |line: &Json<'_>| {
@@ -198,8 +198,8 @@ pub(crate) fn container(lines: &[Json<'_>]) -> Option<Container> {
     }
 }
 
-/// Whether a line is Factory Droid's, which links messages with the same fields, under a header and
-/// with blocks of its own.
+/// Whether a line is Factory Droid's, which links messages by the same fields, but has a header and
+/// blocks of its own.
 fn is_of_droid(line: &Json<'_>) -> bool {
     let is_foreign =
         |block: &Json<'_>| matches!(block.get("type").str(), Some("tool_use" | "tool_result"));

@@ -11,16 +11,16 @@ use crate::model::entry::{Block, BlockKind, Piece, Raw};
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolState};
 
-/// Whether an answer came to its end.
+/// How an answer ended, as far as its calls are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// It did, or nothing is recorded.
+    /// It is complete, or nothing else is recorded.
     Whole,
-    /// Aborted or failed: pi never runs the calls in it.
+    /// It was aborted or failed: pi never runs its calls.
     Broken,
 }
 
-/// All blocks of a message's content, which may be a bare string.
+/// The blocks of a message's content, which may also be a plain string.
 pub fn all(content: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {
     let mut blocks = Vec::new();
     for block in content.blocks() {
@@ -29,7 +29,7 @@ pub fn all(content: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {
     blocks
 }
 
-/// A block; several if it carries leftovers.
+/// The blocks of one content block; several if it has left-over fields.
 pub(crate) fn one(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {
     if let Some(said) = text_of(block) {
         let body = (!said.trim().is_empty()).then(|| out.prose(said));
@@ -56,18 +56,18 @@ pub(crate) fn text_of<'j>(block: &'j Json<'_>) -> Option<&'j str> {
     }
 }
 
-/// A block of text, unless it is blank.
+/// A block of text; `None` if it is blank.
 pub fn text(said: &str, out: &mut Batch) -> Option<Block> {
     (!said.trim().is_empty()).then(|| Block::new(Piece(0), BlockKind::Text(out.prose(said))))
 }
 
-/// A block with a text that is no prose.
+/// A block with text that is not prose.
 pub(crate) fn raw_text(title: &str, text: &str, out: &mut Batch) -> Block {
     let body = out.output(text);
     Block::new(Piece(0), BlockKind::raw(title, body))
 }
 
-/// A block with a value that has no better form.
+/// A block that shows a value as a tree.
 pub(crate) fn tree(title: &str, value: &Json<'_>, out: &mut Batch) -> Block {
     let title = Text::clean(title);
     let body = value.to_body(&title, out);
@@ -115,7 +115,7 @@ pub(crate) fn call(block: &Json<'_>, state: ToolState, out: &mut Batch) -> ToolC
     }
 }
 
-/// The kind of a call and what it asks for. OpenClaw's `tool_call` names the true tool in its input.
+/// The kind and headline of a call. OpenClaw's `tool_call` has the actual tool in its input.
 fn asked(name: &str, arguments: &Json<'_>) -> (ToolKind, Text) {
     if let ("tool_call", Some(inner)) = (name, arguments.get("id").filled()) {
         let kind = tools::kind_of_call(inner, arguments.get("args"));
@@ -126,7 +126,7 @@ fn asked(name: &str, arguments: &Json<'_>) -> (ToolKind, Text) {
     (kind, tools::headline(kind, arguments))
 }
 
-/// A call that only its execution mentions.
+/// A call that only its execution records.
 pub(crate) fn execution(json: &Json<'_>, key: Key, out: &mut Batch) -> ToolCall {
     let name = json.get("toolName").str_or_empty();
     let arguments = json.get("args");

@@ -1,9 +1,10 @@
-//! Lines that stand in a session twice: a gateway that rewrites a session appends its history once more, with new ids, but
-//! each message with its own time. What stands between messages has none, and hangs below a copy as it hung below what
-//! that is a copy of.
+//! Finds lines that are copies of earlier lines. A gateway that rewrites a session appends its
+//! history again, with new ids, while each message keeps its own time. Lines between messages have
+//! no such time; the copy of one is below the copy of its parent.
 //!
-//! Invariant: two lines are one message only if the message itself has the same time, to the millisecond, and the same of
-//! all that is looked at; other lines are one only if they say the same below the same line.
+//! Invariant: two lines are copies only if their messages have the same time in milliseconds and
+//! the same compared fields; lines without a message only if they have the same content below the
+//! same line.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -13,33 +14,34 @@ use crate::model::body::Key;
 use crate::model::fingerprint::{ByPrint, Print, Seed};
 use crate::model::text::prefix;
 
-/// Bytes of the first text that are compared.
+/// The number of bytes of the first text that are compared.
 const WORDS: usize = 160;
 
-/// Members of a line that say where and when it was written.
+/// Members that differ between copies of a line.
 const PLACES: [&str; 3] = ["id", "parentId", "timestamp"];
 
-/// Messages by what they say of themselves, each with the line that held it first.
+/// Fingerprints of messages, each with the first line that had it.
 #[derive(Default)]
 pub(crate) struct Copies {
     seed: Seed,
     first: ByPrint<Key>,
-    /// Other lines by what they say and hang below.
+    /// Fingerprints of other lines with their parents, each with the first line.
     others: ByPrint<Key>,
-    /// Lines that are copies, each with the line that it is a copy of.
+    /// The original of each copied line.
     originals: HashMap<Key, Key>,
 }
 
 impl Copies {
-    /// The line that held the message before, if another one did; else this is the line.
+    /// The earlier line with the same message. `None` if there is none; then this line is recorded
+    /// as the first.
     pub(crate) fn look_up(&mut self, line: &Key, message: &Json<'_>) -> Option<&Key> {
         let print = self.sign(message)?;
         let first = self.first.entry(print).or_insert_with(|| line.clone());
         Some(&*first).filter(|first| *first != line)
     }
 
-    /// The line that is no message and said the same below the same line before, if another one did; else this is the
-    /// line.
+    /// The earlier line with the same content below the same parent. `None` if there is none; then
+    /// this line is recorded as the first.
     pub(crate) fn look_up_other(
         &mut self,
         line: &Key,
@@ -61,7 +63,8 @@ impl Copies {
         Some(&*first).filter(|first| *first != line)
     }
 
-    /// What two copies of a message have in common. A request is known by its time and what it spent.
+    /// A fingerprint that two copies of a message share. An answer is identified by its time and
+    /// usage alone.
     fn sign(&self, message: &Json<'_>) -> Option<Print> {
         let at = message.get("timestamp").moment()?;
         let role = message.get("role").filled()?;
@@ -74,7 +77,7 @@ impl Copies {
             }
             let call = message.get("toolCallId").str_or_empty();
             if !call.is_empty() {
-                // What a tool gave may have been cut when the history was written again.
+                // The output of a tool may have been cut when the history was rewritten.
                 return call.hash(hasher);
             }
             let content = message.get("content");
@@ -86,24 +89,24 @@ impl Copies {
         }))
     }
 
-    /// A line is a copy.
+    /// Records that a line is a copy.
     pub(crate) fn note(&mut self, copy: Key, original: Key) {
         self.originals.insert(copy, original);
     }
 
-    /// The line that is meant by a name: what goes on with a copy goes on with the original.
+    /// The original of a line, so that children of a copy become children of the original.
     pub(crate) fn meant(&self, line: Key) -> Key {
         self.originals.get(&line).cloned().unwrap_or(line)
     }
 }
 
-/// Whether a record that spent something is known without what is said in it.
+/// Whether a record with usage can be identified without its content.
 pub(crate) fn is_known_by_usage(record: &Json<'_>) -> bool {
     let usage = record.at(&["message", "usage"]);
     !usage.is_object() || is_of_an_answer(usage)
 }
 
-/// Whether usage is that of an answer, which no other one has.
+/// Whether this is the usage of an answer, which no other message has.
 pub(super) fn is_of_an_answer(usage: &Json<'_>) -> bool {
     usage.get("output").count().is_some_and(|tokens| tokens > 0)
 }

@@ -1,8 +1,10 @@
-//! What a message decodes to: an entry, or a result with what sub-agents did within its call.
+//! Decodes a message to an entry, or to a result with the work of sub-agents within its call.
 //!
-//! **Sub-agents run within a call**: its result holds their messages, results among them, and there is no other record
-//! of them. Each is a lane. Their messages have no lines, so no line says when an answer was complete: its own time is
-//! when it began. It was complete before the next message began or came, and when its call started is not known.
+//! **Sub-agents run within a call**: its result contains their messages, including results, and
+//! nothing else records them. Each is a lane. Their messages have no lines of their own, so no line
+//! has the time at which an answer was complete: its own time is that of its beginning. It was
+//! complete before the next message began or arrived, and the time at which its calls started is
+//! unknown.
 
 use super::message::{self, Line, ReadPrompt};
 use super::{result, usage};
@@ -15,29 +17,24 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolResult;
 use crate::model::usage::{Scope, Usage};
 
-/// Characters of a lane's label.
+/// The maximum length of a lane's label, in characters.
 const LABEL_CHARS: usize = 120;
 
-/// What a message turned out to be.
+/// A decoded message.
 pub(crate) enum Decoded {
-    /// An entry.
     Entry(Box<Entry>),
-    /// A tool's result.
     Result {
-        /// The id of the call.
         call: Key,
-        /// The result.
         result: Box<ToolResult>,
         /// The session of the sub-agent that the call started.
         child: Option<Name>,
-        /// What the tool itself spent.
+        /// The usage of the tool itself.
         usage: Option<Box<Usage>>,
-        /// What sub-agents did within the call.
+        /// The edits for sub-agents that ran within the call.
         inner: Vec<Edit>,
     },
 }
 
-/// Decodes a message.
 pub(crate) fn decode(
     line: &Line,
     message: &Json<'_>,
@@ -50,7 +47,7 @@ pub(crate) fn decode(
     }
 }
 
-/// Joins a result to its call. The line that brings it stays a link of the tree.
+/// Emits a result. Its line remains a link of the tree.
 pub(crate) fn emit_result(line: &Line, decoded: Decoded, out: &mut Batch) {
     out.edits.extend(result_edits(line, decoded));
     out.push(Edit::Link {
@@ -59,7 +56,7 @@ pub(crate) fn emit_result(line: &Line, decoded: Decoded, out: &mut Batch) {
     });
 }
 
-/// The edits of a result: what it spent, who worked for it, and what came of it.
+/// The edits of a result: usage, lanes and the result itself.
 fn result_edits(line: &Line, decoded: Decoded) -> Vec<Edit> {
     let Decoded::Result {
         call,
@@ -97,7 +94,7 @@ fn result_edits(line: &Line, decoded: Decoded) -> Vec<Edit> {
         .collect()
 }
 
-/// What the result of a call is known by beside the record that holds it.
+/// The key of a result, distinct from that of its record.
 pub(crate) fn result_key(of: &Key) -> Key {
     Text::clean(&format!("result of {of}"))
 }
@@ -116,7 +113,7 @@ fn tool_result(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batc
 
 // === sub-agents ===
 
-/// The edits of the results of sub-agents. `line` holds the result of the call that started them.
+/// The edits for sub-agents within a result. `line` is the line of that result.
 fn runs(
     line: &Line,
     call: &Key,
@@ -159,7 +156,7 @@ fn runs(
                 result @ Decoded::Result { .. } => edits.extend(result_edits(&line, result)),
             }
         }
-        // The sum of what the messages spent; only without them it counts.
+        // The total of the run counts only if its messages have no usage.
         let sum = if is_metered {
             None
         } else {
@@ -177,13 +174,14 @@ fn runs(
     edits
 }
 
-/// What a sub-agent is for, else what it is called.
+/// The label of a sub-agent: its task, or else its name.
 fn label(run: &Json<'_>) -> Option<Text> {
     let label = run.first(&["description", "task", "agent"], Json::filled)?;
     Some(Text::stub(label, LABEL_CHARS))
 }
 
-/// Of each message the time of the next one that has one; after the last one that is `brought`, the time of the result.
+/// For each message the time of the next message that has one. For the last ones it is `brought`,
+/// the time of the result.
 fn next_times(messages: &[Json<'_>], brought: Option<Timestamp>) -> Vec<Option<Timestamp>> {
     let mut next = brought;
     let mut times = Vec::with_capacity(messages.len());
@@ -195,7 +193,8 @@ fn next_times(messages: &[Json<'_>], brought: Option<Timestamp>) -> Vec<Option<T
     times
 }
 
-/// An answer was complete no later than this, and its calls began some time before.
+/// Sets the latest time at which an answer can have been complete. Its calls began at an unknown
+/// time before.
 fn end(entry: &mut Entry, next: Option<Timestamp>) {
     if entry.role == Role::Assistant {
         entry.ended = next;
@@ -203,7 +202,8 @@ fn end(entry: &mut Entry, next: Option<Timestamp>) {
     }
 }
 
-/// Whether an element of a list of results is about a sub-agent: other tools have results, too.
+/// Whether an element of a list of results is a sub-agent's, since other tools have such lists,
+/// too.
 fn is_run(run: &Json<'_>) -> bool {
     let messages = run.get("messages").items();
     let have_roles = messages

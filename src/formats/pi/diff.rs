@@ -1,18 +1,18 @@
-//! pi's own diff form, whose lines carry numbers, as a unified diff.
+//! Converts pi's own diff form, whose lines have numbers, to a unified diff.
 
-/// `-  87   old`: the sign, the padded line number, a space, the text.
+/// A line `-  87   old`: the sign, the padded line number, a space, the text.
 struct NumberedLine<'a> {
     sign: char,
     number: u64,
     text: &'a str,
 }
 
-/// The diff in unified form; `None` if it is not of pi's form.
+/// The unified form of a diff; `None` if it is not in pi's form.
 pub(crate) fn unified(numbered: &str) -> Option<String> {
     let width = numbered.lines().find_map(number_width)?;
     let mut out = String::new();
     let mut hunk = Vec::new();
-    // How much further down the new file is after the hunks so far.
+    // The offset of new line numbers from old ones after the hunks so far.
     let mut shift = 0_i64;
     for raw in numbered.lines() {
         match read(raw, width) {

@@ -1,4 +1,4 @@
-//! Entries that say how a session goes on: settings and the state of extensions.
+//! Entries for settings of a session and for the state of extensions.
 
 use super::block;
 use super::message::Line;
@@ -8,24 +8,23 @@ use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
-/// Adds an entry.
 pub(crate) fn shown(entry: Entry, out: &mut Batch) -> Fate {
     out.show(entry)
 }
 
-/// A line across the transcript.
+/// Emits a separator.
 pub(crate) fn across(line: &Line, at: Break, out: &mut Batch) -> Fate {
     let mut entry = line.entry(Role::Harness, out);
     entry.push(at);
     shown(entry, out)
 }
 
-/// A line that says how the session goes on.
+/// Emits a setting that applies from here on.
 pub(crate) fn setting(line: &Line, words: &str, out: &mut Batch) -> Fate {
     across(line, Break::setting(words), out)
 }
 
-/// A quiet record of the program, as a tree.
+/// Emits a quiet record of the harness as a tree.
 pub(crate) fn harness(line: &Line, title: &str, json: &Json<'_>, out: &mut Batch) -> Fate {
     let mut entry = line.entry(Role::Harness, out);
     (entry.marks.quiet, entry.marks.unsent) = (true, true);
@@ -33,9 +32,9 @@ pub(crate) fn harness(line: &Line, title: &str, json: &Json<'_>, out: &mut Batch
     shown(entry, out)
 }
 
-/// Another model from here on.
+/// Emits a change of the model.
 pub(crate) fn model_change(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
-    // Oh My Pi joins provider and model, and names the role that the model plays.
+    // Oh My Pi joins provider and model, and records the role in which the model is used.
     let model = json
         .first(&["modelId", "model"], Json::text)
         .unwrap_or_default();
@@ -49,7 +48,7 @@ pub(crate) fn model_change(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fat
     across(line, Break::ModelChange(model), out)
 }
 
-/// State that an extension keeps in the file; the model does not see it.
+/// Emits the state that an extension stores in the file. The model does not see it.
 pub(crate) fn custom_state(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
     let kind = json.get("customType").str_or_empty();
     let data = json.get("data");
@@ -58,14 +57,14 @@ pub(crate) fn custom_state(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fat
     if kind == "openclaw:prompt-error" {
         let error = data.get("error").filled().unwrap_or("the prompt failed");
         entry.push(Break::error(error));
-        // The rest on one row: it says less than the error.
+        // The other fields share one row, as they matter less than the error.
         let title = format!("{kind} · {}", brief(data, "error"));
         entry
             .blocks
             .push(block::raw_text(title.trim_end_matches(" · "), "", out));
         return shown(entry, out);
     }
-    // Oh My Pi's own: how a process ended, and when a call began that the answer tells.
+    // Oh My Pi's own: the exit of a process, and the start of a call that the answer also records.
     if kind == "session_exit" {
         let why = data
             .get("reason")
@@ -82,7 +81,7 @@ pub(crate) fn custom_state(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fat
     shown(entry, out)
 }
 
-/// The values of a flat object in a row, but one.
+/// The values of a flat object on one row, without the named member.
 fn brief(data: &Json<'_>, without: &str) -> String {
     let members = data
         .members()
@@ -98,7 +97,7 @@ fn brief(data: &Json<'_>, without: &str) -> String {
     words.collect::<Vec<_>>().join(" · ")
 }
 
-/// What a line says that only changes how the session goes on.
+/// The text of a line that only changes a setting; `None` for other lines.
 pub(crate) fn setting_of(kind: &str, json: &Json<'_>) -> Option<String> {
     Some(match kind {
         "label" => match json.get("label").filled() {

@@ -1,8 +1,9 @@
-//! Event streams: the lines of `pi --mode json` (agent events) and the wire events of single answers,
-//! with the whole message so far in each or with bare deltas. Everything comes several times.
+//! Event streams: the lines of `pi --mode json` (agent events) and the wire events of single
+//! answers. Each event has the whole message so far, or only a delta, and everything is sent
+//! several times.
 //!
-//! Invariant: all repetitions of a message get the same key, and what closes a turn or a run adds only
-//! what no other line held.
+//! Invariant: all repetitions of a message get the same key, and the events that close a turn or a
+//! run add only what no other line had.
 
 mod draft;
 mod execution;
@@ -25,29 +26,29 @@ use execution::Executions;
 use growing::Growing;
 use known::{Identity, Known, KnownMessages, List};
 
-/// Where an event stream stands.
+/// The state of an event stream.
 pub(crate) struct Events {
     read_prompt: ReadPrompt,
     open: Option<Open>,
-    /// The last message, if no line held more of it than its deltas.
+    /// The last message, if only its deltas have been read.
     unnamed: Option<Known>,
     messages: KnownMessages,
     executions: Executions,
     growing: Growing,
 }
 
-/// The message that is being written.
+/// The message that is still being written.
 struct Open {
-    /// Its key, and the line that mentioned it first.
+    /// Its key and the first line that mentions it.
     known: Known,
     identity: Identity,
     draft: Draft,
-    /// Deltas came since it was emitted.
+    /// Whether deltas have arrived since it was last emitted.
     is_behind: bool,
 }
 
 impl Events {
-    /// A stream whose prompts are taken apart in the given way.
+    /// Makes a decoder that parses prompts with `read_prompt`.
     pub(crate) fn new(read_prompt: ReadPrompt) -> Self {
         Self {
             read_prompt,
@@ -59,7 +60,7 @@ impl Events {
         }
     }
 
-    /// Decodes an event; `None` if the line is none.
+    /// Decodes an event; `None` if the line is not one.
     pub(crate) fn decode(&mut self, json: &Json<'_>, out: &mut Batch) -> Option<Fate> {
         let kind = json.get("type").str_or_empty();
         match kind {
@@ -89,7 +90,7 @@ impl Events {
         }
     }
 
-    /// Emits what only deltas held so far.
+    /// Emits text that only deltas have so far.
     pub(crate) fn give_out(&mut self, out: &mut Batch) {
         self.emit_draft(true, out);
     }
@@ -102,7 +103,7 @@ impl Events {
 
     // === messages ===
 
-    /// A message begins, unless the line repeats the beginning of the one that is being written.
+    /// Begins a message, unless the line repeats the beginning of the open one.
     fn begin(&mut self, message: &Json<'_>, out: &mut Batch) -> Fate {
         let identity = Identity::of(message);
         if !self
@@ -127,7 +128,7 @@ impl Events {
         Some(Fate::Shown)
     }
 
-    /// The open message will not go on: another one begins.
+    /// Closes the open message because another one begins.
     fn leave(&mut self, out: &mut Batch) {
         self.emit_draft(false, out);
         self.open = None;
@@ -144,7 +145,7 @@ impl Events {
         })
     }
 
-    /// The message as far as it is.
+    /// Sets the open message to its whole content so far.
     fn update(&mut self, message: &Json<'_>, out: &mut Batch) -> Fate {
         let is_new = self.open.is_none();
         let open = self.open(out);
@@ -162,7 +163,7 @@ impl Events {
         }
     }
 
-    /// A part of the message, with all of the message so far or without.
+    /// Adds a part to the message; the event may also have the whole message so far.
     fn grow(&mut self, event: &Json<'_>, out: &mut Batch) -> Option<Fate> {
         if let Some(partial) = whole(event.get("partial")) {
             return Some(self.update(partial, out));
@@ -181,7 +182,7 @@ impl Events {
         Some(if is_new { Fate::Shown } else { Fate::Merged })
     }
 
-    /// A message is complete.
+    /// Completes a message.
     fn end(&mut self, message: &Json<'_>, out: &mut Batch) -> Fate {
         let identity = Identity::of(message);
         if self
@@ -210,7 +211,7 @@ impl Events {
         }
     }
 
-    /// `done` or `error`, with the message or, from a proxy, with nothing but its outcome.
+    /// Handles `done` or `error`, which have the whole message, or from a proxy only its outcome.
     fn close(&mut self, message: &Json<'_>, json: &Json<'_>, out: &mut Batch) -> Option<Fate> {
         if let Some(message) = whole(message) {
             return Some(self.end(message, out));
@@ -223,7 +224,8 @@ impl Events {
         Some(Fate::Merged)
     }
 
-    /// Emits a message whose deltas no line repeats. It is no part of the record that is being decoded.
+    /// Emits a message whose deltas no line repeats. Its bodies are not numbered among those of the
+    /// current record.
     fn emit_draft(&mut self, is_open: bool, out: &mut Batch) {
         let Some(open) = self.open.as_mut().filter(|open| open.is_behind) else {
             return;
@@ -244,7 +246,7 @@ impl Events {
         }
     }
 
-    /// Emits a message as far as it is. Whether it is an entry.
+    /// Emits a message as far as it is written. Returns whether it is an entry.
     fn emit(&mut self, message: &Json<'_>, known: &Known, is_open: bool, out: &mut Batch) -> bool {
         match self.read(message, known, out) {
             Decoded::Entry(entry) => {
@@ -258,7 +260,7 @@ impl Events {
                 usage,
                 inner,
             } => {
-                // The execution of the tool brought the same result before.
+                // The execution of the tool may have emitted the same result before.
                 result.key = execution::result_key(&call);
                 result.duration_ms = result.duration_ms.or_else(|| self.executions.lasted(&call));
                 self.executions.note_result(&call, &result);
@@ -311,10 +313,11 @@ impl Events {
 
     // === executions of tools ===
 
-    /// A tool runs; what it has put out so far, if that is recorded.
+    /// Emits a running tool with its output so far, if that is recorded.
     fn running(&mut self, json: &Json<'_>, so_far: &Json<'_>, out: &mut Batch) -> Fate {
         let call = call_key(json.get("toolCallId"));
-        // Bodies have the same numbers whether or not the call was emitted before.
+        // The output is made in any case, so that bodies are numbered alike whether or not the call
+        // was emitted before.
         let output = execution::output(so_far, out);
         let state = output.map_or(ToolState::Running, |body| {
             ToolState::Streaming(Box::new(body))
@@ -351,7 +354,7 @@ impl Events {
 
     // === what closes a turn or a run ===
 
-    /// Messages that other lines held are emitted no more; the others are shown.
+    /// Emits the messages of a summary that no other line had.
     fn reconcile<'j, 'a: 'j>(
         &mut self,
         messages: impl Iterator<Item = &'j Json<'a>>,
@@ -389,7 +392,8 @@ impl Events {
         if has_shown { Fate::Shown } else { Fate::Merged }
     }
 
-    /// A message that was emitted. It is read all the same: bodies of the record are numbered in order.
+    /// Decodes a message that was already emitted, since the bodies of the record are numbered in
+    /// order.
     fn pass_over(&mut self, message: &Json<'_>, known: &Known, out: &mut Batch) {
         let (notices, unknown) = (out.notices.len(), out.tally.unknown.clone());
         drop(self.read(message, known, out));
@@ -398,13 +402,13 @@ impl Events {
     }
 }
 
-/// The message, if it is one.
+/// The message, if the value is one.
 fn whole<'j, 'a>(message: &'j Json<'a>) -> Option<&'j Json<'a>> {
     message.has("role").then_some(message)
 }
 
 impl Known {
-    /// A message that the record mentions first; `number` counts those of one record.
+    /// A message that the record mentions first; `number` is its index within the record.
     fn at(out: &Batch, number: usize) -> Self {
         let place = out.origin_key();
         let key: Key = match number {

@@ -6,7 +6,7 @@ use crate::model::body::Image;
 use crate::model::edit::Batch;
 use crate::model::text::Text;
 
-/// An image, inline as base64 or elsewhere.
+/// An image, inline as base64 or by reference.
 pub(crate) fn image(block: &Json<'_>, out: &Batch) -> Image {
     let data = block.get("data").str_or_empty();
     let inline = !data.is_empty() && !data.starts_with("blob:");

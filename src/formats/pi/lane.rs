@@ -1,6 +1,7 @@
-//! What a session says that another one started, as that of a lane.
+//! Makes the edits of a session that another one started those of a lane.
 //!
-//! Invariant: nothing of two sessions meets, and what one says of itself is nothing about the other.
+//! Invariant: keys of the two sessions never collide, and facts of the one are not applied to the
+//! other.
 
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
@@ -9,7 +10,7 @@ use crate::model::text::{Name, Text};
 use crate::model::tool::identifies;
 use crate::model::tool::work::{About, Update};
 
-/// The name that something of a lane has in the session.
+/// The key for an item of a lane, unique within the session.
 pub(crate) fn inside(lane: Option<&Name>, key: Key) -> Key {
     match lane {
         Some(lane) if identifies(&key) => Text::clean(&format!("{lane}/{key}")),
@@ -17,7 +18,7 @@ pub(crate) fn inside(lane: Option<&Name>, key: Key) -> Key {
     }
 }
 
-/// Makes what was recorded since `from` the lane's.
+/// Moves the edits from index `from` on to the lane.
 pub(crate) fn into_lane(from: usize, lane: &Name, out: &mut Batch) {
     let emitted = out.edits.split_off(from.min(out.edits.len()));
     out.edits
@@ -85,7 +86,7 @@ fn of_lane(edit: Edit, lane: &Name) -> Option<Edit> {
             lane: Some(lane.clone()),
             before,
         },
-        // A lane is no branch, and the session's own facts stay.
+        // A lane is not a branch, and the session keeps its own facts.
         Edit::Link { .. } | Edit::Meta(_) => return None,
     })
 }

@@ -1,7 +1,8 @@
-//! pi's messages: user, assistant, typed commands, and what extensions say. Results are read by `decode`.
+//! Decodes pi's messages: user, assistant, typed commands, and those of extensions. Results are
+//! decoded by `decode`.
 //!
-//! Invariant: content depends on the message alone; who may be speaking through a user message is
-//! asked of a [`ReadPrompt`], because only OpenClaw wraps prompts.
+//! Invariant: content depends on the message alone. Who wrote a user message is determined by a
+//! [`ReadPrompt`], because only OpenClaw wraps prompts.
 
 use super::block::{self, Ending};
 use super::usage;
@@ -16,17 +17,16 @@ use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Scope;
 
-/// Characters of a title that is made from a prompt.
+/// The maximum length of a title made from a prompt, in characters.
 const TITLE_CHARS: usize = 80;
 
-/// What a line says of itself, whatever it carries.
+/// The fields of a line apart from its content.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// Its id, else one made from its place.
+    /// The id of the line, or else a key from its position.
     pub(crate) key: Key,
-    /// The id of the line before it on its branch.
+    /// The id of the preceding line on its branch.
     pub(crate) parent: Option<Key>,
-    /// When it was written.
     pub(crate) at: Option<Timestamp>,
     /// The lane, in version 4.
     pub(crate) lane: Option<Name>,
@@ -42,34 +42,33 @@ impl Line {
     }
 }
 
-/// The text of a user message, taken apart.
+/// A parsed user message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt<'a> {
-    /// Who said it where and when, in a row.
+    /// Sender, channel and time on one row.
     pub(crate) facts: String,
-    /// What else the program wrote around it.
+    /// The text that the program wrote around it.
     pub(crate) envelope: String,
-    /// What was said.
+    /// The text of the message itself.
     pub(crate) text: &'a str,
-    /// Who says it.
     pub(crate) voice: Voice,
 }
 
-/// Who speaks through a user message.
+/// Who wrote a user message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Voice {
     /// A human or a calling agent.
     Person,
-    /// Somebody who is no human, to set the model to work.
+    /// A sender other than a human, to make the model act.
     Sender(Sender),
-    /// The program, for the model's information.
+    /// The program, to inform the model.
     Background,
 }
 
-/// Takes the text of a user message apart.
+/// Parses the text of a user message.
 pub(crate) type ReadPrompt = for<'a> fn(&'a str) -> Prompt<'a>;
 
-/// Takes a text as it is.
+/// Returns a text unchanged, for formats that do not wrap prompts.
 pub(crate) fn plain_prompt(text: &str) -> Prompt<'_> {
     Prompt {
         facts: String::new(),
@@ -80,7 +79,7 @@ pub(crate) fn plain_prompt(text: &str) -> Prompt<'_> {
 }
 
 impl Prompt<'_> {
-    /// The envelope as a block, if there is one.
+    /// The envelope as a block; `None` if there is none.
     pub(crate) fn envelope(&self, out: &mut Batch) -> Option<Block> {
         let title = if self.facts.is_empty() {
             "envelope"
@@ -95,7 +94,7 @@ impl Prompt<'_> {
     }
 }
 
-/// The entry of a message that is no result.
+/// The entry of a message that is not a result.
 pub(crate) fn entry(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> Entry {
     match message.get("role").str_or_empty() {
         "user" => user(line, message, read, out),
@@ -116,7 +115,7 @@ pub(crate) fn entry(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut
     }
 }
 
-/// Offers the first line of a prompt as a title; of all prompts the first one stays.
+/// Offers the first line of a prompt as title. The first prompt's counts.
 pub(crate) fn title(entry: &Entry, out: &mut Batch) {
     let text = entry.blocks.iter().find_map(|block| match &block.kind {
         BlockKind::Text(body) => Some(body.text_or_stub()),
@@ -127,7 +126,7 @@ pub(crate) fn title(entry: &Entry, out: &mut Batch) {
     }
 }
 
-/// What an answer says, to know it again; nothing of one that only calls.
+/// A hash of an answer's texts; `None` if it has only calls.
 pub(crate) fn words(message: &Json<'_>) -> Option<Piece> {
     let texts = message
         .get("content")
@@ -184,7 +183,7 @@ fn user(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> E
     entry
 }
 
-/// The files that a prompt names with an `@`.
+/// The files that a prompt mentions with an `@`.
 fn file_mention(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
     let mut entry = line.entry(Role::Harness, out);
     entry.marks.quiet = true;
@@ -209,7 +208,7 @@ fn file_mention(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
     entry
 }
 
-/// What the user ran, with the sign before it and the member that holds it.
+/// A command that the user ran, with its prompt sign and the member that has it.
 fn execution(
     line: &Line,
     message: &Json<'_>,
@@ -273,14 +272,15 @@ fn assistant(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
         entry.blocks.push(block::raw_text("error body", body, out));
     }
     if message.get("provider").is("openclaw") {
-        // OpenClaw writes these itself: a copy of what it delivered to a chat, or its own notices.
+        // OpenClaw writes these itself: a copy of an answer that it delivered to a chat, or its own
+        // notices.
         match message.get("model").str() {
             Some("delivery-mirror") => entry.marks.copy = true,
             _ => entry.role = Role::Harness,
         }
         return entry;
     }
-    // What broke off is not sent again.
+    // An answer that broke off is not sent to the model again.
     entry.marks.unsent = ending == Ending::Broken;
     entry.model = message.get("model").text();
     entry.stop = Stop::of(message.get("stopReason").str_or_empty());
@@ -288,7 +288,7 @@ fn assistant(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
     entry
 }
 
-/// How the answer ended, unless it ended well.
+/// The separator for how the answer ended; `None` if it ended normally.
 fn outcome(message: &Json<'_>) -> Option<Break> {
     let error = message.get("errorMessage").filled().map(Text::clean);
     match message.get("stopReason").str() {
@@ -325,7 +325,7 @@ pub(crate) fn custom(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry 
     entry
 }
 
-/// What an abandoned branch was about.
+/// The summary of an abandoned branch.
 pub(crate) fn branch_summary(line: &Line, record: &Json<'_>, out: &mut Batch) -> Entry {
     let mut entry = line.entry(Role::Harness, out);
     let from = record
@@ -337,7 +337,7 @@ pub(crate) fn branch_summary(line: &Line, record: &Json<'_>, out: &mut Batch) ->
     entry
 }
 
-/// A compaction: the line across, and the summary that the model sees instead.
+/// A compaction: the separator, and the summary that replaces the history for the model.
 pub(crate) fn compaction(line: &Line, record: &Json<'_>, out: &mut Batch) -> Entry {
     let mut entry = line.entry(Role::Harness, out);
     let trigger = if record.get("fromHook").is_true() {
@@ -360,7 +360,7 @@ pub(crate) fn compaction(line: &Line, record: &Json<'_>, out: &mut Batch) -> Ent
         });
     }
     summary(&mut entry, record, out);
-    // A copy of messages that stay in the context: their usage was counted where they stand.
+    // A copy of messages that remain in the context. Their usage counts only in the originals.
     let tail = record.get("retainedTail");
     if !tail.items().is_empty() {
         entry.blocks.push(block::tree("retained tail", tail, out));

@@ -1,11 +1,12 @@
-//! Where pi keeps sessions: `<folder of the project>/<time>_<session>.jsonl`, or flat where a variable says so.
+//! The paths of pi's sessions: `<folder of the project>/<time>_<session>.jsonl`, or without the
+//! folder if a variable is set.
 
 use std::path::Path;
 
 use super::runs;
 use crate::formats::roots::SessionName;
 
-/// The id stands behind the time. Runs of sub-agents are no sessions of their own.
+/// The session's name. The id follows the time. Runs of sub-agents are not sessions.
 pub fn named(path: &Path) -> Option<SessionName<'_>> {
     let named = SessionName::stem(path).filter(|_| runs::name_of(path).is_none())?;
     let is_time =

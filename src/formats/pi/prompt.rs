@@ -1,11 +1,13 @@
-//! What pi puts into a prompt by itself: the text of a skill, and files named on the command line.
+//! Parses what pi itself adds to a prompt: the text of a skill, and files named on the command
+//! line.
 //!
-//! Invariant: envelope and text together hold every character of the message but outer white space.
+//! Invariant: envelope and text together contain every character of the message except outer white
+//! space.
 
 use super::message::{Prompt, Voice};
 use crate::formats::openclaw::wakes;
 
-/// Takes the text of a user message apart.
+/// Parses the text of a user message.
 pub fn open(text: &str) -> Prompt<'_> {
     let mut rest = text.trim();
     let mut names = Vec::new();
@@ -14,13 +16,14 @@ pub fn open(text: &str) -> Prompt<'_> {
         rest = rest.get(end..).unwrap_or_default().trim_start();
     }
     let envelope = text.trim().strip_suffix(rest).unwrap_or_default().trim();
-    // A skill that is called without further words is what was said.
+    // If a skill is called without further text, its name is the text.
     let said = if rest.is_empty() {
         names.first().copied().unwrap_or(text)
     } else {
         rest
     };
-    // OpenClaw's marks may come later in a file than its first lines.
+    // A file may contain OpenClaw's marks only after its first lines, by which the format was
+    // detected.
     let voice = wakes::sender(said).map_or(Voice::Person, Voice::Sender);
     Prompt {
         facts: names.join(" · "),
@@ -30,7 +33,7 @@ pub fn open(text: &str) -> Prompt<'_> {
     }
 }
 
-/// The name in `<skill name="…" …>` or `<file name="…">`, and where the element ends.
+/// The name in `<skill name="…" …>` or `<file name="…">`, and the end of the element.
 fn wrapper(text: &str) -> Option<(&str, usize)> {
     let (open, close) = ["skill", "file"].into_iter().find_map(|kind| {
         let open = text

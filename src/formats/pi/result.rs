@@ -1,7 +1,7 @@
-//! The result of a tool: a `toolResult` message, or the payload of an execution event.
+//! Decodes the result of a tool, from a `toolResult` message or the payload of an execution event.
 //!
 //! Invariant: whether a call failed follows from `isError`, `details.status` and `details.exitCode`
-//! together; each of them alone is false on real failures.
+//! together; each of them alone misses real failures.
 
 use std::borrow::Cow;
 
@@ -17,12 +17,12 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::work::{About, Carrier, End, Ends, Update, Work};
 use crate::model::tool::{ToolResult, Verdict};
 
-/// The id of a call as results name it: OpenAI's `call_…|fc_…` may lose its second half.
+/// The id of the call that a result names. OpenAI's `call_…|fc_…` may lack its second half.
 pub(crate) fn call_key(id: &Json<'_>) -> Key {
     Text::clean(id.str_or_empty().split('|').next().unwrap_or(""))
 }
 
-/// Reads `content`, `details` and `isError` of a result.
+/// Decodes `content`, `details` and `isError` of a result.
 pub fn read(key: Key, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> ToolResult {
     let details = message.get("details");
     let (text, images) = content(message.get("content"), out);
@@ -34,7 +34,7 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch
     let mut body =
         out.output(aggregated.unwrap_or(if text.trim().is_empty() { "" } else { &text }));
     let verdict = match verdict(message) {
-        // Tools of OpenClaw that catch their own errors tell of them in what they put out only.
+        // Tools of OpenClaw that catch their own errors report them only in their output.
         Verdict::Done if body.flags.failure == Some(Failure::Tool) => Verdict::Failed,
         verdict => verdict,
     };
@@ -52,7 +52,7 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch
         let about = About::handle(session);
         out.update(about, update, None);
     }
-    // Who asks how a command ended has done well, however it ended.
+    // A poll for the end of a command succeeds, however the command ended.
     let verdict = if is_poll && end.is_some() {
         Verdict::Done
     } else {
@@ -78,7 +78,7 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch
     }
 }
 
-/// The session of a sub-agent that a call started: whoever started it is told when it is done.
+/// The session of a sub-agent that a call started. Its parent is notified when it is done.
 fn spawned(details: &Json<'_>) -> Option<Work> {
     let is_begun = details.get("status").is("accepted");
     let key = details.get("childSessionKey").text();
@@ -86,10 +86,10 @@ fn spawned(details: &Json<'_>) -> Option<Work> {
         .map(|key| Work::begun(key, Ends::Announced))
 }
 
-/// The tool that asks how commands stand that go on.
+/// The tool that polls background commands.
 const POLLS: &str = "process";
 
-/// How a command ended that went on; nothing if it still does.
+/// How a background command ended; `None` while it runs.
 fn end(details: &Json<'_>, verdict: Verdict) -> Option<End> {
     match details.get("status").str_or_empty() {
         "completed" | "failed" | "error" | "timeout" | "killed" => {
@@ -122,7 +122,7 @@ fn content<'j>(content: &'j Json<'_>, out: &Batch) -> (Cow<'j, str>, Vec<Image>)
     (joined(texts), images)
 }
 
-/// A call that pi refuses is answered with all of its arguments, which stand right above.
+/// Removes the arguments that pi repeats when it refuses a call, since the call itself shows them.
 fn without_echo(text: Cow<'_, str>) -> Cow<'_, str> {
     const REFUSAL: &str = "Validation failed for tool";
     if !text.trim_start().starts_with(REFUSAL) {
@@ -153,7 +153,7 @@ fn exit_code(details: &Json<'_>) -> Option<i64> {
     }
 }
 
-/// What the tool changed: a unified diff, or pi's older form with line numbers.
+/// The patch of the tool: a unified diff, or pi's older form with line numbers.
 fn patch(details: &Json<'_>) -> Option<String> {
     let patch = details.first(&["patch", "diff"], Json::filled)?;
     Some(diff::unified(patch).unwrap_or_else(|| patch.to_owned()))
@@ -186,7 +186,7 @@ fn facts(details: &Json<'_>, text: &str) -> Text {
     Text::clean(&facts.join(" · "))
 }
 
-/// pi's own bash tool writes the code in its last line only.
+/// The exit code in the last line, which only pi's own bash tool writes.
 fn written_exit_code(text: &str) -> Option<i64> {
     const MARK: &str = "Command exited with code ";
     text.lines()

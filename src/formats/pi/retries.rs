@@ -1,12 +1,13 @@
-//! Requests that fail in the same way again and again: the first one says how often, the others nothing.
+//! Merges requests that fail repeatedly in the same way: the first shows the number of attempts,
+//! the others show nothing.
 //!
-//! Invariant: each attempt stays an entry with its own usage; only what it says is said once.
+//! Invariant: each attempt remains an entry with its own usage; only its text is merged.
 
 use crate::model::edit::Edit;
 use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::text::Text;
 
-/// What OpenClaw writes in place of an answer that never came.
+/// The text that OpenClaw writes if there was no answer.
 const NOTHING: &str = "[assistant turn failed before producing content]";
 
 /// The failures since the last success.
@@ -23,10 +24,10 @@ struct Run {
 }
 
 impl Retries {
-    /// Takes in the next message. If it fails as the one before did, it says nothing, and the first one
-    /// is emitted again with the number of attempts.
+    /// Adds the next message. If it fails like the one before, its blocks are cleared and the first
+    /// attempt is returned with the number of attempts.
     pub(crate) fn fold(&mut self, entry: &mut Entry) -> Option<Edit> {
-        // What is of an unknown kind is neither a success nor a failure.
+        // An entry of an unknown kind is neither a success nor a failure.
         if entry.is_beside() {
             return None;
         }
@@ -51,7 +52,8 @@ impl Retries {
             .blocks
             .retain(|block| !matches!(block.kind, BlockKind::Break(_)));
         run.first.push(Break::Error(error));
-        // Its place in the tree is known; emitted again, it would read as if the session went back there.
+        // The entry is already in the tree. With its parent it would look as if the session had
+        // returned there.
         Some(Edit::Entry(Box::new(Entry {
             parent: None,
             ..run.first.clone()
@@ -59,7 +61,7 @@ impl Retries {
     }
 }
 
-/// The error of an answer that holds nothing else.
+/// The error of an answer without other content.
 fn failure(entry: &Entry) -> Option<Text> {
     let mut error = None;
     for block in &entry.blocks {
@@ -72,7 +74,7 @@ fn failure(entry: &Entry) -> Option<Text> {
     error.filter(|_| entry.role == Role::Assistant)
 }
 
-/// An error without the numbers and ids of its request.
+/// The words of an error, without numbers and ids of its request.
 fn alike(error: &str) -> Vec<&str> {
     let words = error.split(|c: char| !c.is_alphanumeric());
     words

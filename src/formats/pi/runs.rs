@@ -1,8 +1,9 @@
-//! Runs of sub-agents in files of their own beside `<session>.jsonl`: `<session>/<run>/run-<n>/session.jsonl` of the
-//! extension pi-subagents, `<time>_<id>/<agent>.jsonl` of Oh My Pi. The result of the call names the file or the agent; what
-//! it repeats of the run gives way to that.
+//! Runs of sub-agents in files of their own beside `<session>.jsonl`:
+//! `<session>/<run>/run-<n>/session.jsonl` of the extension pi-subagents,
+//! `<time>_<id>/<agent>.jsonl` of Oh My Pi. The result of the call names the file or the agent; the
+//! file replaces what the result repeats of the run.
 //!
-//! Invariant: the lane of a run is named by its file, whatever was read first.
+//! Invariant: the lane of a run is named after its file, in any reading order.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,14 +21,15 @@ use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::usage::{Scope, Usage};
 
-/// The name of each file.
+/// The file name of a run.
 pub(super) const FILE: &str = "session.jsonl";
-/// What the name of its folder begins with.
+/// The prefix of its folder's name.
 const FOLDER: &str = "run-";
-/// Characters of a lane's label.
+/// The maximum length of a lane's label, in characters.
 const LABEL_CHARS: usize = 120;
 
-/// What names the run in a file, if it is one: its folder and the one above, or the agent.
+/// The name of the run in a file: its folder with the one above, or the agent. `None` if the file
+/// is not a run.
 pub(super) fn name_of(path: &Path) -> Option<Name> {
     if is_agents(path) {
         return Some(Text::clean(path.file_stem()?.to_str()?));
@@ -39,7 +41,8 @@ pub(super) fn name_of(path: &Path) -> Option<Name> {
     Some(Text::clean(&format!("{folder}/{number}")))
 }
 
-/// Whether a file is that of an agent of Oh My Pi: in the folder of a session, which is named by its time and id.
+/// Whether a file is that of an agent of Oh My Pi: its folder is named after the time and id of a
+/// session.
 fn is_agents(path: &Path) -> bool {
     let is_time =
         |front: &str| front.starts_with(|c: char| c.is_ascii_digit()) && front.contains('T');
@@ -52,7 +55,7 @@ fn is_agents(path: &Path) -> bool {
             .is_some_and(|extension| extension == "jsonl")
 }
 
-/// The session whose call started the run in a file: it lies beside the folder of its runs.
+/// The file of the session that started the run. It is beside the folder of its runs.
 pub(super) fn owner(path: &Path) -> Option<PathBuf> {
     name_of(path)?;
     let above = if is_agents(path) { 1 } else { 3 };
@@ -67,18 +70,19 @@ pub(super) struct Runs(BTreeMap<Name, Run>);
 
 #[derive(Default)]
 struct Run {
-    /// Entries in which a result repeats it, until a line of its file is read.
+    /// Entries made from a result, which are retired when a line of the run's file is read.
     entries: Vec<Key>,
-    /// What a result says that it spent, which counts if there is no such line, and what of that went out.
+    /// The usage according to results, emitted at the end if the run has no file, and the keys of
+    /// emitted usage.
     spent: Vec<(Key, Box<Usage>, Option<Name>)>,
     counted: Vec<Key>,
-    /// Once there is a line.
+    /// The decoder of the run's file, once a line of it is read.
     decoder: Option<Box<SessionDecoder>>,
     has_lines: bool,
 }
 
 impl Run {
-    /// Takes in what a result in this lane repeats of it.
+    /// Applies an edit that a result of this lane repeats of the run.
     fn repeat(&mut self, edit: Edit, lane: Option<&Name>, out: &mut Batch) {
         if self.has_lines {
             return;
@@ -97,8 +101,8 @@ impl Run {
 }
 
 impl Runs {
-    /// Looks for runs in the result of a call that was just decoded, by the session or by one of the runs. What was made of
-    /// it begins at `from`.
+    /// Finds runs in the result of a call, which the session or another run has just decoded. Its
+    /// edits begin at index `from`.
     pub(super) fn see(
         &mut self,
         json: &Json<'_>,
@@ -123,7 +127,7 @@ impl Runs {
                 .get("sessionFile")
                 .filled()
                 .and_then(|file| name_of(Path::new(file)));
-            // Oh My Pi's have an id, and no messages.
+            // Results of Oh My Pi have an id and no messages.
             let named = named.or_else(|| one.get("id").text().filter(|_| !one.has("messages")));
             let Some(name) = named else { continue };
             let inner = Text::clean(&format!("{line}/{number}"));
@@ -151,7 +155,7 @@ impl Runs {
         }
     }
 
-    /// Decodes a line of the file of a run. `is_copied` says whether the session has it, too.
+    /// Decodes a line of a run's file. `is_copied` says whether the session has the line as well.
     pub(super) fn decode(
         &mut self,
         path: &Path,
@@ -163,7 +167,7 @@ impl Runs {
         let run = self.0.entry(name.clone()).or_default();
         if !std::mem::replace(&mut run.has_lines, true) {
             out.edits.extend(run.entries.drain(..).map(Edit::Retire));
-            // Nothing that is of no request takes back what went out.
+            // Empty usage that belongs to no request replaces usage that was emitted.
             let nothing = || {
                 Box::new(Usage {
                     scope: Scope::Open,
@@ -178,7 +182,7 @@ impl Runs {
                 model: None,
             }));
         }
-        // A run may begin with a copy of the history of its session.
+        // A run may begin with a copy of its session's history.
         if is_copied(input.json) {
             return Fate::Merged;
         }
@@ -194,7 +198,7 @@ impl Runs {
         fate
     }
 
-    /// Gives out what was held back.
+    /// Emits what the decoders held back, and the usage of runs without a file.
     pub(super) fn finish(&mut self, out: &mut Batch) {
         for (name, run) in &mut self.0 {
             if let Some(decoder) = &mut run.decoder {
@@ -210,7 +214,7 @@ impl Runs {
     }
 }
 
-/// Makes what stands in a lane that of another one. Whether it did.
+/// Moves an item from one lane to another. Returns whether it was in the first.
 fn take_lane(lane: &mut Option<Name>, from: &Name, to: &Name) -> bool {
     let is_its = lane.as_ref() == Some(from);
     if is_its {

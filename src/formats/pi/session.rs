@@ -1,7 +1,7 @@
-//! The lines of pi's container: header, entries of every type, version 4, events.
+//! Decodes the lines of pi's container: headers, entries of every type, version 4, events.
 //!
-//! Invariant: every line with an id stays a link of the tree, also when it makes no entry. What goes on with the copy of
-//! a line goes on with that line.
+//! Invariant: every line with an id remains a link of the tree, even if it makes no entry. The
+//! children of a copied line are children of the original.
 
 use super::copies::{Copies, is_of_an_answer};
 use super::decode::{Decoded, decode, emit_result};
@@ -26,7 +26,7 @@ use crate::model::tool::identifies;
 use crate::model::tool::work::{About, Carrier, End, Update};
 use crate::model::usage::Scope;
 
-/// Characters of a title that the user gave.
+/// The maximum length of a title that the user gave, in characters.
 const TITLE_CHARS: usize = 200;
 
 /// Decodes one session.
@@ -34,36 +34,37 @@ pub(crate) struct SessionDecoder {
     read_prompt: ReadPrompt,
     retries: Retries,
     events: Events,
-    /// The last header: its id and time.
+    /// Id and time of the last header.
     head: Option<(Text, Option<Timestamp>)>,
-    /// Time and size of the lines with ids so far: an id that comes again with others is a new line.
+    /// Time and size of each line by id. A line that repeats an id with other values is a new line.
     seen: ByKey<Mark>,
     copies: Copies,
-    /// What the last answer said.
+    /// A hash of the last answer's texts.
     said: Option<Piece>,
-    /// The sessions of commands and sub-agents that went on after the results of their calls, the newest last.
+    /// The sessions of background commands and sub-agents, newest last.
     commands: Vec<Key>,
-    /// How many lines without an id the record that is being decoded has had.
+    /// Key of the current record, and how many lines without an id it had before the current one.
     nameless: (Key, u32),
 }
 
-/// How the key of the session of a sub-agent begins.
+/// The prefix of a sub-agent's session key.
 const AGENT: &str = "agent:";
-/// So many commands and sub-agents that go on are remembered.
+/// The maximum number of background commands and sub-agents that are tracked.
 const COMMANDS: usize = 64;
-/// So many letters of the name of its session stand for a command.
+/// The minimum length of an abbreviated session name, in letters.
 const SHORTENED: usize = 8;
 
-/// What distinguishes two lines with one id.
+/// Distinguishes lines with the same id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Mark {
-    /// Bytes, which leave no gap before what follows.
+    /// The bytes of the time, since an array needs no padding in the struct.
     at: Option<[u8; 8]>,
     size: u32,
 }
 
 impl Mark {
-    /// An answer is known by what it spent: whoever only counts has not taken apart what was said in it.
+    /// The mark of a line. The content of an answer is not included: it is identified by its usage,
+    /// and a decoder that only counts does not parse the content.
     fn of(at: Option<Timestamp>, json: &Json<'_>) -> Self {
         let message = json.get("message");
         let is_answer = is_of_an_answer(message.get("usage"));
@@ -81,7 +82,7 @@ impl Mark {
 }
 
 impl SessionDecoder {
-    /// A decoder that takes prompts apart in the given way.
+    /// Makes a decoder that parses prompts with `read_prompt`.
     pub(crate) fn new(read_prompt: ReadPrompt) -> Self {
         Self {
             read_prompt,
@@ -96,14 +97,15 @@ impl SessionDecoder {
         }
     }
 
-    /// Shows a message that stands alone on its line.
+    /// Emits a message that is a whole line.
     pub(crate) fn bare_message(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
         self.events.give_out(out);
         let line = self.line(json, out);
         self.message(&line, json, out)
     }
 
-    /// Whether the line was decoded before, here or in a file that begins with a copy of this one.
+    /// Whether the line has been decoded before, here or in a file that begins with a copy of this
+    /// one.
     pub(crate) fn has(&self, json: &Json<'_>) -> bool {
         let mark = Mark::of(json.get("timestamp").moment(), json);
         json.get("id")
@@ -132,7 +134,8 @@ impl SessionDecoder {
         }
     }
 
-    /// A key from the place; lines of one record (a transaction of version 4) are numbered.
+    /// A key from the position of the record. Lines within one record (a transaction of version 4)
+    /// are numbered.
     fn nameless_key(&mut self, out: &Batch) -> Key {
         let place = out.origin_key();
         let number = if self.nameless.0 == place {
@@ -176,7 +179,7 @@ impl Decoder for SessionDecoder {
 }
 
 impl SessionDecoder {
-    /// Late builds of version 4 write the lines of one transaction as an array.
+    /// Decodes an array of lines, which late builds of version 4 write for a transaction.
     fn transaction(&mut self, lines: &[Json<'_>], input: Input<'_>, out: &mut Batch) -> Fate {
         if lines.is_empty() {
             self.events.give_out(out);
@@ -200,7 +203,7 @@ impl SessionDecoder {
         {
             return fate;
         }
-        // What is held back stands before a line that does not go on with it.
+        // Deltas that were held back precede a line that does not continue them.
         self.events.give_out(out);
         if let Some(kind) = version_4 {
             return self.version_4(kind, json, out);
@@ -231,7 +234,7 @@ impl SessionDecoder {
             ..self.line(json, out)
         };
         let fate = self.entry_of(kind, &line, json, out);
-        // A line with a known id and other content has got a key of its own.
+        // A line that repeats an id with other content has a key of its own.
         let is_repeated = came_before && line.key.as_str() == id;
         if is_repeated && fate == Fate::Shown {
             Fate::Merged
@@ -254,14 +257,14 @@ impl SessionDecoder {
             "branch_summary" => entry::shown(message::branch_summary(line, json, out), out),
             "custom_message" => entry::shown(message::custom(line, json, out), out),
             "custom" => entry::custom_state(line, json, out),
-            // Oh My Pi keeps the newest title in the first line, which it writes over.
+            // Oh My Pi stores the current title in the first line, which it overwrites.
             "title" => {
                 if let Some(title) = json.get("title").filled() {
                     out.title(3, Text::stub(title, TITLE_CHARS));
                 }
                 Fate::Merged
             }
-            // A request beside the conversation: for a title, say.
+            // A request outside of the conversation, for example for a title.
             "model_usage" => {
                 if let Some(usage) = usage::read(json.get("usage"), Scope::Extra, out) {
                     let model = json.get("model").text();
@@ -310,7 +313,7 @@ impl SessionDecoder {
         if let Some(title) = json.get("title").filled() {
             out.title(2, Text::stub(title, TITLE_CHARS));
         }
-        // Version 1 has no ids; later ones link every line.
+        // Version 1 has no ids; later versions link every line.
         if json
             .get("version")
             .int()
@@ -324,7 +327,7 @@ impl SessionDecoder {
         let before = self
             .head
             .replace((json.get("id").text().unwrap_or_default(), at));
-        // The same one stands in another file of the session, too.
+        // Another file of the session has the same header.
         if at.is_some() && before == self.head {
             return Fate::Merged;
         }
@@ -342,7 +345,7 @@ impl SessionDecoder {
         entry::across(&line, Break::Resumed(Text::clean(&words)), out)
     }
 
-    /// Shows a line of a type that is not named here. It stays a link of the tree.
+    /// Emits a line of an unknown type. It remains a link of the tree.
     fn unnamed(&mut self, json: &Json<'_>, class: &'static str, out: &mut Batch) -> Fate {
         let entry = self.line(json, out).entry(Role::Harness, out);
         let name = ["kind", "event", "method"]
@@ -353,7 +356,8 @@ impl SessionDecoder {
 
     // === messages ===
 
-    /// Whether the line repeats under another id what one before it held: a message, or what hung below the same line.
+    /// Whether the line repeats an earlier one with another id: the same message, or the same
+    /// content below the same parent.
     fn is_copy(&mut self, kind: &str, line: &Line, json: &Json<'_>) -> bool {
         if line.key.as_str() != json.get("id").str_or_empty() {
             return false;
@@ -380,7 +384,7 @@ impl SessionDecoder {
             Decoded::Entry(mut entry) => {
                 if entry.role == Role::Assistant {
                     let said = message::words(message);
-                    // What was delivered, right below the answer that said it.
+                    // The delivered copy of an answer directly follows it.
                     entry.marks.quiet |= entry.marks.copy && said.is_some() && said == self.said;
                     self.said = said.filter(|_| !entry.marks.copy).or(self.said);
                 }
@@ -403,8 +407,8 @@ impl SessionDecoder {
         }
     }
 
-    /// What a message tells of commands and sub-agents that went on. It names commands by the beginnings of their
-    /// sessions.
+    /// Emits the ends of background commands and sub-agents in a message, which names commands by
+    /// the beginnings of their session names.
     fn note_ends(&self, line: &Line, message: &Json<'_>, out: &mut Batch) {
         if self.commands.is_empty() || !message.get("role").is("user") {
             return;
@@ -426,7 +430,7 @@ impl SessionDecoder {
             .iter()
             .flat_map(|text| wakes::ends_of_agents(text))
             .collect();
-        // What an agent announces is that it is done, in whatever words.
+        // An announcement by a sub-agent means that it is done, whatever its text.
         let silent = source.filter(|_| said.is_empty());
         let announced = silent.and_then(|key| Some((Some(key), End::by_word(None, None)?, None)));
         for (key, end, reason) in said.into_iter().chain(announced) {
@@ -444,7 +448,7 @@ impl SessionDecoder {
         }
     }
 
-    /// The session of the sub-agent, if only one was started.
+    /// The session of the sub-agent, if exactly one was started.
     fn only_agent(&self) -> Option<&str> {
         let mut agents = self.commands.iter().filter(|key| key.starts_with(AGENT));
         let only = agents.next()?;

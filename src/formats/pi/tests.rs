@@ -1,4 +1,4 @@
-//! What a reader of a pi session must be able to rely on.
+//! Tests of the decoder of pi sessions.
 
 use super::{Container, Pi, container};
 use crate::formats::decoder::{Format, Place, feed};
@@ -23,7 +23,7 @@ fn read(text: &str) -> Transcript {
     read_by(text, usize::MAX)
 }
 
-/// Reads so many lines at once.
+/// Reads `portion` lines at a time.
 fn read_by(text: &str, portion: usize) -> Transcript {
     let mut decoder = Pi.decoder();
     let mut transcript = Transcript::new();
@@ -327,7 +327,7 @@ fn each_agent_event_is_known_by_itself() {
     }
 }
 
-/// A message with calls of these ids, as a line of this type.
+/// A line of this type with a message that has calls with these ids.
 fn message(kind: &str, time: u32, calls: &[&str]) -> String {
     let calls = calls
         .iter()
@@ -369,7 +369,7 @@ fn calls_that_a_message_leaves_out_stay_until_another_one_holds_them() {
     let executions = ended("a") + &ended("b") + &ended("c");
     let first = executions.clone() + &message("message_start", 1, &["b"]);
     assert_eq!(answered(&first), [done(&["b"]), done(&["a", "c"])]);
-    // The message grows, and another execution comes between.
+    // The message grows, and another execution occurs in between.
     let grown = first + &ended("d") + &message("message_update", 1, &["b", "c"]);
     assert_eq!(answered(&grown), [done(&["b", "c"]), done(&["a", "d"])]);
     let second = grown.clone()
@@ -381,7 +381,7 @@ fn calls_that_a_message_leaves_out_stay_until_another_one_holds_them() {
     );
     let all = grown + &message("message_end", 1, &["b", "c", "a", "d"]);
     assert_eq!(answered(&all), [done(&["b", "c", "a", "d"])]);
-    // A message that comes again when its turn is over is the same.
+    // A message that is sent again at the end of its turn is the same message.
     let again = executions + &message("message_end", 1, &["a", "b", "c"]);
     let again =
         again + "{\"type\":\"turn_start\"}\n" + &message("message_end", 1, &["a", "b", "c"]);

@@ -1,16 +1,17 @@
-//! pi's usage: disjoint counts of one request, with the cost that pi computed.
+//! pi's usage: disjoint token counts of one request, with the cost that pi computed.
 
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, Severity};
 use crate::model::usage::{Scope, Usage};
 
-/// Reads a `usage` object; anything else is not recorded usage.
+/// Parses a `usage` object; `None` for any other value.
 pub fn read(usage: &Json<'_>, scope: Scope, out: &mut Batch) -> Option<Usage> {
     if !usage.is_object() {
         return None;
     }
     let counts = ["input", "output", "cacheRead", "cacheWrite"].map(|name| usage.get(name));
-    // OpenAI-like providers report less input than cache reads, and pi subtracts without a floor.
+    // OpenAI-like providers may report less input than cache reads, and pi subtracts without a
+    // floor.
     if counts
         .iter()
         .any(|count| count.number().is_some_and(|n| n < 0.0))
@@ -18,7 +19,7 @@ pub fn read(usage: &Json<'_>, scope: Scope, out: &mut Batch) -> Option<Usage> {
         out.notice(Severity::Note, "a negative token count was taken as 0");
     }
     let [input, output, cache_read, cache_write] = counts.map(Json::count);
-    // 0 may stand for a model that pi has no price for: see `zeros`.
+    // 0 may mean that pi has no price for the model: see `zeros`.
     let cost = usage
         .at(&["cost", "total"])
         .number()

@@ -1,5 +1,4 @@
-//! A message that comes as deltas: put together from its parts, in the form that its last line would
-//! have.
+//! Assembles a message from its deltas, in the form that its final line would have.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +6,12 @@ use crate::formats::json::{self, Json};
 use crate::model::body::Held;
 use crate::model::entry::Entry;
 
-/// What is known of a message so far.
+/// The message so far.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
-    /// Members other than the content, as JSON.
+    /// Members except the content, as JSON.
     head: BTreeMap<String, String>,
-    /// The content by its index.
+    /// The content blocks by index.
     parts: BTreeMap<u64, DraftPart>,
 }
 
@@ -23,14 +22,14 @@ enum DraftPart {
     Call {
         id: String,
         name: String,
-        /// The arguments as the model writes them.
+        /// The JSON of the arguments, as far as the model has written it.
         written: String,
     },
-    /// A block that needs no deltas, as JSON.
+    /// A complete block as JSON.
     Whole(String),
 }
 
-/// Whether a line of this type holds a part of a message.
+/// Whether a line of this type has a part of a message.
 pub(crate) fn is_part(kind: &str) -> bool {
     let step = kind
         .strip_prefix("text_")
@@ -40,14 +39,14 @@ pub(crate) fn is_part(kind: &str) -> bool {
 }
 
 impl Draft {
-    /// Takes over a message that is written whole as far as it is.
+    /// Replaces the draft with the whole message so far.
     pub(crate) fn set(&mut self, message: &Json<'_>) {
         self.head = members(message, &["content"]);
         let blocks = message.get("content").blocks().iter();
         self.parts = (0..).zip(blocks.map(DraftPart::of)).collect();
     }
 
-    /// Takes a part.
+    /// Applies an event with a part.
     pub(crate) fn grow(&mut self, event: &Json<'_>) {
         let kind = event.get("type").str_or_empty();
         let (what, step) = kind.split_once('_').unwrap_or((kind, ""));
@@ -64,7 +63,7 @@ impl Draft {
         }
     }
 
-    /// Takes the outcome that a proxy sends instead of the message.
+    /// Applies the outcome that a proxy sends instead of the message.
     pub(crate) fn end(&mut self, json: &Json<'_>) {
         let reason = json.get("reason");
         self.head
@@ -73,7 +72,7 @@ impl Draft {
             .extend(members(json, &["type", "reason", "message", "error"]));
     }
 
-    /// The message, as JSON.
+    /// The message so far as JSON.
     pub(crate) fn source(&self) -> String {
         let mut members = vec![r#""role":"assistant""#.to_owned()];
         let head = self.head.iter().filter(|(name, _)| *name != "role");
@@ -99,7 +98,7 @@ impl DraftPart {
 
     fn of(block: &Json<'_>) -> Self {
         let text = |name: &str| block.get(name).str_or_empty().to_owned();
-        // Anything but the text, a signature for one, is kept with the whole block.
+        // A block with further members, such as a signature, is kept as JSON.
         match block.get("type").str_or_empty() {
             "text" if block.members().len() == 2 => Self::Text(text("text")),
             "thinking" if block.members().len() == 2 => Self::Thinking(text("thinking")),
@@ -107,7 +106,7 @@ impl DraftPart {
                 let leftover = block.first(&["partialJson", "partialArgs"], Json::str);
                 let arguments = block.get("arguments");
                 let written = leftover.map_or_else(|| arguments.to_source(), str::to_owned);
-                // An empty object is what a call has before its first delta.
+                // Before its first delta a call has an empty object as arguments.
                 let written = if written == "{}" {
                     String::new()
                 } else {
@@ -144,7 +143,7 @@ impl DraftPart {
         }
     }
 
-    /// A block that was written whole goes on after all.
+    /// Converts a complete block to one that deltas can extend.
     fn opened(source: &str) -> Option<Self> {
         let block = json::parse(source).ok()?;
         match block.get("type").str_or_empty() {
@@ -190,8 +189,8 @@ impl DraftPart {
     }
 }
 
-/// No record holds the texts of a message that comes as deltas, so they stay in their stubs and are
-/// never left on disk.
+/// Keeps texts in their stubs and never on disk, since no record has the text of a message that is
+/// sent as deltas.
 pub(crate) fn keep_texts(entry: &mut Entry) {
     for body in entry
         .blocks
@@ -209,7 +208,7 @@ fn quoted(text: &str) -> String {
     Json::Str(text.into()).to_source()
 }
 
-/// The members of an object but the named ones, as JSON.
+/// The members of an object except `but`, as JSON.
 fn members(object: &Json<'_>, but: &[&str]) -> BTreeMap<String, String> {
     let kept = object
         .members()

@@ -1,8 +1,8 @@
-//! Executions of tools: what they put out while they run, and calls that no message holds (yet).
+//! Executions of tools: their output while they run, and calls that no message has (yet).
 //!
-//! Invariant: calls that only their executions mention are gathered in one entry a turn. The first message
-//! that begins with some of them takes that entry's place, and what it leaves has an entry of its own until
-//! another message comes for it. So no call is shown twice and none is lost.
+//! Invariant: calls that only executions record are gathered in one entry per turn. The first
+//! message that has some of them replaces that entry, and the remaining calls get a new entry until
+//! another message has them. So no call is shown twice and none is lost.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -17,29 +17,30 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::identifies;
 use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict};
 
-/// More calls are not gathered in one entry.
+/// The maximum number of calls in one such entry.
 const CALLS_TOGETHER: usize = 64;
 
 /// The executions of a stream.
 #[derive(Debug, Default)]
 pub(crate) struct Executions {
-    /// Calls that messages hold, each with the message that held it last.
+    /// The calls of messages, each with the last message that had it.
     in_messages: HashMap<Key, Key>,
-    /// Calls of this turn that no message holds.
+    /// The entry of this turn's calls that no message has.
     born: Option<Box<Entry>>,
-    /// Results of this turn: they go where their calls go, and stay when a message leaves its call out.
+    /// Results of this turn. They follow their calls to other entries, and remain if a later
+    /// version of a message omits the call.
     results: BTreeMap<Key, Box<ToolResult>>,
-    /// Calls of this turn that messages took over, and how they fare.
+    /// The states of this turn's calls that moved from that entry to a message.
     taken: HashMap<Key, ToolState>,
-    /// Where messages stand that took the place of such an entry.
+    /// The key, origin and time of the entries that messages replaced, by message.
     places: HashMap<Key, Place>,
-    /// How often calls were left since an entry was born.
+    /// How many entries of remaining calls were made.
     rests: usize,
     started: HashMap<Key, Timestamp>,
     lasted: HashMap<Key, u64>,
 }
 
-/// What an entry that was born keeps when a message takes it over.
+/// The key, origin and time that a message takes from the entry that it replaces.
 #[derive(Debug)]
 struct Place {
     key: Key,
@@ -47,51 +48,51 @@ struct Place {
     at: Option<Timestamp>,
 }
 
-/// What changes beside a message when it takes over calls that were born, or leaves out some of its own.
+/// Further changes when a message takes calls from such an entry, or omits some of its own.
 #[derive(Debug, Default)]
 pub(crate) struct Rest {
-    /// The entry of calls that were born and are in no message yet.
+    /// The entry of the calls that still are in no message.
     pub(crate) entry: Option<Box<Entry>>,
-    /// The entry of such calls, if the message holds all that was in it.
+    /// The key of that entry, if it has become empty.
     pub(crate) gone: Option<Key>,
-    /// Results of the calls that have another entry now, or none.
+    /// Results of calls that moved to another entry, or that the message omits.
     pub(crate) results: Vec<(Key, Box<ToolResult>)>,
 }
 
 impl Executions {
-    /// Whether a message holds the call.
+    /// Whether a message has the call.
     pub(crate) fn is_in_message(&self, call: &Key) -> bool {
         self.in_messages.contains_key(call)
     }
 
-    /// Whether a message held the call when it came before, and now does not.
+    /// Whether an earlier version of the message had the call and this one does not.
     fn is_left_out(&self, call: &Key, message: &Entry) -> bool {
         self.in_messages.get(call) == Some(&message.key)
             && message.calls().all(|held| held.key != *call)
     }
 
-    /// Notes how a call fares that a message holds.
+    /// Records the state of a call that moved to a message.
     pub(crate) fn note_state(&mut self, call: &Key, state: &ToolState) {
         if let Some(known) = self.taken.get_mut(call) {
             known.clone_from(state);
         }
     }
 
-    /// Notes the result of a call.
+    /// Records the result of a call.
     pub(crate) fn note_result(&mut self, call: &Key, result: &ToolResult) {
         if identifies(call) {
             self.results.insert(call.clone(), Box::new(result.clone()));
         }
     }
 
-    /// Notes when a tool started, if that is recorded.
+    /// Records when a tool started.
     pub(crate) fn note_start(&mut self, call: &Key, at: Option<Timestamp>) {
         if let Some(at) = at.filter(|_| identifies(call)) {
             self.started.entry(call.clone()).or_insert(at);
         }
     }
 
-    /// Notes when a tool ended. How long it took, as recorded or by the two times.
+    /// Records when a tool ended. Returns the duration in ms, as recorded or from the two times.
     pub(crate) fn note_end(
         &mut self,
         call: &Key,
@@ -104,12 +105,13 @@ impl Executions {
         Some(lasted)
     }
 
-    /// How long a tool took.
+    /// The duration of a call in ms.
     pub(crate) fn lasted(&self, call: &Key) -> Option<u64> {
         self.lasted.get(call).copied()
     }
 
-    /// Adds a call that no message holds to the entry of its turn. Whether that entry is new.
+    /// Adds a call that no message has to the entry of its turn. Returns the entry and whether it
+    /// is new.
     pub(crate) fn bear(
         &mut self,
         call: ToolCall,
@@ -143,9 +145,9 @@ impl Executions {
         (entry, is_new)
     }
 
-    /// Notes the calls of a message. If some of them were born by their executions, the message takes
-    /// that entry's place, unless an earlier record gave it one. Answers with what changes beside the message
-    /// by that.
+    /// Registers the calls of a message. If some of them are in the entry of executions, the
+    /// message takes that entry's key and position, unless it already has those of an earlier one.
+    /// Returns the further changes that result.
     pub(crate) fn take_over(&mut self, message: &mut Entry, is_new: bool) -> Rest {
         let calls = message
             .calls()
@@ -169,7 +171,7 @@ impl Executions {
         rest
     }
 
-    /// Results of calls that the message leaves out.
+    /// The results of calls that the message no longer has.
     fn leave_out(&mut self, message: &Entry) -> Vec<(Key, Box<ToolResult>)> {
         let results = self
             .results
@@ -184,7 +186,7 @@ impl Executions {
         left_out
     }
 
-    /// Parts what was born into the calls of a message and the rest.
+    /// Splits the entry of executions into the calls of a message and the rest.
     fn part(&mut self, message: &Key, calls: &HashSet<Key>, is_new: bool) -> Rest {
         let Some(mut born) = self.born.take() else {
             return Rest::default();
@@ -213,7 +215,7 @@ impl Executions {
         let mut results = Vec::new();
         for call in its.iter().filter_map(Block::call) {
             self.taken.insert(call.key.clone(), call.state.clone());
-            // In the place itself a call keeps its result.
+            // If the message replaces the entry, its calls keep their results.
             let result = self.results.get(&call.key).filter(|_| !is_first);
             results.extend(result.map(|result| (call.key.clone(), result.clone())));
         }
@@ -234,7 +236,7 @@ impl Executions {
         }
     }
 
-    /// Calls of the next turn have an entry of their own.
+    /// Ends the turn: calls of the next one get an entry of their own.
     pub(crate) fn end_turn(&mut self) {
         self.born = None;
         self.results.clear();
@@ -242,7 +244,7 @@ impl Executions {
     }
 }
 
-/// The call that an execution mentions.
+/// The call of an execution.
 pub(crate) fn call(json: &Json<'_>, key: Key, state: ToolState, out: &mut Batch) -> ToolCall {
     ToolCall {
         state,
@@ -250,13 +252,13 @@ pub(crate) fn call(json: &Json<'_>, key: Key, state: ToolState, out: &mut Batch)
     }
 }
 
-/// What a tool has put out so far.
+/// The output of a tool so far; `None` if it is empty.
 pub(crate) fn output(so_far: &Json<'_>, out: &mut Batch) -> Option<Body> {
     let body = payload(Key::default(), so_far, None, out).body;
     (body.bytes > 0).then_some(body)
 }
 
-/// The result that an execution ends with.
+/// The result at the end of an execution.
 pub(crate) fn result(json: &Json<'_>, call: &Key, out: &mut Batch) -> ToolResult {
     let at = json.get("timestamp").moment();
     let mut result = payload(result_key(call), json.get("result"), at, out);
@@ -269,7 +271,7 @@ pub(crate) fn result(json: &Json<'_>, call: &Key, out: &mut Batch) -> ToolResult
     result
 }
 
-/// Any value that a tool gives back: mostly content and details, else it is content by itself.
+/// The result of a tool, usually content and details. Any other value is treated as content.
 fn payload(key: Key, value: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> ToolResult {
     if value.has("content") || value.has("details") {
         return result::read(key, value, at, out);
@@ -278,7 +280,7 @@ fn payload(key: Key, value: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -
     result::read(key, &content, at, out)
 }
 
-/// What the result of a call is known by, whichever line brings it.
+/// The key of a call's result, for any line that has it.
 pub(crate) fn result_key(call: &Key) -> Key {
     decode::result_key(call)
 }

@@ -1,22 +1,23 @@
-//! Entries that a stream is still writing: when another one comes, or the stream ends, they are closed.
+//! Entries that a stream is still writing. They are closed when another entry follows or the stream
+//! ends.
 
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{Entry, Piece};
 
-/// The entries that are open.
+/// The open entries.
 #[derive(Default)]
 pub(crate) struct Growing {
-    /// The one that was emitted last.
+    /// The last one emitted.
     entry: Option<Box<Entry>>,
-    /// One that another came after.
+    /// The one before it, if that is still open.
     aside: Option<Box<Entry>>,
-    /// The one that was emitted with blocks last.
+    /// The last one emitted with blocks.
     filled: Option<Key>,
 }
 
 impl Growing {
-    /// Emits an entry, in place of what was emitted of it before.
+    /// Emits an entry, replacing its earlier version.
     pub(crate) fn emit(&mut self, entry: Box<Entry>, out: &mut Batch) {
         if self
             .entry
@@ -35,7 +36,7 @@ impl Growing {
         out.push(Edit::Entry(entry));
     }
 
-    /// Nothing that is open will go on.
+    /// Closes all open entries.
     pub(crate) fn close(&mut self, out: &mut Batch) {
         for mut entry in self.entry.take().into_iter().chain(self.aside.take()) {
             entry.marks.open = false;

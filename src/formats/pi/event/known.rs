@@ -1,8 +1,8 @@
-//! Which messages a stream has brought, so that the summaries at the end of turns and runs add nothing
-//! twice and lose nothing.
+//! The messages of a stream that have been emitted. With them the summaries at the end of turns and
+//! runs neither repeat nor lose a message.
 //!
-//! Invariant: the n-th message of a summary with one identity is the n-th that came with it. So two prompts
-//! of the same millisecond stay two.
+//! Invariant: the n-th message with an identity in a summary is the n-th one emitted with it. So
+//! two prompts of the same millisecond remain two.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,7 +11,7 @@ use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::record::Origin;
 
-/// What distinguishes messages: role and time, and the call of a result; without a time the content.
+/// Identifies a message by role and time, and the call of a result; without a time by its content.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Identity {
     role: String,
@@ -21,7 +21,7 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// Of a message, whole or in part.
+    /// The identity of a message, which may be incomplete.
     pub(crate) fn of(message: &Json<'_>) -> Self {
         let time = message.get("timestamp").moment().map(|at| at.0);
         Self {
@@ -32,7 +32,7 @@ impl Identity {
         }
     }
 
-    /// Whether a message that was begun with this identity may have the other one when it is complete.
+    /// Whether a message that began with this identity may have the identity `whole` when complete.
     pub(crate) fn may_be(&self, whole: &Self) -> bool {
         let same_time = self.time == whole.time || self.time.is_none() || whole.time.is_none();
         self.role.is_empty() || (self.role == whole.role && self.call == whole.call && same_time)
@@ -45,32 +45,31 @@ fn hash(message: &Json<'_>) -> u64 {
     hasher.finish()
 }
 
-/// A message that was emitted.
+/// An emitted message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Known {
-    /// Its key.
     pub(crate) key: Key,
-    /// The record that mentioned it first.
+    /// The record that mentions it first.
     pub(crate) first: Origin,
-    /// Whether it came to its end.
+    /// Whether it is complete.
     pub(crate) is_whole: bool,
 }
 
-/// All messages that were emitted.
+/// All emitted messages.
 #[derive(Debug, Default)]
 pub struct KnownMessages {
     messages: HashMap<Identity, Vec<Known>>,
-    /// Complete messages with a time, by their content too: an equal one is the same, repeated.
+    /// Complete messages with a time, also by content: an equal message is a repetition.
     contents: HashMap<(Identity, u64), Known>,
     results: HashSet<Key>,
 }
 
-/// How often a summary has named each identity so far.
+/// How many times a summary has had each identity so far.
 #[derive(Debug, Default)]
 pub(crate) struct List(HashMap<Identity, usize>);
 
 impl List {
-    /// Counts a message, and says how many there were before it.
+    /// Counts a message. Returns the number of earlier ones with this identity.
     pub(crate) fn see(&mut self, identity: &Identity) -> usize {
         let count = self.0.entry(identity.clone()).or_default();
         *count += 1;
@@ -79,12 +78,12 @@ impl List {
 }
 
 impl KnownMessages {
-    /// A new run: messages without a time are not those of the run before.
+    /// Begins a run: messages without a time in earlier runs no longer count.
     pub(crate) fn begin_run(&mut self) {
         self.messages.retain(|identity, _| identity.time.is_some());
     }
 
-    /// A message has another identity than before, or a first one.
+    /// Sets the identity of a message, in place of an earlier one if it had any.
     pub(crate) fn rename(&mut self, before: &Identity, identity: Identity, known: &Known) {
         if *before == identity && self.has(&identity, known) {
             return;
@@ -98,14 +97,14 @@ impl KnownMessages {
             .push(known.clone());
     }
 
-    /// Whether the message came with this identity.
+    /// Whether the message was emitted with this identity.
     pub(crate) fn has(&self, identity: &Identity, known: &Known) -> bool {
         self.messages
             .get(identity)
             .is_some_and(|same| same.iter().any(|other| other.key == known.key))
     }
 
-    /// A message came to its end.
+    /// Marks a message as complete.
     pub(crate) fn complete(&mut self, message: &Json<'_>, known: &Known) {
         let identity = Identity::of(message);
         let same = self.messages.get_mut(&identity).into_iter().flatten();
@@ -117,25 +116,25 @@ impl KnownMessages {
         }
     }
 
-    /// An equal message with a time that came to its end.
+    /// An equal message that has a time and is complete.
     pub(crate) fn same(&self, message: &Json<'_>) -> Option<Known> {
         self.contents
             .get(&(Identity::of(message), hash(message)))
             .cloned()
     }
 
-    /// The next message of a summary, if it is known.
+    /// The next message of a summary, if it was emitted.
     pub(crate) fn next_in(&self, list: &mut List, identity: &Identity) -> Option<Known> {
         let place = list.see(identity);
         self.messages.get(identity)?.get(place).cloned()
     }
 
-    /// The result of a call came in a message of its own.
+    /// Records that the result of a call was sent as a message.
     pub(crate) fn result(&mut self, call: Key) {
         self.results.insert(call);
     }
 
-    /// Whether it was.
+    /// Whether the result of a call was sent as a message.
     pub(crate) fn has_result(&self, call: &Key) -> bool {
         self.results.contains(call)
     }
