@@ -1,6 +1,5 @@
-//! openclaw: OpenClaw (earlier clawdbot, moltbot): pi's container with marks of its own, bare
-//! message lines, session turns, frames of its protocols, trajectories, and the small files beside
-//! a session.
+//! OpenClaw (earlier clawdbot, moltbot): pi's container with OpenClaw's own marks, bare message
+//! lines, session turns, protocol frames, trajectories, and the small files beside a session.
 
 mod answer;
 mod children;
@@ -36,7 +35,7 @@ use crate::model::tally::Fate;
 
 pub(crate) struct Openclaw;
 
-/// A file with fewer lines than this may have no mark of OpenClaw yet.
+/// The minimum number of lines to judge by: a shorter file may have no mark of OpenClaw yet.
 const LINES_TO_JUDGE: usize = 5;
 
 impl Format for Openclaw {
@@ -123,7 +122,7 @@ impl Format for Openclaw {
     }
 }
 
-/// Whether a line is a message by itself or wrapped as an entry: such lines may be among frames.
+/// Whether a line is a message, alone or wrapped as an entry. These lines may occur among frames.
 fn is_message(line: &Json<'_>) -> bool {
     turn::is_turn(line)
         || line.get("role").str().is_some()
@@ -150,7 +149,7 @@ fn sniff_container(container: Container, probe: &Probe<'_>) -> Verdict {
     }
 }
 
-/// Detects the index of sessions, and the lock of a running one.
+/// Detects the index of sessions, and the lock of a running session.
 fn sniff_file_beside(probe: &Probe<'_>) -> Option<Verdict> {
     let root = probe.header.or(match probe.lines {
         [only] => Some(only),
@@ -183,7 +182,7 @@ fn is_lock(root: &Json<'_>) -> bool {
 
 #[derive(Default)]
 struct Facts {
-    /// The file that is read; `None` while a single record is read again.
+    /// The file being read; `None` while a single record is read again.
     path: Option<PathBuf>,
     id: String,
     index: Index,
@@ -212,7 +211,7 @@ impl Facts {
         }
     }
 
-    /// Emits the facts about this session in the index.
+    /// Emits the facts that the index has about this session.
     fn emit_listing(&self, out: &mut Batch) {
         let live = self
             .path
@@ -251,7 +250,7 @@ impl OpenclawDecoder {
         }
     }
 
-    /// Decodes a small file, which is not a record of the session unless it was opened by itself.
+    /// Decodes a small file. It is not a record of the session unless it was opened itself.
     fn beside(&mut self, path: &Path, input: Input<'_>, out: &mut Batch) -> Fate {
         let is_opened = self.facts.path.as_deref().is_none_or(|own| own == path);
         if is_opened {
@@ -276,7 +275,7 @@ impl OpenclawDecoder {
         if !is_frame {
             self.wire.give_out(out);
         }
-        // Edits that were held back precede the line, unless the line continues them.
+        // Held edits precede the line, unless the line continues them.
         if is_index || is_lock || is_frame || trajectory::is_record(json) || turn::is_turn(json) {
             self.session.finish(out);
         }
@@ -360,8 +359,8 @@ impl Decoder for OpenclawDecoder {
     }
 }
 
-/// Whether sessions of sub-agents would be found: in the folder of a transcript, or in a database
-/// of sessions. A compressed file is read alone.
+/// Whether files of sub-agents can be found, which is so in the folder of a transcript or in a
+/// database of sessions. A compressed file is read alone.
 fn has_neighbours(own: &Path) -> bool {
     let is = |known: &str| own.extension().is_some_and(|extension| extension == known);
     is("sqlite") || (FileName::of(own).is_some() && !is("zst") && !is("gz"))

@@ -1,5 +1,5 @@
-//! What answers say to the gateway instead of to the reader: directives in double brackets, and words
-//! that mean silence.
+//! The parts of answers that are for the gateway instead of the reader: directives in double
+//! brackets, and texts that mean silence.
 
 use crate::formats::decoder::{Decoder, Input};
 use crate::formats::json::Json;
@@ -9,12 +9,12 @@ use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{Block, BlockKind, Entry, Role};
 use crate::model::tally::Fate;
 
-/// Words that the gateway does not send on.
+/// Texts that the gateway does not deliver.
 const SILENT: [&str; 2] = ["NO_REPLY", "HEARTBEAT_OK"];
-/// How directives begin.
+/// The names of directives.
 const DIRECTIVES: [&str; 2] = ["reply_to", "audio_as_voice"];
 
-/// Decodes a line of a session; what its answers say to the gateway is read apart.
+/// Decodes a line of a session. Directives in its answers are removed from the text.
 pub(crate) fn decode(session: &mut SessionDecoder, input: Input<'_>, out: &mut Batch) -> Fate {
     let before = out.edits.len();
     let (fate, directives) = match without_directives(input.json) {
@@ -34,12 +34,13 @@ pub(crate) fn decode(session: &mut SessionDecoder, input: Input<'_>, out: &mut B
     fate
 }
 
-/// Whether the session has decoded the line before.
+/// Whether the session has decoded the line before, with or without directives.
 pub(crate) fn is_known(session: &SessionDecoder, json: &Json<'_>) -> bool {
     session.has(json) || without_directives(json).is_some_and(|(clean, _)| session.has(&clean))
 }
 
-/// A record whose answers begin with directives, without these; and the directives.
+/// A copy of a record without the directives that its texts begin with, and these directives;
+/// `None` if it has none.
 fn without_directives<'a>(json: &Json<'a>) -> Option<(Json<'a>, Vec<String>)> {
     let mut directives = Vec::new();
     let is_answer = json.at(&["message", "role"]).is("assistant");
@@ -68,7 +69,7 @@ fn without_directives<'a>(json: &Json<'a>) -> Option<(Json<'a>, Vec<String>)> {
     Some((json, directives))
 }
 
-/// The directive that a text begins with, and the rest of the text.
+/// The directive at the beginning of a text, and the rest of the text.
 fn directive(text: &str) -> Option<(&str, &str)> {
     let (emitted, rest) = text.trim_start().strip_prefix("[[")?.split_once("]]")?;
     let emitted = emitted.trim();
@@ -96,8 +97,8 @@ fn items_mut<'j, 'a>(json: Option<&'j mut Json<'a>>) -> &'j mut [Json<'a>] {
     }
 }
 
-/// Marks the answers that were recorded since `from`: what they ask of the gateway, and whether anybody but
-/// the gateway gets to read them.
+/// Adds the directives to the answers that were emitted from index `from` on, and marks an answer
+/// as quiet if nobody but the gateway reads it.
 fn mark(from: usize, directives: &[String], out: &mut Batch) {
     let mut emitted = out.edits.split_off(from.min(out.edits.len()));
     for edit in &mut emitted {

@@ -1,11 +1,11 @@
-//! Sessions that a session's calls started: each is read from its own file, or from its rows in the
-//! database, into a lane of the call.
+//! Sessions that calls of this session started. Each is read from its own file, or from its rows in
+//! the database, into a lane of the call.
 //!
-//! A result names the child by its session key; the index gives the file to a key. Without an index the
-//! id in the key may be the file's name. Rows go by the name that the file would have.
+//! A result has the session key of the child, and the index the file of a key. Without an index the
+//! id in the key may be the file's name. Rows have the name that the file would have.
 //!
-//! Invariant: what a child's records say of entries, calls and results carries the name of its lane, so
-//! that nothing of two sessions meets; facts about a child are not facts about the session.
+//! Invariant: entries, calls and results of a child have keys with the name of its lane, so that
+//! keys of two sessions never collide; facts about a child are not facts about the session.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -24,17 +24,17 @@ use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::tool::work::{About, Carrier, End, Update};
 
-/// Characters of a lane's label.
+/// The maximum length of a lane's label, in characters.
 const LABEL_CHARS: usize = 60;
 
-/// The child sessions of one session, those of its children among them.
+/// The child sessions of a session, including those of its children.
 #[derive(Default)]
 pub(crate) struct Children {
-    /// In the order of their names, so that what several hold back is always shown in the same order.
+    /// Sorted by name, so that held edits are emitted in a fixed order.
     sessions: BTreeMap<Name, Child>,
-    /// The lanes by the ids of their sessions.
+    /// Lanes by session id.
     lanes: HashMap<String, Name>,
-    /// What calls that may start a session say of it.
+    /// Labels from calls that may start a session.
     labels: HashMap<Key, Text>,
     asked: HashSet<String>,
 }
@@ -56,7 +56,7 @@ impl Default for Child {
 }
 
 impl Children {
-    /// Looks for starts of sessions in a record of the lane, or of the session itself.
+    /// Finds starts of sessions in a record of the lane or of the session itself.
     pub(crate) fn see(
         &mut self,
         json: &Json<'_>,
@@ -90,12 +90,12 @@ impl Children {
         out.lane(key.clone(), Some(label), None);
         self.sessions.entry(key.clone()).or_default();
         let agent = agent_of(&key).unwrap_or_default().to_owned();
-        // The index of that agent, if it is another one.
+        // Requests the other agent's index.
         self.ask(&agent, "", out);
         self.ask_for(&key, index, out);
     }
 
-    /// Asks for the files of all children, once more is known of them.
+    /// Requests the files of all children again after the index has changed.
     pub(crate) fn learn(&mut self, index: &Index, out: &mut Batch) {
         let keys: Vec<Name> = self.sessions.keys().cloned().collect();
         for key in keys {
@@ -124,8 +124,8 @@ impl Children {
         }
     }
 
-    /// Decodes a line or row of the session with this id. `is_copied` says of a line whether the
-    /// parent has it too.
+    /// Decodes a line or row of the session with this id. `is_copied` returns whether the parent
+    /// has the line as well.
     pub(crate) fn decode(
         &mut self,
         id: &str,
@@ -165,7 +165,7 @@ impl Children {
         fate
     }
 
-    /// Gives out what was held back. `is_looked_for`: children of which nothing came are not there.
+    /// Emits held edits. If `is_looked_for`, children without lines are reported as missing.
     pub(crate) fn finish(&mut self, is_looked_for: bool, out: &mut Batch) {
         let mut missed = Vec::new();
         for (lane, child) in &mut self.sessions {
@@ -186,7 +186,7 @@ impl Children {
     }
 }
 
-/// Where a sub-agent has said all that it has to say, its work is done: whoever started it is told later.
+/// Emits the end of a sub-agent's work with its last answer. Its parent is notified later.
 fn note_end(json: &Json<'_>, lane: &Name, out: &mut Batch) {
     let message = json.get("message");
     let is_last = message.get("role").is("assistant") && message.get("stopReason").is("stop");
@@ -210,7 +210,7 @@ fn missing_key(lane: &Name) -> Key {
     Text::clean(&format!("no session of {lane}"))
 }
 
-/// `subagent 3f2a81c0` for `agent:main:subagent:3f2a81c0-…`
+/// A short label, such as `subagent 3f2a81c0` for `agent:main:subagent:3f2a81c0-…`.
 fn short(key: &Name) -> Text {
     let mut parts = key.rsplit(':');
     let id: String = parts.next().unwrap_or_default().chars().take(8).collect();

@@ -1,20 +1,21 @@
-//! The envelopes that OpenClaw puts around what people say in chats; what it writes itself is told by [`wakes`].
+//! Parses the envelopes that OpenClaw puts around chat messages. The gateway's own messages are
+//! recognized by [`wakes`].
 //!
-//! Invariant: facts, envelope and text together hold every word of the message but the id of a message
-//! that has no other facts.
+//! Invariant: facts, envelope and text together contain every word of the message, except the id of
+//! a message that has no other facts.
 
 use super::wakes;
 use crate::formats::json::{self, Json};
 use crate::formats::pi::message::{Prompt, Voice};
 
-/// Longer brackets at the start of a prompt are its own words.
+/// The maximum length of a stamp in brackets, in bytes. Longer brackets belong to the prompt.
 const STAMP_CHARS: usize = 160;
-/// Longer values of metadata are no facts for one row.
+/// The maximum length of a fact, in characters. Metadata with a longer one stays in the envelope.
 const FACT_CHARS: usize = 60;
-/// Fields that say who speaks; the first one that is recorded comes first.
+/// Fields with the sender's name, in order of preference.
 const WHO: [&str; 4] = ["name", "label", "sender", "username"];
 
-/// Takes the text of a user message apart.
+/// Parses the text of a user message.
 pub fn open(text: &str) -> Prompt<'_> {
     let mut facts: Vec<String> = Vec::new();
     let mut parts: Vec<&str> = Vec::new();
@@ -30,12 +31,12 @@ pub fn open(text: &str) -> Prompt<'_> {
         rest = rest.get(end..).unwrap_or("").trim_start();
     }
     let (said, tail) = message_id(rest);
-    // An id alone is no news.
+    // An id alone is not worth showing.
     if !facts.is_empty() {
         facts.extend(tail.map(|tail| tail.trim_matches(['[', ']']).to_owned()));
     }
     if said.is_empty() {
-        // Nothing but the envelope: the program says so itself.
+        // Without a message the envelope is the text itself.
         let voice = events.map_or(Voice::Person, Voice::Sender);
         return Prompt {
             facts: String::new(),
@@ -63,7 +64,7 @@ pub fn open(text: &str) -> Prompt<'_> {
     }
 }
 
-/// What a piece of envelope tells, if that fits a row.
+/// The facts in a piece of the envelope, if they fit on a row.
 fn facts_of(part: &str) -> Option<Vec<String>> {
     if let Some(stamp) = part.strip_prefix('[').filter(|stamp| stamp.ends_with(']')) {
         return Some(vec![stamp.trim_end_matches(']').to_owned()]);
@@ -105,7 +106,7 @@ fn facts_of(part: &str) -> Option<Vec<String>> {
     (!members.is_empty() && facts.iter().all(is_brief)).then_some(facts)
 }
 
-/// Where the piece of envelope ends that the text begins with.
+/// The end of the piece of envelope at the beginning of a text.
 fn head(text: &str) -> Option<usize> {
     metadata(text)
         .or_else(|| system_lines(text))
@@ -113,14 +114,14 @@ fn head(text: &str) -> Option<usize> {
         .or_else(|| brief(text))
 }
 
-/// What a sub-agent hears of its place; its task follows.
+/// A sub-agent's introduction to its role; its task follows.
 fn brief(text: &str) -> Option<usize> {
     let task = "[Subagent Task]:";
     let end = text.find(task)? + task.len();
     text.starts_with("[Subagent Context]").then_some(end)
 }
 
-/// `Sender (untrusted metadata):` with a fenced JSON value under it.
+/// `Sender (untrusted metadata):` with a fenced JSON value below it.
 fn metadata(text: &str) -> Option<usize> {
     let line = text.lines().next()?;
     let is_title = line.ends_with(':') && line.contains("(untrusted");
@@ -132,8 +133,9 @@ fn metadata(text: &str) -> Option<usize> {
     Some(fence + 3 + close + "\n```".len())
 }
 
-/// Events since the last prompt: `System: [2026-01-31 19:25:33 GMT+8] Exec failed …`. Each of their lines begins so, and
-/// the first one has the time; before 2026 further lines of an event did not. A blank line ends them.
+/// Events since the last prompt: `System: [2026-01-31 19:25:33 GMT+8] Exec failed …`. Each line has
+/// this prefix, and the first one the time; before 2026 further lines of an event had no prefix. A
+/// blank line ends them.
 fn system_lines(text: &str) -> Option<usize> {
     let lines = text
         .split_inclusive('\n')
@@ -164,7 +166,7 @@ fn is_date(word: &str) -> bool {
         && parts.next().is_none()
 }
 
-/// The text and the `[message_id: …]` line under it.
+/// Splits off the `[message_id: …]` line at the end of a text.
 fn message_id(text: &str) -> (&str, Option<&str>) {
     let text = text.trim_end();
     let at = text.rfind("[message_id: ").filter(|_| text.ends_with(']'));

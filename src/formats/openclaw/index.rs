@@ -1,5 +1,6 @@
-//! `sessions.json`: which sessions an agent has, by session key. Beside a transcript it tells what that
-//! is called and where it comes from, also before that is opened; opened by itself it is a list.
+//! `sessions.json`: the index of an agent's sessions, by session key. Beside a transcript it
+//! provides title and origin of the session, also before that is opened; opened itself it is shown
+//! as a list.
 //!
 //! Invariant: its token counts are a snapshot of the last run, shown in the list and never counted.
 
@@ -16,9 +17,9 @@ use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 
-/// Large copies of what every prompt holds.
+/// Large members that repeat what every prompt contains.
 const BULK: [&str; 2] = ["skillsSnapshot", "systemPromptReport"];
-/// Characters of a title.
+/// The maximum length of a title, in characters.
 const TITLE_CHARS: usize = 80;
 
 /// The sessions of one or more agents.
@@ -27,20 +28,18 @@ pub(crate) struct Index {
     sessions: BTreeMap<Name, Known>,
 }
 
-/// What an index tells of a session.
+/// The facts that an index has about a session.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
-    /// Its id.
     pub(crate) id: String,
-    /// The name of its file, if recorded.
+    /// The name of its file, if that is recorded.
     pub(crate) file: Option<String>,
-    /// What it is called.
     pub(crate) title: Option<Text>,
-    /// The model of its last run.
+    /// The model of the last run.
     pub(crate) model: Option<Name>,
-    /// The key of the session that started it.
+    /// The key of the parent session.
     spawner: Option<String>,
-    /// Who is at the other end.
+    /// The label of the other party.
     other: Option<Text>,
     facts: Vec<MetaEdit>,
 }
@@ -57,19 +56,18 @@ pub(crate) fn is_index(root: &Json<'_>) -> bool {
 }
 
 impl Index {
-    /// Takes in an index.
+    /// Adds the sessions of an index.
     pub(crate) fn read(&mut self, root: &Json<'_>) {
         for (key, session) in root.members() {
             self.sessions.insert(Text::clean(key), known(key, session));
         }
     }
 
-    /// The session with a key.
     pub(crate) fn get(&self, key: &Name) -> Option<&Known> {
         self.sessions.get(key)
     }
 
-    /// What finds sessions and lists them by the index.
+    /// The sessions in the form that lists of sessions need.
     pub(crate) fn listings(self) -> Vec<ListedSession> {
         let listing = |(key, known): (Name, Known)| ListedSession {
             id: known.id,
@@ -86,7 +84,7 @@ impl Index {
             .collect()
     }
 
-    /// The session that is written to a file of this name, else the one with this id.
+    /// The session with this file, otherwise the one with this id.
     pub(crate) fn of_file(&self, file: &str, id: &str) -> Option<&Known> {
         let has_file = |known: &&Known| known.file.as_deref() == Some(file);
         self.sessions
@@ -97,7 +95,7 @@ impl Index {
 }
 
 impl Known {
-    /// Tells what is known of the session that is being read.
+    /// Emits the facts about the session that is being read.
     pub(crate) fn emit(&self, out: &mut Batch) {
         self.facts.iter().for_each(|fact| out.meta(fact.clone()));
         if let Some(title) = &self.title {
@@ -140,7 +138,7 @@ fn known(key: &str, session: &Json<'_>) -> Known {
     }
 }
 
-/// The agent that a session key names: `agent:main:telegram:direct:7`.
+/// The agent in a session key, such as `agent:main:telegram:direct:7`.
 pub(crate) fn agent_of(key: &str) -> Option<&str> {
     key.strip_prefix("agent:")?
         .split(':')
@@ -158,7 +156,7 @@ fn spawner<'j>(session: &'j Json<'_>) -> Option<&'j str> {
     session.first(&["spawnedBy", "parentSessionKey"], Json::filled)
 }
 
-/// `telegram direct · Ann (@ann)`
+/// The channel on one row, such as `telegram direct · Ann (@ann)`.
 fn channel(session: &Json<'_>) -> Option<String> {
     let origin = session.get("origin");
     let through = [
@@ -186,7 +184,7 @@ fn channel(session: &Json<'_>) -> Option<String> {
 
 // === the list ===
 
-/// Shows an index as a list, newest first.
+/// Emits an index as a list, newest first.
 pub fn list(root: &Json<'_>, out: &mut Batch) -> Fate {
     let mut sessions: Vec<(&str, &Json<'_>)> = root
         .members()
@@ -200,7 +198,7 @@ pub fn list(root: &Json<'_>, out: &mut Batch) -> Fate {
     for (key, session) in sessions {
         let at = session.get("updatedAt").moment();
         let mut entry = out.new_entry(Text::clean(key), Role::Harness, at);
-        // One row each; what else is known of a session opens under it.
+        // One row per session, which expands to the other facts.
         entry.marks.quiet = true;
         let headline = Text::clean(&headline(session, at));
         let kept = || {
@@ -259,7 +257,7 @@ fn headline(session: &Json<'_>, at: Option<Timestamp>) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-/// Shows the lock of a running session that was opened by itself.
+/// Emits the lock of a running session that was opened itself.
 pub(crate) fn lock(json: &Json<'_>, out: &mut Batch) -> Fate {
     let mut entry = out.new_entry(
         out.origin_key(),

@@ -1,4 +1,4 @@
-//! What tells an OpenClaw session from one of pi, whose container it shares.
+//! Marks that distinguish an OpenClaw session from one of pi, which uses the same container.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::formats::json::Json;
 use crate::formats::openclaw::wakes;
 use crate::formats::openclaw::wire::frame;
 
-/// The first mark of OpenClaw in the file, in words; else in its path.
+/// The first mark of OpenClaw in the file, otherwise in its path, as text.
 pub(crate) fn find(probe: &Probe<'_>) -> Option<String> {
     probe
         .lines
@@ -53,7 +53,7 @@ fn is_wrapped_call(block: &Json<'_>) -> bool {
 }
 
 fn starts_with_metadata(message: &Json<'_>) -> bool {
-    // All else is not looked at: of other messages much may be long.
+    // Only the first text of a user message is checked, since messages may be long.
     let content = Some(message.get("content")).filter(|_| message.get("role").is("user"));
     let first = content.and_then(|content| content.blocks().first());
     let text = first.and_then(|block| block.str().or_else(|| block.get("text").str()));

@@ -1,5 +1,5 @@
-//! What the name of a file among an agent's sessions tells: which session it is of, and whether it is
-//! the live transcript, an archive or a copy.
+//! Parses the names of files among an agent's sessions: the session, and whether the file is its
+//! live transcript, an archive or a copy.
 
 use std::path::Path;
 
@@ -8,35 +8,34 @@ use crate::model::edit::MetaEdit;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
-/// The suffixes that a transcript gets when its agent puts it aside.
+/// The suffixes of archived transcripts.
 pub(crate) const ARCHIVES: [&str; 3] = ["reset", "deleted", "bak"];
 
-/// A transcript's file name, taken apart.
+/// A parsed transcript name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileName<'p> {
-    /// The session's id.
+    /// The id of the session.
     pub(crate) session: &'p str,
-    /// The thread of a Telegram group.
+    /// The topic of a Telegram group.
     pub(crate) topic: Option<&'p str>,
-    /// The name while the session was live, without `.jsonl`: session and topic.
+    /// Session and topic: the name of the live file without `.jsonl`.
     pub(crate) stem: &'p str,
-    /// What became of it.
     pub(crate) kept: Kept<'p>,
 }
 
-/// What a file is to its session.
+/// The relation of a file to its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kept<'p> {
-    /// The transcript that is written to.
+    /// The live transcript.
     Live,
-    /// It was put aside: one of [`ARCHIVES`], and when.
+    /// An archive, with one of [`ARCHIVES`] and its time.
     Archived(&'p str, Option<Timestamp>),
-    /// A copy that was made before a compaction.
+    /// A copy made before a compaction.
     Checkpoint,
 }
 
 impl<'p> FileName<'p> {
-    /// Reads the name of a transcript; `None` for all other files.
+    /// Parses the name of a transcript; `None` for other files.
     pub(crate) fn of(path: &'p Path) -> Option<Self> {
         let name = file_name(path);
         let name = [".zst", ".gz"]
@@ -64,12 +63,12 @@ impl<'p> FileName<'p> {
         })
     }
 
-    /// The name while the session was live.
+    /// The name of the live file.
     pub(crate) fn live(&self) -> String {
         format!("{}.jsonl", self.stem)
     }
 
-    /// What it tells of the session.
+    /// The facts about the session in its name.
     pub(crate) fn facts(&self) -> Vec<MetaEdit> {
         let fact = |name, value: &str| MetaEdit::Fact {
             name,
@@ -91,7 +90,7 @@ impl<'p> FileName<'p> {
     }
 }
 
-/// A time to the minute, in UTC as the names have it.
+/// A time to the minute, in UTC like the times in names.
 pub(crate) fn minute(at: Timestamp) -> String {
     let text = at.to_rfc3339();
     text.get(..16).map_or_else(
@@ -100,7 +99,7 @@ pub(crate) fn minute(at: Timestamp) -> String {
     )
 }
 
-/// `.reset.2026-06-27T03-21-20.768Z`, `.deleted.1782530279`, `.bak`
+/// Parses `.reset.2026-06-27T03-21-20.768Z`, `.deleted.1782530279` or `.bak`.
 fn archived(suffix: &str) -> Option<Kept<'_>> {
     let suffix = suffix.strip_prefix('.')?;
     let (how, when) = suffix.split_once('.').unwrap_or((suffix, ""));
@@ -108,7 +107,7 @@ fn archived(suffix: &str) -> Option<Kept<'_>> {
         return None;
     }
     let at = match when.split_once('T') {
-        // File names hold no colons, and those of July 2026 no points either.
+        // File names have hyphens in place of colons, those of July 2026 also in place of the dot.
         Some((day, time)) => Timestamp::parse(&format!(
             "{day}T{}",
             time.replacen('-', ":", 2).replacen('-', ".", 1)

@@ -1,4 +1,4 @@
-//! Where OpenClaw keeps sessions, and which files lie beside one. Files were put aside with a suffix;
+//! The paths of OpenClaw's sessions and of the files beside one. Archived files have a suffix;
 //! since July 2026 sessions are rows of a database.
 
 use std::path::{Path, PathBuf};
@@ -10,7 +10,8 @@ use crate::formats::roots::{SessionName, SideFiles, file_name};
 /// The index of an agent's sessions.
 const INDEX: &str = "sessions.json";
 
-/// A live transcript and its archives are sessions; copies and what lies beside sessions are none.
+/// The session that a file belongs to. A live transcript and its archives are sessions; checkpoint
+/// copies and the files beside sessions are not.
 pub fn named(path: &Path) -> Option<SessionName<'_>> {
     let mut folders = path.iter().filter_map(|folder| folder.to_str());
     let agent = folders
@@ -32,15 +33,15 @@ pub fn named(path: &Path) -> Option<SessionName<'_>> {
         .map(|named| SessionName { agent, ..named })
 }
 
-/// Where files lie that the database of an agent has taken over.
+/// The folder of files that were imported into the agent's database.
 const IMPORTED: &str = "session-sqlite-import-archive";
 
-/// Whether a file was taken over by a database: its sessions are rows there.
+/// Whether a file was imported into a database, so that its sessions are read there.
 pub(crate) fn is_imported(path: &Path) -> bool {
     path.iter().any(|folder| folder == IMPORTED) && FileName::of(path).is_some()
 }
 
-/// The lock of a run that is live, and the index of the folder.
+/// The lock of a running session, and the index of the folder.
 pub(crate) fn beside(path: &Path) -> SideFiles {
     let Some(name) = FileName::of(path) else {
         return SideFiles::default();
@@ -53,7 +54,7 @@ pub(crate) fn beside(path: &Path) -> SideFiles {
     }
 }
 
-/// What a transcript may be called once its agent has put it aside.
+/// Patterns of the names that a transcript has once it is archived.
 pub(crate) fn archives(path: &Path) -> Vec<Pattern> {
     let name = file_name(path);
     ARCHIVES
@@ -62,10 +63,11 @@ pub(crate) fn archives(path: &Path) -> Vec<Pattern> {
         .collect()
 }
 
-/// The folders of an agent in which its sessions lie: as files, and in a database.
+/// The folders of an agent that contain its sessions: as files, and in a database.
 const FOLDERS: [&str; 2] = ["sessions", "agent"];
 
-/// The file of a session that is in the database of its agent as well: the gateway may write there first.
+/// The file of a session that is in the agent's database as well, since the gateway may write there
+/// first.
 pub(crate) fn lines_of(database: &Path, session: &str) -> Option<Pattern> {
     let agent = database
         .parent()
@@ -79,7 +81,7 @@ pub(crate) fn lines_of(database: &Path, session: &str) -> Option<Pattern> {
     })
 }
 
-/// Whether a name from within a session may become a part of a path.
+/// Whether a name from a session may be a part of a path.
 fn is_plain(name: &str) -> bool {
     !name.contains("..")
         && name
@@ -87,7 +89,7 @@ fn is_plain(name: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
 }
 
-/// The folder of all agents, if the session lies where OpenClaw puts it.
+/// The folder of all agents, or else the session's own folder.
 pub(crate) fn home(path: &Path) -> PathBuf {
     agents(path).unwrap_or_else(|| folder_of(path))
 }
@@ -96,8 +98,8 @@ fn folder_of(path: &Path) -> PathBuf {
     path.parent().unwrap_or(path).to_owned()
 }
 
-/// The folder of all agents. A path may begin anywhere on the way to the session: what lies above its beginning has no name
-/// in it.
+/// The folder of all agents; `None` if the session is not in OpenClaw's usual layout. A path may
+/// begin below that folder, where the folders above have no name.
 fn agents(path: &Path) -> Option<PathBuf> {
     let sessions = folder_of(path);
     let has_name = |folder: &Path| folder.file_name().is_some();
@@ -115,7 +117,8 @@ fn agents(path: &Path) -> Option<PathBuf> {
     Some(named.map_or_else(|| sessions.join("../.."), Path::to_owned))
 }
 
-/// The files of the session that a decoder asked for as `<agent>/<id>`; without an id, that agent's index.
+/// The files of the session that a decoder requested as `<agent>/<id>`. Without an id it is that
+/// agent's index.
 pub(crate) fn of_child(path: &Path, wanted: &str) -> Vec<Pattern> {
     let Some((agent, id)) = wanted.split_once('/') else {
         return Vec::new();
@@ -188,7 +191,7 @@ mod tests {
                 "{path:?}: {all:?}"
             );
         }
-        // Elsewhere nothing is known of the folders above.
+        // In another layout the folders above have no meaning.
         assert_eq!(home(Path::new("/x/saved/a1.jsonl")), Path::new("/x/saved"));
         assert!(of_child(Path::new("/h/agents/main/sessions/a1.jsonl"), "../etc/x").is_empty());
     }

@@ -1,14 +1,14 @@
-//! OpenClaw's database of an agent: `transcript_events` holds the lines of its older files one a row.
+//! The database of an OpenClaw agent: a row of `transcript_events` is a line of its older files.
 //!
 //! Three generations name sessions: nodes with windows (since August 2026), `sessions` with
-//! `session_entries`, and early stores that have the rows alone.
+//! `session_entries`, and early stores that only have the rows.
 
 use crate::formats::tables::{Listing, Queries, TableRows, Tables};
 
-/// The table that tells the format.
+/// The table that identifies the format.
 pub(crate) const EVENTS: &str = "transcript_events";
 
-/// Tables that name sessions, the most recent generation first, with the column of the id.
+/// Tables with a row per session, newest generation first, with their id column.
 const NAMING: [(&str, &str); 4] = [
     ("session_nodes", "current_session_id"),
     ("session_windows", "session_id"),
@@ -16,23 +16,24 @@ const NAMING: [(&str, &str); 4] = [
     ("session_entries", "session_id"),
 ];
 
-/// The rows that a first look shows.
+/// The number of newest rows in a preview.
 const NEWEST: u32 = 60;
 
-/// The number of the table for rows without a place.
+/// The table number of rows without a position.
 const UNPLACED: u32 = 1;
 
-/// How the sessions of such a database are read.
+/// The queries for such a database; `None` if it lacks the columns.
 pub(crate) fn queries(tables: &Tables) -> Option<Queries> {
     if !tables.has_columns(EVENTS, &["session_id", "seq", "event_json"]) {
         return None;
     }
     let record = record(tables);
     let all = format!("FROM {EVENTS} WHERE session_id = ?1");
-    // A table that is not strict may hold anything where a number should be.
+    // A table that is not strict may hold any type in a number column.
     let of_session = format!("{all} AND typeof(seq) = 'integer'");
     let unplaced = format!("{all} AND typeof(seq) <> 'integer'");
-    // The length of a column is in the head of its row, that of an expression takes all of it.
+    // SQLite reads the length of a column from the row's header, but must read the whole value for
+    // the length of an expression.
     let bytes = if tables.has_columns(EVENTS, &["event_zstd"]) {
         "coalesce(octet_length(event_json), octet_length(event_zstd), 0)"
     } else {
@@ -44,7 +45,8 @@ pub(crate) fn queries(tables: &Tables) -> Option<Queries> {
         heads: heads(tables),
         named: named(tables),
         count: format!("SELECT count(*) {all}"),
-        // `spawned_by` names a key, which outlives its transcripts: only a call tells which one started a child.
+        // `spawned_by` has a session key, which remains the same for later transcripts. Only a call
+        // shows which of them started a child.
         children: None,
         facts: facts(tables),
         generation: tables
@@ -90,7 +92,8 @@ pub(crate) fn queries(tables: &Tables) -> Option<Queries> {
     })
 }
 
-/// Since September 2026 long events are compressed, and their text is null.
+/// The column with a record. Since September 2026 long events are compressed, and their text is
+/// null.
 fn record(tables: &Tables) -> &'static str {
     if tables.has_columns(EVENTS, &["event_zstd"]) {
         "coalesce(event_json, event_zstd)"
@@ -130,7 +133,7 @@ fn heads(tables: &Tables) -> String {
             "SELECT session_id, {key}, NULL, {at}, NULL FROM {table}"
         ));
     }
-    // The ids of the rows, one step of the index each instead of a look at every row.
+    // The ids of the rows, found by one index step per id instead of a scan of all rows.
     format!(
         "WITH RECURSIVE ids(id) AS (SELECT min(session_id) FROM {EVENTS} UNION ALL \
          SELECT (SELECT min(session_id) FROM {EVENTS} WHERE session_id > ids.id) FROM ids WHERE id IS NOT NULL) {}",
@@ -144,7 +147,8 @@ fn naming(tables: &Tables) -> impl Iterator<Item = &'static (&'static str, &'sta
         .filter(|(table, id)| tables.has_columns(table, &[id]))
 }
 
-/// Sessions that have been named but hold nothing yet are left out.
+/// The condition that a session has rows. Sessions that were named but have no content yet are not
+/// listed.
 fn has_rows(tables: &Tables, id: &str) -> String {
     let kept = archives(tables).into_iter().map(|(table, _)| table);
     let holds = |table| format!("EXISTS (SELECT 1 FROM {table} r WHERE r.session_id = {id})");
@@ -163,7 +167,7 @@ fn named(tables: &Tables) -> String {
         .iter()
         .map(|(table, id)| format!("SELECT {id} FROM {table} WHERE session_key = ?1"));
     let by_id = format!("SELECT ?1 WHERE {}", has_rows(tables, "?1"));
-    // The last part of a key is what a file of the session would be called.
+    // The last part of a key is the name that a file of the session would have.
     let by_end = keyed.iter().map(|(table, id)| {
         format!("SELECT {id} FROM {table} WHERE substr(session_key, -length(?1) - 1) = ':' || ?1")
     });
@@ -183,7 +187,7 @@ fn last_change(tables: &Tables) -> String {
     }
 }
 
-/// What stands in no row of the session.
+/// The facts of a session that none of its rows has.
 fn facts(tables: &Tables) -> Option<String> {
     let nodes = "session_nodes";
     tables.has_columns(nodes, &["current_session_id"]).then(|| {
@@ -197,8 +201,8 @@ fn facts(tables: &Tables) -> Option<String> {
     })
 }
 
-/// The store's own active path names the rows that the model still sees. What comes after the last row
-/// that was put on a path has not been judged yet.
+/// The rows that the model no longer sees. The store lists the rows on the active path; rows after
+/// the last indexed one are not judged yet.
 fn abandoned(tables: &Tables) -> Option<String> {
     let active = "session_transcript_active_events";
     if !tables.has_columns(active, &["session_id", "event_seq"]) {
@@ -217,7 +221,7 @@ fn abandoned(tables: &Tables) -> Option<String> {
     ))
 }
 
-/// Tables that keep whole transcripts which were deleted, reset or put away, with the column of the time.
+/// The tables with transcripts that were deleted, reset or archived, each with its time column.
 fn archives(tables: &Tables) -> Vec<(&'static str, &'static str)> {
     [
         ("session_transcript_archives", "created_at"),

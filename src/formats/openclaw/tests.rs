@@ -1,4 +1,4 @@
-//! What a reader of an OpenClaw session must be able to rely on, and what is taken for one.
+//! Tests of the detection and decoding of OpenClaw sessions.
 
 use std::path::Path;
 
@@ -53,7 +53,7 @@ fn read(text: &str) -> Transcript {
     transcript
 }
 
-/// How sure OpenClaw and pi are of a file with these lines.
+/// The confidence of OpenClaw and of pi in a file with these lines.
 fn sniff(text: &str, path: &str) -> (Confidence, Confidence) {
     let lines: Vec<Json<'_>> = text
         .lines()
@@ -324,7 +324,7 @@ fn a_history_that_was_written_again_counts_once() {
         transcript.branches().list.is_empty(),
         "the new lines go on with the first reading"
     );
-    // The same words at another time are another message.
+    // The same text at another time is another message.
     let later = REWRITTEN.replacen("1780400063000", "1780400063001", 1);
     assert_eq!(read(&later).totals().sum().requests, 5);
 }
@@ -375,7 +375,7 @@ fn what_wakes_the_model_is_no_prompt() {
     );
 }
 
-/// An answer, what was delivered of it, and a tool that tells of its failure in its output only.
+/// An answer, its delivered copy, and a tool that reports its failure only in its output.
 #[test]
 fn a_delivered_copy_is_folded_and_a_failure_in_the_output_is_one() {
     let line = |id: &str, message: &str| {

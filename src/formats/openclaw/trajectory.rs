@@ -1,6 +1,6 @@
 //! The trajectory beside a transcript: a run log of the gateway, not the conversation.
 //!
-//! Invariant: its usage repeats that of the transcript and is shown, never counted.
+//! Invariant: its usage repeats that of the transcript; it is shown and never counted.
 
 use crate::formats::decoder::Probe;
 use crate::formats::json::Json;
@@ -10,10 +10,10 @@ use crate::model::entry::{Block, Break, Piece, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
-/// Types of records that carry `runId` and `sessionId` instead of a schema.
+/// Prefixes of the types of records that have `runId` and `sessionId` instead of a schema.
 const KINDS: [&str; 4] = ["session.", "trace.", "model.", "context."];
 
-/// Whether a file is a trajectory, and why.
+/// The reason if a file is a trajectory.
 pub(crate) fn sniff(probe: &Probe<'_>) -> Option<&'static str> {
     if probe.lines.iter().any(is_record) {
         return Some("records of a trajectory");
@@ -23,7 +23,6 @@ pub(crate) fn sniff(probe: &Probe<'_>) -> Option<&'static str> {
         .then_some("named as a trajectory")
 }
 
-/// Whether a line is a record of a trajectory.
 pub(crate) fn is_record(line: &Json<'_>) -> bool {
     let kind = line.get("type").str_or_empty();
     let is_run = line.has("runId") && line.has("sessionId");
@@ -34,7 +33,7 @@ pub(crate) fn is_record(line: &Json<'_>) -> bool {
         || (kind.is_empty() && line.has("window") && line.has("paid_tokens"))
 }
 
-/// Decodes a record of a trajectory, if it is one.
+/// Decodes a record of a trajectory; `None` if it is not one.
 pub(crate) fn decode(json: &Json<'_>, out: &mut Batch) -> Option<Fate> {
     if !is_record(json) {
         return None;
@@ -55,7 +54,7 @@ pub(crate) fn decode(json: &Json<'_>, out: &mut Batch) -> Option<Fate> {
     }
     let mut entry = out.new_entry(out.origin_key(), Role::Harness, json.get("ts").moment());
     let kind = json.get("type").filled().unwrap_or("run");
-    // What happened is recorded in words; the record itself is one row below them.
+    // The event is shown as text; the record itself is one row below it.
     entry.marks.quiet = true;
     entry.blocks.extend(happened(kind, data, out));
     let title = [kind, &headline(json)].join(" · ");
@@ -99,7 +98,7 @@ fn happened(kind: &str, data: &Json<'_>, out: &mut Batch) -> Vec<Block> {
                 .iter()
                 .filter_map(Json::filled);
             blocks.extend(block::text(&said.collect::<Vec<_>>().join("\n\n"), out));
-            // The same failure is recorded by every later record of the run.
+            // Each later record of the run repeats the failure.
             blocks.extend(word("promptError").map(|error| across(Break::error(error))));
         }
         "session.ended" => {

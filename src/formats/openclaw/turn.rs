@@ -1,5 +1,5 @@
-//! Session turns: a message a line, with tool call and result beside the content and times in seconds.
-//! Bare lines of pi's messages are distinguished from them here.
+//! Session turns: one message per line, with tool call and result beside the content, and times in
+//! seconds. Bare lines of pi's messages are distinguished from them here.
 
 use std::collections::HashSet;
 
@@ -26,7 +26,7 @@ const FIELDS: [&str; 5] = [
     "metadata",
 ];
 
-/// Whether lines are bare messages of either kind, and why.
+/// The reason if the lines are bare messages of either kind.
 pub(crate) fn sniff(lines: &[Json<'_>]) -> Option<&'static str> {
     let are_bare = nearly_all(lines, |line| {
         line.get("role").str().is_some() && !line.has("type") && line.has("content")
@@ -48,8 +48,8 @@ pub(crate) fn sniff(lines: &[Json<'_>]) -> Option<&'static str> {
         .then_some("lines of session turns")
 }
 
-/// Whether lines are messages of either kind that show nothing of it: role, content and a time, which
-/// others write too.
+/// The reason if the lines are messages without marks of either kind: role, content and time, which
+/// other programs write as well.
 pub(crate) fn sniff_plain(lines: &[Json<'_>]) -> Option<&'static str> {
     let is_block =
         |block: &Json<'_>| matches!(block.get("type").str(), Some("text" | "thinking" | "image"));
@@ -87,7 +87,7 @@ pub(crate) fn is_turn(json: &Json<'_>) -> bool {
         && (matches!(role, "tool" | "system") || FIELDS.iter().any(|field| json.has(field)))
 }
 
-/// The turns of a session so far.
+/// The state of a session's turns.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
     calls: HashSet<Key>,
@@ -205,7 +205,7 @@ fn content(entry: &mut Entry, json: &Json<'_>, out: &mut Batch) {
     }
 }
 
-/// Media that are recorded by their addresses; `kind` is what the message calls them.
+/// Adds media recorded by their URLs; `kind` is their kind according to the message.
 pub(crate) fn media(entry: &mut Entry, urls: &Json<'_>, kind: &str, out: &mut Batch) {
     for url in urls.blocks().iter().filter_map(Json::filled) {
         if is_image(kind, url) {
@@ -224,7 +224,7 @@ pub(crate) fn media(entry: &mut Entry, urls: &Json<'_>, kind: &str, out: &mut Ba
     }
 }
 
-/// Media are images unless their kind or the end of their address says otherwise.
+/// Whether media are an image, unless their kind or the suffix of their URL indicates otherwise.
 fn is_image(kind: &str, url: &str) -> bool {
     const OTHERS: [&str; 15] = [
         "aac", "avi", "csv", "doc", "docx", "flac", "m4a", "mov", "mp3", "mp4", "oga", "ogg",

@@ -1,15 +1,16 @@
-//! What the gateway writes to wake the model: heartbeats, commands that ended, cron jobs, reminders, events of the
-//! session. It stands under the user's name, and nobody typed it.
+//! Messages that the gateway writes to wake the model: heartbeats, ended commands, cron jobs,
+//! reminders, session events. They have the user's role, though nobody typed them.
 //!
-//! What a cron job asks in a session of its own is the prompt of that session.
+//! The prompt of a cron job in a session of its own is the prompt of that session.
 //!
-//! Invariant: a text is the gateway's only by how it begins, so that whoever writes about a heartbeat is a human.
+//! Invariant: a text is the gateway's only by its beginning, so that a message about a heartbeat is
+//! still a human's.
 
 use crate::model::entry::sender::{Sender, SenderKind};
 use crate::model::text::Text;
 use crate::model::tool::work::End;
 
-/// How texts of the gateway begin, and what wakes the model with them.
+/// Beginnings of the gateway's messages, with the kind and name of the sender.
 const TEXTS: [(&str, SenderKind, &str); 17] = [
     ("Read HEARTBEAT.md if", SenderKind::Schedule, "heartbeat"),
     (
@@ -86,22 +87,22 @@ const TEXTS: [(&str, SenderKind, &str); 17] = [
     ("Current time: ", SenderKind::Runtime, ""),
 ];
 
-/// What ends, as the gateway announces it: `A subagent task "count" just completed successfully.`
+/// Announcements of ended work, such as `A subagent task "count" just completed successfully.`
 const ANNOUNCED: [(&str, SenderKind); 3] = [
     ("A subagent task \"", SenderKind::Handback),
     ("A background task \"", SenderKind::Task),
     ("A cron job \"", SenderKind::Schedule),
 ];
 
-/// Characters of a reason.
+/// The maximum length of a reason, in characters.
 const REASON_CHARS: usize = 200;
 
-/// Whether a text is one that wakes the model.
+/// Whether the text is one of the gateway's messages.
 pub(crate) fn is_known(text: &str) -> bool {
     sender(text.trim_start()).is_some()
 }
 
-/// Who wakes the model with this text; nobody if a human said it.
+/// The sender of a gateway's message; `None` if a human wrote it.
 pub(crate) fn sender(said: &str) -> Option<Sender> {
     let first = said.lines().next().unwrap_or_default().trim_end();
     let known = || {
@@ -122,26 +123,26 @@ pub(crate) fn sender(said: &str) -> Option<Sender> {
         .or_else(ended)
 }
 
-/// How lines begin that tell of events since the last prompt.
+/// Prefixes of lines about events since the last prompt.
 const EVENTS: [&str; 2] = ["System:", "System (untrusted):"];
 
-/// Whether a text begins with an event of the system.
+/// Whether a text begins with an event line.
 pub(super) fn is_event(text: &str) -> bool {
     of_event(text).is_some()
 }
 
-/// What stands behind the first mark of an event, which has its time.
+/// The text of an event line from its time on.
 fn of_event(text: &str) -> Option<&str> {
     let rest = EVENTS.iter().find_map(|begin| text.strip_prefix(begin))?;
     Some(rest.trim_start()).filter(|rest| rest.starts_with('['))
 }
 
-/// What a line tells of an event, behind its time.
+/// The text of an event line after its time.
 fn event(line: &str) -> Option<&str> {
     Some(of_event(line)?.split_once("] ")?.1)
 }
 
-/// Who writes events of the system above a prompt, if nothing is said below them.
+/// The sender of event lines that no message follows.
 pub(super) fn of_events(events: &str) -> Sender {
     let has = |words: &[&str]| words.iter().any(|word| events.contains(word));
     if has(&["] Exec ", "] exec "]) {
@@ -153,7 +154,7 @@ pub(super) fn of_events(events: &str) -> Sender {
     }
 }
 
-/// Who a message came from that the gateway put into the session, by its provenance.
+/// The sender of a message that the gateway inserted, by its provenance.
 pub(crate) fn of_provenance(kind: &str, tool: &str, session: &str) -> Sender {
     let name = if session.is_empty() { tool } else { session };
     match (kind, tool) {
@@ -165,7 +166,7 @@ pub(crate) fn of_provenance(kind: &str, tool: &str, session: &str) -> Sender {
     }
 }
 
-/// `[OpenClaw heartbeat poll]` and its kin, on a line of its own.
+/// Parses a line such as `[OpenClaw heartbeat poll]`.
 fn marked(line: &str) -> Option<Sender> {
     let what = line
         .strip_prefix("[OpenClaw ")?
@@ -182,12 +183,12 @@ fn marked(line: &str) -> Option<Sender> {
     Some(named(kind, what))
 }
 
-/// `exec failed (q7w2, signal SIGTERM) :: killed`
+/// Whether a line is one such as `exec failed (q7w2, signal SIGTERM) :: killed`.
 fn is_end_of_command(line: &str) -> bool {
     end_of_command(line).is_some()
 }
 
-/// What such a line tells: the beginning of the name of the session of a command, and how it ended.
+/// The beginning of the session name of a command in such a line, and how the command ended.
 fn end_of_command(line: &str) -> Option<(&str, End)> {
     let line = line.trim_start();
     let rest = line
@@ -208,7 +209,7 @@ fn end_of_command(line: &str) -> Option<(&str, End)> {
     Some((name, end?)).filter(|_| is_word)
 }
 
-/// The ends of commands that a message tells: as its first line, or as events of the system above a prompt.
+/// The ends of commands in a message: in its first line, or in event lines above a prompt.
 pub(crate) fn ends_of_commands(text: &str) -> Vec<(&str, End)> {
     let of_event = |line| event(line).and_then(end_of_command);
     let first = text.lines().next().and_then(end_of_command);
@@ -218,10 +219,11 @@ pub(crate) fn ends_of_commands(text: &str) -> Vec<(&str, End)> {
         .collect()
 }
 
-/// How the gateway begins what it tells of a task of its own that ended.
+/// The beginning of a notice that a task of the gateway has ended.
 const COMPLETION: &str = "[Internal task completion event]";
 
-/// The ends of sub-agents that a message tells: the key of the session of each, where it is named, how it ended, and why.
+/// The ends of sub-agents in a message: the session key, if it is named, how the sub-agent ended,
+/// and the reason.
 pub(crate) fn ends_of_agents(text: &str) -> Vec<(Option<&str>, End, Option<Text>)> {
     let end = |status: &str| {
         let (word, reason) = status.split_once(": ").unwrap_or((status, ""));

@@ -1,8 +1,8 @@
-//! What travels over OpenClaw's wires, recorded as JSON: frames of the gateway, messages of channels in
-//! the gateway's form and in their own, replies, what is sent out. Files may mix them.
+//! OpenClaw's wire protocols, recorded as JSON: frames of the gateway, messages of channels in the
+//! gateway's form and in their own, replies, and sent messages. A file may mix them.
 //!
-//! Invariant: one entry a frame, but responses stand under their requests, and all frames of a run
-//! share an entry.
+//! Invariant: one entry per frame, except that responses belong to the entries of their requests,
+//! and all frames of a run share an entry.
 
 mod channel;
 pub mod frame;
@@ -19,7 +19,7 @@ use frame::{Frame, payload};
 use request::Requests;
 use run::Runs;
 
-/// What the frames so far leave open.
+/// The state of runs and requests.
 #[derive(Debug, Default)]
 pub(crate) struct Wire {
     runs: Runs,
@@ -50,7 +50,7 @@ impl Wire {
         shown(entry, out)
     }
 
-    /// Gives out the runs that were held back.
+    /// Emits the runs that were held back.
     pub(crate) fn give_out(&mut self, out: &mut Batch) {
         self.runs.give_out(out);
     }
@@ -69,7 +69,6 @@ impl Wire {
     }
 }
 
-/// Whether a line is a frame.
 pub(crate) fn is_frame(json: &Json<'_>) -> bool {
     frame::of(json).is_some() || frame::is_plain_reply(json)
 }
@@ -79,7 +78,7 @@ fn shown(entry: Entry, out: &mut Batch) -> Fate {
     out.show(entry)
 }
 
-/// An event that is no part of an answer.
+/// Emits an event that is not a part of an answer.
 fn other(json: &Json<'_>, out: &mut Batch) -> Fate {
     let payload = payload(json);
     let at = payload.first(&["ts", "timestamp"], Json::moment);

@@ -1,8 +1,8 @@
-//! Messages between people and the gateway: in its own form, as Telegram and WhatsApp send them, and
-//! what the agent says to a channel.
+//! Messages between people and the gateway: in its own form, as Telegram and WhatsApp send them,
+//! and the agent's messages to a channel.
 //!
-//! Invariant: all fields of a message stay readable in a tree under its text, whose title says who wrote
-//! it, where, and to what.
+//! Invariant: all fields of a message are readable in a tree below its text, whose title has the
+//! sender, the chat and the message replied to.
 
 use super::frame::update;
 use crate::formats::json::Json;
@@ -11,7 +11,7 @@ use crate::formats::pi::block;
 use crate::model::edit::Batch;
 use crate::model::entry::{Break, Entry, Role};
 
-/// A message in the gateway's form; `record` is all that was sent with it.
+/// A message in the gateway's form; `record` is the whole record around it.
 pub(crate) fn received(json: &Json<'_>, record: &Json<'_>, out: &mut Batch) -> Entry {
     let mut entry = out.new_entry(out.origin_key(), Role::User, json.get("Timestamp").moment());
     entry.marks.prompt = true;
@@ -40,7 +40,7 @@ pub(crate) fn received(json: &Json<'_>, record: &Json<'_>, out: &mut Batch) -> E
     entry
 }
 
-/// A message as Telegram sends it, alone or in an update.
+/// A message as Telegram sends it, alone or within an update.
 pub(crate) fn telegram(json: &Json<'_>, out: &mut Batch) -> Entry {
     let recorded = if json.has("message_id") {
         json
@@ -124,7 +124,7 @@ pub(crate) fn whatsapp(json: &Json<'_>, out: &mut Batch) -> Entry {
     native(json, at, is_own, &facts, text, out)
 }
 
-/// What a WhatsApp message holds, without what may be wrapped around it.
+/// The content of a WhatsApp message without its wrappers.
 fn contents<'j, 'a>(message: &'j Json<'a>) -> &'j Json<'a> {
     let wraps = [
         "ephemeralMessage",
@@ -159,7 +159,7 @@ fn native(
     entry
 }
 
-/// What the agent says to a channel.
+/// A message by the agent to a channel.
 pub(crate) fn reply(json: &Json<'_>, out: &mut Batch) -> Entry {
     let mut entry = out.new_entry(
         out.origin_key(),
@@ -208,7 +208,7 @@ pub(crate) fn reply(json: &Json<'_>, out: &mut Batch) -> Entry {
     entry
 }
 
-/// A string, or an id that is a number.
+/// A string, or a number that is an id.
 fn word(value: &Json<'_>) -> Option<String> {
     match value {
         Json::Integer(n) => Some(n.to_string()),

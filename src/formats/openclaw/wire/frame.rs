@@ -1,9 +1,9 @@
-//! The kinds of frames, by the names of their fields.
+//! The kinds of frames, recognized by the names of their fields.
 
 use crate::formats::decoder::Confidence;
 use crate::formats::json::Json;
 
-/// The kinds of frames.
+/// A kind of frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frame {
     /// `{jsonrpc, id, method, params}`, lately `{type: "req", …}`
@@ -20,11 +20,12 @@ pub enum Frame {
     Telegram,
     /// `{key: {remoteJid}, message: {conversation}}`
     Whatsapp,
-    /// What is sent to a channel: `{text, parse_mode}`, `{content, message_reference}`, `{text, quoted}`
+    /// A message sent to a channel: `{text, parse_mode}`, `{content, message_reference}`, `{text,
+    /// quoted}`
     Sent,
 }
 
-/// What a frame is, if it is one.
+/// The kind of a frame; `None` if the value is not one.
 pub fn of(json: &Json<'_>) -> Option<Frame> {
     let has = |names: &[&str]| names.iter().all(|name| json.has(name));
     let has_any = |names: &[&str]| names.iter().any(|name| json.has(name));
@@ -75,13 +76,14 @@ pub fn of(json: &Json<'_>) -> Option<Frame> {
     is_reply.then_some(Frame::Reply)
 }
 
-/// `{text}` alone: nothing tells it from lines of other programs, so it is a reply only among frames.
+/// Whether this is `{text}` alone. Other programs write such lines too, so it counts as a reply
+/// only among frames.
 pub(crate) fn is_plain_reply(json: &Json<'_>) -> bool {
     let is_text = |name: &str| matches!(name, "text" | "content");
     matches!(json.members(), [(name, Json::Str(_))] if is_text(name))
 }
 
-/// What an event or a response carries.
+/// The payload of an event or a response.
 pub(crate) fn payload<'j, 'a>(json: &'j Json<'a>) -> &'j Json<'a> {
     let names = ["payload", "data", "result"];
     names
@@ -91,7 +93,7 @@ pub(crate) fn payload<'j, 'a>(json: &'j Json<'a>) -> &'j Json<'a> {
         .unwrap_or_else(|| json.get("payload"))
 }
 
-/// The message of a Telegram update.
+/// The message in a Telegram update.
 pub fn update<'j, 'a>(json: &'j Json<'a>) -> &'j Json<'a> {
     let names = [
         "message",
@@ -106,7 +108,7 @@ pub fn update<'j, 'a>(json: &'j Json<'a>) -> &'j Json<'a> {
     found.unwrap_or_else(|| json.get("message"))
 }
 
-/// Whether a line can be nothing but OpenClaw's.
+/// Whether only OpenClaw can have written the line.
 pub(crate) fn is_decisive(line: &Json<'_>) -> bool {
     match of(line) {
         Some(Frame::Event) => {
@@ -122,7 +124,8 @@ pub(crate) fn is_decisive(line: &Json<'_>) -> bool {
     }
 }
 
-/// Whether lines are frames, and why. `is_other` knows further lines that may stand among them.
+/// The confidence and reason if the lines are frames. `is_other` recognizes other lines that may be
+/// among them.
 pub(crate) fn sniff(
     lines: &[Json<'_>],
     is_other: impl Fn(&Json<'_>) -> bool,
@@ -150,7 +153,7 @@ pub(crate) fn sniff(
             Some((Confidence::Likely, "messages as a channel sends them"))
         }
         Frame::Reply | Frame::Sent => Some((Confidence::Maybe, "replies to channels")),
-        // JSON-RPC and `{event, data}` are spoken by many others.
+        // Many programs use JSON-RPC and `{event, data}`.
         Frame::Request | Frame::Response | Frame::Event => {
             Some((Confidence::Maybe, "frames that a gateway may speak"))
         }

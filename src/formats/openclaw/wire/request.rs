@@ -1,4 +1,4 @@
-//! Requests to the gateway and what it answered: a response stands under its request, by id.
+//! Requests to the gateway and their responses: a response is a part of its request's entry, by id.
 
 use std::collections::HashMap;
 
@@ -9,14 +9,14 @@ use crate::formats::pi::block;
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, Break, Entry, Piece, Role};
 
-/// Requests by id. An id may be used again: the last request counts.
+/// Requests by id. If an id is reused, the last request counts.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
     asked: HashMap<String, Entry>,
 }
 
 impl Requests {
-    /// A request.
+    /// Adds a request and returns its entry.
     pub(crate) fn ask(&mut self, json: &Json<'_>, out: &mut Batch) -> Entry {
         let entry = request(json, out);
         let head = Entry {
@@ -29,8 +29,8 @@ impl Requests {
         entry
     }
 
-    /// A response; whether its request is known. One request may be answered twice: that it was
-    /// accepted, and how it ended.
+    /// Decodes a response. Returns its entry and whether the request was found. A request may have
+    /// two responses: that it was accepted, and how it ended.
     pub(crate) fn answer(&self, json: &Json<'_>, out: &mut Batch) -> (Entry, bool) {
         let id = json.get("id").to_source();
         let asked = self.asked.get(&id);
@@ -53,7 +53,7 @@ impl Requests {
             id.trim_matches('"'),
             status.unwrap_or_default()
         );
-        // The answer is a piece of its own, so that it replaces nothing of the request.
+        // The response is a piece of its own, so that it does not replace the request.
         let piece = if asked.is_some() {
             Piece::of(&out.origin_key())
         } else {
@@ -98,7 +98,7 @@ fn request(json: &Json<'_>, out: &mut Batch) -> Entry {
             .push(block::tree(&format!("request: {method}"), json, out));
         return entry;
     };
-    // `send` and `poll` speak to a channel, the others to an agent.
+    // `send` and `poll` address a channel, the other methods an agent.
     let is_prompt = matches!(
         method,
         "agent" | "chat.send" | "sessions.send" | "sessions.steer"

@@ -1,8 +1,8 @@
-//! Runs of an agent as the gateway tells them: `chat` events with what is said so far, `agent` events
-//! with answers, tools and errors. All frames of a run build one entry.
+//! Runs of an agent in frames of the gateway: `chat` events with the text so far, `agent` events
+//! with answers, tools and errors. All frames of a run make one entry.
 //!
-//! Invariant: each frame makes its bodies in the same order, whatever the frames before it said. Texts
-//! that no frame holds whole (bare deltas) stay in their stubs.
+//! Invariant: each frame makes its bodies in the same order, independently of earlier frames. Texts
+//! that no frame has as a whole (bare deltas) stay in their stubs.
 
 mod parts;
 
@@ -22,14 +22,13 @@ use crate::model::tool::{ToolState, Verdict};
 use crate::model::usage::{Scope, Usage};
 use parts::{Parts, Voice};
 
-/// Members of a frame that say which run it belongs to.
+/// Members of a frame that identify its run.
 const NAMES: [&str; 3] = ["runId", "sessionKey", "agentId"];
 
-/// The runs so far.
 #[derive(Debug, Default)]
 pub(crate) struct Runs {
     known: HashMap<Key, Run>,
-    /// The run that the next frame will tell again, longer.
+    /// The run whose text the next frame may repeat and extend.
     held: Option<Key>,
     results: Vec<Edit>,
 }
@@ -37,21 +36,21 @@ pub(crate) struct Runs {
 #[derive(Debug)]
 struct Run {
     key: Key,
-    /// The frame that named it first.
+    /// The first frame of the run.
     first: Origin,
     at: Option<Timestamp>,
     lane: Option<Name>,
     model: Option<Name>,
     usage: Option<Box<Usage>>,
-    /// Which run this is.
+    /// A block that identifies the run.
     facts: Block,
     parts: Parts,
-    /// How it ended, once it has.
+    /// How the run ended, once it has.
     stop: Stop,
 }
 
 impl Runs {
-    /// A `chat` event; `None` if it is none of a run.
+    /// Decodes a `chat` event; `None` if it does not belong to a run.
     pub(crate) fn chat(&mut self, payload: &Json<'_>, out: &mut Batch) -> Option<Fate> {
         let message = payload.get("message");
         let is_answer = !message.has("role") || message.get("role").is("assistant");
@@ -79,7 +78,7 @@ impl Runs {
             "final" => Stop::Done,
             _ => Stop::Other,
         };
-        // A frame that comes late does not open again what has ended.
+        // A late frame does not reopen a run that has ended.
         run.stop = if stop == Stop::Unrecorded {
             run.stop
         } else {
@@ -110,7 +109,7 @@ impl Runs {
         Some(self.hold(payload, is_new, out))
     }
 
-    /// An `agent` event; `None` if it says nothing that belongs to an answer.
+    /// Decodes an `agent` event; `None` if it does not belong to an answer.
     pub(crate) fn agent(&mut self, payload: &Json<'_>, out: &mut Batch) -> Option<Fate> {
         let stream = payload.get("stream").str_or_empty();
         let data = payload.get("data");
@@ -153,7 +152,7 @@ impl Runs {
         }
     }
 
-    /// Gives out what was held back.
+    /// Emits the run that was held back.
     pub(crate) fn give_out(&mut self, out: &mut Batch) {
         if let Some(run) = self.held.take().and_then(|key| self.known.get(&key)) {
             out.entry(run.entry(out));
@@ -306,7 +305,7 @@ fn run_key(payload: &Json<'_>) -> Option<Key> {
         .map(|run| Text::clean(&format!("run {run}")))
 }
 
-/// Who answers, and where.
+/// A block with the agent and the session of a run.
 fn facts(payload: &Json<'_>, out: &mut Batch) -> Block {
     let mut named = Vec::new();
     for name in NAMES {
@@ -324,7 +323,7 @@ fn facts(payload: &Json<'_>, out: &mut Batch) -> Block {
     block::tree(&title, &facts, out)
 }
 
-/// A tool's start in the form of a call in a message.
+/// A tool's start, in the form of a call within a message.
 fn as_call<'a>(data: &Json<'a>) -> Json<'a> {
     let member = |name: &'static str, from: &str| (name.into(), data.get(from).clone());
     Json::Object(vec![
@@ -334,7 +333,7 @@ fn as_call<'a>(data: &Json<'a>) -> Json<'a> {
     ])
 }
 
-/// What a tool gave back in the form of a result message.
+/// A tool's output, in the form of a result message.
 fn as_result<'a>(recorded: &Json<'a>) -> Json<'a> {
     if recorded.has("content") || recorded.has("details") {
         return recorded.clone();

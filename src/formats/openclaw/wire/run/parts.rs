@@ -1,7 +1,7 @@
-//! What a run has said and done so far, in order: what it says after a tool is a part of its own.
+//! The texts and calls of a run in order. Text after a tool is a part of its own.
 //!
-//! The gateway tells all that was said so far each time, of the whole run or since the last tool; some
-//! recorders keep bare deltas. Which of them it is shows in the second frame.
+//! The gateway repeats all text so far in each frame, either of the whole run or since the last
+//! tool; some recorders have bare deltas instead. The second frame shows which applies.
 
 use crate::model::body::{Body, Key};
 use crate::model::entry::{Block, BlockKind, Break, Piece};
@@ -10,12 +10,10 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::identifies;
 use crate::model::tool::{ToolCall, ToolState};
 
-/// What is said to whom.
+/// Whether a text is an answer or a thought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Voice {
-    /// To the reader.
     Answer,
-    /// To itself.
     Thought,
 }
 
@@ -33,14 +31,14 @@ enum RunPart {
         voice: Voice,
         text: String,
         blocks: Vec<Block>,
-        /// A tool came after it.
+        /// Whether a tool came after it.
         is_sealed: bool,
     },
     Call(Box<ToolCall>),
 }
 
 impl Parts {
-    /// All blocks, in order.
+    /// All blocks in order.
     pub(crate) fn blocks(&self) -> Vec<Block> {
         let mut blocks = Vec::new();
         for part in &self.emitted {
@@ -55,7 +53,7 @@ impl Parts {
         blocks
     }
 
-    /// Something is said: all so far, or only what is new. `blocks` is `said` as its frame tells it.
+    /// Adds text, which is cumulative or a delta. `blocks` are those of `said` as its frame has it.
     pub(crate) fn say(
         &mut self,
         voice: Voice,
@@ -82,7 +80,7 @@ impl Parts {
         }
     }
 
-    /// Something more is said.
+    /// Appends a delta.
     pub(crate) fn add(&mut self, voice: Voice, delta: &str, from: Origin) {
         if let Some((text, blocks)) = self.open(voice) {
             text.push_str(delta);
@@ -98,7 +96,7 @@ impl Parts {
         });
     }
 
-    /// The run's answer is complete: it takes the place of what was said since the last tool.
+    /// Sets the complete answer, which replaces the text since the last tool.
     pub(crate) fn conclude(&mut self, said: &str, blocks: Vec<Block>, from: Origin) {
         self.is_concluded = true;
         if blocks.is_empty() {
@@ -140,12 +138,12 @@ impl Parts {
         }
     }
 
-    /// The run ended so, in the `words` of a frame.
+    /// Sets the end of the run, with a block of the frame that has it.
     pub(crate) fn end(&mut self, ending: Break, words: Block) {
         self.ending = vec![Block::new(Piece(0), ending), words];
     }
 
-    /// A call, or how it fares.
+    /// Adds a call, or updates its state.
     pub(crate) fn call(&mut self, made: ToolCall, state: ToolState, at: Option<Timestamp>) {
         let known = self.emitted.iter_mut().find_map(|part| match part {
             RunPart::Call(call) if identifies(&made.key) && call.key == made.key => Some(call),
@@ -167,7 +165,7 @@ impl Parts {
         })));
     }
 
-    /// How long a call has run.
+    /// The duration of a call in ms, from its start until `at`.
     pub(crate) fn since_start(&self, call: &Key, at: Option<Timestamp>) -> Option<u64> {
         Some(at?.since(self.known_call(call)?.started?))
     }
@@ -179,7 +177,7 @@ impl Parts {
         })
     }
 
-    /// What is being said now.
+    /// The text that is still being written.
     fn open(&mut self, in_voice: Voice) -> Option<(&mut String, &mut Vec<Block>)> {
         self.emitted.iter_mut().rev().find_map(|part| match part {
             RunPart::Said {
@@ -192,7 +190,7 @@ impl Parts {
         })
     }
 
-    /// What of a text comes after the last tool, if the text is of the whole run.
+    /// The part of a text after the last tool, if the text is that of the whole run.
     fn after_sealed(
         &self,
         in_voice: Voice,
@@ -228,7 +226,7 @@ impl Parts {
     }
 }
 
-/// A text that no record holds as it is: its stub is the whole.
+/// Keeps a whole text in its stub, since no record has it as a whole.
 fn kept(voice: Voice, text: &str, from: Origin) -> Vec<Block> {
     if text.trim().is_empty() {
         return Vec::new();
