@@ -1,4 +1,4 @@
-//! The pages as a pane: what they are made of before a frame, and what actions do to them.
+//! The views as a pane: arranging the open page before a frame, and the effects of actions.
 
 use super::Views;
 use super::page::{Answer, Page, PageScene, Sheet};
@@ -18,7 +18,7 @@ use crate::model::entry::EntryId;
 use crate::session::indexes::Needs;
 use crate::session::paging::Paging;
 
-/// Entries whose bodies are read again at once for a page.
+/// Maximum number of entries whose bodies are requested at once for a page.
 const READ_AT_ONCE: usize = 32;
 
 impl SidePane for Views {
@@ -27,7 +27,7 @@ impl SidePane for Views {
         page.map_or_else(Needs::default, |page| page.needs())
     }
 
-    /// Writes out the page that is open, after the transcript has found the reader's place.
+    /// Lays out the open page. The transcript has already settled the reader's position.
     fn arrange(&mut self, text: &mut TextPane, scene: &Scene<'_>, _: &Frame) -> Vec<Effect> {
         if self.open().is_none() {
             return Vec::new();
@@ -35,10 +35,11 @@ impl SidePane for Views {
         let here = text.view.focus;
         let leads = std::mem::take(&mut self.leads);
         let has_moved = !leads && self.agreed != here;
-        // The row of the reader's place is looked for until all is known that it may stand in.
+        // While indexes are behind, the row of the reader's position may not exist yet, so the
+        // search for it is repeated.
         self.agreed = here.filter(|_| !has_moved || !scene.session.indexes.is_behind);
         let sheet = with_page(self, text, scene, |page, scene| {
-            // What is new is taken in before the row of the reader's place is looked for.
+            // The first call updates the page, so that `look_at` finds new rows.
             let sheet = page.arrange(scene);
             let sheet = match here.filter(|_| has_moved) {
                 Some(focus) => {
@@ -54,7 +55,7 @@ impl SidePane for Views {
         read(text, scene, &bodies).into_iter().collect()
     }
 
-    /// What the page that has the keys does with an action.
+    /// Passes an action to the open page.
     fn act(
         &mut self,
         text: &mut TextPane,
@@ -72,12 +73,12 @@ impl SidePane for Views {
         })?;
         match answer {
             Answer::Pass if action == Action::Expand => enter(self, text, scene),
-            // Where the other half is, is seen in the text.
+            // The counterpart is shown in the text.
             Answer::Pass if action == Action::Pair && self.open() == Some(View::Checks) => {
                 enter(self, text, scene);
                 pair(text, scene);
             }
-            // The text behind a page does not move for it.
+            // The text behind a page does not scroll for it.
             Answer::Pass if matches!(action, Action::Sideways(_)) => {
                 scene.say("a page cuts its rows; its foot and the inspector have more of them");
             }
@@ -91,7 +92,7 @@ impl SidePane for Views {
     }
 }
 
-/// Asks for bodies that are on disk, so many entries at once.
+/// Requests bodies that are on disk, for at most [`READ_AT_ONCE`] entries.
 fn read(text: &mut TextPane, scene: &Scene<'_>, entries: &[EntryId]) -> Option<Effect> {
     let mut paging = Paging::default();
     let unasked: Vec<EntryId> = entries
@@ -107,7 +108,8 @@ fn read(text: &mut TextPane, scene: &Scene<'_>, entries: &[EntryId]) -> Option<E
     effect(paging)
 }
 
-/// Opens a view, or leaves it if it is seen; the text is under all others, so it closes them.
+/// Opens a view, or leaves it if it is already on top. The transcript is below all views, so
+/// opening it closes them.
 pub(crate) fn open(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>, view: View) {
     scene.asks.push(Ask::ShowText);
     if view == View::Transcript {
@@ -140,7 +142,7 @@ fn close(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>) {
     text.invalidate_rows();
 }
 
-/// Back to what was seen before.
+/// Returns to the view that was open before.
 fn leave(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>) {
     views.stack.pop();
     views.agreed = None;
@@ -149,7 +151,7 @@ fn leave(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>) {
     }
 }
 
-/// Lends the page that is open, and what it may look at.
+/// Calls `work` with the open page and its scene. `None` if no page is open.
 fn with_page<T>(
     views: &mut Views,
     text: &TextPane,
@@ -192,7 +194,7 @@ fn page_scene<'a>(text: &'a TextPane, scene: &Scene<'a>) -> PageScene<'a> {
     }
 }
 
-/// Chooses a row of the page, as a mouse does; one that is chosen already is entered if it is pressed twice.
+/// Chooses a row of the page by a mouse click. A second click on the chosen row enters it.
 pub(crate) fn press(
     views: &mut Views,
     text: &mut TextPane,
@@ -215,7 +217,7 @@ pub(crate) fn press(
     }
 }
 
-/// Goes to what the chosen row names, and closes the views.
+/// Goes to the target of the chosen row and closes the views.
 fn enter(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>) {
     let is_hit = views.open() == Some(View::Hits);
     match with_page(views, text, scene, |page, scene| page.target(scene)).flatten() {
@@ -238,8 +240,8 @@ fn enter(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>) {
     }
 }
 
-/// Moves the reader to what the chosen row names. Only the sub-agent that this leads to is opened for it, not
-/// all that were passed.
+/// Moves the reader to the target of the chosen row. Only the target's sub-agent is unfolded, not
+/// those of rows that the cursor passed.
 fn lead(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>) {
     let Some(target) = with_page(views, text, scene, |page, scene| page.target(scene)).flatten()
     else {

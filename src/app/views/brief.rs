@@ -1,5 +1,5 @@
-//! The brief of the session as a page: what was asked, done and answered, each row with its place. It keeps itself
-//! current while the agent works.
+//! The view of the session's brief: prompts, results and the last answer, each row with its
+//! position. It is updated while the agent works.
 
 use std::collections::BTreeSet;
 
@@ -21,45 +21,44 @@ use crate::render::row::{self, Look};
 use crate::render::wrap;
 use crate::session::indexes::Needs;
 
-/// Columns of the names of sections.
+/// Width of the column of section names.
 const LABEL: usize = 9;
-/// Rows of a section that are shown until it is opened, on low screens and on high ones.
+/// Rows of a section that is not opened, on low and on high screens.
 const ROWS: (usize, usize) = (3, 8);
-/// Lines of the page for each row of a section: the answer is to be seen, too.
+/// Lines of the page per row of a section, which leaves room for the answer.
 const LINES_A_ROW: usize = 6;
-/// Rows of the last answer at most.
+/// Maximum number of rows of the last answer.
 const ANSWER: usize = 2_000;
-/// The part of a page that the answer has where all of it has no room.
+/// Divisor of the page's height for an answer that does not fit in full.
 const ANSWER_SHARE: usize = 4;
-/// What its keys do.
 const HINTS: &[Hint] = &[(&[Action::LevelUp, Action::LevelDown], "all rows, some")];
 
-/// The page.
+/// The view of the brief.
 #[derive(Debug, Default)]
 pub(crate) struct Brief {
     list: List<Key>,
-    /// Their first rows, and how many they have.
+    /// The first rows of each section, and the number of all its rows.
     sections: Vec<(Section, Vec<BriefRow>, usize)>,
     answer: Option<(Focus, Vec<Line<'static>>)>,
-    /// Parts of which all rows are shown.
+    /// Sections of which all rows are shown.
     opened: BTreeSet<Section>,
-    /// Whether all of the answer is shown.
+    /// Whether the whole answer is shown.
     is_answer_opened: bool,
     made: Option<Made>,
 }
 
-/// Names a row of the list.
+/// The key of a row of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Key {
     Row(Section, usize),
-    /// The rest of a section.
+    /// The remaining rows of a section.
     More(Section),
     Answer(usize),
-    /// The rest of the answer.
+    /// The remaining lines of the answer.
     MoreAnswer,
 }
 
-/// What the rows were made for.
+/// The state that the rows were built from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Made {
     indexes: u64,
@@ -112,7 +111,7 @@ impl Brief {
         self.list_rows();
     }
 
-    /// The prompts, the answer, and then what else there is.
+    /// Lists the prompts, the answer, and then the other sections.
     fn list_rows(&mut self) {
         let most = self.most_rows();
         let mut keys = Vec::new();
@@ -137,7 +136,8 @@ impl Brief {
         self.answer.as_ref().map_or(0, |(_, lines)| lines.len())
     }
 
-    /// Lines of the answer that are shown: all if they fit beside so many rows of each section, else a part of the page.
+    /// Number of lines of the answer that are shown: all if they fit beside `most` rows of each
+    /// section, else a part of the page.
     fn answer_shown(&self, most: usize) -> usize {
         let (all, height) = (self.answer_lines(), self.height());
         let part = (height / ANSWER_SHARE).max(1);
@@ -152,12 +152,13 @@ impl Brief {
         self.made.map_or(0, |made| made.height)
     }
 
-    /// Rows of all sections, at most so many of each.
+    /// Number of rows of all sections, with at most `most` of each.
     fn rows_within(&self, most: usize) -> usize {
         self.sections.iter().map(|(.., all)| (*all).min(most)).sum()
     }
 
-    /// Rows of a section: as many as let all of the page be seen at once, or few.
+    /// Maximum number of rows of a section: as many as fit on the page together with the answer, or
+    /// few.
     fn most_rows(&self) -> usize {
         let height = self.height();
         let few = (height / LINES_A_ROW).clamp(ROWS.0, ROWS.1);
@@ -250,7 +251,7 @@ fn title(scene: &PageScene<'_>) -> Vec<Span<'static>> {
     ]
 }
 
-/// The answer as rows, without what only the text pane knows of them.
+/// Lays out the answer as lines, without the facts that only the text pane shows.
 fn lines_of(scene: &PageScene<'_>, text: &str) -> Vec<Line<'static>> {
     let room = scene.columns().saturating_sub(LABEL + 1).max(1);
     let width = u16::try_from(room).unwrap_or(u16::MAX);
@@ -277,7 +278,7 @@ fn row_spans(
         _ => Style::default(),
     };
     if row.code.is_empty() {
-        // What came of it is seen in any case, and why beside the half of what it was.
+        // The end is always shown; the reason gets at most half of the remaining room.
         let end = wrap::width(&row.end).min(room / 2);
         let room = room - end;
         let why = wrap::width(&row.why).min(room / 2);
@@ -288,7 +289,7 @@ fn row_spans(
         }
         return spans;
     }
-    // Of a path the middle goes first, so that its figures are seen.
+    // Paths are cut in the middle, so that the figures after them stay visible.
     let beside = if row.text.is_empty() {
         0
     } else {
@@ -381,7 +382,7 @@ impl Page for Brief {
         Answer::Unfolded
     }
 
-    /// It is read from its top, wherever the reader is in the session.
+    /// The page starts at its top, wherever the reader is in the session.
     fn look_at(&mut self, _scene: &PageScene<'_>, _focus: Focus) {}
 
     fn choose(&mut self, number: usize) {
@@ -409,7 +410,7 @@ impl Page for Brief {
         self.place(*self.list.chosen()?)
     }
 
-    /// Ends of test runs and hashes of commits stand in bodies, and so does the answer.
+    /// Results of test runs, hashes of commits and the answer are in bodies.
     fn bodies(&self, scene: &PageScene<'_>) -> Vec<EntryId> {
         let answer = self.answer.as_ref().map(|(at, _)| at.entry);
         answer

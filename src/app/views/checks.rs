@@ -1,5 +1,6 @@
-//! The view of checks: what failed, what the lint found, the worst first, and what else is wrong with calls and records.
-//! A failure is a row; what a rule finds several times is one row, which opens.
+//! The view of checks: failures, findings of the lint with the worst first, and other problems with
+//! calls and records. A failure is a row. Several findings of a kind are one row, which can be
+//! opened.
 
 mod failures;
 
@@ -25,21 +26,21 @@ use crate::render::theme::Theme;
 use crate::render::wrap::{self, Frame};
 use crate::session::indexes::Needs;
 
-/// Lines of what follows from the chosen finding.
+/// Lines for the consequence of the chosen finding.
 const FOOT: usize = 3;
-/// What keys do to what failed.
+/// Hints on a failure.
 const OF_FAILURE: &[Hint] = &[
     (&[Action::Raw], "record"),
     (&[Action::Mention(Way::Next)], "search the error"),
     SECTIONS,
 ];
-/// To a finding.
+/// Hints on a finding.
 const OF_FINDING: &[Hint] = &[
     (&[Action::Pair], "the other half"),
     (&[Action::Raw], "record"),
     SECTIONS,
 ];
-/// To several findings.
+/// Hints on a kind with several findings.
 const OF_KIND: &[Hint] = &[
     (&[Action::Unfold, Action::Collapse], "open, close"),
     (&[Action::Pair], "the other half"),
@@ -53,13 +54,13 @@ const SECTIONS: Hint = (
     "section",
 );
 
-/// The list of findings.
+/// The view of checks.
 #[derive(Debug)]
 pub(crate) struct Checks {
     rows: List<CheckRow>,
     /// Kinds whose findings are listed one by one.
     opened: BTreeSet<Kind>,
-    /// State of the checks and of what failed that the rows were made for.
+    /// The states of checks and failures that the rows were built from.
     made: Option<(u64, u64)>,
 }
 
@@ -76,20 +77,20 @@ impl Default for Checks {
     }
 }
 
-/// It leads nowhere.
+/// This row has no target.
 const PAIRED: CheckRow = CheckRow::Check(checks::CheckKind::Paired);
 
-/// What a rule finds, and how bad that is.
+/// A rule and the severity of its findings.
 type Kind = (&'static str, Severity);
 
-/// A row of the list: texts may change while a session goes on.
+/// The key of a row. It has no text, which may change while the session is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum CheckRow {
-    /// How many of what follow.
+    /// A heading with the number of rows below it.
     Heading(Head, u64),
-    /// Nothing is wrong, in words.
+    /// A message that nothing is wrong.
     Good(&'static str),
-    /// What failed, or was refused or stopped.
+    /// A call that failed, was refused or was stopped.
     Failure(Focus),
     /// Several findings of a kind.
     Kind(Kind),
@@ -100,26 +101,25 @@ enum CheckRow {
         call: Key,
         is_below: bool,
     },
-    /// What is no finding.
+    /// A check that is not a finding.
     Check(checks::CheckKind),
 }
 
-/// What a section is of.
+/// The subject of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Head {
-    /// What failed.
     Failed,
-    /// What failed behind a call that ended well.
+    /// Failures behind a call that succeeded.
     Hidden,
-    /// What was refused or stopped.
+    /// Calls that were refused or stopped.
     Refused,
-    /// What the lint found.
+    /// Findings of the lint.
     Lint(Severity),
-    /// What else there is.
+    /// Other checks.
     Others,
 }
 
-/// A section of failures, and which of them it has.
+/// A section of failures, and which faults it includes.
 type OfFaults = (Head, fn(Fault) -> bool);
 const FAULTS: [OfFaults; 3] = [
     (Head::Failed, |fault| fault == Fault::Failed),
@@ -137,7 +137,7 @@ impl Checks {
         }
     }
 
-    /// Lists the findings of a kind one by one, or not. The cursor goes to the kind if its row is gone.
+    /// Opens or closes a kind. If the row of the cursor is gone, the cursor moves to the kind.
     fn open(&mut self, scene: &PageScene<'_>, kind: Kind, is_open: bool) {
         if is_open {
             self.opened.insert(kind);
@@ -149,7 +149,8 @@ impl Checks {
     }
 }
 
-/// Failures, then findings under the heading of their severity; what else there is stands before what is only noted.
+/// Lists failures, then findings under the heading of their severity. Other checks come before the
+/// notes.
 fn rows(scene: &PageScene<'_>, opened: &BTreeSet<Kind>) -> Vec<CheckRow> {
     let mut rows = Vec::new();
     let others = || others(scene).map(|check| CheckRow::Check(check.kind));
@@ -189,7 +190,7 @@ fn rows(scene: &PageScene<'_>, opened: &BTreeSet<Kind>) -> Vec<CheckRow> {
     rows
 }
 
-/// Findings of a severity, kind by kind.
+/// The rows of findings of a severity, grouped by kind.
 fn of_lint(scene: &PageScene<'_>, opened: &BTreeSet<Kind>, severity: Severity) -> Vec<CheckRow> {
     let of_it = || {
         scene
@@ -219,7 +220,7 @@ fn of_lint(scene: &PageScene<'_>, opened: &BTreeSet<Kind>, severity: Severity) -
     rows
 }
 
-/// What the lint has no rule for, and what is no failure.
+/// Checks that are neither findings nor failures.
 fn others<'a>(scene: &PageScene<'a>) -> impl Iterator<Item = &'a Check> + use<'a> {
     scene.checks.list().iter().filter(|check| {
         !matches!(
@@ -340,7 +341,7 @@ impl Page for Checks {
         }
     }
 
-    /// Outputs in sight of which only the beginning is known.
+    /// Entries of visible outputs of which only the stub is in memory.
     fn bodies(&self, scene: &PageScene<'_>) -> Vec<EntryId> {
         let away = &scene.indexes.brief.away;
         self.rows
@@ -391,13 +392,13 @@ fn alike_of<'a>(scene: &PageScene<'a>, (rule, severity): Kind) -> Option<Alike<'
     )
 }
 
-/// What is listed as this, and is no finding.
+/// The check of this kind.
 fn check<'a>(scene: &PageScene<'a>, kind: checks::CheckKind) -> Option<&'a Check> {
     scene.checks.list().iter().find(|check| check.kind == kind)
 }
 
 impl Checks {
-    /// Goes to the first row of another section.
+    /// Moves the cursor to the first row of another section.
     fn seek_section(&mut self, way: Way, times: usize) -> Answer {
         let rows = self.rows.keys();
         let here = self.rows.number();
@@ -423,7 +424,7 @@ impl Checks {
         }
     }
 
-    /// What is wrong with the chosen one, and what follows from it.
+    /// The problem of the chosen row, and its consequence.
     fn foot(&self, scene: &PageScene<'_>) -> Vec<Line<'static>> {
         let Some(row) = self.rows.chosen() else {
             return Vec::new();
@@ -489,24 +490,24 @@ fn heading(head: Head, found: u64, theme: &Theme) -> Line<'static> {
     ])
 }
 
-/// The column of how many there are.
+/// Index of the column of counts.
 const NUMBER: usize = 2;
-/// The column of what they are called.
+/// Index of the column of names.
 const NAME: usize = 3;
 
-/// The rows of the list.
+/// The rows as a listing.
 struct CheckList<'a>(&'a PageScene<'a>);
 
-/// A row that is no heading.
+/// The cells of a row that is not a heading.
 struct CheckCells<'a> {
     sign: (&'static str, Style),
-    /// How many of them there are, if they are several.
+    /// The number of findings, if there are several.
     number: Option<u64>,
-    /// The line of the first one, 0 if unknown.
+    /// The line number of the first one; 0 if unknown.
     line: u32,
     name: &'a str,
     what: &'a str,
-    /// Whether its name is said where the column of names has no room.
+    /// Whether the name is part of the text where the column of names is hidden.
     needs_name: bool,
 }
 

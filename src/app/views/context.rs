@@ -1,5 +1,5 @@
-//! The view of the model's window: a row for each request of a lane with what filled its prompt, how it grew,
-//! and where the cache was missed; compactions between them.
+//! The view of the model's context window: a row per request of a lane with the composition of its
+//! prompt, its growth and cache misses, and the compactions between requests.
 
 mod foot;
 mod row;
@@ -18,23 +18,22 @@ use crate::model::figures;
 use crate::model::text::Name;
 use crate::session::indexes::Needs;
 
-/// Lines for the chosen row, where there is room for them.
+/// Lines for the chosen row, where there is room.
 const FOOT: usize = 5;
-/// Bars of so many columns show what fills them.
+/// Minimum width of a bar that shows the classes of the prompt.
 const BAR_WITH_CLASSES: usize = 20;
 
-/// What its keys do beside those of all pages.
 const HINTS: &[Hint] = &[(
     &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
     "window of another sub-agent",
 )];
 
-/// The requests of a lane.
+/// The view of a lane's requests.
 #[derive(Debug, Default)]
 pub(crate) struct Context {
     rows: List<row::RequestKey>,
     lane: Option<Name>,
-    /// What the rows were made for.
+    /// The state and lane that the rows were built from.
     made: Option<(u64, Option<Name>)>,
     foot: foot::Foot,
 }
@@ -63,7 +62,7 @@ impl Context {
             .map(row::key_of)
             .collect();
         if is_other {
-            // Rows of another lane have nothing to do with the place of the cursor.
+            // The rows of another lane have no relation to the cursor's position.
             self.rows.set(keys, false);
             self.rows.choose(0);
             if let Some(focus) = scene.focus {
@@ -82,7 +81,7 @@ impl Context {
         }
     }
 
-    /// To the lane beside this one.
+    /// Moves to an adjacent lane.
     fn shift(&mut self, scene: &PageScene<'_>, way: Way) -> Answer {
         let lanes: Vec<Option<Name>> = scene
             .indexes
@@ -147,7 +146,7 @@ impl Page for Context {
         self.rows.fit(height);
         let (head, rows) = self.rows.write(&list, scene);
         heads.push(head);
-        // The cursor is always in the window.
+        // The cursor is always inside the window.
         let chosen = self.rows.window().find(|(_, _, is_chosen)| *is_chosen);
         let chosen = chosen.and_then(|(number, _, _)| all.get(number));
         let foot = match chosen.filter(|_| foot > 0) {
@@ -174,7 +173,7 @@ impl Page for Context {
 
     fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
         let (transcript, windows) = (scene.transcript, &scene.indexes.windows);
-        // What makes no requests of its own came of those of the agent that somebody speaks to.
+        // A lane without requests of its own is represented by the main lane of its session.
         let lanes = [
             transcript.lane_at(focus.entry),
             transcript.main_lane_of(focus.entry),
@@ -250,7 +249,8 @@ impl Context {
         let dot = theme.glyphs().dot;
         if sums.read > 0 {
             let rate = percent(sums.read, sums.prompts);
-            // Within a turn nearly all is read: only the first request shows whether the turn before helped.
+            // Within a turn nearly everything is read from the cache. Only the first request of a
+            // turn shows whether the previous turn's cache was still valid.
             let first = (sums.first_prompts > 0)
                 .then(|| format!(" (turns {}%)", percent(sums.first_read, sums.first_prompts)));
             spans.push(Span::raw(format!(
@@ -275,7 +275,7 @@ impl Context {
         spans
     }
 
-    /// Which of several lanes this is.
+    /// The name and number of the lane, if there are several.
     fn right(&self, scene: &PageScene<'_>) -> Vec<Span<'static>> {
         let lanes: Vec<Option<&Name>> = scene.indexes.windows.lanes().collect();
         let Some(here) = lanes.iter().position(|lane| *lane == self.lane.as_ref()) else {
@@ -291,7 +291,7 @@ impl Context {
     }
 }
 
-/// A share in percent, rounded down so that only all is 100.
+/// A share in percent, rounded down so that only the whole is 100.
 fn percent(part: u64, whole: u64) -> u64 {
     part.saturating_mul(100) / whole.max(1)
 }

@@ -1,5 +1,5 @@
-//! The view of files: all of them, or the history of one: who read, searched, changed and wrote it, in the
-//! order of time, over all lanes.
+//! The view of files: a list of all, or the history of one: which calls read, searched, changed and
+//! wrote it, by time, over all lanes.
 
 mod history;
 
@@ -18,7 +18,6 @@ use crate::model::text::Text;
 use crate::render::wrap::{self, Frame};
 use crate::session::indexes::Needs;
 
-/// What its keys do.
 const HINTS: &[Hint] = &[
     (&[Action::Collapse], "all files"),
     (
@@ -31,13 +30,13 @@ const HINTS: &[Hint] = &[
 /// Lines about the chosen file.
 const FOOT: usize = 3;
 
-/// The page.
+/// The view of files.
 #[derive(Debug)]
 pub(crate) struct Files {
     list: List<Text>,
-    /// The file whose history is shown.
+    /// The path and history of the opened file; `None` shows the list.
     inside: Option<(Text, History)>,
-    /// What the list was made for.
+    /// The state and order that the list was built from.
     made: Option<(u64, Option<Sort>)>,
 }
 
@@ -114,7 +113,7 @@ impl Files {
         }
     }
 
-    /// The whole path of the chosen file, and what went wrong first.
+    /// The full path of the chosen file, and its first problem.
     fn foot_lines(&self, scene: &PageScene<'_>) -> Vec<Line<'static>> {
         let Some((path, file)) = self
             .list

@@ -1,6 +1,6 @@
-//! The list of hits: each item in which the search found something, with the line that it found.
+//! The view of hits: each item that matches the search, with the matching line.
 //!
-//! Invariant: only texts of the window are looked at; what is on disk of them is asked for.
+//! Invariant: only texts in the window are read; bodies that are on disk are requested.
 
 use ratatui::style::Style;
 use ratatui::text::Span;
@@ -22,14 +22,13 @@ use crate::session::indexes::Needs;
 use crate::session::search::Search;
 use crate::session::search::progress::Hit;
 
-/// What its keys do.
 const HINTS: &[Hint] = &[(&[Action::Search], "search anew")];
 
-/// The page.
+/// The view of hits.
 #[derive(Debug, Default)]
 pub(crate) struct Hits {
     list: List<HitKey>,
-    /// The search, and how often its hits had changed.
+    /// The number of the search, and the revision of its hits.
     made: Option<(u32, u32)>,
 }
 
@@ -80,7 +79,7 @@ fn nothing(search: Option<&Search>) -> &'static str {
     }
 }
 
-/// A hit is known by its block: how often that has one may change.
+/// The key of a hit, compared by block, because the number of matches in it may change.
 #[derive(Clone, Copy, Debug)]
 struct HitKey(Hit);
 
@@ -94,7 +93,7 @@ impl PartialEq for HitKey {
 #[derive(Clone, Copy)]
 struct HitList<'a>(&'a PageScene<'a>, &'a Search);
 
-/// A hit, and the block that has it.
+/// A hit with its block.
 struct HitRow<'a> {
     transcript: &'a Transcript,
     hit: Hit,
@@ -139,7 +138,7 @@ impl<'a> Listing for HitList<'a> {
     }
 }
 
-/// Who says what was found, or what kind of call it is.
+/// The speaker of a hit, or the kind of its call.
 fn who(row: &HitRow<'_>, look: &Look<'_>) -> Cell {
     let theme = look.theme;
     match &row.block.kind {
@@ -160,7 +159,7 @@ fn who(row: &HitRow<'_>, look: &Look<'_>) -> Cell {
     }
 }
 
-/// The line that was found, cut so that the hit is seen.
+/// The matching line, cut so that the match is visible.
 fn found(row: &HitRow<'_>, look: &Look<'_>) -> Cell {
     let theme = look.theme;
     let texts = texts::of_entry_in(row.transcript, row.entry);

@@ -1,7 +1,7 @@
-//! A list on the screen: the cursor, the window, the column by which rows are sorted, and what keys do to them. Only the
-//! window is written out.
+//! A list on the screen: the cursor, the window, the order of rows, and the actions on them. Only
+//! the window is formatted.
 //!
-//! Invariant: what is chosen stays chosen while rows come and go.
+//! Invariant: the chosen row stays chosen while rows are added and removed.
 
 use ratatui::text::Line;
 
@@ -20,19 +20,19 @@ pub(crate) struct List<K> {
     height: usize,
     can_choose: fn(&K) -> bool,
     sort: Option<Sort>,
-    /// Columns by which rows can be sorted.
+    /// Columns that rows can be sorted by.
     sortable: Vec<Sortable>,
-    /// The first row is the chosen one, whatever comes, until a key chose one.
+    /// Whether the cursor stays on the first row when rows change, which ends with the first
+    /// movement.
     stays_on_top: bool,
 }
 
-/// What is in the window of a list.
+/// The formatted window of a list.
 pub(crate) struct ListLines {
-    /// The heads of the columns.
+    /// The head of the columns.
     pub(crate) head: Line<'static>,
-    /// The rows.
     pub(crate) rows: Vec<SheetRow>,
-    /// The sum of all rows.
+    /// The total of all rows.
     pub(crate) total: Option<Line<'static>>,
 }
 
@@ -52,7 +52,7 @@ impl<K> Default for List<K> {
 }
 
 impl<K: Clone + PartialEq> List<K> {
-    /// A list in which the cursor passes over some rows.
+    /// A list in which the cursor skips rows that `can_choose` rejects.
     pub(crate) fn with_headings(can_choose: fn(&K) -> bool) -> Self {
         Self {
             can_choose,
@@ -60,7 +60,7 @@ impl<K: Clone + PartialEq> List<K> {
         }
     }
 
-    /// The same list, in which the first row is the chosen one until a key chose one.
+    /// Keeps the cursor on the first row until it is moved.
     pub(crate) fn kept_on_top(self) -> Self {
         Self {
             stays_on_top: true,
@@ -68,7 +68,7 @@ impl<K: Clone + PartialEq> List<K> {
         }
     }
 
-    /// The same list, whose rows are sorted like this.
+    /// Sets the order.
     pub(crate) fn sorted(self, sort: Sort) -> Self {
         Self {
             sort: Some(sort),
@@ -76,7 +76,7 @@ impl<K: Clone + PartialEq> List<K> {
         }
     }
 
-    /// The same list without its rows, for another session.
+    /// A list with the same settings and without rows, for another session.
     pub(crate) fn emptied(&self) -> Self {
         Self {
             can_choose: self.can_choose,
@@ -86,30 +86,29 @@ impl<K: Clone + PartialEq> List<K> {
         }
     }
 
-    /// Sorts rows like this; takes effect with [`List::fill`].
+    /// Sets the order; takes effect with [`List::fill`].
     pub(crate) fn sort_by(&mut self, sort: Sort) {
         self.sort = Some(sort);
     }
 
-    /// How rows are sorted, if they can be.
+    /// The order; `None` if rows cannot be sorted.
     pub(crate) fn sort(&self) -> Option<Sort> {
         self.sort
     }
 
-    /// All rows.
     pub(crate) fn keys(&self) -> &[K] {
         &self.keys
     }
 
-    /// The chosen row.
+    /// The key of the chosen row.
     pub(crate) fn chosen(&self) -> Option<&K> {
         self.keys
             .get(self.chosen)
             .filter(|key| (self.can_choose)(key))
     }
 
-    /// Takes the keys of a listing, and sorts them. A cursor at the end goes on to the new end if the reader follows, and
-    /// if what is new stands there.
+    /// Replaces the rows by the keys of a listing, sorted. A cursor on the last row moves to the
+    /// new last row if the reader follows and new rows are added at the end.
     pub(crate) fn fill<L: Listing<Key = K>>(&mut self, listing: &L, keys: Vec<K>, follows: bool) {
         let keys = match self.sort {
             Some(sort) => sort.sort(listing, keys),
@@ -118,7 +117,7 @@ impl<K: Clone + PartialEq> List<K> {
         self.set(keys, follows && self.is_in_order::<L>());
     }
 
-    /// Whether rows stand in the order in which they come.
+    /// Whether rows are in the order of the listing.
     pub(crate) fn is_in_order<L: Listing<Key = K>>(&self) -> bool {
         let order = Sort {
             by: L::ORDER,
@@ -127,7 +126,7 @@ impl<K: Clone + PartialEq> List<K> {
         self.sort.is_none_or(|sort| sort == order)
     }
 
-    /// Writes out the heads of the columns and the rows in the window of a page.
+    /// Formats the head and the rows in the window of a page.
     pub(crate) fn write<L: Listing<Key = K>>(
         &mut self,
         listing: &L,
@@ -137,7 +136,7 @@ impl<K: Clone + PartialEq> List<K> {
         (head, rows)
     }
 
-    /// Writes out what is in the window, on lines of this width.
+    /// Formats the window with lines of this width.
     pub(crate) fn lines<L: Listing<Key = K>>(
         &mut self,
         listing: &L,
@@ -167,7 +166,7 @@ impl<K: Clone + PartialEq> List<K> {
         lines
     }
 
-    /// By what rows are sorted, in words.
+    /// Describes the order.
     pub(crate) fn sorted_by(&self, theme: &Theme) -> String {
         let words = |sort: Sort| {
             let column = self.sortable.iter().find(|one| one.sort.by == sort.by);
@@ -178,7 +177,7 @@ impl<K: Clone + PartialEq> List<K> {
         self.sort.map(words).unwrap_or_default()
     }
 
-    /// Sorts by the next column in sight, or the other way round; takes effect with [`List::fill`].
+    /// Sorts by the next visible column, or reverses the order; takes effect with [`List::fill`].
     fn resort(&mut self, action: Action) -> Option<Answer> {
         let sort = self.sort?;
         let shown = self
@@ -201,7 +200,7 @@ impl<K: Clone + PartialEq> List<K> {
         Some(Answer::Unfolded)
     }
 
-    /// Takes other rows. A cursor at the end goes on to the new end if the reader follows.
+    /// Replaces the rows. A cursor on the last row moves to the new last row if the reader follows.
     pub(crate) fn set(&mut self, keys: Vec<K>, follows: bool) {
         let was_last = !self.keys.is_empty() && self.chosen + 1 == self.keys.len();
         let chosen = self.chosen().cloned();
@@ -222,29 +221,29 @@ impl<K: Clone + PartialEq> List<K> {
         self.settle(found.unwrap_or(self.chosen));
     }
 
-    /// The number of the chosen row.
+    /// The index of the chosen row.
     pub(crate) fn number(&self) -> usize {
         self.chosen
     }
 
-    /// Chooses a row by its number, or the nearest that can be chosen.
+    /// Chooses a row by its index, or the nearest that can be chosen.
     pub(crate) fn choose(&mut self, number: usize) {
         self.stays_on_top = false;
         self.settle(number);
     }
 
-    /// Chooses the row with a key, if there is one.
+    /// Chooses the row with a key. Returns whether there is one.
     pub(crate) fn choose_key(&mut self, key: &K) -> bool {
         self.choose_where(|known| known == key)
     }
 
-    /// Chooses the first row whose key is such a one, if there is one.
+    /// Chooses the first row whose key matches. Returns whether there is one.
     pub(crate) fn choose_where(&mut self, is_it: impl Fn(&K) -> bool) -> bool {
         let number = self.keys.iter().position(is_it);
         number.inspect(|number| self.choose(*number)).is_some()
     }
 
-    /// Moves the cursor, or sorts rows anew, if that is what an action does.
+    /// Moves the cursor or changes the order, if the action does so.
     pub(crate) fn act(&mut self, action: Action, times: usize) -> Option<Answer> {
         let Some(by) = action.steps(self.height, times) else {
             return self.resort(action);
@@ -257,7 +256,7 @@ impl<K: Clone + PartialEq> List<K> {
         Some(Answer::Done)
     }
 
-    /// Chooses a row further down or up; rows that cannot be chosen are passed over.
+    /// Moves the cursor by `by` rows, skipping rows that cannot be chosen.
     pub(crate) fn step(&mut self, by: isize) {
         self.stays_on_top = false;
         let last = self.keys.len().saturating_sub(1);
@@ -287,13 +286,13 @@ impl<K: Clone + PartialEq> List<K> {
             .min(self.keys.len().saturating_sub(1));
     }
 
-    /// Rows that the window holds.
+    /// Sets the height of the window in rows.
     pub(crate) fn fit(&mut self, height: usize) {
         self.height = height.max(1);
         self.settle(self.chosen);
     }
 
-    /// The rows of the window: their numbers, keys, and whether the cursor is on them.
+    /// The rows of the window: index, key, and whether it is the chosen one.
     pub(crate) fn window(&self) -> impl Iterator<Item = (usize, &K, bool)> {
         let rows = self
             .keys
@@ -304,7 +303,7 @@ impl<K: Clone + PartialEq> List<K> {
         rows.map(|(number, key)| (number, key, number == self.chosen))
     }
 
-    /// How many rows are above and below the window.
+    /// Numbers of rows above and below the window.
     pub(crate) fn beyond(&self) -> (usize, usize) {
         (
             self.top,
@@ -331,7 +330,7 @@ impl<K: Clone + PartialEq> List<K> {
             .map(|(number, _)| number)
     }
 
-    /// Chooses the row at or after a place, and keeps it in sight with the heading above it.
+    /// Chooses the row at or after an index, and keeps it in the window with the heading above it.
     fn settle(&mut self, at: usize) {
         let at = at.min(self.keys.len().saturating_sub(1));
         self.chosen = self

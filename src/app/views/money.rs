@@ -1,7 +1,7 @@
-//! The view of what was spent: the session as a whole, or its sums by model, lane, turn or request.
+//! The view of cost: a summary of the session, or its sums by model, lane, turn or request.
 //!
-//! Invariant: the rows of a grouping add up to the session's figure; the foot shows how the chosen one came
-//! about.
+//! Invariant: the rows of a grouping add up to the session's figure; the foot shows how the chosen
+//! figure is computed.
 
 use ratatui::text::{Line, Span};
 
@@ -28,31 +28,31 @@ mod summary;
 use rows::{SumList, Sums};
 use summary::{About, Fact, FactList};
 
-/// Sums are sorted by time at first.
+/// The initial order: by time.
 const BY_TIME: Sort = Sort {
     by: SumList::ORDER,
     order: Order::Rising,
 };
-/// The sums of so few turns say little: their requests are shown.
+/// Number of turns up to which requests are shown instead of turns, whose sums would say little.
 const FEW_TURNS: usize = 2;
-/// Columns of the chart's legend.
+/// Width of the chart's legend.
 const LEGEND: usize = 8;
 
-/// The page.
+/// The view of cost.
 #[derive(Debug)]
 pub(crate) struct Money {
-    /// From 1, the session as a whole, to 5, single requests.
+    /// The grouping: from 1, the summary, to 5, single requests.
     level: u8,
     is_level_chosen: bool,
     rows: List<Item>,
     sums: Sums,
     facts: Vec<Fact>,
     made_for: Option<(u64, Option<Sort>)>,
-    /// What was made for the chosen row.
+    /// The chart and foot of the chosen row.
     detail: Option<ChosenDetail>,
 }
 
-/// Chart and foot of the chosen row, which take a walk over all charges.
+/// Chart and foot of the chosen row. They are cached, because they take a pass over all charges.
 #[derive(Debug)]
 struct ChosenDetail {
     item: Option<Item>,
@@ -61,13 +61,13 @@ struct ChosenDetail {
     foot: Vec<Line<'static>>,
 }
 
-/// A row of the list.
+/// The key of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Item {
     Sum(Group),
-    /// A line of the summary, by its place and label.
+    /// A line of the summary, by its index and label.
     Fact(usize, String),
-    /// A line that heads others.
+    /// A heading of the summary, by its index.
     Heading(usize),
 }
 
@@ -85,7 +85,6 @@ impl Default for Money {
     }
 }
 
-/// What its keys do.
 const HINTS: &[Hint] = &[
     (&[Action::LevelUp, Action::LevelDown], "group"),
     (
@@ -121,7 +120,7 @@ impl Money {
         self.sum_up(scene);
     }
 
-    /// The rows of the level, in the order wanted.
+    /// Computes the rows of the level, in the chosen order.
     fn sum_up(&mut self, scene: &PageScene<'_>) {
         self.detail = None;
         self.sums = Sums::of(scene.indexes.spending.rows(self.grouping()));
@@ -173,7 +172,7 @@ impl Money {
         }
     }
 
-    /// Makes chart and foot of the chosen row, if they are not made yet.
+    /// Computes chart and foot of the chosen row, unless they are cached.
     fn make_detail(&mut self, scene: &PageScene<'_>, lines: usize) {
         let (item, size) = (self.rows.chosen().cloned(), (scene.columns(), lines));
         if self
@@ -198,7 +197,7 @@ impl Money {
         });
     }
 
-    /// What a line of the summary says, if it has no room in its row.
+    /// The note of a summary line, if its row has no room for it.
     fn note(&self, scene: &PageScene<'_>) -> Vec<Line<'static>> {
         let Some(Item::Fact(at, _)) = self.rows.chosen() else {
             return Vec::new();
@@ -316,7 +315,7 @@ impl Page for Money {
             .map(|detail| detail.foot.clone())
             .unwrap_or_default();
         cut(&mut foot_lines, foot, scene);
-        // Always as high, so that the rows stand still.
+        // A constant height, so that the rows do not move.
         foot_lines.resize(foot, Line::default());
         Sheet {
             title,
@@ -427,7 +426,7 @@ impl Page for Money {
     }
 }
 
-/// Lines for the chart and for the foot.
+/// Heights of the chart and of the foot.
 fn room(height: usize) -> (usize, usize) {
     match height {
         0..16 => (0, 0),
@@ -437,7 +436,7 @@ fn room(height: usize) -> (usize, usize) {
     }
 }
 
-/// Leaves so many lines, and says if there were more.
+/// Cuts to `most` lines, and marks the cut.
 fn cut(lines: &mut Vec<Line<'static>>, most: usize, scene: &PageScene<'_>) {
     if lines.len() > most && most > 0 {
         lines.truncate(most);

@@ -1,4 +1,4 @@
-//! What a view is: a page with a cursor, which writes out what its window shows.
+//! The interface of a view: a page with a cursor, which formats what is in its window.
 
 use std::fmt::Debug;
 
@@ -19,122 +19,118 @@ use crate::session::filter::Filter;
 use crate::session::indexes::{Indexes, Needs};
 use crate::session::search::Search;
 
-/// What a page may look at.
+/// What a page can read.
 pub struct PageScene<'a> {
-    /// The session.
     pub(crate) transcript: &'a Transcript,
-    /// Indexes of it, as far as the page wants them.
+    /// The session's indexes that the page needs.
     pub(crate) indexes: &'a Indexes,
-    /// What is known of its calls.
+    /// The facts of its calls.
     pub(crate) calls: CallScene<'a>,
-    /// What the lint found.
+    /// The findings of the lint.
     pub(crate) findings: &'a Findings,
-    /// That and what else is wrong, kind by kind.
+    /// Findings and other problems, by kind.
     pub(crate) checks: &'a Checks,
-    /// Colours and glyphs.
     pub(crate) theme: &'a Theme,
     /// Syntax highlighting.
     pub(crate) colours: &'a Colours,
-    /// Columns of the page.
+    /// Width of the page in columns.
     pub(crate) width: usize,
-    /// Lines of the page, its title included.
+    /// Height of the page in lines, including its title.
     pub(crate) height: usize,
-    /// It is now.
     pub(crate) now: Timestamp,
     /// What the agent is doing.
     pub(crate) activity: &'a Activity,
-    /// Whether the agent is at work.
     pub(crate) is_at_work: bool,
-    /// Whether all of the session was read.
+    /// Whether the whole session is read.
     pub(crate) is_whole: bool,
-    /// Where the reader is in the transcript.
+    /// The reader's item in the transcript.
     pub(crate) focus: Option<Focus>,
     /// Whether the reader follows the end.
     pub(crate) follows: bool,
-    /// The search.
     pub(crate) search: Option<&'a Search>,
-    /// The filter in force.
+    /// The active filter.
     pub(crate) filter: Option<&'a Filter>,
 }
 
 /// A view of the session.
 pub(crate) trait Page: Debug {
-    /// What must be known of the session for it.
+    /// The indexes that it needs.
     fn needs(&self) -> Needs;
-    /// Brings the page up to date, and writes out what the window shows.
+    /// Updates the page and lays out its window.
     fn arrange(&mut self, scene: &PageScene<'_>) -> Sheet;
-    /// Carries out an action.
+    /// Handles an action.
     fn act(&mut self, scene: &PageScene<'_>, action: Action, times: usize) -> Answer;
-    /// The reader is at this item: chooses the row that holds it, or the nearest one before it.
+    /// Chooses the row of the reader's item, or the nearest one before it.
     fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus);
     /// Chooses a row by its [`SheetRow::number`].
     fn choose(&mut self, number: usize);
-    /// Another transcript has taken the place of this one: forgets its rows, but not how the reader wants them.
+    /// Forgets the rows, but not the settings, because the transcript was replaced by another.
     fn forget(&mut self);
-    /// What else its keys do, for the line of hints.
+    /// Further keys of the page, for the line of hints.
     fn hints(&self) -> &'static [Hint] {
         &[]
     }
-    /// Whether the last row is what came last, so that who goes to it follows the session.
+    /// Whether the last row is the newest, so that a cursor on it follows the session.
     fn ends_with_session(&self) -> bool {
         true
     }
-    /// Entries whose bodies would make it say more.
+    /// Entries whose bodies would complete the page.
     fn bodies(&self, _scene: &PageScene<'_>) -> Vec<EntryId> {
         Vec::new()
     }
-    /// The item that the chosen row names.
+    /// The item that the chosen row leads to.
     fn target(&self, scene: &PageScene<'_>) -> Option<Focus>;
 }
 
-/// Keys that do one thing, and what.
+/// Actions with the same description, and the description.
 pub type Hint = (&'static [Action], &'static str);
 
 /// What a page did with an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Nothing: it is for the transcript. [`Action::Expand`] goes to what the chosen row names.
+    /// Nothing: the action is for the transcript. [`Action::Expand`] goes to the target of the
+    /// chosen row.
     Pass,
-    /// It was carried out; the reader goes to what the chosen row names now.
+    /// It was handled; the reader moves to the target of the row chosen now.
     Done,
-    /// It shows more or less of itself, or in another order, and leads nowhere by that.
+    /// The page shows more or less, or another order; the reader does not move.
     Unfolded,
-    /// It cannot be done, for this reason.
+    /// It is not possible, for this reason.
     Say(String),
 }
 
-/// What the screen shows of a page.
+/// The content of a page on the screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sheet {
-    /// The name of the page, and what is true of all of it.
+    /// The name of the page, and facts about the whole of it.
     pub title: Vec<Span<'static>>,
-    /// At the right end of the title, where there is room.
+    /// Spans at the right end of the title, where there is room.
     pub(crate) right: Vec<Span<'static>>,
     /// Lines that do not scroll: heads of columns, charts.
     pub heads: Vec<Line<'static>>,
     /// The rows of the window.
     pub rows: Vec<SheetRow>,
-    /// The details of the chosen row, under a rule.
+    /// The details of the chosen row, below a rule.
     pub foot: Vec<Line<'static>>,
-    /// The same beside the rows, in so many columns.
+    /// The details of the chosen row beside the rows, with their width in columns.
     pub side: Option<(u16, Vec<Line<'static>>)>,
-    /// What the status line says, where the page has one of its own.
+    /// The page's own text for the status line, if any.
     pub status: String,
 }
 
-/// A row in sight.
+/// A row in the window.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SheetRow {
     /// The text, from the third column of the page on.
     pub line: Line<'static>,
     /// Whether the cursor is on it.
     pub is_chosen: bool,
-    /// Which row of the page it is.
+    /// The index of the row in the page.
     pub number: usize,
 }
 
 impl Sheet {
-    /// A page without rows, which says why.
+    /// A page without rows, with the reason.
     pub(crate) fn empty(
         title: Vec<Span<'static>>,
         why: &'static str,
@@ -154,18 +150,18 @@ impl Sheet {
 }
 
 impl PageScene<'_> {
-    /// Whether nothing more is known of the session than what the page shows.
+    /// Whether everything is read and indexed, so that the page is not provisional.
     pub(crate) fn is_complete(&self) -> bool {
         self.is_whole && !self.indexes.is_behind
     }
 
-    /// Columns of rows: all but the mark of the chosen one, and a column of air at each side.
+    /// Width of rows: without the mark of the chosen row and a blank column at each side.
     pub(crate) fn columns(&self) -> usize {
         self.width.saturating_sub(3).max(1)
     }
 
-    /// Lines that are left for rows beside the title, so many heads, and a foot of so many lines with its
-    /// rule; and the lines of the foot, none where rows would have too little room.
+    /// Divides the page's height. Returns the lines for rows, beside the title, `heads` lines and
+    /// the foot with its rule; and the lines of the foot, 0 if rows would have too little room.
     pub(crate) fn divide(&self, heads: usize, foot: usize) -> (usize, usize) {
         let inner = self.height.saturating_sub(1 + heads);
         let foot = if foot > 0 && inner > foot + LEAST_ROWS {
@@ -178,5 +174,5 @@ impl PageScene<'_> {
     }
 }
 
-/// A foot leaves the rows at least so many lines.
+/// Minimum number of lines for rows beside a foot.
 const LEAST_ROWS: usize = 4;

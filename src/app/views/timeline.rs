@@ -1,10 +1,11 @@
-//! The view of time: what ran from when to when, in rows on one axis. It opens on the whole session, a row for each
-//! turn, which are entered one by one.
+//! The view of time: what ran when, in rows on one axis. It opens on the whole session with a row
+//! per turn, and turns can be entered.
 //!
-//! Inside of a turn the cursor is a span, and steps go from one span to the next in time, whatever rows they stand in.
+//! Inside a turn the cursor is a span, and steps go from one span to the next in time, across rows.
 //!
-//! Invariant: rows are found for the window of time and written for the window of the screen; a frame costs
-//! some searches in each row of the session's lanes and no look at what lies outside.
+//! Invariant: rows are searched for the window of time and formatted for the window of the screen;
+//! a frame costs a few binary searches in each row of the session's lanes and reads nothing outside
+//! the window.
 
 use axis::Axis;
 use bars::{Painter, focus_of, is_within};
@@ -34,23 +35,25 @@ mod window;
 
 /// Lines for the chosen span.
 const FOOT: usize = 2;
-/// Lines of a row with its air, at most.
+/// Maximum height of a row with blank lines.
 const ROW_MOST: usize = 3;
-/// Lines of a turn, and of its bar, at most.
+/// Maximum heights of a turn and of its bar.
 const TURN_MOST: usize = 6;
 const BAR_MOST: usize = 3;
-/// Lower pages do without the context's size, and only higher ones explain the signs.
+/// Page heights: below `LOW` the size of the context is hidden; from `HIGH` on the signs are
+/// explained.
 const LOW: usize = 16;
 const HIGH: usize = 24;
-/// More turns than this for a column are too narrow for their critical paths.
+/// Number of turns per column above which critical paths are not computed, because turns are too
+/// narrow.
 const TURNS: usize = 4;
 
-/// What keys do among turns.
+/// Hints for the rows of turns.
 const HINTS_OF_TURNS: &[Hint] = &[
     (&[Action::LevelUp], "into the turn"),
     (&[Action::Level(2)], "all by what ran"),
 ];
-/// And inside of one.
+/// Hints inside a turn.
 const HINTS: &[Hint] = &[
     (&[Action::LevelUp, Action::LevelDown], "zoom"),
     (
@@ -60,26 +63,25 @@ const HINTS: &[Hint] = &[
     (&[Action::Level(1), Action::Level(3)], "session, turn"),
 ];
 
-/// A row of the page.
+/// The key of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Key {
-    /// A turn.
     Turn(usize),
-    /// What goes on in the main lane and has no row yet.
+    /// The main lane's current activity, if it has no row yet.
     Grows(Class),
     /// A row of the main lane.
     Row(usize),
-    /// A sub-agent, all its rows in one.
+    /// A sub-agent, with all its rows in one.
     Lane(usize),
-    /// A row of a sub-agent, where there is room for all of them.
+    /// A row of a sub-agent, if there is room for all of them.
     RowOf(usize, usize),
 }
 
-/// The timeline.
+/// The view of time.
 #[derive(Debug, Default)]
 pub(crate) struct Lanes {
     rows: List<Key>,
-    /// A span for each row in sight, the nearest one to the cursor.
+    /// The span of each visible row that is nearest to the cursor.
     near: Vec<(usize, SpanId)>,
     chosen: Option<SpanId>,
     scope: Scope,
@@ -87,12 +89,12 @@ pub(crate) struct Lanes {
     has_turns: bool,
     axis: Axis,
     paths: Paths,
-    /// Whether the windows of time and of rows must show the cursor, for it has moved.
+    /// Whether the windows of time and of rows must be moved to the cursor.
     is_sought: bool,
 }
 
-/// What the main agent, or that of one of several sessions, has been doing since the last sign: what, since when, and in
-/// which lane.
+/// What the main agent, or that of one of several sessions, has been doing since the last record:
+/// class, start, and lane.
 type Growing = Option<(Class, Timestamp, usize)>;
 
 impl Page for Lanes {
@@ -231,7 +233,7 @@ impl Page for Lanes {
             Action::PageDown | Action::PageUp => {
                 view.pan(scope, times * 4, action == Action::PageDown)
             }
-            // Nothing folds here, and nothing behind shall.
+            // Nothing can be folded here, and the action must not fold the text behind the page.
             Action::Collapse => return Answer::Unfolded,
             _ => return Answer::Pass,
         };
@@ -246,7 +248,7 @@ impl Page for Lanes {
 
     fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
         if self.has_turns {
-            // Who is at the end looks at the whole.
+            // A reader at the end sees the whole session.
             let account = &scene.indexes.account;
             let turn = account.turn_of(scene.transcript, focus.entry);
             if let Some(turn) = turn.filter(|_| !scene.follows) {
@@ -254,7 +256,7 @@ impl Page for Lanes {
             }
             return;
         }
-        // Several spans may stand for one item.
+        // Several spans may have the same item.
         let timeline = &scene.indexes.timeline;
         let own = self.chosen.filter(|id| timeline.get(*id).is_some());
         if own.is_none_or(|id| focus_of(scene.transcript, id) != focus)
@@ -304,7 +306,7 @@ impl Page for Lanes {
 }
 
 impl Lanes {
-    /// What is shown: turns only where there are several.
+    /// The effective scope: turns only if there are several.
     fn shown(&self, scene: &PageScene<'_>) -> Scope {
         match self.scope {
             Scope::Turns if !turns::are_told_apart(scene) => Scope::Session,
@@ -363,7 +365,8 @@ impl Lanes {
         let mut rows = Vec::new();
         for (number, key, is_chosen) in self.rows.window() {
             let Key::Turn(turn) = key else { continue };
-            // One line for the bar, then one for what it came to, then air, and then higher bars.
+            // The first line is for the bar, the second for the sums, the third is blank; further
+            // lines make the bar higher.
             let bars = each.saturating_sub(2).clamp(1, BAR_MOST);
             let lines = turns::lines(&painter, view, &cells, *turn, (beside, bars));
             let words = format!("   {}", turns::sums(scene, *turn));
@@ -439,7 +442,7 @@ impl Lanes {
         Answer::Done
     }
 
-    /// To another span in time; those that the filter hides are passed over.
+    /// Moves to another span in time, skipping those that the filter hides.
     fn step(&mut self, scene: &PageScene<'_>, times: usize, forward: bool) -> Answer {
         let Some(id) = self.chosen else {
             return Answer::Done;
@@ -462,7 +465,8 @@ impl Lanes {
         }
     }
 
-    /// Walks the critical paths that can be scene: those of turns that have some columns, and the cursor's.
+    /// Computes the critical paths that are visible: those of turns that are wide enough, and of
+    /// the cursor's turn.
     fn walk(&mut self, timeline: &Timeline, (from, to): (Timestamp, Timestamp)) {
         if let Some(id) = self.chosen {
             self.paths.walk(timeline, id.from, id.from);
@@ -480,7 +484,7 @@ impl Lanes {
     }
 }
 
-/// Few rows on a high page have air between them.
+/// Spreads few rows over a high page with blank lines.
 fn spread(rows: Vec<SheetRow>, height: usize) -> Vec<SheetRow> {
     let each = (height / rows.len().max(1)).clamp(1, ROW_MOST);
     let with_air = |row: SheetRow| {
@@ -493,7 +497,7 @@ fn spread(rows: Vec<SheetRow>, height: usize) -> Vec<SheetRow> {
     rows.into_iter().flat_map(with_air).collect()
 }
 
-/// The part of the session that is looked at; nothing if it has no times.
+/// The view of the session's time; `None` if it has no timestamps.
 fn view<'a>(scene: &PageScene<'a>, chosen: Option<SpanId>) -> Option<View<'a>> {
     let timeline = &scene.indexes.timeline;
     let (from, to) = timeline.reach()?;
@@ -537,7 +541,7 @@ fn no_farther(action: Action) -> &'static str {
     }
 }
 
-/// What the agent has been doing since the last sign, if no call says it.
+/// What the agent has been doing since the last record, if no open call shows it.
 fn growing(scene: &PageScene<'_>) -> Growing {
     let timeline = &scene.indexes.timeline;
     let session = scene
@@ -562,7 +566,7 @@ fn growing(scene: &PageScene<'_>) -> Growing {
     Some((class, scene.activity.since()?, lane))
 }
 
-/// The row in which a span is shown.
+/// The row of a span.
 fn key_of(timeline: &Timeline, id: SpanId, has_all_rows: bool) -> Option<Key> {
     let (_, number) = timeline.get(id)?;
     Some(match timeline.row(number)?.lane {
@@ -572,8 +576,9 @@ fn key_of(timeline: &Timeline, id: SpanId, has_all_rows: bool) -> Option<Key> {
     })
 }
 
-/// Rows with something in a window: the model, the human, tools in the order in which they were first
-/// used, sub-agents. Whether these have all their rows: if the page has room.
+/// Rows with spans in the window: the model, the human, tools in the order of first use,
+/// sub-agents. The second value is whether sub-agents have all their rows, which depends on the
+/// room.
 fn keys(
     timeline: &Timeline,
     (from, to): (Timestamp, Timestamp),
@@ -626,23 +631,23 @@ fn keys(
     (keys, false)
 }
 
-/// The order of rows in a lane.
+/// The order of kinds of rows in a lane.
 const CALLER: u8 = 0;
 const MODEL: u8 = 1;
 const HUMAN: u8 = 2;
 const TOOL: u8 = 3;
 
-/// Where a row stands among those of its lane.
+/// The sort key of a row in its lane.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Standing {
     kind: u8,
     first: usize,
-    /// Which of the rows of a tool it is.
+    /// The number of the row among those of its tool.
     number: usize,
     id: usize,
 }
 
-/// The rows of a lane that are seen: the model, the human, tools in the order in which they were first used.
+/// The visible rows of a lane: the model, the human, tools in the order of first use.
 fn rows_in_order(
     timeline: &Timeline,
     lane: usize,
@@ -675,7 +680,7 @@ fn rows_in_order(
     rows
 }
 
-/// Whether the call that started a lane, or one of its own, is waited for.
+/// Whether the call that started a lane, or a call in it, is open.
 fn is_open(timeline: &Timeline, lane: &Lane) -> bool {
     let is_open = |id: SpanId| {
         timeline
@@ -685,7 +690,7 @@ fn is_open(timeline: &Timeline, lane: &Lane) -> bool {
     lane.caller.is_some_and(|(_, id)| is_open(id))
 }
 
-/// What a row is called, and how that is drawn.
+/// The label of a row and its style.
 fn named(row: &TimelineRow, theme: &Theme) -> (String, Style) {
     match &row.what {
         What::Model => ("model".to_owned(), theme.voice.assistant),
@@ -714,7 +719,7 @@ fn lane_title(scene: &PageScene<'_>, lane: usize) -> String {
     )
 }
 
-/// The row of what grows.
+/// The row of the current activity.
 fn what_grows(class: Class) -> What {
     if class == Class::Model {
         What::Model
@@ -723,7 +728,7 @@ fn what_grows(class: Class) -> What {
     }
 }
 
-/// A row, and its span that is nearest to the cursor.
+/// Formats a row, and finds its span that is nearest to the cursor.
 fn write(
     painter: &Painter<'_>,
     key: Key,

@@ -1,7 +1,8 @@
-//! The view of tools: every call in a table that can be sorted by any column, and tools against each other.
+//! The view of tools: a table of all calls that can be sorted by any column, and a comparison of
+//! tools.
 //!
-//! Invariant: calls are sorted only when the session, the filter or the order changed; texts are made for the
-//! window alone.
+//! Invariant: calls are sorted only when the session, the filter or the order changed; texts are
+//! formatted for the window alone.
 
 pub(crate) mod foot;
 
@@ -21,7 +22,7 @@ use crate::model::figures::count;
 use crate::model::text::Name;
 use crate::session::indexes::Needs;
 
-/// What its keys do.
+/// Hints for the list of calls.
 const HINTS: &[Hint] = &[
     (
         &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
@@ -31,7 +32,7 @@ const HINTS: &[Hint] = &[
     (&[Action::LevelUp], "slowest first, in order"),
     (&[Action::LevelDown], "tool against tool"),
 ];
-/// And while tools are compared.
+/// Hints for the comparison of tools.
 const SUMMARY_HINTS: &[Hint] = &[
     (
         &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
@@ -41,22 +42,23 @@ const SUMMARY_HINTS: &[Hint] = &[
     (&[Action::LevelUp], "all calls"),
 ];
 
-/// Lines for the chosen call, on low screens and on others.
+/// Height of the foot for a call, on low and on high screens.
 const FOOT: (usize, usize) = (4, 6);
-/// Pages with so many lines are no low screens.
+/// Page height from which a screen is high.
 const HIGH_FROM: usize = 30;
-/// Lines for the chosen tool.
+/// Height of the foot for a tool.
 const FOOT_OF_TOOL: usize = 4;
 
-/// The view.
+/// The view of tools.
 #[derive(Debug)]
 pub(crate) struct Tools {
     shown: Shown,
     calls: List<Place>,
     names: List<Name>,
-    /// Sums of the calls that the filter shows; without a filter those of the index are taken.
+    /// Sums of the calls that pass the filter; `None` without a filter, where those of the index
+    /// are used.
     sums: Option<Sums>,
-    /// All calls that pass the filter, by number.
+    /// Number of calls that pass the filter.
     passing: usize,
     made: Option<Made>,
     examples: Option<(Name, Examples)>,
@@ -65,13 +67,12 @@ pub(crate) struct Tools {
 /// What the rows are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Shown {
-    /// Tools.
     Tools,
-    /// Calls, of one tool or of all.
+    /// Calls of one tool, or of all if `None`.
     Calls(Option<Name>),
 }
 
-/// What the rows were made for.
+/// The state that the rows were built from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Made {
     indexes: u64,
@@ -145,7 +146,7 @@ impl Tools {
             .unwrap_or(&scene.indexes.calls.tools)
     }
 
-    /// Shows something else, with the cursor where it was.
+    /// Changes what is shown, and keeps the cursor on the same call or tool.
     fn show(&mut self, scene: &PageScene<'_>, shown: Shown) {
         let place = self.place();
         let tool = match (&self.shown, place) {
@@ -383,7 +384,7 @@ impl Page for Tools {
     }
 
     fn forget(&mut self) {
-        // A tool of one session may not be there in another.
+        // A tool of one session may not exist in another.
         let shown = if self.shown == Shown::Tools {
             Shown::Tools
         } else {
@@ -414,7 +415,7 @@ impl Page for Tools {
     }
 }
 
-/// Calls of the session, or of one tool, as far as the filter shows them; in the order of the file.
+/// Calls of the session, or of one tool, that pass the filter, in file order.
 fn shown(scene: &PageScene<'_>, tool: Option<&Name>) -> Vec<Place> {
     let calls = &scene.indexes.calls;
     let passes = |place: &Place| scene.filter.is_none_or(|filter| filter.shows(*place));

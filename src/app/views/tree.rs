@@ -1,8 +1,7 @@
-//! The view of branches and sub-agents: who came of whom, how large each is, what it cost, and what became
-//! of it.
+//! The view of branches and sub-agents: their parents, size, cost and outcome.
 //!
-//! Invariant: the tree is drawn anew only when the session changed; figures are made for rows in sight, and
-//! the two sides of a branch for the chosen one.
+//! Invariant: the tree is rebuilt only when the session changed; figures are computed for visible
+//! rows, and the two sides of a branch for the chosen one.
 
 mod foot;
 mod nodes;
@@ -30,23 +29,22 @@ use crate::model::transcript::Transcript;
 use crate::model::turn::Turn;
 use crate::session::indexes::Needs;
 
-/// What its keys do.
 const HINTS: &[Hint] = &[
     (&[Action::Collapse, Action::Unfold], "fold, unfold"),
     (&[Action::LevelUp, Action::LevelDown], "levels"),
 ];
 
-/// The view.
+/// The view of branches and sub-agents.
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
     nodes: Nodes,
     rows: List<Node>,
     folded: HashSet<Node>,
-    /// What the tree was drawn for.
+    /// The generation of indexes that the tree was built from.
     generation: Option<u64>,
-    /// Figures made since then.
+    /// Figures cached since then.
     facts: HashMap<Node, PathFacts>,
-    /// The two sides of a branch, as branches were drawn so often.
+    /// The two sides of a branch: its number, the revision of branches, and the sides.
     sides: Option<(usize, u32, Sides)>,
 }
 
@@ -76,7 +74,8 @@ impl Tree {
         self.show();
     }
 
-    /// Shows what is not folded; a cursor on what is out of sight now goes to what holds it.
+    /// Lists the nodes that are not folded. If the chosen node is hidden, the cursor moves to its
+    /// nearest visible ancestor.
     fn show(&mut self) {
         let mut chosen = self.rows.chosen().cloned();
         self.rows.set(self.nodes.in_sight(&self.folded), false);
@@ -92,14 +91,14 @@ impl Tree {
         }
     }
 
-    /// Shows nodes above this depth only.
+    /// Folds the nodes at this depth and below.
     fn show_depth(&mut self, depth: usize) {
         let deep = self.nodes.holding().filter(|twig| twig.depth >= depth);
         self.folded = deep.map(|twig| twig.node.clone()).collect();
         self.show();
     }
 
-    /// The depth below which all is folded.
+    /// The smallest depth of a folded node.
     fn depth(&self) -> usize {
         let folded = self
             .folded
@@ -117,7 +116,7 @@ impl Tree {
             .unwrap_or(0)
     }
 
-    /// How much lies in a node; of a turn with its sub-agents, of all others without.
+    /// The figures of a node: for a turn with its sub-agents, for other nodes without.
     fn facts(&mut self, scene: &PageScene<'_>, node: &Node) -> PathFacts {
         if let Some(facts) = self.facts.get(node) {
             return facts.clone();
@@ -127,7 +126,7 @@ impl Tree {
         facts
     }
 
-    /// What lies in a node and in all that hangs on it.
+    /// The figures of a node with all nodes below it.
     fn whole(&mut self, scene: &PageScene<'_>, node: &Node) -> Whole {
         let own = self.facts(scene, node);
         let below: Vec<Node> = self
@@ -238,7 +237,7 @@ fn facts_of(scene: &PageScene<'_>, node: &Node) -> PathFacts {
     let of = |ids: &mut dyn Iterator<Item = &EntryId>| {
         PathFacts::of(ids.filter_map(|id| transcript.get(*id)))
     };
-    // What somebody said and got without the branches that were left; of several sessions each has its own.
+    // The active path without abandoned branches. Each of several sessions has a path of its own.
     let active = |lane: Option<&Name>| {
         let is_of = |id: EntryId| transcript.main_lane_of(id) == lane;
         let mut facts = account.path(lane);
@@ -293,7 +292,7 @@ fn facts_of(scene: &PageScene<'_>, node: &Node) -> PathFacts {
     }
 }
 
-/// Where a node begins.
+/// The first item of a node.
 fn start(transcript: &Transcript, node: &Node) -> Option<Focus> {
     match node {
         Node::Active => {
@@ -448,7 +447,7 @@ impl Page for Tree {
             let above = self.nodes.twig(&at).and_then(|twig| self.nodes.above(twig));
             node = above.map(|twig| twig.node.clone());
         }
-        // A turn that holds nothing has no row: the nearest one before it.
+        // Only turns with nodes below them have rows, so this is the nearest row before the item.
         let transcript = scene.transcript;
         let own = transcript.place_of(focus.entry);
         let before = self.rows.keys().iter().rposition(|node| match node {

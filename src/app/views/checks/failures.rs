@@ -1,4 +1,4 @@
-//! What failed, as rows of the checks: the call, why it failed, and what became of it.
+//! Failures as rows of the checks: the call, the reason, and what became of it.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -13,11 +13,11 @@ use crate::model::timestamp::Timestamp;
 use crate::render::theme::Theme;
 use crate::render::wrap;
 
-/// Pages from this width on say what mended a failure.
+/// Page width from which the call that mended a failure is shown.
 const WIDE: usize = 90;
-/// Columns for that at most.
+/// Maximum width of that call.
 const MENDED: usize = 34;
-/// The share of a row that the call has, in percent, where it needs so much.
+/// Share of a row in percent that the call gets if it needs as much.
 const CALL_SHARE: usize = 45;
 
 /// The failures of a kind, in the order of the session.
@@ -29,13 +29,13 @@ pub(super) fn of<'a>(
     failed.filter(move |failure| is_such(failure.fault))
 }
 
-/// The failure at a place.
+/// The failure at a position.
 pub(super) fn at<'a>(scene: &PageScene<'a>, place: Place) -> Option<&'a Failure> {
     let mut failed = scene.indexes.brief.failed.iter();
     failed.find(|failure| failure.place == place)
 }
 
-/// A failure on one line.
+/// A failure as one line.
 pub(super) fn line(scene: &PageScene<'_>, failure: &Failure, width: usize) -> Line<'static> {
     let theme = scene.theme;
     let cut = theme.glyphs().cut;
@@ -72,7 +72,7 @@ pub(super) fn line(scene: &PageScene<'_>, failure: &Failure, width: usize) -> Li
     Line::from(spans)
 }
 
-/// All that is known of a failure.
+/// The details of a failure.
 pub(super) fn foot(scene: &PageScene<'_>, failure: &Failure) -> Vec<Line<'static>> {
     let theme = scene.theme;
     let cut = theme.glyphs().cut;
@@ -98,7 +98,7 @@ pub(super) fn foot(scene: &PageScene<'_>, failure: &Failure) -> Vec<Line<'static
     ]
 }
 
-/// Why it failed, with the exit code of its command.
+/// The reason of a failure, with the exit code of its command.
 fn why(scene: &PageScene<'_>, failure: &Failure) -> String {
     let dot = scene.theme.glyphs().dot;
     let why = first_line(&failure.why()).replace('·', dot);
@@ -121,7 +121,7 @@ fn sign(fault: Fault, theme: &Theme) -> (&'static str, Style) {
     }
 }
 
-/// What became of a failure; where there is room, what mended it.
+/// What became of a failure; on wide pages, also the call that mended it.
 fn state(scene: &PageScene<'_>, failure: &Failure, width: usize) -> (String, Style) {
     let theme = scene.theme;
     let Some(by) = failure.mended_by else {
@@ -147,7 +147,7 @@ fn state(scene: &PageScene<'_>, failure: &Failure, width: usize) -> (String, Sty
     (words, theme.dim)
 }
 
-/// When what stands at a place was.
+/// The time of the call or entry at a position.
 fn when(scene: &PageScene<'_>, place: Focus) -> Option<Timestamp> {
     match PlacedCall::at(scene.calls, place) {
         Some(placed) => placed.made_at(),

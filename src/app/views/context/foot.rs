@@ -1,5 +1,5 @@
-//! The details of the chosen row: why the cache was missed and what that cost, what the prompt was made of,
-//! and what of this is estimated.
+//! The details of the chosen row: the reason and cost of a cache miss, the composition of the
+//! prompt, and which figures are estimates.
 
 use ratatui::text::{Line, Span};
 
@@ -16,10 +16,10 @@ use crate::model::figures::{count, tokens};
 use crate::model::text::Name;
 use crate::render::wrap::{self, Frame};
 
-/// Tools whose results are listed by name.
+/// Maximum number of tools whose results are listed by name.
 const TOOLS: usize = 6;
 
-/// The foot, with what was counted for it.
+/// The foot, with the cached sizes of results.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Foot {
     tools: Option<Tools>,
@@ -28,15 +28,15 @@ pub(crate) struct Foot {
 /// Bytes of results by tool.
 #[derive(Clone, Debug)]
 struct Tools {
-    /// What was before this request.
+    /// The request before which results were counted.
     request: EntryId,
-    /// The state of the windows that they were counted in.
+    /// The state of the windows at that time.
     state: u64,
     sizes: Vec<(Name, u64)>,
 }
 
 impl Foot {
-    /// Its lines; at most so many.
+    /// The lines of the foot, exactly `most`.
     pub(crate) fn lines(
         &mut self,
         scene: &PageScene<'_>,
@@ -60,12 +60,12 @@ impl Foot {
             .iter()
             .flat_map(|spans| wrap::wrap(spans, &frame))
             .collect();
-        // The rule stays where it is, however much there is to say.
+        // The foot has a fixed height, so that its rule does not move.
         lines.resize(most, Line::default());
         lines
     }
 
-    /// The prompt by class, the largest first.
+    /// The classes of the prompt, the largest first.
     fn made_of(&mut self, scene: &PageScene<'_>, request: &Request, density: f64) -> String {
         let dot = scene.theme.glyphs().dot;
         let shares = shares::of(request, density);
@@ -112,7 +112,7 @@ impl Foot {
     }
 }
 
-/// Results by tool: all of them have so many tokens.
+/// Results by tool. `all` tokens are distributed by bytes.
 fn named(sizes: &[(Name, u64)], all: u64) -> String {
     let sum: u64 = sizes.iter().map(|(_, bytes)| bytes).sum();
     let part = |bytes: u64| u128::from(bytes) * u128::from(all) / u128::from(sum.max(1));
@@ -137,7 +137,7 @@ fn named(sizes: &[(Name, u64)], all: u64) -> String {
     )
 }
 
-/// What the cache gave, or why it gave too little.
+/// The share of the cache, or the reason of a cache miss.
 fn cache(scene: &PageScene<'_>, request: &Request) -> Vec<Span<'static>> {
     let theme = scene.theme;
     if let Some(found) = &request.cache_break {
@@ -188,7 +188,7 @@ fn missed(scene: &PageScene<'_>, found: &CacheBreak) -> Vec<Span<'static>> {
     ]
 }
 
-/// What of all this is estimated.
+/// Which of these figures are estimates.
 fn note(scene: &PageScene<'_>, request: &Request, density: f64) -> String {
     let shares = shares::of(request, density);
     let rest = if shares.is_scaled {

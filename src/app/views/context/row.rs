@@ -1,4 +1,4 @@
-//! A row of the view: figures of a request, the bar of what filled its prompt, what it grew by.
+//! A row of the view: figures of a request, the bar of its prompt's composition, and its growth.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -18,17 +18,17 @@ use crate::model::transcript::Transcript;
 use crate::render::theme::Theme;
 use crate::render::wrap;
 
-/// The column of the bar.
+/// Index of the column of bars.
 pub(crate) const BAR: usize = 4;
 
-/// Parts of a bar, from the left.
+/// Parts of a bar, from left to right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fill {
     /// System prompt and tools.
     Fixed,
-    /// What was said to the model, and summaries.
+    /// Messages to the model, and summaries.
     Said,
-    /// What the model wrote.
+    /// Output of the model.
     Model,
     /// Results of tools.
     Result,
@@ -66,7 +66,7 @@ impl Fill {
     }
 }
 
-/// What the parts of the bars mean.
+/// The legend of the bars.
 pub(crate) fn legend(width: usize, theme: &Theme) -> Line<'static> {
     let mut spans = Vec::new();
     for fill in Fill::ALL {
@@ -80,25 +80,22 @@ pub(crate) fn legend(width: usize, theme: &Theme) -> Line<'static> {
 
 /// The requests of a lane, with compactions between them.
 pub(crate) struct RequestList<'a> {
-    /// What the page may look at.
     pub(crate) scene: &'a PageScene<'a>,
-    /// In the order of the file.
+    /// In file order.
     pub(crate) rows: &'a [ContextRow],
-    /// Bytes of texts that make a token.
+    /// Average number of bytes per token.
     pub(crate) density: f64,
-    /// The largest prompt of the lane: the end of the bars where no window is known.
+    /// The largest prompt of the lane, in tokens: the full length of bars if the window is unknown.
     pub(crate) largest: u64,
 }
 
-/// What a row is known by: its entry, and whether it is a compaction.
+/// The key of a row: its entry, and whether it is a compaction.
 pub(crate) type RequestKey = (EntryId, bool);
 
-/// The key of a row.
 pub(crate) fn key_of(row: &ContextRow) -> RequestKey {
     (row.entry(), row.request().is_none())
 }
 
-/// A request.
 pub(crate) struct RequestRow<'a> {
     request: &'a Request,
     scene: &'a PageScene<'a>,
@@ -225,7 +222,7 @@ impl<'a> RequestList<'a> {
     }
 }
 
-/// The style of figures; on a branch that the session left it is dim.
+/// The style of figures, dim on an abandoned branch.
 fn plain(row: &RequestRow<'_>, look: &Look<'_>) -> Style {
     let branches = row.scene.transcript.branches();
     look.focus_or(if branches.abandoned.contains(&row.request.entry) {
@@ -236,7 +233,7 @@ fn plain(row: &RequestRow<'_>, look: &Look<'_>) -> Style {
 }
 
 impl RequestRow<'_> {
-    /// How full the window is, in percent.
+    /// How full the window is, in percent; `None` if its size is unknown.
     fn full(&self) -> Option<u64> {
         let limit = self.request.limit?;
         Some(percent(self.request.prompt, limit))
@@ -258,7 +255,7 @@ impl RequestRow<'_> {
         let (mut tokens, mut drawn) = (0_u64, 0_usize);
         for fill in Fill::ALL {
             tokens = tokens.saturating_add(tokens_of(&shares, fill));
-            // Ends are rounded, not lengths, so that the bar is as long as the prompt.
+            // Ends are rounded rather than lengths, so that the bar is as long as the prompt.
             let end = columns(tokens.min(whole), whole, width).max(drawn);
             let (glyph, style) = fill.look(theme);
             spans.push(Span::styled(glyph.repeat(end - drawn), style));
@@ -293,7 +290,7 @@ fn tokens_of(shares: &Shares, fill: Fill) -> u64 {
     own.sum::<u64>() + if fill == Fill::Fixed { shares.rest } else { 0 }
 }
 
-/// So many columns of a bar, rounded to the nearest.
+/// Converts tokens to columns of a bar, rounded to the nearest.
 fn columns(tokens: u64, whole: u64, width: usize) -> usize {
     let wide = u128::from(tokens) * (width as u128);
     usize::try_from((wide + u128::from(whole / 2)) / u128::from(whole.max(1)))
@@ -301,7 +298,8 @@ fn columns(tokens: u64, whole: u64, width: usize) -> usize {
         .min(width)
 }
 
-/// Tokens before or after a compaction: `148k` as recorded, `~22k` from the request beside it.
+/// Tokens before or after a compaction: `148k` if recorded, `~22k` if taken from the adjacent
+/// request.
 pub(crate) fn token_words(count: Option<TokenCount>) -> String {
     match count {
         Some(TokenCount {
@@ -316,7 +314,7 @@ pub(crate) fn token_words(count: Option<TokenCount>) -> String {
     }
 }
 
-/// What was added: `read src/big.rs`, `prompt`. Of paths the end is shown where there is no room.
+/// What was added: `read src/big.rs`, `prompt`. Paths that are too long are cut at their beginning.
 fn name(transcript: &Transcript, grown: &Grown, room: usize, cut: &'static str) -> String {
     let named = |tool: &str, headline: &str| {
         let is_path = headline.contains('/') && !headline.contains(' ');

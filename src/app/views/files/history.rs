@@ -1,4 +1,5 @@
-//! The history of a file, use by use, and under it what the chosen one read or changed.
+//! The history of a file by use, with an excerpt of what the chosen use read or changed in the
+//! foot.
 
 use std::collections::HashMap;
 
@@ -19,26 +20,27 @@ use crate::model::tool::ToolCall;
 use crate::render::tool::change_text;
 use crate::render::wrap::{self, Frame};
 
-/// Lines of the foot, at least and at most; between them a share of the page.
+/// Minimum and maximum height of the foot in lines, and the divisor of the page's height in
+/// between.
 const FOOT: (usize, usize, usize) = (3, 18, 3);
-/// Lines of the foot about what went wrong, at most.
+/// Maximum number of lines of the foot for problems.
 const WORDS: usize = 2;
-/// Changes that are counted for the window, at most.
+/// Maximum number of cached line counts.
 const COUNTED: usize = 400;
-/// Bytes of a text that are looked at for the foot.
+/// Maximum number of bytes of a text that the foot reads.
 const LOOKED_AT: usize = 32_000;
 
-/// Lines that calls added and removed, by the revision of their entries.
+/// Cached numbers of added and removed lines by call, with the revision of its entry.
 type LineCounts = HashMap<(EntryId, usize), (u32, (usize, usize))>;
 
-/// What a use is known by: a call may read and write a file.
+/// The key of a use. It has the operation, because a call may both read and write a file.
 type UseKey = (Place, Op);
 
 fn key_of(used: &Use) -> UseKey {
     (used.place, used.op)
 }
 
-/// The uses of a file.
+/// The history view of a file.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     uses: List<UseKey>,
@@ -47,7 +49,7 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// Takes in the uses as they are now.
+    /// Updates the list of uses.
     pub(crate) fn refresh(&mut self, file: &File, generation: u64, follows: bool) {
         if self.generation != Some(generation) {
             self.generation = Some(generation);
@@ -56,7 +58,7 @@ impl History {
         }
     }
 
-    /// Chooses the use of an item; without one, the last.
+    /// Chooses the use at an item; without one, the last use.
     pub(crate) fn look_at(&mut self, focus: Option<Focus>) {
         match focus {
             Some(focus) => {
@@ -66,12 +68,11 @@ impl History {
         }
     }
 
-    /// Chooses a row.
     pub(crate) fn choose(&mut self, number: usize) {
         self.uses.choose(number);
     }
 
-    /// Moves the cursor, if that is what an action does.
+    /// Moves the cursor, if the action does so.
     pub(crate) fn act(&mut self, action: Action, times: usize) -> Option<Answer> {
         self.uses.act(action, times)
     }
@@ -81,7 +82,7 @@ impl History {
         self.uses.chosen().map(|(place, _)| *place)
     }
 
-    /// Writes out the window.
+    /// Lays out the page.
     pub(crate) fn arrange(&mut self, path: &Text, scene: &PageScene<'_>) -> Sheet {
         let Some(file) = scene.indexes.files.file(path) else {
             return Sheet::default();
@@ -126,8 +127,8 @@ impl History {
         }
     }
 
-    /// Counts lines that changes in sight added and removed; nothing is known while they are on disk and were never in
-    /// sight.
+    /// Counts the lines that visible changes added and removed. The counts of a change are unknown
+    /// while its body is on disk and was never visible.
     fn count_lines(&mut self, file: &File, path: &str, scene: &PageScene<'_>) {
         if self.counts.len() >= COUNTED {
             self.counts.clear();
@@ -152,7 +153,7 @@ impl History {
     }
 }
 
-/// The uses of a file in the order of their times.
+/// The uses of a file by time.
 struct UseList<'a> {
     file: &'a File,
     path: &'a str,
@@ -165,7 +166,7 @@ struct UseRow<'a> {
     used: &'a Use,
     call: Option<&'a ToolCall>,
     path: &'a str,
-    /// Lines that it added and removed.
+    /// Numbers of added and removed lines.
     lines: Option<(usize, usize)>,
     scene: &'a PageScene<'a>,
 }
@@ -263,7 +264,7 @@ fn first_line(text: &Text) -> String {
         .to_owned()
 }
 
-/// What a call is about besides the file, whose name stands above all rows.
+/// What a call is about other than the file, whose name is in the title.
 fn beside_path(headline: &Text, path: &str) -> String {
     let words = first_line(headline);
     match words.find(path).and_then(|at| words.get(at + path.len()..)) {
@@ -272,7 +273,7 @@ fn beside_path(headline: &Text, path: &str) -> String {
     }
 }
 
-/// What went wrong with a use, in a sentence.
+/// Describes the problem of a use in a sentence.
 pub(crate) fn words_of(one: &Use, scene: &PageScene<'_>) -> String {
     let who = |place: Place| {
         let lane = scene
@@ -311,7 +312,7 @@ pub(crate) fn words_of(one: &Use, scene: &PageScene<'_>) -> String {
     }
 }
 
-/// Under the history: what went wrong, then the beginning of what was changed or read.
+/// The foot: the problem of the use, then the beginning of what it changed or read.
 fn foot_lines(
     (one, path): (&Use, &str),
     height: usize,

@@ -1,21 +1,21 @@
-//! The curve of what a session has cost: bars that grow from charge to charge.
+//! The chart of a session's cumulative cost: bars that grow from charge to charge.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::render::glyphs::Glyphs;
 
-/// A bar: where it ends, from 0 to 1, and whether the chosen row lies in it.
+/// A bar of the chart.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bar {
-    /// How high.
+    /// Height from 0 to 1.
     pub(crate) height: f64,
-    /// Whether it stands out.
+    /// Whether it includes a charge of the chosen row.
     pub(crate) is_chosen: bool,
 }
 
-/// Bars of a running sum, each of them for the terms that fall into a column. Terms are money of charges in
-/// the order of the file; a sum may go down where a run corrects its requests.
+/// Computes the bars of a running sum, one per column of terms. Terms are costs of charges in file
+/// order, in pico-dollars; the sum may fall where a run corrects its requests.
 pub(crate) fn bars(terms: &[(i128, bool)], width: usize) -> Vec<Bar> {
     let columns = width.min(terms.len().max(1)).max(1);
     let stretch = if terms.len() < width {
@@ -49,10 +49,10 @@ pub(crate) fn bars(terms: &[(i128, bool)], width: usize) -> Vec<Bar> {
         .collect()
 }
 
-/// Columns that a bar has at most: few bars do not become walls.
+/// Maximum width of a bar in columns, so that few bars do not become walls.
 const WIDEST: usize = 4;
 
-/// Bars in so many lines, the highest first.
+/// Draws bars with a height of `lines`, the top line first.
 pub fn lines(
     bars: &[Bar],
     lines: usize,
@@ -86,7 +86,7 @@ pub fn lines(
     (0..lines).rev().map(line).collect()
 }
 
-/// How full a cell of a bar is, in steps. The lowest shows as soon as there is anything.
+/// The fill level of a cell of a bar, in steps. Any height above 0 shows at least the lowest step.
 fn level(height: f64, lines: usize, from_below: usize, steps: usize) -> usize {
     #[expect(
         clippy::cast_possible_truncation,

@@ -1,5 +1,5 @@
-//! How the figure of the chosen row came about, in full: tokens times rates, where these are from, what the
-//! agent recorded, and what has no price.
+//! How the chosen figure is computed: tokens times rates, the source of the rates, the recorded
+//! cost, and usage without a price.
 
 use ratatui::text::{Line, Span};
 
@@ -10,10 +10,10 @@ use crate::model::figures::{count, exact};
 use crate::render::theme::Theme;
 use crate::render::wrap::{self, Frame};
 
-/// Recorded and estimated cost that differ by more than this share are both shown.
+/// Share from which a difference of recorded and estimated cost is shown.
 const DIFFERENCE: f64 = 0.01;
 
-/// The arithmetic of charges, wrapped.
+/// The arithmetic of charges, wrapped to `width`.
 pub fn lines(charges: &[&Charge], width: usize, theme: &Theme) -> Vec<Line<'static>> {
     let made = Arithmetic::of(charges);
     let mut said: Vec<Vec<Vec<Span<'static>>>> = Vec::new();
@@ -64,7 +64,8 @@ pub fn lines(charges: &[&Charge], width: usize, theme: &Theme) -> Vec<Line<'stat
         .collect()
 }
 
-/// How much more than was recorded the list prices come to, as a share; nothing if they cannot be compared.
+/// The difference of list prices to the recorded cost, as a share of it; `None` if they cannot be
+/// compared.
 fn off(made: &Arithmetic) -> Option<f64> {
     let (recorded, records) = made.recorded?;
     let compared: u64 = made.expected.iter().map(|bill| bill.charges).sum();
@@ -100,8 +101,8 @@ fn recorded(picos: i128, records: u64, made: &Arithmetic, theme: &Theme) -> Vec<
     spans
 }
 
-/// `12 345 input × $3.00/M = $0.037035 + 1 200 output × $15.00/M = $0.018000 = ~$0.055035`, in parts that
-/// are not to be broken.
+/// `12 345 input × $3.00/M = $0.037035 + 1 200 output × $15.00/M = $0.018000 = ~$0.055035`, as
+/// parts that are not broken across lines.
 fn sum(bill: &Bill, is_one_of_many: bool, theme: &Theme) -> Vec<Vec<Span<'static>>> {
     let times = theme.glyphs().times;
     let mut parts = Vec::new();
@@ -140,7 +141,7 @@ fn sum(bill: &Bill, is_one_of_many: bool, theme: &Theme) -> Vec<Vec<Span<'static
     parts
 }
 
-/// Lines of parts; a part goes to the next line as a whole.
+/// Wraps parts to lines without breaking a part.
 fn packed(parts: Vec<Vec<Span<'static>>>, width: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     let mut line: Vec<Span<'static>> = Vec::new();
@@ -185,7 +186,7 @@ fn source(bill: &Bill, theme: &Theme) -> Vec<Span<'static>> {
     )]
 }
 
-/// What prices of the reader's own say of where they are from.
+/// The source of prices that the user configured.
 const OWN: &str = "config.toml";
 
 /// One bill for each row of the price table.
@@ -199,7 +200,7 @@ fn distinct<'a>(bills: impl Iterator<Item = &'a Bill>) -> Vec<&'a Bill> {
     found
 }
 
-/// A model for readers.
+/// A model's name for display.
 pub fn named(model: &str) -> String {
     if model.is_empty() {
         "model not recorded".to_owned()

@@ -1,4 +1,4 @@
-//! Rows of the sums in words: what they are the sum of, and their figures.
+//! Rows of the sums: their label and figures.
 
 use std::collections::HashMap;
 
@@ -21,19 +21,18 @@ use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::render::theme::Theme;
 
-/// The sums of a level by time.
+/// The sums of a level, by time.
 #[derive(Debug, Default)]
 pub(super) struct Sums {
     pub(super) rows: Vec<StatementRow>,
     numbers: HashMap<Group, usize>,
-    /// Money from which a row stands out, in pico-dollars.
+    /// Cost in pico-dollars from which a row is highlighted.
     dear: i128,
-    /// Whether they are of several days.
+    /// Whether the rows span several days.
     is_dated: bool,
 }
 
 impl Sums {
-    /// Of these rows.
     pub(super) fn of(rows: Vec<StatementRow>) -> Self {
         let times = || rows.iter().filter_map(|row| row.at);
         let ends = times().min().zip(times().max());
@@ -52,15 +51,14 @@ impl Sums {
     }
 }
 
-/// The same as a list.
+/// The sums as a listing.
 pub(super) struct SumList<'a>(pub(super) &'a Sums, pub(super) &'a PageScene<'a>);
 
-/// A sum.
 pub(super) struct SumRow<'a> {
     row: &'a StatementRow,
-    /// Whether it is one of those that cost most.
+    /// Whether it is highlighted as expensive.
     is_dear: bool,
-    /// Whether it was left with its branch.
+    /// Whether it is on an abandoned branch.
     is_left: bool,
     is_dated: bool,
     scene: &'a PageScene<'a>,
@@ -74,7 +72,7 @@ impl<'a> Listing for SumList<'a> {
     const ORDER: &'static str = "when";
 
     fn columns(&self, _: usize) -> Vec<SumColumn<'a>> {
-        // Clocks alone do not say when.
+        // Over several days the column has dates.
         let when = if self.0.is_dated { 11 } else { 8 };
         vec![
             SumColumn::words("", 1, 9).cell(|sum, look| sum.sign(look.theme)),
@@ -174,7 +172,7 @@ fn plain(sum: &SumRow<'_>, look: &Look<'_>) -> Style {
 }
 
 impl SumRow<'_> {
-    /// What became of it, or that it was expensive.
+    /// The sign of a request's fate or of an expensive row.
     fn sign(&self, theme: &Theme) -> Cell {
         let glyphs = theme.glyphs();
         let charge = match self.row.group {
@@ -191,10 +189,11 @@ impl SumRow<'_> {
     }
 }
 
-/// What agents count for whole runs.
+/// The label of usage that agents record for whole runs.
 const BEYOND: &str = "the whole run, beyond its requests";
 
-/// Rows that cost twice the average, and the one that costs most, stand out; of two rows none does.
+/// The cost from which rows are highlighted: those with twice the average, and always the most
+/// expensive one. With two rows or fewer, none is.
 pub(crate) fn dear(rows: &[StatementRow]) -> i128 {
     let costs: Vec<i128> = rows
         .iter()
@@ -208,12 +207,12 @@ pub(crate) fn dear(rows: &[StatementRow]) -> i128 {
     (mean * 2).min(*most)
 }
 
-/// `$1.84`, `~$0.02`, `$?`; nothing if nothing was spent.
+/// `$1.84`, `~$0.02`, `$?`; empty without usage.
 pub(crate) fn amount_words(amount: &Amount) -> String {
     cost_words(&amount.money.cost(), amount)
 }
 
-/// The same of a row.
+/// The cost of a row, formatted as [`amount_words`] does.
 pub(crate) fn row_words(row: &StatementRow) -> String {
     cost_words(&row.cost(), &row.amount)
 }
@@ -226,7 +225,7 @@ fn cost_words(cost: &Cost, amount: &Amount) -> String {
     }
 }
 
-/// A share; nothing where it says nothing.
+/// A share in percent; empty if there is none.
 pub(crate) fn percent_of(picos: i128, all: i128) -> String {
     if all <= 0 || picos <= 0 {
         return String::new();
@@ -246,7 +245,7 @@ pub(crate) fn turn_number(prompt: EntryId, transcript: &Transcript) -> usize {
         .map_or(0, |turn| turn + 1)
 }
 
-/// The first line of a prompt.
+/// The title of a prompt.
 pub(crate) fn prompt_words(prompt: EntryId, transcript: &Transcript) -> String {
     transcript
         .get(prompt)
@@ -254,12 +253,12 @@ pub(crate) fn prompt_words(prompt: EntryId, transcript: &Transcript) -> String {
         .unwrap_or_default()
 }
 
-/// Whether it is a turn on a branch that the session left.
+/// Whether the row is a turn on an abandoned branch.
 pub(crate) fn is_left(row: &StatementRow, transcript: &Transcript) -> bool {
     matches!(row.group, Group::Turn(prompt) if transcript.branches().abandoned.contains(&prompt))
 }
 
-/// What a row is the sum of.
+/// The label of a group.
 pub(crate) fn what(group: &Group, statement: &Statement, transcript: &Transcript) -> String {
     match group {
         Group::Model(name) => named(name),
@@ -284,7 +283,7 @@ pub(crate) fn what(group: &Group, statement: &Statement, transcript: &Transcript
     }
 }
 
-/// What a request was for: its first call, else what it says.
+/// The label of a request: its first call, else its text.
 fn request(charge: &Charge, transcript: &Transcript) -> String {
     let entry = charge
         .entry
@@ -294,7 +293,7 @@ fn request(charge: &Charge, transcript: &Transcript) -> String {
     let mut words = lane
         .map(|lane| format!("{}: ", lane.label))
         .unwrap_or_default();
-    // The usual one goes without saying.
+    // The session's usual model is not repeated.
     if !charge.model.is_empty() && transcript.meta().model.as_ref() != Some(&charge.model) {
         words.push_str(&format!("{} ", charge.model));
     }
@@ -325,7 +324,7 @@ fn request(charge: &Charge, transcript: &Transcript) -> String {
     words
 }
 
-/// What all was spent up to a row; nothing while no price is known.
+/// The cumulative cost up to a row; empty if no price is known.
 pub(crate) fn so_far(row: &StatementRow, statement: &Statement) -> String {
     let is_known = statement.total.money.usd().is_some();
     if is_known {

@@ -1,4 +1,4 @@
-//! The session as a whole: tokens by class, what the cache saved, what was wasted, what is not known.
+//! The summary of a session's cost: tokens by class, savings by the cache, waste, and unknown cost.
 
 use super::Item;
 use super::foot::named;
@@ -16,45 +16,42 @@ use crate::listing::table::{Column, Listing};
 use crate::model::entry::EntryId;
 use crate::model::figures::{count, exact};
 
-/// The column of what else there is to say.
+/// Index of the column of notes.
 pub(crate) const NOTE: usize = 4;
 
-/// Which charges a line of the summary is about.
+/// The charges that a line of the summary refers to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum About {
-    /// All of them.
     #[default]
     All,
-    /// Those on a branch that was left.
+    /// Charges on an abandoned branch.
     Branch(usize),
-    /// Those on all of them.
+    /// Charges on all abandoned branches.
     Branches,
     /// Requests with this fate.
     Fate(Fate),
-    /// Those that were put into the turn of this prompt.
+    /// Charges that were assigned to the turn of this prompt.
     Turn(EntryId),
 }
 
 /// A line of the summary.
 #[derive(Clone, Debug, Default)]
 pub struct Fact {
-    /// What it says.
     pub(crate) label: String,
-    /// Tokens, or how many.
+    /// Number of tokens, or another count.
     pub(crate) tokens: String,
-    /// Money.
     pub(crate) cost: String,
-    /// The share of all that was spent.
+    /// The share of the total cost.
     pub(crate) share: String,
-    /// What else there is to say.
+    /// Further text.
     pub(crate) note: String,
-    /// Whether it heads the lines that follow.
+    /// Whether it is the heading of the lines below.
     pub(crate) is_heading: bool,
-    /// Whether it is about money that was spent for nothing, or that nobody knows of.
+    /// Whether it is about wasted or unknown cost.
     pub(crate) is_warning: bool,
-    /// What it is about.
+    /// The charges that it refers to.
     pub(crate) about: About,
-    /// Where it leads.
+    /// The entry that it leads to.
     pub(crate) target: Option<EntryId>,
 }
 
@@ -74,7 +71,7 @@ impl Fact {
     }
 }
 
-/// The lines of the summary.
+/// The summary as a listing.
 pub(super) struct FactList<'a>(pub(super) &'a [Fact]);
 
 type FactColumn<'a> = Column<&'a Fact>;
@@ -114,10 +111,10 @@ impl<'a> Listing for FactList<'a> {
     }
 }
 
-/// Turns that are named in the summary.
+/// Maximum number of turns in the summary.
 const DEAREST: usize = 5;
 
-/// The charges that a line is about.
+/// The charges that a line refers to.
 pub(crate) fn charges(statement: &Statement, about: About) -> Vec<&Charge> {
     let all = statement.charges.iter().enumerate();
     let wanted = all.filter(|(number, charge)| match about {
@@ -132,7 +129,7 @@ pub(crate) fn charges(statement: &Statement, about: About) -> Vec<&Charge> {
     wanted.map(|(_, charge)| charge).collect()
 }
 
-/// All lines.
+/// All lines of the summary.
 pub(crate) fn facts(turns: &[StatementRow], scene: &PageScene<'_>) -> Vec<Fact> {
     let statement = &scene.indexes.spending;
     let mut facts = vec![cost(statement)];
@@ -192,7 +189,7 @@ fn cost(statement: &Statement) -> Fact {
     }
 }
 
-/// What the agent recorded beyond list prices, or below them, and what that may be.
+/// The difference of recorded cost and list prices, with a likely cause.
 fn difference(statement: &Statement) -> Option<Fact> {
     let money = &statement.total.money;
     let off = money.compared - money.expected;
@@ -246,7 +243,7 @@ fn requests(statement: &Statement) -> Fact {
     }
 }
 
-/// Tokens by class, with what they cost by list prices.
+/// Tokens by class, with their cost by list prices.
 fn classes(statement: &Statement) -> Vec<Fact> {
     let total = &statement.total;
     let made = Arithmetic::of(&charges(statement, About::All));
@@ -355,7 +352,7 @@ fn cache(statement: &Statement) -> Vec<Fact> {
     facts
 }
 
-/// What was spent for nothing, and what nobody knows.
+/// Wasted and unknown cost.
 fn for_nothing(statement: &Statement, scene: &PageScene<'_>) -> Vec<Fact> {
     let all = statement.total.money.picos();
     let of = |label: &str, amount: &Amount| Fact {

@@ -1,16 +1,18 @@
-//! Time as columns. Long gaps in the work get a few columns, whatever their length, and say it.
+//! The axis: maps time to columns. Long gaps in the work get a few columns, whatever their length,
+//! and a label with their length.
 //!
-//! Invariant: edges never fall from left to right, and the time between two gaps has a column at least.
+//! Invariant: edges never decrease from left to right, and the time between two gaps has at least
+//! one column.
 
 use crate::analysis::timeline::QUIET_MS;
 use crate::model::figures;
 use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
 
-/// Columns for a gap, where there is room.
+/// Width of a gap, where there is room.
 const GAP: usize = 8;
 
-/// How far apart ticks may be, in ms.
+/// Possible intervals of ticks, in ms.
 const STEPS: [i64; 27] = [
     1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000,
     120_000, 300_000, 600_000, 900_000, 1_800_000, 3_600_000, 7_200_000, 10_800_000, 21_600_000,
@@ -18,21 +20,21 @@ const STEPS: [i64; 27] = [
 ];
 const DAY: i64 = 86_400_000;
 
-/// Columns and the time that each of them stands for.
+/// Columns, and the time of each.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Axis {
-    /// Where each column begins, and where the last one ends.
+    /// The start of each column, and the end of the last one.
     edges: Vec<Timestamp>,
-    /// First column, columns and length in ms of what is left out.
+    /// Gaps that are left out: first column, number of columns, and length in ms.
     gaps: Vec<(usize, usize, u64)>,
-    /// First column, columns and beginning of what is shown between.
+    /// Parts between gaps: first column, number of columns, and start.
     parts: Vec<(usize, usize, Timestamp)>,
-    /// Columns without gaps, and the time in them.
+    /// Columns without gaps, and the time in them, in ms.
     shown: (usize, u64),
 }
 
 impl Axis {
-    /// The time between two timestamps in so many columns.
+    /// An axis from one timestamp to another with this many columns.
     pub(crate) fn new(
         (from, to): (Timestamp, Timestamp),
         gaps: &[(Timestamp, Timestamp)],
@@ -52,7 +54,7 @@ impl Axis {
         let out: u64 = gaps.iter().map(|(start, end)| end.since(*start)).sum();
         let room = columns.saturating_sub(gap * gaps.len());
         axis.shown = (room, to.since(from).saturating_sub(out).max(1));
-        // One column for each part, and the rest by length.
+        // One column for each part, and the others by length.
         let spare = room.saturating_sub(gaps.len() + 1);
         let (mut at, mut shown, mut given) = (from, 0, 0);
         for (start, end) in gaps.iter().copied().chain([(to, to)]) {
@@ -86,12 +88,11 @@ impl Axis {
         );
     }
 
-    /// How many columns there are.
     pub(crate) fn columns(&self) -> usize {
         self.edges.len().saturating_sub(1)
     }
 
-    /// The time of a column.
+    /// The start and end of a column.
     pub(crate) fn span(&self, column: usize) -> (Timestamp, Timestamp) {
         let edge = |n: usize| {
             self.edges
@@ -103,7 +104,7 @@ impl Axis {
         (edge(column), edge(column + 1))
     }
 
-    /// The column of a timestamp; the nearest one, if it is not shown.
+    /// The column of a timestamp; the nearest one if it is outside the axis.
     pub(crate) fn column(&self, at: Timestamp) -> usize {
         let after = self.edges.partition_point(|edge| *edge <= at);
         after
@@ -111,7 +112,7 @@ impl Axis {
             .min(self.columns().saturating_sub(1))
     }
 
-    /// The column in which something ends that ends then.
+    /// The last column of a span that ends at `end`.
     pub(crate) fn last_column(&self, end: Timestamp) -> usize {
         let after = self.edges.partition_point(|edge| *edge < end);
         after
@@ -119,17 +120,17 @@ impl Axis {
             .min(self.columns().saturating_sub(1))
     }
 
-    /// What is left out: first columns, numbers of columns and lengths in ms.
+    /// The gaps that are left out: first column, number of columns, and length in ms.
     pub(crate) fn gaps(&self) -> &[(usize, usize, u64)] {
         &self.gaps
     }
 
-    /// Ms that a column stands for, but for gaps.
+    /// Time per column outside of gaps, in ms.
     pub(crate) fn scale(&self) -> u64 {
         self.shown.1.div_ceil(self.shown.0.max(1) as u64).max(1)
     }
 
-    /// Words and the columns in which they begin; gaps say their length.
+    /// Labels and their first columns; gaps are labelled with their length.
     pub(crate) fn ticks(&self) -> Vec<(usize, String)> {
         let mut taken: Vec<(usize, String)> = Vec::new();
         for (first, columns, ms) in &self.gaps {
@@ -170,7 +171,7 @@ impl Axis {
         taken
     }
 
-    /// Whether a word has room, with a blank to the next ones.
+    /// Whether a label fits, with a blank to the adjacent ones.
     fn is_free(&self, taken: &[(usize, String)], column: usize, words: &str) -> bool {
         let end = column + wrap::width(words);
         let is_gap =
@@ -183,8 +184,8 @@ impl Axis {
     }
 }
 
-/// The gaps that are left out, longest first until what is left of them takes no more than half of the axis;
-/// but no more than have room.
+/// The gaps to leave out: the longest first, until the remaining ones take no more than half of the
+/// axis, and at most one per four columns.
 fn left_out(
     (from, to): (Timestamp, Timestamp),
     gaps: &[(Timestamp, Timestamp)],
@@ -214,7 +215,7 @@ fn left_out(
     within
 }
 
-/// Columns that a tick needs at least.
+/// Minimum width of a tick for an interval.
 fn room_of(step: i64) -> i64 {
     match step {
         0..1_000 => 9,
@@ -224,7 +225,7 @@ fn room_of(step: i64) -> i64 {
     }
 }
 
-/// What a tick may say, the longest first.
+/// The possible labels of a tick, the longest first.
 fn tick(at: Timestamp, step: i64, before: Option<Timestamp>) -> Vec<String> {
     let is_new_day = before.is_some_and(|before| before.day() != at.day());
     let is_new_minute = before.is_none_or(|before| before.minute() != at.minute());
@@ -247,7 +248,7 @@ fn tick(at: Timestamp, step: i64, before: Option<Timestamp>) -> Vec<String> {
     words
 }
 
-/// `3h12m`, `45m`, `2d`: without seconds where they say little.
+/// `3h12m`, `45m`, `2d`: without seconds for long times.
 fn short(ms: u64) -> String {
     match ms {
         600_000..3_600_000 => format!("{}m", ms / 60_000),
@@ -256,14 +257,14 @@ fn short(ms: u64) -> String {
     }
 }
 
-/// The part of `whole` columns that so much of all time has.
+/// The share of `whole` columns for `ms` of `all`.
 fn share(ms: u64, all: u64, whole: usize) -> usize {
     usize::try_from(u128::from(ms) * whole as u128 / u128::from(all.max(1)))
         .unwrap_or(whole)
         .min(whole)
 }
 
-/// Where the n-th of so many equal parts of a time ends.
+/// The end of the n-th of `parts` equal parts of a time, in ms.
 fn part_of(ms: u64, n: usize, parts: usize) -> u64 {
     u64::try_from(u128::from(ms) * n as u128 / parts.max(1) as u128).unwrap_or(ms)
 }

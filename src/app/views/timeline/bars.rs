@@ -1,5 +1,5 @@
-//! Spans as cells of a row. Where several have one column, the failed one is shown first, then the one on
-//! the critical path, then the longest.
+//! Spans as cells of a row. If several share a column, a failed one is shown first, then one on the
+//! critical path, then the longest.
 
 use std::ops::RangeInclusive;
 
@@ -18,9 +18,9 @@ use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::render::wrap;
 
-/// More spans for each column of the window are summed up by column.
+/// Number of spans per column of the window above which they are summed up by column.
 const EACH: usize = 3;
-/// Bars that are shorter say nothing.
+/// Minimum width of a bar with a label.
 const LABELLED: usize = 10;
 
 /// How a bar ends.
@@ -28,7 +28,7 @@ const LABELLED: usize = 10;
 enum Mark {
     #[default]
     None,
-    /// The model was told here that work in the background had ended.
+    /// The end of work in the background was delivered to the model here.
     Delivery,
     /// There is no result.
     Lost,
@@ -62,17 +62,15 @@ impl Cell {
     }
 }
 
-/// What bars are painted from.
+/// The inputs for painting bars.
 pub(crate) struct Painter<'a> {
-    /// The session.
     pub(crate) scene: &'a PageScene<'a>,
-    /// The columns.
     pub(crate) axis: &'a Axis,
-    /// What decided the ends of turns.
+    /// The critical paths of turns.
     pub(crate) paths: &'a Paths,
-    /// The cursor.
+    /// The span of the cursor.
     pub(crate) chosen: Option<SpanId>,
-    /// It is now, if something is waited for.
+    /// The current time, if the agent is at work.
     pub(crate) now: Option<Timestamp>,
 }
 
@@ -84,17 +82,18 @@ impl Painter<'_> {
         &self.scene.indexes.timeline
     }
 
-    /// Until when a span is shown.
+    /// The end of a span as it is shown.
     pub(crate) fn end(&self, span: &TimeSpan) -> Timestamp {
         span.end(self.now)
     }
 
-    /// Whether a span is on the critical path of its turn, as far as that was walked.
+    /// Whether a span is on the critical path of its turn, if that is computed.
     pub(crate) fn is_on_path(&self, id: SpanId) -> bool {
         self.paths.holds(self.timeline().turn_at(id.from).0, id)
     }
 
-    /// The same for painting: where no path is known, the main agent's answers are the best guess.
+    /// Whether a span is painted as on the critical path. If no path is computed, the main agent's
+    /// answers are the best guess.
     fn seems_on_path(&self, span: &TimeSpan) -> bool {
         let turn = self.timeline().turn_at(span.id.from).0;
         let is_known = self.paths.knows(turn);
@@ -180,7 +179,7 @@ impl Painter<'_> {
         }
     }
 
-    /// Of many spans in a column one stands for all.
+    /// Sums up the spans of a column; the middle one represents all.
     fn put_sum(&self, column: usize, row: &TimelineRow, cells: &mut Cells) {
         let (from, to) = self.axis.span(column);
         let inside = row.within(from, to, self.now);
@@ -214,7 +213,7 @@ impl Painter<'_> {
         }
     }
 
-    /// What the agent does since the last sign, which no entry has recorded so far.
+    /// Puts the current activity, which no entry has recorded yet, into cells.
     pub(crate) fn put_growing(
         &self,
         class: Class,
@@ -243,7 +242,7 @@ impl Painter<'_> {
         }
     }
 
-    /// The cells as text; bars that are long enough say what they are.
+    /// The cells as text; bars that are long enough have labels.
     pub(crate) fn write(
         &self,
         cells: &Cells,
@@ -405,14 +404,14 @@ impl Cells {
         }
     }
 
-    /// Those of some columns, and nothing in the others.
+    /// The cells of some columns; the others are empty.
     pub(crate) fn within(&self, columns: RangeInclusive<usize>) -> Self {
         let own =
             |(column, cell): (usize, &Option<Cell>)| cell.filter(|_| columns.contains(&column));
         Self(self.0.iter().enumerate().map(own).collect())
     }
 
-    /// What stands in a column.
+    /// The span in a column.
     pub(crate) fn at(&self, column: usize) -> Option<SpanId> {
         self.0.get(column).copied().flatten().map(|cell| cell.id)
     }
@@ -436,7 +435,7 @@ pub(crate) fn class_style(
     }
 }
 
-/// The item of a span: its call, else what its entry says.
+/// The item of a span: its call, else the first other block of its entry.
 pub fn focus_of(transcript: &Transcript, id: SpanId) -> Focus {
     let block = id.call().map(|place| place.block).or_else(|| {
         let entry = transcript.get(id.entry)?;
@@ -451,7 +450,7 @@ pub fn focus_of(transcript: &Transcript, id: SpanId) -> Focus {
     }
 }
 
-/// Whether a lane reaches into a time.
+/// Whether a lane overlaps a range of time.
 pub(crate) fn is_within(lane: &Lane, (from, to): (Timestamp, Timestamp)) -> bool {
     lane.reach
         .is_some_and(|(start, end)| start < to && end >= from)

@@ -1,4 +1,4 @@
-//! What is said around the rows: the title, the ticks, the chosen span, the size of the context.
+//! The text around the rows: title, ticks, the chosen span, and the size of the context.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -18,20 +18,19 @@ use crate::model::transcript::Transcript;
 use crate::render::theme::Theme;
 use crate::render::wrap;
 
-/// Calls that ran meanwhile and are named.
+/// Maximum number of concurrent calls that are named.
 const MEANWHILE: usize = 3;
 
-/// The words around the rows.
+/// The text around the rows.
 pub(crate) struct Captions<'a> {
     /// The session and the columns.
     pub(crate) painter: &'a Painter<'a>,
-    /// The window.
     pub(crate) view: &'a View<'a>,
-    /// What the window shows.
+    /// The scope of the window.
     pub(crate) scope: Scope,
-    /// From when to when.
+    /// The range of time in the window.
     pub(crate) range: (Timestamp, Timestamp),
-    /// Columns in front of the bars.
+    /// Width of the labels in front of the bars.
     pub(crate) label: usize,
 }
 
@@ -40,7 +39,7 @@ impl Captions<'_> {
         self.painter.scene
     }
 
-    /// What is shown, from when to when, and whose time it was; what has no room is left out.
+    /// The scope, its range, and the time by class. Parts without room are left out.
     pub(crate) fn title(&self, growing: Growing) -> Vec<Span<'static>> {
         let theme = self.scene().theme;
         let shown = format!("  {}", self.shown());
@@ -101,7 +100,7 @@ impl Captions<'_> {
         let transcript = self.scene().transcript;
         let turns = transcript.turns().len();
         let account = &self.scene().indexes.account;
-        // The time before a prompt, which ends with it, is that of the turn before.
+        // The time that ends with a prompt belongs to the turn before.
         let is_before = |id: SpanId| {
             id.block.is_none() && transcript.marks(id.entry).is_some_and(|marks| marks.prompt)
         };
@@ -138,7 +137,7 @@ impl Captions<'_> {
             .collect()
     }
 
-    /// What the signs mean.
+    /// The legend of the signs.
     fn legend(&self) -> Vec<Span<'static>> {
         let (scene, glyphs) = (self.scene(), self.scene().theme.glyphs());
         let one = |sign: &'static str, words: &'static str, class: Class, is_on_path: bool| {
@@ -177,7 +176,7 @@ impl Captions<'_> {
         legend
     }
 
-    /// The scale and the ticks.
+    /// The line with the scale and the ticks.
     pub(crate) fn axis(&self) -> Line<'static> {
         let theme = self.scene().theme;
         let scale = duration(self.painter.axis.scale());
@@ -198,8 +197,8 @@ impl Captions<'_> {
         Line::from(wrap::fit(&spans, self.scene().columns(), ""))
     }
 
-    /// The chosen span in two lines; above them the size of the context, and in the end what the signs
-    /// mean, if so many lines hold that too.
+    /// The chosen span in two lines. With more lines, also the size of the context above, and the
+    /// legend at the end.
     pub(crate) fn foot(
         &self,
         lines: usize,
@@ -321,7 +320,7 @@ impl Captions<'_> {
         facts
     }
 
-    /// How long a span took, as far as that is known.
+    /// The duration of a span, as far as it is known.
     fn took(&self, span: &TimeSpan) -> Vec<Span<'static>> {
         let theme = self.scene().theme;
         let at_most = if theme.ascii { "<=" } else { "≤" };
@@ -373,7 +372,7 @@ impl Captions<'_> {
         (!names.is_empty()).then(|| format!("meanwhile {}{more}", names.join(", ")))
     }
 
-    /// How full the context was, column by column.
+    /// The size of the context, column by column.
     fn context(&self) -> Option<Line<'static>> {
         let (scene, theme) = (self.scene(), self.scene().theme);
         let timeline = self.view.timeline;
@@ -435,7 +434,7 @@ pub(crate) fn headline(transcript: &Transcript, id: SpanId) -> Option<String> {
     Some(call.about(transcript.meta().root.as_deref())).filter(|line| !line.trim().is_empty())
 }
 
-/// What a span of a sub-agent is: its tool, or the model.
+/// The label of a sub-agent's span: its tool, or the model.
 pub(crate) fn class_words(painter: &Painter<'_>, id: SpanId) -> Option<String> {
     let timeline = &painter.scene.indexes.timeline;
     let (span, row) = timeline.get(id)?;
@@ -448,7 +447,7 @@ pub(crate) fn class_words(painter: &Painter<'_>, id: SpanId) -> Option<String> {
     }
 }
 
-/// Whose time a class is, for readers.
+/// The name of a class on the screen.
 pub(crate) fn class_name(class: Class) -> &'static str {
     match class {
         Class::Human => "you",
@@ -456,7 +455,7 @@ pub(crate) fn class_name(class: Class) -> &'static str {
     }
 }
 
-/// Words in so many columns.
+/// Fits a text into `width` columns.
 pub(crate) fn fitted(words: &str, width: usize, style: Style, theme: &Theme) -> Vec<Span<'static>> {
     let mut spans = wrap::fit(
         &[Span::styled(words.to_owned(), style)],

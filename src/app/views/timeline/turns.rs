@@ -1,4 +1,4 @@
-//! The whole session, a row for each turn: when it was, whose time it was, and how long it took.
+//! The whole session with a row per turn: its time, the classes of its time, and its duration.
 
 use ratatui::text::{Line, Span};
 
@@ -13,19 +13,19 @@ use crate::model::figures::{count, duration};
 use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
 
-/// Columns of titles: a third of the page, within these bounds.
+/// Minimum and maximum width of titles; in between a third of the page.
 const TITLE: (usize, usize) = (12, 40);
-/// Pages from this width on say beside the work of a turn how long it was in all.
+/// Page width from which the total length of a turn is shown beside its work.
 const WIDE: usize = 100;
-/// Columns of the figures, without and with that.
+/// Width of the figures, without and with the total length.
 const FIGURES: (usize, usize) = (7, 17);
 
-/// Columns beside the bars.
+/// Widths of the columns beside the bars.
 #[derive(Clone, Copy)]
 pub(super) struct Beside {
-    /// Of the titles in front of them.
+    /// Width of the titles before the bars.
     pub(super) title: usize,
-    /// Of the figures behind them.
+    /// Width of the figures after the bars.
     pub(super) figures: usize,
 }
 
@@ -38,12 +38,12 @@ impl Beside {
     }
 }
 
-/// Whether the session has turns one after the other, which rows can tell apart.
+/// Whether the session has several consecutive turns, so that each can have a row.
 pub(super) fn are_told_apart(scene: &PageScene<'_>) -> bool {
     !scene.transcript.is_joined() && scene.transcript.turns().len() > 1
 }
 
-/// From a prompt to the next one, or to the end.
+/// The range from a turn's prompt to the next one, or to the end.
 pub(super) fn reach(
     scene: &PageScene<'_>,
     view: &View<'_>,
@@ -57,14 +57,14 @@ pub(super) fn reach(
     Some((from, start(turn + 1).unwrap_or(view.reach.1).max(from)))
 }
 
-/// The first thing that took time in a turn.
+/// The first span of a turn.
 pub(super) fn first_span(scene: &PageScene<'_>, view: &View<'_>, turn: usize) -> Option<SpanId> {
     let (from, to) = reach(scene, view, turn)?;
     let mut behind = scene.indexes.timeline.after(SpanId::first_at(from));
     behind.next().filter(|id| id.from < to)
 }
 
-/// The turn that took the most work.
+/// The turn with the most work.
 pub(super) fn longest(scene: &PageScene<'_>) -> usize {
     let turns = 0..scene.transcript.turns().len();
     let took = |turn: &usize| figures(scene, *turn).took_ms();
@@ -75,7 +75,7 @@ fn figures(scene: &PageScene<'_>, turn: usize) -> Figures {
     scene.indexes.account.turn(scene.transcript, turn)
 }
 
-/// What the main agent and the sub-agents that it waited for did, all in one row.
+/// All spans of the main agent and of the sub-agents that it waited for, in one row.
 pub(super) fn cells(painter: &Painter<'_>) -> Cells {
     let timeline = &painter.scene.indexes.timeline;
     let mut cells = painter.cells();
@@ -88,7 +88,8 @@ pub(super) fn cells(painter: &Painter<'_>) -> Cells {
     cells
 }
 
-/// A turn: its title, its part of the bar, and how long it took; the bar is so many lines high.
+/// The lines of a turn: title, its part of the bar, and its duration. The bar is `height` lines
+/// high.
 pub(super) fn lines(
     painter: &Painter<'_>,
     view: &View<'_>,
@@ -136,7 +137,7 @@ pub(super) fn title(scene: &PageScene<'_>, turn: usize) -> String {
     format!("{:>2} {title}", turn + 1)
 }
 
-/// What a turn came to: `model 3m04s · tools 41s · you 12m · 12 calls · 2 failed`.
+/// The sums of a turn: `model 3m04s · tools 41s · you 12m · 12 calls · 2 failed`.
 pub(super) fn sums(scene: &PageScene<'_>, turn: usize) -> String {
     let figures = figures(scene, turn);
     let of_class = |class: Class| {

@@ -1,6 +1,7 @@
-//! Which part of the time is shown: the whole session, the turn of the cursor, or what was zoomed to.
+//! The part of the time that is shown: the whole session, the turn of the cursor, or a zoomed
+//! range.
 //!
-//! Invariant: the window never leaves the session, and is never shorter than [`LEAST_MS`].
+//! Invariant: the window never exceeds the session, and is never shorter than [`LEAST_MS`].
 
 use crate::analysis::timeline::{SpanId, Timeline};
 use crate::model::timestamp::Timestamp;
@@ -8,41 +9,40 @@ use crate::model::timestamp::Timestamp;
 /// The shortest window, in ms.
 const LEAST_MS: u64 = 50;
 
-/// What is shown.
+/// What the window shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
-    /// All of the session, a row for each turn.
+    /// The whole session, with a row per turn.
     #[default]
     Turns,
-    /// All of the session, a row for each thing that took time.
+    /// The whole session, with a row per model, human, tool or sub-agent.
     Session,
     /// The turn of the cursor.
     Turn,
-    /// From then to then.
+    /// A range of time.
     Part {
         from: Timestamp,
         to: Timestamp,
-        /// Whether it goes along with the end of the session.
+        /// Whether it moves with the end of the session.
         is_at_end: bool,
     },
 }
 
 /// A window on a session.
 pub(crate) struct View<'a> {
-    /// The session.
     pub(crate) timeline: &'a Timeline,
-    /// From when to when it reaches; up to now, if it goes on.
+    /// The range of the session, up to now if the agent is at work.
     pub(crate) reach: (Timestamp, Timestamp),
-    /// The cursor.
+    /// The span of the cursor.
     pub(crate) chosen: Option<SpanId>,
-    /// It is now, if the session goes on.
+    /// The current time, if the agent is at work.
     pub(crate) now: Option<Timestamp>,
-    /// From when to when the turn of the cursor lasts, where turns of several sessions go on side by side.
+    /// The range of the cursor's turn, if turns of several sessions run side by side.
     pub(crate) turn: Option<(Timestamp, Timestamp)>,
 }
 
 impl View<'_> {
-    /// What is worked between two timestamps, in ms: gaps count as nothing.
+    /// The time between two timestamps without gaps, in ms.
     fn work(&self, from: Timestamp, to: Timestamp) -> u64 {
         let gaps = self.timeline.gaps(from, to);
         let gaps: u64 = gaps
@@ -51,7 +51,7 @@ impl View<'_> {
         to.since(from).saturating_sub(gaps)
     }
 
-    /// The timestamp after so much more work.
+    /// The timestamp `ms` after `from`, without gaps.
     fn later(&self, from: Timestamp, ms: u64) -> Timestamp {
         let end = self.reach.1;
         let (mut at, mut left) = (from, ms);
@@ -66,7 +66,7 @@ impl View<'_> {
         Timestamp(at.0.saturating_add(i64::try_from(left).unwrap_or(i64::MAX))).min(end)
     }
 
-    /// The timestamp before so much work.
+    /// The timestamp `ms` before `from`, without gaps.
     fn earlier(&self, from: Timestamp, ms: u64) -> Timestamp {
         let (mut at, mut left) = (from, ms);
         let gaps: Vec<(Timestamp, Timestamp)> = self.timeline.gaps(self.reach.0, from).collect();
@@ -81,7 +81,7 @@ impl View<'_> {
         Timestamp(at.0.saturating_sub(i64::try_from(left).unwrap_or(i64::MAX))).max(self.reach.0)
     }
 
-    /// From when to when a scope shows.
+    /// The range of time of a scope.
     pub(crate) fn range(&self, scope: Scope) -> (Timestamp, Timestamp) {
         match scope {
             Scope::Turns | Scope::Session => self.reach,
@@ -110,7 +110,7 @@ impl View<'_> {
         let (from, to) = self.timeline.work_at(chosen.from);
         let is_last = self.timeline.turn_at(chosen.from).1 == Timestamp(i64::MAX);
         let now = self.now.filter(|_| is_last);
-        // Waiting for the next prompt is shown with the turn before it, when the cursor is there.
+        // Waiting for the next prompt is shown with the turn before it, when the cursor is on it.
         let own = self.timeline.get(chosen).map(|(span, _)| span.end(now));
         (
             from.min(chosen.from),
@@ -118,7 +118,7 @@ impl View<'_> {
         )
     }
 
-    /// A window of another length around the cursor: by so many halves closer, or farther away.
+    /// Zooms around the cursor by `times` halvings or doublings. `None` at the limit.
     pub(crate) fn zoom(&self, scope: Scope, closer: bool, times: usize) -> Option<Scope> {
         let (from, to) = self.range(scope);
         let length = self.work(from, to).max(LEAST_MS);
@@ -134,13 +134,13 @@ impl View<'_> {
             return None;
         }
         let centre = self.chosen.map_or(from, |id| id.from).clamp(from, to);
-        // What the cursor had before it, in proportion, it keeps before it.
+        // The relative position of the cursor in the window stays the same.
         let before = u128::from(self.work(from, centre)) * u128::from(wanted) / u128::from(length);
         let start = self.earlier(centre, u64::try_from(before).unwrap_or(wanted));
         Some(self.part(start, self.later(start, wanted)))
     }
 
-    /// The cursor's span with so much around it: a multiple of its length.
+    /// A window around the cursor's span, `times` as long as it.
     pub(crate) fn around(&self, times: u64) -> Option<Scope> {
         let id = self.chosen?;
         let end = self.timeline.get(id)?.0.end(self.now);
@@ -152,7 +152,7 @@ impl View<'_> {
         ))
     }
 
-    /// The window moved by a share of its length, in quarters.
+    /// The window moved by quarters of its length. `None` at the end of the session.
     pub(crate) fn pan(&self, scope: Scope, quarters: usize, later: bool) -> Option<Scope> {
         let (from, to) = self.range(scope);
         let length = self.work(from, to).max(LEAST_MS);

@@ -12,16 +12,16 @@ use crate::model::tool::Clocked;
 use crate::render::tool::command_of;
 use crate::render::wrap::{self, Frame, Piece};
 
-/// Earlier calls that are named.
+/// Maximum number of earlier calls that are named.
 const NAMED: usize = 4;
-/// Earlier calls that are looked at.
+/// Maximum number of earlier calls that are compared.
 const LOOKED_AT: usize = 200;
-/// Of fewer durations no quantiles are shown.
+/// Minimum number of durations for quantiles.
 const FEW: u32 = 4;
-/// Of an argument no more bytes are looked at.
+/// Maximum number of bytes of an argument that are read.
 const ARGUMENT: usize = 8_000;
 
-/// Facts with dots between them, cut to the page.
+/// Facts separated by dots, cut to the page.
 pub(crate) fn line(scene: &PageScene<'_>, parts: Vec<Vec<Piece>>) -> Line<'static> {
     let dot = Span::styled(format!(" {} ", scene.theme.glyphs().dot), scene.theme.dim);
     let mut spans = Vec::new();
@@ -34,7 +34,7 @@ pub(crate) fn line(scene: &PageScene<'_>, parts: Vec<Vec<Piece>>) -> Line<'stati
     wrap::fit(&spans, scene.columns(), scene.theme.glyphs().cut).into()
 }
 
-/// All about a call in so many lines.
+/// The details of a call in `lines` lines.
 pub(crate) fn of_call(scene: &PageScene<'_>, place: Place, lines: usize) -> Vec<Line<'static>> {
     let Some(placed) = PlacedCall::at(scene.calls, place) else {
         return Vec::new();
@@ -55,7 +55,7 @@ pub(crate) fn of_call(scene: &PageScene<'_>, place: Place, lines: usize) -> Vec<
     out
 }
 
-/// Which call it is, and where it stands.
+/// The number of a call, and its position in the session.
 fn standing(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Vec<Piece>> {
     let theme = scene.theme;
     let call = placed.call;
@@ -89,7 +89,7 @@ fn standing(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Vec<Piece>> {
     ]
 }
 
-/// All that it asks for, as far as it has room.
+/// The whole argument, as far as there is room.
 fn argument(scene: &PageScene<'_>, placed: &PlacedCall<'_>, limit: usize) -> Vec<Line<'static>> {
     let whole = command_of(placed.call).unwrap_or(&placed.call.headline);
     let whole = without_sgr(wrap::head(whole, ARGUMENT)).into_owned();
@@ -108,7 +108,7 @@ fn argument(scene: &PageScene<'_>, placed: &PlacedCall<'_>, limit: usize) -> Vec
     lines
 }
 
-/// How it ended, how long that took against others, and what came of it.
+/// How a call ended, its duration and rank, and its size.
 fn ended(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Vec<Piece>> {
     let theme = scene.theme;
     let status = placed.status();
@@ -181,7 +181,8 @@ fn ended(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Vec<Piece>> {
     ]
 }
 
-/// `p94 of 38 bash calls`: where its duration stands among those of its tool; and how these spread.
+/// `p94 of 38 bash calls`: the rank of a call's duration among those of its tool; and the spread of
+/// these.
 fn rank(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Option<(String, String)> {
     let durations = &scene.indexes.calls.tool(&placed.call.name)?.durations;
     let spread = durations.spread().filter(|spread| spread.count >= FEW)?;
@@ -197,7 +198,7 @@ fn rank(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Option<(String, Strin
     Some((rank, format!("p50 {p50}  p95 {p95}  max {max}")))
 }
 
-/// Earlier calls that asked for the same, with what came of them.
+/// Earlier calls with the same argument, and their outcomes.
 fn before(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Piece> {
     let theme = scene.theme;
     let calls = &scene.indexes.calls;
@@ -239,7 +240,7 @@ fn before(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Piece> {
     spans
 }
 
-/// What the lint found.
+/// The findings of the lint about a call.
 fn findings(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Piece> {
     let mut found: Vec<_> = placed.findings().collect();
     found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
@@ -257,7 +258,7 @@ fn findings(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Piece> {
     spans
 }
 
-/// Calls of a tool that stand for the others.
+/// The extreme calls of a tool.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Examples {
     slowest: Option<Place>,
@@ -266,7 +267,7 @@ pub(crate) struct Examples {
 }
 
 impl Examples {
-    /// Of these calls of one tool, in the order of the file.
+    /// Finds the examples among calls of one tool, which are in file order.
     pub(crate) fn of(scene: &PageScene<'_>, places: &[Place]) -> Self {
         let placed = || {
             places
@@ -286,7 +287,7 @@ impl Examples {
     }
 }
 
-/// A tool in four lines: what became of its calls, and those that stand out.
+/// The details of a tool in four lines: the outcomes of its calls, and the extreme ones.
 pub(crate) fn of_tool(
     scene: &PageScene<'_>,
     (name, tool): (&Name, &Tool),

@@ -1,4 +1,5 @@
-//! The details of the chosen node: a branch against the active path, a sub-agent with what it started.
+//! The details of the chosen node: a branch compared to the active path, a sub-agent with those
+//! that it started.
 
 use ratatui::text::{Line, Span};
 
@@ -20,23 +21,21 @@ use crate::model::text::{Name, without_sgr};
 use crate::model::timestamp::Timestamp;
 use crate::render::wrap::{self, Piece};
 
-/// Bytes of a text that are looked at.
+/// Maximum number of bytes of a text that are read.
 const TEXT: usize = 1_000;
-/// Columns of what stands before the facts of a side.
+/// Width of the label of a side.
 const SIDE: usize = 11;
 
-/// Lines of the foot.
+/// Height of the foot.
 pub(crate) const LINES: usize = 4;
 
-/// What a node holds with all that hangs on it.
+/// The figures of a node with all nodes below it.
 pub(crate) struct Whole {
-    /// Branches.
     pub(crate) branches: usize,
     /// Sessions that are read as one.
     pub(crate) sessions: usize,
-    /// Sub-agents.
     pub(crate) agents: usize,
-    /// The node itself and they together.
+    /// The figures of the node and those below it together.
     pub(crate) facts: PathFacts,
 }
 
@@ -59,7 +58,7 @@ fn figures(facts: &PathFacts) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// A branch against the active path.
+/// A branch compared to the active path.
 pub(crate) fn of_branch(scene: &PageScene<'_>, number: usize, sides: &Sides) -> Vec<Line<'static>> {
     let theme = scene.theme;
     let Some(branch) = branch_of(scene, number) else {
@@ -155,7 +154,7 @@ fn first(compared: &Compared, side: usize) -> Option<Place> {
     compared.differs.get(side).copied().flatten()
 }
 
-/// One of the two sides: how much lies on it, and what it did otherwise.
+/// One of the two sides: its figures, and its first different step.
 fn side(
     scene: &PageScene<'_>,
     name: &str,
@@ -178,7 +177,7 @@ fn side(
     wrap::fit(&spans, scene.columns(), theme.glyphs().cut).into()
 }
 
-/// A prompt or a call in a few words.
+/// A short text of a prompt or a call.
 fn step(scene: &PageScene<'_>, place: Place) -> Vec<Piece> {
     let theme = scene.theme;
     if let Some(call) = place.call(scene.transcript) {
@@ -194,7 +193,7 @@ fn step(scene: &PageScene<'_>, place: Place) -> Vec<Piece> {
     ]
 }
 
-/// What an entry says, or calls.
+/// The text of an entry, or its call.
 fn said(scene: &PageScene<'_>, id: EntryId) -> String {
     let Some(entry) = scene.transcript.get(id) else {
         return String::new();
@@ -213,7 +212,8 @@ fn said(scene: &PageScene<'_>, id: EntryId) -> String {
     without_sgr(wrap::head(&says, TEXT)).replace('\n', " ")
 }
 
-/// A sub-agent: who started it, for what, what it spent with those that it started, and what it did last.
+/// A sub-agent: the call that started it, its task, its usage with those that it started, and its
+/// last step.
 pub(crate) fn of_lane(scene: &PageScene<'_>, name: &Name, whole: &Whole) -> Vec<Line<'static>> {
     let Some(lane) = scene.transcript.lane(name) else {
         return Vec::new();
@@ -308,14 +308,14 @@ fn labelled(scene: &PageScene<'_>, label: &str, words: &str) -> Vec<Piece> {
     ]
 }
 
-/// The model that answered first in a sub-agent.
+/// The first model that answered in a sub-agent.
 fn model_of<'a>(scene: &PageScene<'a>, lane: &LaneFacts) -> Option<&'a Name> {
     lane.entries
         .iter()
         .find_map(|id| scene.transcript.get(*id)?.model.as_ref())
 }
 
-/// The active path with all that hangs on it, or a turn.
+/// The active path or a turn, with all nodes below it.
 pub(crate) fn of_whole(
     scene: &PageScene<'_>,
     node: &Node,

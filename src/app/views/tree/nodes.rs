@@ -1,8 +1,8 @@
-//! The tree of a session: branches under the turns that they left, sub-agents under the calls that started
-//! them.
+//! The tree of a session: branches below the turns that they left, sub-agents below the calls that
+//! started them.
 //!
-//! Invariant: each branch and each sub-agent stands in the tree once, even if a file says that two of them
-//! started each other. What it costs depends on how many there are.
+//! Invariant: each branch and each sub-agent is in the tree once, even if a file says that two of
+//! them started each other. Building it costs time proportional to their number.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,58 +14,57 @@ use crate::model::text::Name;
 use crate::model::tool::ToolState;
 use crate::model::transcript::Transcript;
 
-/// A node, whatever stands above it.
+/// A node, independent of its parent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Node {
-    /// The path that the session took.
+    /// The active path.
     Active,
-    /// The turn with this prompt; only turns that hold something have nodes.
+    /// The turn with this prompt. Only turns with nodes below them are in the tree.
     Turn(EntryId),
     /// The branch of this number, from 1.
     Branch(usize),
     /// The sub-agent with this name.
     Lane(Name),
-    /// A call that starts a sub-agent of which nothing is known.
+    /// A call that started a sub-agent that is not in the session.
     Call(Place),
-    /// A call of which nothing tells how its work in the background ended.
+    /// A call whose work in the background has no recorded end.
     Work(Place),
-    /// All of these, where they are many.
+    /// All of these calls, if there are many.
     Works,
 }
 
-/// A node in its place.
+/// A node in the tree.
 #[derive(Clone, Debug)]
 pub(crate) struct Twig {
-    /// Which.
     pub(crate) node: Node,
-    /// The twig that it hangs on.
+    /// The index of its parent.
     pub(crate) parent: Option<usize>,
-    /// How deep it hangs.
+    /// Its depth, from 0.
     pub(crate) depth: usize,
-    /// Whether no other one hangs below it on the same twig.
+    /// Whether it is the last child of its parent.
     pub(crate) is_last: bool,
-    /// The first twig behind it that does not hang on it.
+    /// The index after its last descendant.
     pub(crate) end: usize,
 }
 
-/// The tree, each twig before those that hang on it.
+/// The tree in depth-first order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Nodes {
     twigs: Vec<Twig>,
     places: HashMap<Node, usize>,
 }
 
-/// What is to hang on a node, with its place in the session.
+/// A node with its parent and its position in the session.
 struct Hung {
     node: Node,
     on: Node,
     place: (usize, usize),
 }
 
-/// More calls without a recorded end stand together.
+/// Number of calls without a recorded end above which they are grouped.
 pub(crate) const HANDFUL: usize = 5;
 
-/// What hangs on a node.
+/// The children of nodes, with their positions.
 type Below = HashMap<Node, Vec<((usize, usize), Node)>>;
 
 impl Nodes {
@@ -128,22 +127,21 @@ impl Nodes {
         nodes
     }
 
-    /// The twig of a node.
     pub(crate) fn twig(&self, node: &Node) -> Option<&Twig> {
         self.twigs.get(*self.places.get(node)?)
     }
 
-    /// The twig that another one hangs on.
+    /// The parent of a twig.
     pub(crate) fn above(&self, twig: &Twig) -> Option<&Twig> {
         self.twigs.get(twig.parent?)
     }
 
-    /// Whether anything hangs on a node.
+    /// Whether a node has children.
     pub(crate) fn has_below(&self, node: &Node) -> bool {
         !self.below(node).is_empty()
     }
 
-    /// All that hangs on a node, however deep.
+    /// All descendants of a node.
     pub(crate) fn below(&self, node: &Node) -> &[Twig] {
         let range = self
             .places
@@ -155,7 +153,7 @@ impl Nodes {
             .unwrap_or_default()
     }
 
-    /// Nodes in sight while some are folded.
+    /// The nodes that are visible while some are folded.
     pub(crate) fn in_sight(&self, folded: &HashSet<Node>) -> Vec<Node> {
         let mut shown = Vec::new();
         let mut place = 0;
@@ -170,7 +168,7 @@ impl Nodes {
         shown
     }
 
-    /// Nodes on which others hang, with their depth.
+    /// The nodes with children.
     pub(crate) fn holding(&self) -> impl Iterator<Item = &Twig> {
         let twigs = self.twigs.iter().enumerate();
         twigs
@@ -179,7 +177,7 @@ impl Nodes {
     }
 }
 
-/// What leads back to itself hangs on the active path instead.
+/// Breaks cycles: a node that is its own ancestor becomes a child of the active path.
 fn cut_circles(hung: &mut [Hung]) {
     let index: HashMap<Node, usize> = hung
         .iter()
@@ -201,7 +199,7 @@ fn cut_circles(hung: &mut [Hung]) {
             }
             way.push(place);
             at = index.get(&one.on).copied();
-            // What it should hang on is not there.
+            // The parent is not in the tree.
             if at.is_none() {
                 one.on = Node::Active;
             }
@@ -214,7 +212,7 @@ fn cut_circles(hung: &mut [Hung]) {
     }
 }
 
-/// The node on which something hangs that begins at an entry.
+/// The parent of a node that begins at an entry.
 pub(crate) fn holder(transcript: &Transcript, id: EntryId) -> Node {
     let lane = transcript.lane_at(id);
     let of_lane = || lane.map_or(Node::Active, |lane| Node::Lane(lane.clone()));
@@ -323,7 +321,7 @@ fn agents(transcript: &Transcript, calls: &Calls) -> Vec<Hung> {
     hung
 }
 
-/// Turns on which something hangs.
+/// The turns that have children.
 fn turns(transcript: &Transcript, hung: &[Hung]) -> Vec<Hung> {
     let prompts: HashSet<EntryId> = hung
         .iter()
@@ -333,7 +331,8 @@ fn turns(transcript: &Transcript, hung: &[Hung]) -> Vec<Hung> {
         })
         .collect();
     let hung = prompts.into_iter().map(|prompt| {
-        // Only in the file does such a turn go on after its prompt was left.
+        // A turn whose prompt is on an abandoned branch belongs to that branch: it continues past the
+        // end of the branch only in file order.
         let on = match (
             transcript.branches().of(prompt),
             transcript.main_lane_of(prompt),

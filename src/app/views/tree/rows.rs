@@ -1,4 +1,4 @@
-//! Rows of the tree: the lines that lead to them, what they are, how they fare, how much lies in them.
+//! Rows of the tree: guide lines, label, state and figures.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,25 +25,22 @@ use crate::model::tool::{ToolCall, ToolState};
 use crate::render::theme::Theme;
 use crate::render::wrap;
 
-/// Lines with so many columns of the screen need not say all in a few words.
+/// Width from which labels are not abbreviated.
 const WIDE_FROM: usize = 60;
 
 /// The nodes of the tree that are not folded.
 pub(crate) struct NodeList<'a> {
-    /// What the page may look at.
     pub(crate) scene: &'a PageScene<'a>,
-    /// The tree.
     pub(crate) nodes: &'a Nodes,
-    /// What is folded.
+    /// The folded nodes.
     pub(crate) folded: &'a HashSet<Node>,
-    /// How much lies in the nodes in sight.
+    /// The figures of the visible nodes.
     pub(crate) facts: &'a HashMap<Node, PathFacts>,
 }
 
-/// A node.
 pub(crate) struct NodeRow<'a> {
     node: &'a Node,
-    /// What leads to it.
+    /// The guide lines before the label.
     front: String,
     words: Words,
     facts: &'a PathFacts,
@@ -122,12 +119,12 @@ fn plain(row: &NodeRow<'_>, look: &Look<'_>) -> Style {
     }
 }
 
-/// Deeper nodes are not indented any further.
+/// Depth from which nodes are not indented any further.
 const DEEP: usize = 10;
-/// Bytes of a title.
+/// Maximum number of bytes of a title.
 const TITLE: usize = 400;
 
-/// The line in front of a row, a sign whether it is folded, and its title.
+/// The guide lines of a row, and the sign of whether it is folded.
 fn front(nodes: &Nodes, twig: &Twig, is_folded: bool, theme: &Theme) -> String {
     let glyphs = theme.glyphs();
     let mut parts = Vec::new();
@@ -159,10 +156,10 @@ fn front(nodes: &Nodes, twig: &Twig, is_folded: bool, theme: &Theme) -> String {
     format!("{deep}{}{fold}{gap}", parts.concat())
 }
 
-/// A call that was answered sooner, in ms, only started its sub-agent.
+/// Duration in ms below which a call only started its sub-agent.
 const AT_ONCE: u64 = 2_000;
 
-/// How long it took; of what is recorded elsewhere as long as its call took.
+/// The duration of a node; for a sub-agent that is recorded elsewhere, that of its call.
 fn took(scene: &PageScene<'_>, node: &Node, facts: &PathFacts) -> String {
     let own = facts
         .work
@@ -188,10 +185,10 @@ fn took(scene: &PageScene<'_>, node: &Node, facts: &PathFacts) -> String {
     own.or_else(of_call).unwrap_or_default()
 }
 
-/// What a row says.
+/// The texts of a row.
 struct Words {
     title: String,
-    /// Sign, colour, word.
+    /// Sign, style and word.
     fate: (&'static str, Style, String),
     at: Option<Timestamp>,
     is_dim: bool,
@@ -316,7 +313,6 @@ fn left(why: Why) -> &'static str {
     }
 }
 
-/// The branch of a number.
 pub(crate) fn branch_of<'a>(scene: &PageScene<'a>, number: usize) -> Option<&'a Branch> {
     scene.transcript.branches().list.get(number.checked_sub(1)?)
 }
@@ -339,7 +335,7 @@ fn title_of_branch(scene: &PageScene<'_>, branch: &Branch) -> String {
         .to_string()
 }
 
-/// The call that started a sub-agent, and how it fares.
+/// The call that started a sub-agent, and the sub-agent's fate.
 pub(crate) fn of_lane<'a>(
     scene: &PageScene<'a>,
     lane: &'a LaneFacts,
@@ -364,15 +360,15 @@ pub(crate) fn of_lane<'a>(
     )
 }
 
-/// Whether the agent is at work on the turn that something stands in: a sub-agent may go on by itself when its call
-/// was answered.
+/// Whether the agent is at work on the turn of an item. A sub-agent may continue after its call was
+/// answered.
 fn is_worked_on(scene: &PageScene<'_>, place: Place) -> bool {
     let turn = scene.indexes.account.turn_of(scene.transcript, place.entry);
     scene.is_at_work && scene.transcript.is_newest_turn(turn)
 }
 
-/// Sign, colour and word of a fate. How a call ended that started something which is recorded elsewhere is
-/// known all the same.
+/// Sign, style and word of a fate. For a sub-agent that is recorded elsewhere the sign shows how
+/// its call ended.
 pub(crate) fn fate_label(
     fate: Fate,
     call: Option<&ToolCall>,

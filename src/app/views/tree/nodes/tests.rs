@@ -1,4 +1,4 @@
-//! Who hangs on whom, and that nothing is lost or listed twice.
+//! Parents of nodes, and that nothing is lost or listed twice.
 
 use std::collections::HashSet;
 
@@ -20,7 +20,7 @@ fn key(number: usize) -> Text {
     Text::clean(&format!("call{number}"))
 }
 
-/// Sub-agents by number, each started by a call of the main agent or of another one.
+/// Sub-agents by number, each started by a call of the main agent or of another sub-agent.
 fn transcript_of(callers: &[Option<usize>]) -> Transcript {
     let mut started = vec![Vec::new(); callers.len() + 1];
     for (number, caller) in callers.iter().enumerate() {
