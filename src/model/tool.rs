@@ -1,4 +1,4 @@
-//! Tool calls: what was asked, what came back, and the state between.
+//! Tool calls: input, state and result.
 
 pub mod work;
 
@@ -10,10 +10,10 @@ use super::text::{Name, Text, without_sgr};
 use super::timestamp::Timestamp;
 use work::{Update, Work};
 
-/// Characters of what a call is about.
+/// Limit of a headline in characters.
 const LONGEST: usize = 4_096;
 
-/// What a tool does, whatever its agent calls it.
+/// What a tool does, independent of the agent's name for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ToolKind {
     /// Runs a command.
@@ -30,14 +30,14 @@ pub enum ToolKind {
     Fetch,
     /// Starts a sub-agent.
     Delegate,
-    /// Keeps a plan or a list of tasks.
+    /// Updates a plan or a task list.
     Plan,
     /// Anything else.
     Other,
 }
 
 impl ToolKind {
-    /// The kind in one word, the same wherever it is typed or written.
+    /// The kind in one word, the same in input and output.
     pub fn word(self) -> &'static str {
         match self {
             Self::Run => "run",
@@ -53,20 +53,20 @@ impl ToolKind {
     }
 }
 
-/// One request of the model to run a tool.
+/// A request of the model to run a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// The agent's id of the call; empty if it gave none.
+    /// The agent's id of the call; empty if it has none.
     pub key: Key,
     /// The tool's name as the agent writes it.
     pub name: Name,
     /// What the tool does.
     pub kind: ToolKind,
-    /// The most meaningful field of the input on one line: command, path, pattern, prompt.
+    /// The most informative field of the input on one line: command, path, pattern, prompt.
     pub headline: Text,
-    /// All of the input, a [`Tree`].
+    /// The whole input, a [`Tree`].
     pub input: Body,
-    /// Whether and how it ended.
+    /// State, with the result if there is one.
     pub state: ToolState,
     /// When the call was made or started.
     pub started: Option<Timestamp>,
@@ -74,26 +74,26 @@ pub struct ToolCall {
     pub lane: Option<Name>,
 }
 
-/// Where a call stands.
+/// State of a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ToolState {
-    /// No result in the file.
+    /// The file has no result.
     Pending,
-    /// The agent says that it is running.
+    /// The agent marked it as running.
     Running,
-    /// It is running, and this is the newest of what it has put out so far.
+    /// Running, with the latest output so far.
     Streaming(Box<Body>),
-    /// Its result says that it began; how it ended nothing tells so far.
+    /// The result only acknowledges that work began; no record says so far how that ended.
     Acknowledged(Box<ToolResult>),
-    /// Ended well.
+    /// Ended without an error.
     Done(Box<ToolResult>),
     /// Ended with an error.
     Failed(Box<ToolResult>),
-    /// The user or a policy did not allow it.
+    /// The user or a policy refused it.
     Refused(Box<ToolResult>),
-    /// Somebody ended it before it came to its end: the user, the program, a limit of time.
+    /// Ended early by the user, the program or a timeout.
     Stopped(Box<ToolResult>),
-    /// Interrupted: the agent says there will be no result.
+    /// Interrupted: according to the agent there will be no result.
     Lost,
 }
 
@@ -110,7 +110,6 @@ impl ToolState {
         }
     }
 
-    /// The result, to be changed.
     pub(crate) fn result_mut(&mut self) -> Option<&mut ToolResult> {
         match self {
             Self::Acknowledged(result)
@@ -122,7 +121,7 @@ impl ToolState {
         }
     }
 
-    /// Takes in what a record tells of work that its result began. Whether that is news.
+    /// Applies a report on the work that its result began. Returns whether anything changed.
     pub(crate) fn take_in(&mut self, update: Update) -> bool {
         let is_news = self
             .result_mut()
@@ -133,7 +132,7 @@ impl ToolState {
         is_news
     }
 
-    /// What was told of the work of an earlier state goes on with a result that is sent again.
+    /// Adopts the work updates of the previous state when a result is sent again.
     pub(crate) fn go_on_from(&mut self, before: &Self) {
         let Some((before, own)) = before.work().zip(self.work()) else {
             return;
@@ -145,7 +144,8 @@ impl ToolState {
         }
     }
 
-    /// Its result began no work after all: gives that back, with the key and the time of the result.
+    /// Removes the work from its result, because it began none after all. Returns the work with the
+    /// key and the time of the result.
     pub(crate) fn end_work(&mut self) -> Option<(Box<Work>, Key, Option<Timestamp>)> {
         let result = self.result_mut()?;
         let known = (result.work.take()?, result.key.clone(), result.at);
@@ -153,7 +153,7 @@ impl ToolState {
         Some(known)
     }
 
-    /// What its result says has changed.
+    /// Recomputes the state after its result has changed.
     fn judge_again(&mut self) {
         *self = match std::mem::replace(self, Self::Pending) {
             Self::Acknowledged(result)
@@ -185,13 +185,13 @@ impl ToolState {
         }
     }
 
-    /// Whether the agent records of calls like this one neither what came out nor how they ended.
+    /// Whether the agent records neither output nor outcome for calls like this one.
     pub(crate) fn is_unrecorded(&self) -> bool {
         self.result()
             .is_some_and(|result| result.body.flags.unrecorded)
     }
 
-    /// Whether the call came to its end, that of the work that it began included.
+    /// Whether the call ended, including the work that it began.
     pub(crate) fn has_ended(&self) -> bool {
         matches!(
             self,
@@ -204,7 +204,7 @@ impl ToolState {
         matches!(self, Self::Pending | Self::Running | Self::Streaming(_))
     }
 
-    /// The word used in JSON outputs.
+    /// The name in JSON outputs.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Pending | Self::Running | Self::Streaming(_) => "pending",
@@ -219,27 +219,27 @@ impl ToolState {
     }
 }
 
-/// How long a call took.
+/// Duration of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Took {
-    /// Milliseconds.
+    /// Duration in milliseconds.
     pub ms: u64,
-    /// How that is known.
+    /// Source of the duration.
     pub by: Clocked,
 }
 
-/// How a duration is known.
+/// Source of a duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clocked {
     /// The agent measured it.
     Measured,
-    /// From the times of call and result.
+    /// Difference of the timestamps of call and result.
     Times,
-    /// Only a bound: the call has no time of its own, so the time of its message stands in.
+    /// Only a bound: the call has no timestamp, so that of its message is used.
     Bound,
 }
 
-/// Tools of all agents that look after the work of other calls, or write to it.
+/// Tools of all agents that poll the work of other calls or write to it.
 const FOLLOW_UPS: [&str; 12] = [
     "wait",
     "write_stdin",
@@ -256,18 +256,19 @@ const FOLLOW_UPS: [&str; 12] = [
 ];
 
 impl ToolCall {
-    /// Whether it has started a sub-agent, which costs something however it ends.
+    /// Whether it has started a sub-agent, which has a cost however it ends.
     pub(crate) fn has_started_agent(&self) -> bool {
         let has_begun = matches!(self.state, ToolState::Done(_)) || self.state.work().is_some();
         self.kind == ToolKind::Delegate && has_begun
     }
 
-    /// Whether it looks after the work of another call, or writes to it: an end that its result tells is the end of that.
+    /// Whether it polls the work of another call or writes to it: an end in its result is the end
+    /// of that work.
     pub(crate) fn follows_up(&self) -> bool {
         FOLLOW_UPS.contains(&self.name.as_str())
     }
 
-    /// What it is about, on one line; files are named from a folder on.
+    /// Its subject on one line; paths are relative to `root`.
     pub(crate) fn about(&self, root: Option<&str>) -> String {
         let line = self.headline.trim().lines().next().unwrap_or_default();
         let line: String = without_sgr(line).chars().take(LONGEST).collect();
@@ -279,7 +280,7 @@ impl ToolCall {
         }
     }
 
-    /// What it is for, in the agent's own words.
+    /// The agent's own description of the purpose.
     pub(crate) fn intent(&self) -> Option<&Text> {
         let input = self.input.tree().filter(|_| self.kind == ToolKind::Run)?;
         input
@@ -288,13 +289,13 @@ impl ToolCall {
             .filter(|text| !text.is_blank())
     }
 
-    /// Whether what it is about is the name of a file.
+    /// Whether its subject is a path.
     pub(crate) fn names_a_file(&self) -> bool {
         matches!(self.kind, ToolKind::Read | ToolKind::Edit | ToolKind::Write)
     }
 
-    /// How long it took; `said` is the time of its entry. Nothing without a result, without times, or
-    /// if the result is older than the call.
+    /// Duration of the call; `said` is the timestamp of its entry. `None` without a result or
+    /// timestamps, or if the result is older than the call.
     pub fn took(&self, said: Option<Timestamp>) -> Option<Took> {
         let result = self.state.result()?;
         if let Some(ms) = result.duration_ms.filter(|_| result.work.is_none()) {
@@ -316,46 +317,46 @@ impl ToolCall {
     }
 }
 
-/// How a result ended.
+/// Outcome of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
     /// Without an error.
     Done,
     /// With an error.
     Failed,
-    /// Not allowed by the user or a policy.
+    /// Refused by the user or a policy.
     Refused,
-    /// Ended by somebody before it came to its end.
+    /// Ended early.
     Stopped,
 }
 
-/// What a tool gave back.
+/// Result of a tool call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolResult {
-    /// Identity of the result record: the same key is the same result, sent again.
+    /// Identity of the result record: a result with the same key is the same one, sent again.
     pub key: Key,
-    /// The tool that gave it, where the record of the result names one.
+    /// Name of the tool, if the record of the result has one.
     pub tool: Option<Name>,
-    /// How it ended.
+    /// Outcome.
     pub verdict: Verdict,
-    /// The output as text; SGR colours kept.
+    /// The output as text; SGR colours are retained.
     pub body: Body,
     /// A unified diff of what the tool changed, if the agent records one.
     pub patch: Option<Body>,
     /// Images in the output.
     pub images: Vec<Image>,
-    /// Short facts for the right edge: `exit 101`, `61 lines`, `3 hits`.
+    /// Short facts for the right edge of the row: `exit 101`, `61 lines`, `3 hits`.
     pub facts: Text,
     /// When the result was recorded.
     pub at: Option<Timestamp>,
-    /// Duration in ms as the agent measured it; else it is derived from the times.
+    /// Duration in ms as the agent measured it; `None` if it must be derived from timestamps.
     pub duration_ms: Option<u64>,
-    /// Work that went on when the result was recorded, with what is told of it.
+    /// Work that continued after the result, with the reports on it.
     pub work: Option<Box<Work>>,
 }
 
 impl ToolResult {
-    /// When the call came to its end: that of its work, if any went on. Nothing if that is not told.
+    /// When the call ended, including its work. `None` if that is not recorded.
     pub fn ended(&self) -> Option<Timestamp> {
         match &self.work {
             Some(work) => work.completed()?.0.at,
@@ -363,7 +364,7 @@ impl ToolResult {
         }
     }
 
-    /// Takes in what a record tells of the work that went on. Whether that is news.
+    /// Applies a report on the work. Returns whether anything changed.
     pub(crate) fn take_in(&mut self, update: Update) -> bool {
         let Some(work) = &mut self.work else {
             return false;
@@ -382,7 +383,7 @@ impl ToolResult {
     }
 }
 
-/// The state of a call that has this result.
+/// The state of a call with this result.
 pub(crate) fn ended(result: ToolResult) -> ToolState {
     if result
         .work
@@ -399,25 +400,25 @@ pub(crate) fn ended(result: ToolResult) -> ToolState {
     }
 }
 
-/// Whether an id tells things apart. Empty and redacted ids do not.
+/// Whether an id is unique; empty and redacted ids are not.
 pub fn identifies(id: &str) -> bool {
     !id.trim().is_empty() && !id.trim_start_matches('[').starts_with("REDACTED")
 }
 
-/// The key of a call that the model wrote into its text: it has no id, only its place.
+/// Key of a call that the model wrote as text: it has no id, only its position.
 pub(crate) fn textual_key(message: &Key, number: usize) -> Key {
     Key::clean(&format!("{TEXTUAL}{message}/{number}"))
 }
 
-/// Whether a call was written into a text, so that nothing proves which result is its own.
+/// Whether a call was written as text, so that no id proves which result belongs to it.
 pub(crate) fn is_textual(call: &Key) -> bool {
     call.starts_with(TEXTUAL)
 }
 
-/// How the keys of such calls begin.
+/// Prefix of the keys of such calls.
 const TEXTUAL: &str = "text:";
 
-/// Names of an old and a new string.
+/// Field names of old and new strings.
 pub(crate) const EDITS: [(&str, &str); 9] = [
     ("old_string", "new_string"),
     ("oldString", "newString"),
@@ -429,7 +430,7 @@ pub(crate) const EDITS: [(&str, &str); 9] = [
     ("find", "replace"),
     ("TargetContent", "ReplacementContent"),
 ];
-/// Lists of edits; some agents write a single one without its list.
+/// Field names of lists of edits; some agents write a single edit without a list.
 const LISTS: [&str; 6] = [
     "edits",
     "edit",
@@ -438,10 +439,10 @@ const LISTS: [&str; 6] = [
     "diffs",
     "ReplacementChunks",
 ];
-/// Texts that may be patches.
+/// Field names of texts that may be patches.
 const PATCHES: [&str; 5] = ["patch", "diff", "patchText", "input", "patch_text"];
 
-/// The pairs of old and new strings that a tool's input asks for, in order.
+/// Pairs of old and new strings in a tool's input, in order.
 pub(crate) fn replacements_of(input: &Tree) -> Vec<(&str, &str)> {
     let lists = LISTS
         .iter()
@@ -456,7 +457,7 @@ pub(crate) fn replacements_of(input: &Tree) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// The old and the new string of one edit.
+/// The old and new string of one edit.
 fn pair_of(edit: &Tree) -> Option<(&str, &str)> {
     EDITS.iter().find_map(|(old, new)| {
         let text = |name: &str| edit.get(name).and_then(Tree::as_text).map(Text::as_str);
@@ -468,7 +469,7 @@ fn pair_of(edit: &Tree) -> Option<(&str, &str)> {
     })
 }
 
-/// What a tool's input has a file written with.
+/// Content that a tool's input writes to a file.
 pub(crate) fn content_of(input: &Tree) -> Option<&Text> {
     [
         "content",
@@ -483,10 +484,11 @@ pub(crate) fn content_of(input: &Tree) -> Option<&Text> {
     .find_map(|name| input.get(name).and_then(Tree::as_text))
 }
 
-/// The text of a tool's input that is a patch, if any of it is.
+/// The patch in a tool's input, if there is one.
 pub(crate) fn patch_of(input: &Tree) -> Option<&str> {
     let text = |name: &str| input.get(name).and_then(Tree::as_text);
-    // What a file is written with is seldom a patch, but some agents hand their blocks over under that name.
+    // Written content is seldom a patch, but some agents pass search-and-replace blocks in that
+    // field.
     let blocks = || text("content").filter(|text| text.trim_start().starts_with("<<<<<<< SEARCH"));
     let text = PATCHES
         .iter()
@@ -497,7 +499,7 @@ pub(crate) fn patch_of(input: &Tree) -> Option<&str> {
         .or_else(|| patch_of_command(command_in(input)?).map(|(_, patch)| patch))
 }
 
-/// The command of a tool's input; of a list of words the last, which is what a shell is given.
+/// The command in a tool's input; of a list of arguments the last, which is the shell's script.
 fn command_in(input: &Tree) -> Option<&str> {
     let command = ["command", "cmd"].iter().find_map(|name| input.get(name))?;
     command
@@ -506,11 +508,11 @@ fn command_in(input: &Tree) -> Option<&str> {
         .map(Text::as_str)
 }
 
-/// The patch that a shell command hands to `apply_patch`, if it does nothing else, and the folder that it goes to
-/// first.
+/// The patch that a shell command passes to `apply_patch`, if it does nothing else, and the folder
+/// that it changes to first.
 ///
-/// Codex takes such a command for a call of its tool: `apply_patch <<'EOF'`, perhaps behind `cd FOLDER &&`
-/// (`codex-rs/apply-patch`).
+/// Codex treats such a command as a call of its tool: `apply_patch <<'EOF'`, perhaps after `cd
+/// FOLDER &&` (`codex-rs/apply-patch`).
 pub(crate) fn patch_of_command(command: &str) -> Option<(Option<&str>, &str)> {
     let command = command.trim();
     let (folder, step) = match command
@@ -540,7 +542,7 @@ pub(crate) fn patch_of_command(command: &str) -> Option<(Option<&str>, &str)> {
     is_all.then_some((folder, patch))
 }
 
-/// The last line of a patch of the shape that OpenAI's models write.
+/// Last line of patches in the shape of OpenAI's models.
 const PATCH_ENDS: &str = "*** End Patch";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Running sums of usage, kept for each model so that prices can be applied to sums.
+//! Running sums of usage by model, so that prices can be applied to sums.
 
 pub(crate) mod so_far;
 
@@ -8,12 +8,12 @@ use super::text::Name;
 use super::usage::{Scope, Usage};
 use so_far::Sums;
 
-/// No request takes more tokens, or costs more dollars either way. What says so is damaged, and would fill
-/// a sum to the brim: from a full one nothing can be taken back.
+/// Limit of tokens in one record; no request reaches it, nor as many dollars. A larger figure is
+/// damage, and would saturate a sum, from which nothing can be subtracted again.
 const MOST_TOKENS: u64 = 1 << 40;
 const MOST_USD: f64 = 1e6;
 
-/// A sum that knows whether any of its terms was recorded.
+/// A sum that counts its recorded terms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
     /// The sum of the recorded terms.
@@ -40,7 +40,7 @@ impl Sum {
         sign.count(&mut self.recorded, other.recorded);
     }
 
-    /// The sum, unless nothing was recorded.
+    /// The sum; `None` if no term was recorded.
     pub fn known(self) -> Option<u64> {
         (self.recorded > 0).then_some(self.total)
     }
@@ -63,45 +63,45 @@ pub struct Spent {
     pub reasoning: Sum,
     /// Requests that recorded usage.
     pub requests: u64,
-    /// Recorded cost in nano-dollars (USD × 10⁻⁹), an integer so that removal is exact. Requests cost
-    /// fractions of a micro-dollar, which add up over hundreds of them.
+    /// Recorded cost in nano-dollars (USD × 10⁻⁹): an integer, so that subtraction is exact.
+    /// Requests cost fractions of a micro-dollar, which add up over hundreds of them.
     pub recorded_nanos: i64,
     /// Terms with a recorded cost.
     pub priced: u32,
-    /// Terms whose output is at least so much: they were counted before the answer was complete.
+    /// Terms whose output is a lower bound: they were recorded before the answer was complete.
     pub(crate) partial: u32,
-    /// Terms without a recorded cost that say nothing of their prompt, …
+    /// Terms without a recorded cost and without prompt tokens.
     pub(crate) without_prompt: u32,
-    /// … and those that say only what prompts came to.
+    /// Terms without a recorded cost that have prompt tokens only.
     pub(crate) of_prompts: u32,
-    /// Terms beside which more was paid than can be told.
+    /// Terms whose recorded cost is incomplete.
     pub(crate) lacking: u32,
-    /// Terms that are sums of all that was spent so far.
+    /// Terms that are sums of everything spent so far.
     pub(crate) so_far: u32,
-    /// What the terms without a recorded cost are to be priced by.
+    /// Tokens of terms without a recorded cost, to be priced.
     pub(crate) unpriced: ToPrice,
-    /// The same for those with one, so that the two can be compared.
+    /// Tokens of terms with a recorded cost, so that price and record can be compared.
     pub(crate) expected: ToPrice,
 }
 
-/// Prompts beyond these sizes, in tokens, cost more with some models.
+/// Prompt sizes in tokens above which some models cost more.
 pub const PROMPT_LIMITS: [u64; 4] = [128_000, 200_000, 272_000, 512_000];
 
-/// Tokens by their price: input, output, cache read, cache write for five minutes, cache write for an
+/// Tokens by price: input, output, cache reads, cache writes for five minutes, cache writes for an
 /// hour.
 pub(crate) type Tokens = [u64; 5];
 
-/// What makes up the price of a token besides its model: how many of the [`PROMPT_LIMITS`] the prompt surpasses, and
-/// what else its request was charged by ([`Usage::terms`]).
+/// What determines the price of a token besides its model: the number of [`PROMPT_LIMITS`] that the
+/// prompt exceeds, and other terms of the request ([`Usage::terms`]).
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Class {
-    /// Sums of many requests say nothing about the size of a prompt: they surpass none.
+    /// 0 for sums of several requests, which do not tell the size of any prompt.
     pub(crate) surpassed: usize,
     pub(crate) terms: Vec<Name>,
 }
 
 impl Class {
-    /// Of one record of usage.
+    /// The class of one usage record.
     pub(crate) fn of(usage: &Usage) -> Self {
         let prompt = if usage.scope == Scope::Request {
             usage.seen().prompt()
@@ -119,17 +119,16 @@ impl Class {
     }
 }
 
-/// Tokens by what makes up their price, so that they can be priced as a sum.
+/// Tokens by price class, so that they can be priced as a sum.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ToPrice {
-    /// In the order of the classes; there are few, and none without tokens.
+    /// Sorted by class; there are few, and none without tokens.
     pub(crate) classes: Vec<(Class, Tokens)>,
-    /// Searches of the web.
+    /// Web searches.
     pub(crate) searches: u64,
 }
 
 impl ToPrice {
-    /// Whether there is nothing to price.
     pub(crate) fn is_nothing(&self) -> bool {
         self.classes.is_empty() && self.searches == 0
     }
@@ -147,7 +146,7 @@ impl ToPrice {
         );
     }
 
-    /// Adds tokens of a class, or takes them away.
+    /// Adds or subtracts tokens of a class.
     fn add(&mut self, sign: Sign, class: &Class, tokens: &Tokens) {
         if tokens.iter().all(|count| *count == 0) {
             return;
@@ -173,15 +172,15 @@ impl ToPrice {
         }
     }
 
-    /// Adds what another sum has more of.
+    /// Raises the sums to at least those of another one.
     fn reach(&mut self, other: &Self) {
         let beyond = other.beyond(self);
         self.add(Sign::Plus, &Class::default(), &beyond);
         self.searches = self.searches.max(other.searches);
     }
 
-    /// Of which tokens this has more than another sum, and how many. How long what was written to the cache lives is not
-    /// told by all.
+    /// The tokens by which this exceeds another sum. Not all sums record the lifetime of cache
+    /// writes, so those are compared together.
     fn beyond(&self, less: &Self) -> Tokens {
         let sum = |of: &Self| {
             let mut sums = Tokens::default();
@@ -218,14 +217,14 @@ impl ToPrice {
 }
 
 impl Spent {
-    /// What one usage record says.
+    /// The sums of one usage record.
     pub(crate) fn of(usage: &Usage) -> Self {
         let mut spent = Self::default();
         spent.count(Sign::Plus, usage);
         spent
     }
 
-    /// Input, output, cache reads, cache writes, those of them that live for an hour, reasoning.
+    /// Input, output, cache reads, cache writes, cache writes for an hour, reasoning.
     fn sums(&self) -> [Sum; 6] {
         let Self {
             input,
@@ -307,7 +306,7 @@ impl Spent {
         self.expected.change(sign, &other.expected);
     }
 
-    /// Counts no less than another sum does, in each kind of tokens.
+    /// Raises each kind of tokens to at least that of another sum.
     fn reach(&mut self, other: &Self) {
         for (own, other) in self.sums_mut().into_iter().zip(other.sums()) {
             if other.recorded > 0 && (own.recorded == 0 || other.total > own.total) {
@@ -323,14 +322,14 @@ impl Spent {
         sum.add(Sign::Plus, &Class::default(), &beyond);
     }
 
-    /// All of its tokens, whether their cost is recorded or not.
+    /// All tokens, with recorded cost or without.
     fn to_price(&self) -> ToPrice {
         let mut all = self.unpriced.clone();
         all.change(Sign::Plus, &self.expected);
         all
     }
 
-    /// Takes the tokens and the cost of another sum away.
+    /// Subtracts the tokens and the cost of another sum.
     fn leave(&mut self, other: &Self) {
         for (own, other) in self.sums_mut().into_iter().zip(other.sums()) {
             Sign::Minus.change(&mut own.total, other.total);
@@ -347,7 +346,6 @@ impl Spent {
         }
     }
 
-    /// Adds another sum to this one.
     pub(crate) fn join(&mut self, other: &Self) {
         self.change(Sign::Plus, other);
     }
@@ -395,7 +393,7 @@ pub(crate) fn nanos(usd: f64) -> i64 {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Totals(Option<Box<Scopes>>);
 
-/// There are none where nothing was spent: a session may have a million turns in which nothing was.
+/// Shared by all empty totals: a session may have a million turns without usage.
 static NOTHING: Scopes = Scopes {
     requests: ByModel::NONE,
     runs: ByModel::NONE,
@@ -409,12 +407,12 @@ struct Scopes {
     requests: ByModel,
     runs: ByModel,
     fallback: ByModel,
-    /// Requests of a run that has not ended; they are among the requests, too.
+    /// Requests of a run that has not ended; they are also counted in the requests.
     open: ByModel,
 }
 
-/// Sums in the order of the models' names: there are few, and each page of entries keeps such a list, for which a
-/// map would take ten times the room.
+/// Sums sorted by model name. There are few, and each page of entries has such a list, for which a
+/// map would take ten times the memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct ByModel(Vec<(Name, Spent)>);
 
@@ -465,17 +463,16 @@ impl Totals {
         self.of(usage.scope, model).count(Sign::Plus, usage);
     }
 
-    /// Takes a usage record back, when it was replaced.
+    /// Subtracts a usage record that was replaced.
     pub(crate) fn remove(&mut self, usage: &Usage, model: Option<&Name>) {
         self.of(usage.scope, model).count(Sign::Minus, usage);
     }
 
-    /// Adds other sums to these.
     pub(crate) fn join(&mut self, other: &Self) {
         self.change(Sign::Plus, other);
     }
 
-    /// Takes other sums away that were joined before; nothing is left of models that nothing was spent on.
+    /// Subtracts totals that were added; models without remaining usage are removed.
     pub(crate) fn leave(&mut self, other: &Self) {
         self.change(Sign::Minus, other);
         let Some(own) = &mut self.0 else { return };
@@ -515,9 +512,9 @@ impl Totals {
         }
     }
 
-    /// What was spent, by model: run totals where the agent gives them, with what is spent of a run that has not
-    /// ended; else the requests. Requests are counted from the requests in any case. The key is empty for an unknown
-    /// model.
+    /// Usage by model: run totals where the agent records them, plus the usage of a run that has
+    /// not ended; else the sum of the requests. The number of requests is always counted from
+    /// requests. The key is empty for an unknown model.
     pub fn by_model(&self) -> Cow<'_, [(Name, Spent)]> {
         let has_tokens = |map: &ByModel| {
             map.values()
@@ -544,12 +541,12 @@ impl Totals {
         Cow::Borrowed(&source.0)
     }
 
-    /// What was spent, by model, of a run that has not ended while others have.
+    /// Usage by model of a run that has not ended, while others have.
     pub(crate) fn open_by_model(&self) -> &[(Name, Spent)] {
         &self.scopes().open.0
     }
 
-    /// Whether something was spent behind the last run that ended.
+    /// Whether there is usage after the last ended run.
     fn is_open(&self) -> bool {
         self.scopes()
             .open
@@ -557,12 +554,12 @@ impl Totals {
             .any(|spent| *spent != Spent::default())
     }
 
-    /// Whether what the agent recorded as the cost of whole runs is the cost of all that was spent.
+    /// Whether the recorded cost of whole runs covers all usage.
     pub fn is_covered(&self) -> bool {
         self.run_cost().is_some() && !self.is_open()
     }
 
-    /// All models together.
+    /// The sum over all models.
     pub fn sum(&self) -> Spent {
         let mut sum = Spent::default();
         for (_, spent) in self.by_model().iter() {
@@ -572,7 +569,7 @@ impl Totals {
         sum
     }
 
-    /// Whether there are requests, or what was spent beside them.
+    /// Whether there is usage of requests or besides them.
     pub(crate) fn has_requests(&self) -> bool {
         self.scopes()
             .requests
@@ -580,7 +577,7 @@ impl Totals {
             .any(|spent| *spent != Spent::default())
     }
 
-    /// How many requests there are.
+    /// Number of requests.
     pub(crate) fn requests(&self) -> u64 {
         self.scopes()
             .requests
@@ -589,12 +586,13 @@ impl Totals {
             .sum()
     }
 
-    /// Whether the agent tells what all came to so far.
+    /// Whether the agent records running totals.
     pub(crate) fn is_so_far(&self) -> bool {
         self.scopes().runs.values().any(|spent| spent.so_far > 0)
     }
 
-    /// Takes away what runs of others had summed up; what is of no model is no run's.
+    /// Subtracts what runs of other sessions had summed up; sums without a model do not belong to a
+    /// run.
     pub(crate) fn leave_runs(&mut self, sums: &Sums) {
         for (model, usage) in sums {
             let scope = if model.is_empty() {
@@ -609,7 +607,7 @@ impl Totals {
         }
     }
 
-    /// Leaves out what runs sum up, if the requests say as much by themselves.
+    /// Drops run totals that do not exceed the requests.
     pub(crate) fn drop_runs_of_requests(&mut self) {
         let Some(own) = &mut self.0 else { return };
         let tokens = |spent: &Spent| {
@@ -631,7 +629,7 @@ impl Totals {
         }
     }
 
-    /// Whether the agent sums up whole runs.
+    /// Whether the agent records totals of whole runs.
     pub(crate) fn has_runs(&self) -> bool {
         let runs = [&self.scopes().runs, &self.scopes().fallback];
         runs.into_iter()
@@ -639,12 +637,13 @@ impl Totals {
             .any(|spent| *spent != Spent::default())
     }
 
-    /// What runs count on a model.
+    /// Run total of a model.
     pub(crate) fn run_of(&self, model: &Name) -> Option<&Spent> {
         self.scopes().runs.get(model)
     }
 
-    /// All tokens by model, to be priced: those of the requests, which tell most, and what runs count beyond them.
+    /// All tokens by model, to be priced: those of the requests, which are the most detailed, plus
+    /// what run totals have beyond them.
     pub(crate) fn to_price(&self) -> Vec<(Name, ToPrice)> {
         let mut all: Vec<(Name, ToPrice)> = Vec::new();
         for (model, spent) in &self.scopes().requests.0 {
@@ -661,7 +660,8 @@ impl Totals {
         all
     }
 
-    /// Whether the prompts of many requests are recorded as one sum: beside the requests, or of whole runs.
+    /// Whether prompts of several requests are recorded as one sum, besides the requests or for
+    /// whole runs.
     pub(crate) fn tells_prompts_as_sum(&self) -> bool {
         let mut runs = self
             .scopes()
@@ -676,7 +676,7 @@ impl Totals {
                 .any(|spent| spent.of_prompts > 0)
     }
 
-    /// Whether more was paid for whole runs than their agent told.
+    /// Whether the recorded cost of whole runs is incomplete.
     pub(crate) fn lacks_run_cost(&self) -> bool {
         self.scopes()
             .runs
@@ -685,12 +685,12 @@ impl Totals {
             .any(|spent| spent.lacking > 0)
     }
 
-    /// Cost of whole runs as the agent recorded it, in USD, if it did.
+    /// Recorded cost of whole runs in USD; `None` if there is none.
     pub fn run_cost(&self) -> Option<f64> {
         self.run_nanos().map(|nanos| nanos as f64 / 1e9)
     }
 
-    /// The same in nano-dollars.
+    /// Recorded cost of whole runs in nano-dollars; `None` if there is none.
     pub(crate) fn run_nanos(&self) -> Option<i64> {
         let runs = || {
             self.scopes()

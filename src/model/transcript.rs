@@ -1,8 +1,8 @@
-//! The transcript: takes batches, keeps entries by key, and derives pairing, turns, branches and
-//! totals from them. [`Transcript::apply`] is the only way to change it.
+//! The transcript: applies batches, stores entries by key, and derives pairing, turns, branches and
+//! totals. [`Transcript::apply`] is the only way to change it.
 //!
-//! Invariant: the id of an entry stays the same as long as the transcript is there; applying a batch twice changes
-//! nothing; no entry disappears but by [`Edit::Retire`] or as a copy ([`copies`]).
+//! Invariant: the id of an entry is stable for the lifetime of the transcript; applying a batch
+//! twice changes nothing; an entry is removed only by [`Edit::Retire`] or as a copy ([`copies`]).
 
 mod accounts;
 mod bodies;
@@ -56,23 +56,23 @@ use pairing::PairIndex;
 use turns::Turns;
 use work::Works;
 
-/// An entry with so many blocks more is as much work as two.
+/// Number of further blocks that make an entry count as one more entry of work.
 const BLOCKS: usize = 16;
 
-/// What a batch touched.
+/// Changes made by a batch.
 #[derive(Clone, Debug, Default)]
 pub struct Touched {
     /// New entries, in order.
     pub added: Vec<EntryId>,
     /// Entries with changed content.
     pub changed: Vec<EntryId>,
-    /// Entries that stand at another place of the file now.
+    /// Entries at another position in the file, with equal content.
     pub moved: Vec<EntryId>,
-    /// Entries disappeared or changed places.
+    /// Whether entries were removed or their order changed.
     pub reordered: bool,
-    /// Facts about the session or its lanes changed.
+    /// Whether metadata of the session or its lanes changed.
     pub meta: bool,
-    /// A sub-agent has another name or another call.
+    /// Whether the label or the call of a sub-agent changed.
     pub lanes: bool,
 }
 
@@ -83,7 +83,7 @@ impl Touched {
     }
 }
 
-/// Everything known of a session.
+/// A session as read so far: entries, indexes and derived data.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
     entries: Pages,
@@ -99,14 +99,14 @@ pub struct Transcript {
     meta: Meta,
     tally: Tally,
     notices: Vec<Notice>,
-    /// The first record that a compaction kept, by the entry of the compaction.
+    /// The first record that a compaction retained, by key of the compaction's entry.
     kept: HashMap<Key, Key>,
-    /// What copies say was spent for entries that are not there.
+    /// Usage recorded by copies of entries that have not come yet.
     copied: HashMap<Key, Box<Usage>>,
-    /// What was left of copies because it was not understood, and the key of its entry.
+    /// Asides retained from removed copies, with the keys of their entries.
     left: HashMap<copies::Aside, Key>,
     held_bytes: u64,
-    /// Its bodies cannot be read again.
+    /// Whether its bodies cannot be read again.
     is_piped: bool,
     changes: u64,
     work: u64,
@@ -118,8 +118,9 @@ impl Transcript {
         Self::default()
     }
 
-    /// Takes a batch and says what it touched. One that begins a replacement makes all go that was there: who shows that
-    /// until the replacement is complete reads it into a transcript of its own.
+    /// Applies a batch and returns what changed. A batch that begins a replacement removes
+    /// everything: to show the old content until the replacement is complete, read it into a second
+    /// transcript.
     pub fn apply(&mut self, batch: Batch) -> Touched {
         let begins = batch.mode.begins();
         let mut touched = Touched {
@@ -147,7 +148,7 @@ impl Transcript {
         touched
     }
 
-    /// An empty one for the same session, in which keys have the same fingerprints.
+    /// An empty transcript for the same session, in which keys have the same fingerprints.
     pub(crate) fn anew(&self) -> Self {
         Self {
             index: self.index.emptied(),
@@ -155,7 +156,8 @@ impl Transcript {
         }
     }
 
-    /// Something in the middle is different: turns and branches must be found anew.
+    /// Marks turns and branches for derivation from scratch, because something before the end
+    /// changed.
     fn unsettle(&mut self) {
         self.turns.forget();
         self.lineage.unsettle();
@@ -192,7 +194,8 @@ impl Transcript {
         self.entries.get(id.index())
     }
 
-    /// The record that an entry came from, if another one came from it before: what else it holds is told there.
+    /// The record of an entry, if the previous entry was made from the same one: its other fields are
+    /// shown there.
     pub(crate) fn shown_above(&self, id: EntryId) -> Option<Origin> {
         let before = self
             .get(EntryId(id.0.checked_sub(1)?))
@@ -200,13 +203,13 @@ impl Transcript {
         (before.origin == self.get(id)?.origin).then_some(before.origin)
     }
 
-    /// A look at one entry after the other, which leaves packed what is packed.
+    /// A cursor for one pass over the entries; packed pages stay packed.
     pub(crate) fn passing(&self) -> Passing<'_> {
         self.entries.passing()
     }
 
-    /// The time of the newest entry. The last one in the order may be of a sub-agent that ended before: of each lane
-    /// the last one is looked at.
+    /// Latest timestamp of the entries. The last entry in the order may be of a sub-agent that
+    /// ended earlier, so the last one of each lane is checked.
     pub(crate) fn newest(&self) -> Option<Timestamp> {
         let mut passing = self.passing();
         let mut known: HashMap<Option<&Name>, Timestamp> = HashMap::new();
@@ -221,7 +224,7 @@ impl Transcript {
         known.into_values().max()
     }
 
-    /// The place of the last of these entries that is such a one; packed ones stay packed.
+    /// Position of the last of these entries that satisfies a condition; packed pages stay packed.
     pub(crate) fn last_such(
         &self,
         ids: &[EntryId],
@@ -232,43 +235,43 @@ impl Transcript {
             .rposition(|id| passing.get(*id).is_some_and(&mut is_it))
     }
 
-    /// What a glance at the entry tells; it costs little, whatever was done with the entry.
+    /// Summary of an entry, without unpacking it.
     pub fn glance(&self, id: EntryId) -> Option<Glance> {
         self.entries.glance(id.index())
     }
 
-    /// Its marks; they cost less, and the same for an entry with thousands of blocks.
+    /// Marks of an entry; cheaper than its glance, even with thousands of blocks.
     pub(crate) fn marks(&self, id: EntryId) -> Option<Marks> {
         self.entries.marks(id.index())
     }
 
-    /// What it is to the calls before it; it costs little, too.
+    /// Effect of an entry on the open calls before it, without unpacking it.
     pub(crate) fn boundary(&self, id: EntryId) -> Option<Boundary> {
         self.entries.boundary(id.index())
     }
 
-    /// How many blocks it has; it costs little, too.
+    /// Number of blocks of an entry, without unpacking it.
     pub(crate) fn blocks_of(&self, id: EntryId) -> usize {
         self.entries.blocks(id.index())
     }
 
-    /// The sub-agent that the entry belongs to; it costs little, too.
+    /// Lane of an entry, without unpacking it.
     pub fn lane_at(&self, id: EntryId) -> Option<&Name> {
         self.entries.lane(id.index())
     }
 
-    /// Packs entries that nobody looked at for a while. To be called now and then, while no entry is being
-    /// looked at: what is looked at is unpacked, and takes several times the room.
+    /// Packs pages that were not used for a while. Call it regularly, but not during a pass over
+    /// entries: access unpacks a page, which then takes several times the memory.
     pub(crate) fn tidy(&mut self) {
         self.entries.tidy(&|key| self.index.print(key));
     }
 
-    /// Packs all entries that can be packed: nothing will be looked at for a while.
+    /// Packs all pages that can be packed; for sessions that will be idle.
     pub fn pack(&mut self) {
         self.entries.pack(&|key| self.index.print(key));
     }
 
-    /// Pages of entries that stand open.
+    /// Number of unpacked pages.
     #[cfg(test)]
     pub(crate) fn open_pages(&self) -> usize {
         self.entries.open_pages()
@@ -289,8 +292,8 @@ impl Transcript {
         self.order.iter().filter_map(|id| self.get(*id))
     }
 
-    /// What comes next in the order from a place on, and is no more work than so many plain entries are: a large one
-    /// counts as many. One at least, if there is one.
+    /// The next entries of the order from a position on, limited to the work of `most` plain
+    /// entries: large entries count as several. At least one, if there is one.
     pub(crate) fn portion(&self, from: usize, most: usize) -> &[EntryId] {
         let rest = self.order.get(from..).unwrap_or_default();
         let mut left = most.max(1);
@@ -307,12 +310,13 @@ impl Transcript {
         rest.get(..count).unwrap_or_default()
     }
 
-    /// How many ids were given to entries.
+    /// Number of ids assigned so far.
     pub(crate) fn ids(&self) -> usize {
         self.entries.len()
     }
 
-    /// Ids from one on that are no more work than so many plain entries are. One at least, if there is one.
+    /// Ids from `from` on, limited to the work of `most` plain entries. At least one, if there is
+    /// one.
     pub(crate) fn ids_from(
         &self,
         first: usize,
@@ -326,12 +330,12 @@ impl Transcript {
         })
     }
 
-    /// The place of an entry in the order.
+    /// Position of an entry in the order.
     pub(crate) fn place_of(&self, id: EntryId) -> Option<usize> {
         self.order.place_of(id)
     }
 
-    /// What stands behind an entry in its lane, and no more than so many entries behind it.
+    /// Entries after an entry in its lane, limited to a number of entries.
     pub(crate) fn behind_in_lane(
         &self,
         id: EntryId,
@@ -344,7 +348,7 @@ impl Transcript {
         own.filter_map(|other| Some((*other, self.get(*other)?)))
     }
 
-    /// Entries with calls of this id.
+    /// Entries with calls of this id, in file order.
     pub(crate) fn entries_with_call(&self, call: &Key) -> &[EntryId] {
         self.pairs.entries_with(call)
     }
@@ -354,13 +358,13 @@ impl Transcript {
         self.pairs.several_in(call, lane)
     }
 
-    /// Entries and blocks that were looked at to find the places of what came, and records to find what was left: what
-    /// taking it costs, whatever machine it runs on.
+    /// Entries, blocks and records visited so far to apply batches and to derive branches: the cost
+    /// of `apply` independent of the machine.
     pub fn work(&self) -> u64 {
         self.work
     }
 
-    /// How often it was changed.
+    /// Number of changes so far.
     pub(crate) fn changes(&self) -> u64 {
         self.changes
     }
@@ -375,32 +379,32 @@ impl Transcript {
         &self.meta
     }
 
-    /// What became of the records.
+    /// Fates of the records.
     pub fn tally(&self) -> &Tally {
         &self.tally
     }
 
-    /// What was odd.
+    /// Notices about odd records.
     pub fn notices(&self) -> &[Notice] {
         &self.notices
     }
 
-    /// What was spent; of several sessions that are read as one see [`Transcript::parts`].
+    /// Usage of the whole session; for several joined sessions see [`Transcript::parts`].
     pub fn totals(&self) -> &Totals {
         &self.ledger.totals
     }
 
-    /// Usage that was recorded beside the entries, in no order.
+    /// Usage recorded outside the entries, unordered.
     pub fn asides(&self) -> impl Iterator<Item = (&Key, &Aside)> {
         self.ledger.asides.iter()
     }
 
-    /// Turns of the main lane, or of all sessions, by where they begin; see [`Transcript::settle`].
+    /// Turns of the main lane, or of all joined sessions, by position; see [`Transcript::settle`].
     pub fn turns(&self) -> &[Turn] {
         &self.turns.list
     }
 
-    /// The turn that the entry at this place of the order belongs to.
+    /// Index of the turn of the entry at this position.
     pub(crate) fn turn_at(&self, place: usize) -> Option<usize> {
         if !self.is_joined() {
             return self.turns.at(0, place);
@@ -409,7 +413,7 @@ impl Transcript {
         self.turns.at(session, place)
     }
 
-    /// The numbers of the turns of one of several sessions; of all, if there is only one.
+    /// Indexes of the turns of a joined session; all turns, if there is only one session.
     pub(crate) fn turns_of(&self, session: usize) -> &[usize] {
         self.turns.of_session(session)
     }
@@ -419,8 +423,8 @@ impl Transcript {
         self.turns.beside(number, 1)
     }
 
-    /// Places of the order from the prompt of a turn up to the next one of its session. Between them stands what other
-    /// lanes and sessions said.
+    /// Positions from the prompt of a turn up to the next prompt of its session. Entries of other
+    /// lanes and sessions may be between.
     pub(crate) fn places_of_turn(&self, number: usize) -> Range<usize> {
         let first = self.turns().get(number).map_or(0, |turn| turn.first);
         first
@@ -429,30 +433,32 @@ impl Transcript {
                 .map_or(self.order.len(), |next| next.first)
     }
 
-    /// The turn before of the same session.
+    /// The previous turn of the same session.
     pub(crate) fn turn_before(&self, number: usize) -> Option<usize> {
         self.turn_at(self.turns.beside(number, -1)?.first)
     }
 
-    /// Whether no turn of the same session comes after one; after none at all, if there is none.
+    /// Whether it is the last turn of its session; for `None`, whether there is no turn.
     pub(crate) fn is_newest_turn(&self, number: Option<usize>) -> bool {
         number.map_or(self.turns().is_empty(), |number| {
             self.turn_after(number).is_none()
         })
     }
 
-    /// The newest answer of a lane, unless the history was shortened since. The model was asked again after all
-    /// others: calls of theirs that have no result will have none. Known when the transcript is settled.
+    /// The latest answer of a lane, unless the history was shortened after it. Calls of earlier
+    /// answers without a result will not get one, because another request followed. Valid after
+    /// [`Transcript::settle`].
     pub(crate) fn latest_answer(&self, lane: Option<&Name>) -> Option<EntryId> {
         self.turns.latest.answer(lane)
     }
 
-    /// How often an entry turned out to be no answer, or no compaction, so that an older answer may be the newest.
+    /// How often an entry stopped being an answer or a compaction, so that the latest answer may be
+    /// an older one.
     pub(crate) fn answers_taken_back(&self) -> u32 {
         self.turns.latest.taken_back
     }
 
-    /// Usage of the last request of the main lane: its prompt is the size of the context.
+    /// Usage of the last request in the main lane: its prompt is the size of the context.
     pub(crate) fn last_request(&self) -> Option<(&Entry, &Usage)> {
         let order: &[EntryId] = if self.is_joined() { &[] } else { &self.order };
         let main = order.iter().rev().filter(|id| self.lane_at(**id).is_none());

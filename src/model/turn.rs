@@ -1,51 +1,50 @@
-//! Turns: a prompt and all that answers it, derived from the order of the main lane, or of that of each session.
+//! Turns: a prompt and everything that answers it, derived from the order of the main lane, or of
+//! that of each joined session.
 
 use super::entry::{BlockKind, Entry, EntryId};
 use super::timestamp::Timestamp;
 use super::tool::{ToolState, is_textual};
 use super::totals::Totals;
 
-/// A prompt with all that follows until the next one of its session.
+/// A prompt with all entries until the next prompt of its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// The prompt.
+    /// The entry of the prompt.
     pub prompt: EntryId,
-    /// Its place in the order of the transcript.
+    /// Position of the prompt in the order of the transcript.
     pub(crate) first: usize,
-    /// Which of several sessions that are read as one it belongs to, from 0.
+    /// Number of the joined session it belongs to, from 0.
     pub(crate) session: usize,
 }
 
-/// What happened in a turn.
+/// Figures of a turn.
 #[derive(Clone, Debug, Default)]
 pub struct TurnFacts {
-    /// Tool calls.
     pub(crate) calls: u32,
-    /// Failed calls.
     pub(crate) failed: u32,
     /// Failed calls and errors.
     pub(crate) errors: u32,
-    /// Calls without a result, but for those written as text, of which no results are recorded.
+    /// Calls without a result, except calls written as text, for which no results are recorded.
     pub(crate) open: u32,
-    /// Calls that have started a sub-agent.
+    /// Calls that started a sub-agent.
     pub(crate) delegated: u32,
-    /// First time seen: that of the prompt, if it has one.
+    /// First timestamp: that of the prompt, if it has one.
     pub(crate) started: Option<Timestamp>,
-    /// Last time seen.
+    /// Last timestamp.
     pub(crate) ended: Option<Timestamp>,
-    /// What was spent.
+    /// Usage.
     pub totals: Totals,
 }
 
 impl TurnFacts {
-    /// Sums up entries.
+    /// The figures of several entries.
     pub(crate) fn of<'a>(entries: impl Iterator<Item = &'a Entry>) -> Self {
         let mut facts = Self::default();
         entries.for_each(|entry| facts.add(entry));
         facts
     }
 
-    /// Adds an entry; it comes later.
+    /// Adds a later entry.
     pub(crate) fn add(&mut self, entry: &Entry) {
         if let Some(usage) = entry
             .usage
@@ -54,11 +53,12 @@ impl TurnFacts {
         {
             self.totals.add(usage, entry.model.as_ref());
         }
-        // What it says stands where it was said first.
+        // A copy is counted at its original.
         if entry.marks.copy {
             return;
         }
-        // Bookkeeping may be of the next turn already: a snapshot stands before the prompt that it was made for.
+        // Bookkeeping may belong to the next turn: a snapshot is recorded before the prompt that it
+        // was made for.
         if !entry.marks.trace && !entry.is_beside() {
             self.started = self.started.or(entry.at);
             self.ended = self.ended.max(entry.end());
@@ -69,7 +69,7 @@ impl TurnFacts {
         }
     }
 
-    /// Adds what happened elsewhere to this; it comes later.
+    /// Adds the figures of later entries.
     pub(crate) fn join(&mut self, later: &Self) {
         self.calls += later.calls;
         self.failed += later.failed;
@@ -81,7 +81,7 @@ impl TurnFacts {
         self.totals.join(&later.totals);
     }
 
-    /// Takes away what was joined before, but for the times of its beginning and its end.
+    /// Subtracts figures that were added, except start and end.
     pub(crate) fn leave(&mut self, other: &Self) {
         self.calls = self.calls.saturating_sub(other.calls);
         self.failed = self.failed.saturating_sub(other.failed);

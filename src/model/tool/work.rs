@@ -1,6 +1,7 @@
-//! Work that goes on after the result of its call: a command in the background, a sub-agent that reports later, a
-//! session that yields and is asked again. The result only acknowledges that it began ([`Work`]); how it went on is
-//! told by other records ([`Update`]), some of which the model got to see and some not.
+//! Work that continues after the result of its call: a command in the background, a sub-agent that
+//! reports later, a session that yields and is polled. The result only acknowledges that it began
+//! ([`Work`]); other records report its progress ([`Update`]), some of which the model saw and some
+//! it did not.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,90 +10,91 @@ use crate::model::body::Key;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
-/// So many records about the same work are kept, and after them its last end: nobody asks so often.
+/// Limit of the stored updates of one work, plus its last end; no agent polls that often.
 const MOST_UPDATES: usize = 1_000;
 
-/// What one program noted so many ms ago another may not know yet.
+/// Time in ms within which another program may not have seen a record yet.
 const ON_ITS_WAY_MS: i64 = 1_000;
 
-/// What a result acknowledges.
+/// Work that a result acknowledges.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Work {
-    /// The agent's id of the work; empty if it gave none.
+    /// The agent's id of the work; empty if it has none.
     pub handle: Key,
     /// Whether the agent records how such work ends.
     pub ends: Ends,
-    /// What was told of it, in the order of the records; what the program noted for itself stands at its time.
+    /// Reports in the order of their records; records that only the program sees are ordered by
+    /// time.
     pub updates: Vec<Update>,
 }
 
-/// Whether an agent records how work ends.
+/// Whether and where an agent records the end of work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ends {
-    /// It does not, or not always: that no end is there says nothing.
+    /// Not at all, or not always: a missing end means nothing.
     #[default]
     Unrecorded,
-    /// In what it answers when the model asks.
+    /// In the result when the model polls.
     Asked,
-    /// Always: it tells the model without being asked.
+    /// Always: it notifies the model.
     Announced,
 }
 
-/// What one record tells of work.
+/// What one record reports on work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Update {
-    /// The key of the entry or of the result that tells it.
+    /// Key of the entry or result that reports.
     pub by: Key,
-    /// When that was recorded.
+    /// Timestamp of the record.
     pub at: Option<Timestamp>,
-    /// Who gets to see the record.
+    /// Who sees the record.
     pub carrier: Carrier,
-    /// How the work ended; nothing if it goes on.
+    /// How the work ended; `None` if it continues.
     pub end: Option<End>,
-    /// Why it ended so, where that is said.
+    /// Reason of the end, if recorded.
     pub reason: Option<Text>,
 }
 
-/// How work ended.
+/// End of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
-    /// How that is to be judged.
+    /// Outcome.
     pub verdict: Verdict,
-    /// The exit code of a command.
+    /// Exit code of a command.
     pub exit: Option<i64>,
-    /// When it ended, where that is recorded apart from the record's own time.
+    /// When it ended, if that differs from the record's timestamp.
     pub at: Option<Timestamp>,
 }
 
-/// Who gets to see what is told of work.
+/// Who sees a report on work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Carrier {
-    /// Nobody but the program: an event, a registry.
+    /// Only the program: an event, a registry.
     Record,
-    /// The same, and the program notes that the model was told: by what may stand elsewhere.
+    /// Only the program, which records that the model was notified, perhaps by another record.
     Delivered,
-    /// Nobody so far: it waits to be told to the model.
+    /// Nobody yet: it is queued for the model.
     Queue,
-    /// The model: it is put into the conversation.
+    /// The model: it is inserted into the conversation.
     Notice,
-    /// The model, because it asked: the result of a call about the work.
+    /// The model, because it polled: the result of a call about the work.
     Poll,
 }
 
 impl Carrier {
-    /// Whether the model gets to see it.
+    /// Whether the model sees it.
     pub(crate) fn is_seen(self) -> bool {
         matches!(self, Self::Delivered | Self::Notice | Self::Poll)
     }
 }
 
-/// What a record names of the work that it tells of. The id of the call goes first; an id of work may be given again,
-/// and stands for the newest.
+/// Which work a record reports on. The id of the call is preferred; ids of work may be reused and
+/// then mean the latest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
-    /// The id of the call that began it.
+    /// Id of the call that began the work.
     pub call: Option<Key>,
-    /// The id of the work.
+    /// Id of the work.
     pub handle: Option<Key>,
 }
 
@@ -113,34 +115,34 @@ impl About {
     }
 }
 
-/// One end of work, and all that tells it.
+/// One end of work, and all updates that report it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ending<'a> {
     verdict: Verdict,
     all: Vec<&'a Update>,
 }
 
-/// The end of work in the background, ready to print: `bash "cargo test" ended`, `exit 1`, `ran 5m01s`.
+/// The end of background work, formatted: `bash "cargo test" ended`, `exit 1`, `ran 5m01s`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EndLine {
-    /// The tool: `bash`.
+    /// Name of the tool: `bash`.
     pub tool: String,
-    /// What its call was about.
+    /// Subject of the call.
     pub about: String,
-    /// What became of it: `ended`.
+    /// Outcome as a verb: `ended`.
     pub verb: &'static str,
-    /// How it ended.
+    /// Outcome.
     pub verdict: Verdict,
-    /// Its exit code, if it is not 0.
+    /// Exit code, if it is not 0.
     pub exit: Option<String>,
-    /// How long it took, and when the model was told.
+    /// Duration, and when the model was notified.
     pub facts: Vec<String>,
-    /// Whether that is worth a second look: late, or never.
+    /// Whether the notification is late or missing, and worth a warning.
     pub is_missed: bool,
 }
 
 impl EndLine {
-    /// All of it, as its row says it.
+    /// The whole text, as in its row.
     pub(crate) fn words(&self) -> String {
         let about = match self.about.as_str() {
             "" => String::new(),
@@ -172,7 +174,7 @@ impl<'a> Ending<'a> {
         end.verdict == self.verdict && !(update.carrier == Carrier::Queue && is_later())
     }
 
-    /// How and when it was, by the first that tells it, and its exit code and its own time if any of them knows them.
+    /// The first report, with the exit code and the time of the end from any report that has them.
     pub(crate) fn first(&self) -> Option<(End, &'a Update)> {
         let first = *self.all.first()?;
         let end = first.end?;
@@ -188,7 +190,7 @@ impl<'a> Ending<'a> {
         ))
     }
 
-    /// What first told the model.
+    /// The first update that notified the model.
     pub(crate) fn delivered(&self) -> Option<&'a Update> {
         let seen = || self.all.iter().copied().filter(|it| it.carrier.is_seen());
         seen()
@@ -196,12 +198,13 @@ impl<'a> Ending<'a> {
             .or_else(|| seen().next())
     }
 
-    /// What stands for all that tells it: what first told the model, if anything did.
+    /// The update that represents the end: the first that notified the model, else the first.
     pub(crate) fn foremost(&self) -> Option<&'a Update> {
         self.delivered().or(self.all.first().copied())
     }
 
-    /// What a record of this key tells of it. What the model got by asking stands with the call that asked.
+    /// The update of the record with this key. Polls are excluded, because they are shown at the
+    /// polling call.
     pub(crate) fn by(&self, key: &Key) -> Option<&'a Update> {
         self.all
             .iter()
@@ -215,8 +218,8 @@ impl Update {
         self.carrier == Carrier::Record && self.at.is_some()
     }
 
-    /// Whether somebody who asked was told that it goes on, after an end of it. What the program noted for itself may not
-    /// have reached who was asked.
+    /// Whether a poll reported that the work continued after `end`. A record that only the program
+    /// sees may not have reached the polled program yet.
     fn says_it_went_on_after(&self, end: &Self) -> bool {
         let on_its_way = if end.carrier == Carrier::Record {
             ON_ITS_WAY_MS
@@ -228,21 +231,21 @@ impl Update {
             && times.is_some_and(|(at, ended)| at.0 > ended.0 + on_its_way)
     }
 
-    /// Whether it tells that work that had ended was taken up again.
+    /// Whether it reports that ended work was resumed.
     fn takes_up(&self) -> bool {
         self.end.is_none() && matches!(self.carrier, Carrier::Record | Carrier::Delivered)
     }
 }
 
 impl End {
-    /// Whether another end cannot be told of the same work.
+    /// Whether another end contradicts this one.
     fn is_other(self, other: Self) -> bool {
         let codes = self.exit.zip(other.exit);
         self.verdict != other.verdict || codes.is_some_and(|(one, other)| one != other)
     }
 
-    /// How work ended, by the word of the agent for how it stands and the exit code of a command; without a word it
-    /// ended. Nothing if it goes on.
+    /// Converts an agent's status word and an exit code; without a word the work ended. `None` if
+    /// it continues.
     pub(crate) fn by_word(word: Option<&str>, exit: Option<i64>) -> Option<Self> {
         let verdict = match word.unwrap_or("completed").to_ascii_lowercase().as_str() {
             "completed" | "complete" | "done" | "exited" | "finished" | "success" | "succeeded" => {
@@ -268,7 +271,8 @@ impl End {
 }
 
 impl End {
-    /// The same for work with several parts: it goes on while one of them does, and the worst of them counts.
+    /// As [`Self::by_word`] for work with several parts: it continues while any part does, and the
+    /// worst outcome counts.
     pub(crate) fn by_words(words: &[&str], exit: Option<i64>) -> Option<Self> {
         let mut ends = words.iter().map(|word| Self::by_word(Some(word), exit));
         let Some(mut worst) = ends.next() else {
@@ -287,7 +291,7 @@ impl End {
 }
 
 impl Work {
-    /// What a result says that began work of this id.
+    /// Work of this id, without reports.
     pub(crate) fn begun(handle: Key, ends: Ends) -> Self {
         Self {
             handle,
@@ -296,15 +300,16 @@ impl Work {
         }
     }
 
-    /// The ends that are told of it, each with what tells it. What was taken up again ends anew: a record says so, another
-    /// end is told, or one is put into the queue after the model had notice of the one before.
+    /// All ends, each with the updates that report it. Resumed work ends again: a record says that
+    /// it was resumed, reports another outcome, or is queued after the model was notified of the
+    /// previous end.
     pub fn endings(&self) -> Vec<Ending<'_>> {
         let mut endings: Vec<Ending<'_>> = Vec::new();
         let mut is_again = false;
         for update in &self.updates {
             let Some(end) = update.end else {
                 is_again |= update.takes_up();
-                // A notice behind an end that does not say how the work stands tells the model of that.
+                // A notice after an end that has no status notifies the model of that end.
                 let before = endings.last_mut();
                 if let Some(ending) = before.filter(|_| update.carrier == Carrier::Notice) {
                     ending.all.push(update);
@@ -326,13 +331,13 @@ impl Work {
         endings
     }
 
-    /// How it ended, and who tells it first. The last end counts.
+    /// The last end, and the update that reported it first.
     pub fn completed(&self) -> Option<(End, &Update)> {
         self.endings().pop()?.first()
     }
 
-    /// Two records of which one cannot be right: it ended, and then it went on or ended otherwise, though nothing tells
-    /// that it was taken up again.
+    /// Two updates that contradict each other: the work ended, and then continued or ended
+    /// otherwise, although no record says that it was resumed.
     pub(crate) fn contradiction(&self) -> Option<(&Update, &Update)> {
         let mut records: Vec<&Update> = self
             .updates
@@ -347,7 +352,7 @@ impl Work {
                 (None, Some((first, _))) if update.says_it_went_on_after(first) => {
                     return Some((first, update));
                 }
-                // What the model stopped may have ended by itself before that.
+                // Work that the model stopped may have ended by itself before.
                 (Some(_), Some((first, before)))
                     if first.carrier == Carrier::Poll && before.verdict == Verdict::Stopped => {}
                 (Some(end), Some((first, before))) if before.is_other(end) => {
@@ -360,38 +365,39 @@ impl Work {
         None
     }
 
-    /// Why it ended as it did, as the first says that knows.
+    /// Reason of the end, from the first update that has one.
     pub(crate) fn reason(&self) -> Option<&Text> {
         let last = self.endings().pop()?;
         last.all.iter().find_map(|update| update.reason.as_ref())
     }
 
-    /// What first told the model of the end.
+    /// The first update that notified the model of the end.
     pub fn delivered(&self) -> Option<&Update> {
         self.endings().pop()?.delivered()
     }
 
-    /// Whether it is recorded what the model is told of it: where it is not, nothing that is missing says anything.
+    /// Whether the agent records notifications of the model; if not, a missing one means nothing.
     pub(crate) fn is_reported(&self) -> bool {
         self.ends != Ends::Unrecorded || self.is_queued()
     }
 
-    /// Whether its end was put into the queue of what is told to the model.
+    /// Whether its end was queued for the model.
     pub(crate) fn is_queued(&self) -> bool {
         self.updates
             .iter()
             .any(|update| update.carrier == Carrier::Queue && update.end.is_some())
     }
 
-    /// When the model asked how it stands.
+    /// Updates by which the model polled the work.
     pub fn polls(&self) -> impl Iterator<Item = &Update> {
         self.updates
             .iter()
             .filter(|update| update.carrier == Carrier::Poll)
     }
 
-    /// Where an update is inserted. What the program noted for itself may be in another file, so it stands by its time:
-    /// before all others that are not earlier. The order does not depend on which file is read first.
+    /// Index at which to insert an update. Records that only the program sees may be in another
+    /// file, so they are ordered by time, before all others that are not earlier. The order does
+    /// not depend on which file is read first.
     fn place_of(&self, update: &Update) -> usize {
         let is_after = |other: &Update, note: &Update| other.at >= note.at;
         let others_end = self
@@ -413,7 +419,7 @@ impl Work {
         limit - later.count()
     }
 
-    /// Takes in what a record tells. Whether that is news.
+    /// Adds or replaces an update. Returns whether anything changed.
     pub(crate) fn take_in(&mut self, update: Update) -> bool {
         let is_full = self.updates.len() >= MOST_UPDATES;
         match self.updates.iter_mut().find(|known| known.by == update.by) {

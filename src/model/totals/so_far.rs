@@ -1,6 +1,7 @@
-//! What a session had cost at a time between two at which its agent recorded that.
+//! Estimates the usage of a session at a time between two recorded totals.
 //!
-//! Invariant: no less than what was recorded before, and no more than what was recorded after, if anything was.
+//! Invariant: the estimate is no less than the total recorded before, and no more than that
+//! recorded after, if there is one.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -9,26 +10,26 @@ use super::Tokens;
 use crate::model::text::Name;
 use crate::model::usage::Usage;
 
-/// What all of it had cost, by model; what is of no model stands under an empty name.
+/// Usage by model; usage of no model has an empty name.
 pub(crate) type Sums = [(Name, Usage)];
 
-/// What a session asked for, and the sums that it recorded.
+/// Requests of a session, and the totals that it recorded.
 pub(crate) struct RequestLog<'s, R> {
-    /// Its requests in order, each with its model and its tokens.
+    /// Requests in order, each with its model and tokens.
     pub(crate) requests: Vec<(R, &'s Name, Tokens)>,
-    /// What all had cost after so many of them.
+    /// Recorded totals, each with the number of requests before it.
     pub(crate) sums: Vec<(usize, &'s Sums)>,
 }
 
-/// A request between the two.
+/// A request between two totals.
 struct Step<'s> {
     model: &'s Name,
     tokens: Tokens,
-    /// Whether it was made by the time in question.
+    /// Whether it was made before the time of the estimate.
     is_before: bool,
 }
 
-/// The tokens of a record of usage by what they cost.
+/// Tokens of a usage record by price.
 pub(crate) fn tokens(usage: &Usage) -> Tokens {
     let written = usage.cache_write.unwrap_or(0);
     let long = usage.cache_write_1h.unwrap_or(0).min(written);
@@ -41,8 +42,8 @@ pub(crate) fn tokens(usage: &Usage) -> Tokens {
     ]
 }
 
-/// How many requests a session had made when another one went on from it, and what it had cost by then: no later sum has
-/// less in it, of the session or of the other one.
+/// Number of requests that a session had made when it was forked, and its estimated usage then,
+/// which is at most that of every later total of the session or the fork.
 pub(crate) fn when_forked<R: Copy + Eq + Hash>(
     own: &RequestLog<'_, R>,
     fork: &RequestLog<'_, R>,
@@ -64,7 +65,7 @@ pub(crate) fn when_forked<R: Copy + Eq + Hash>(
         });
         recorded.push(between(before, after, &steps.collect::<Vec<_>>()));
     }
-    // What both have made, and what the fork has, is in the sums of that.
+    // The requests common to both, and those of the fork, are in the fork's totals.
     let known = own.requests.get(..begin).unwrap_or_default();
     let known: HashSet<R> = known.iter().map(|one| one.0).collect();
     let is_own = |one: &(R, &Name, Tokens)| own_requests.contains(&one.0);
@@ -85,7 +86,7 @@ pub(crate) fn when_forked<R: Copy + Eq + Hash>(
     Some((made, sums))
 }
 
-/// What both have.
+/// The minimum of two sums, for models in both.
 fn least(one: Vec<(Name, Usage)>, other: Vec<(Name, Usage)>) -> Vec<(Name, Usage)> {
     let both = one.into_iter().filter_map(|(model, mut sum)| {
         let (_, other) = other.iter().find(|(name, _)| *name == model)?;
@@ -106,8 +107,8 @@ fn least(one: Vec<(Name, Usage)>, other: Vec<(Name, Usage)>) -> Vec<(Name, Usage
     both.collect()
 }
 
-/// What it had cost after those of the steps that were made by then. What no request tells of, as of helpers, is divided as
-/// the price of the requests is.
+/// Estimated usage after the steps before the time. Usage without requests, as of helpers, is split
+/// in proportion to the price of the requests.
 fn between(before: Option<&Sums>, after: &Sums, steps: &[Step<'_>]) -> Vec<(Name, Usage)> {
     let before = before.unwrap_or_default();
     let sum = |model: Option<&Name>, all: bool| {
@@ -123,7 +124,7 @@ fn between(before: Option<&Sums>, after: &Sums, steps: &[Step<'_>]) -> Vec<(Name
     let of_model = |(model, later): &(Name, Usage)| {
         let [made, all] = [sum(Some(model), false), sum(Some(model), true)];
         let share = match price(&all) {
-            // Nothing says when a model was asked of which no request is here.
+            // The time of usage is unknown for a model without requests here.
             0 => (price(&sum(None, false)), price(&sum(None, true))),
             all => (price(&made), all),
         };
@@ -152,7 +153,7 @@ fn between(before: Option<&Sums>, after: &Sums, steps: &[Step<'_>]) -> Vec<(Name
     after.iter().map(of_model).collect()
 }
 
-/// How prices of tokens are to each other with most models, in units of a twentieth of a token of input.
+/// Typical relative prices of tokens, in twentieths of an input token.
 fn price(tokens: &Tokens) -> u64 {
     let terms = tokens.iter().zip([20, 100, 2, 25, 40]);
     terms.fold(0, |sum, (count, price)| {

@@ -1,36 +1,36 @@
-//! Parts of what was spent that are held against each other: of one session all of it, of several that are read as one
-//! what each of those spent that sum up their runs, and what all others did.
+//! Parts of the usage that are compared separately: for one session all of it; for several joined
+//! sessions that of each session with run totals, and that of all others.
 //!
-//! Two files may tell of the same session, as the output of a run and what its agent kept of it. Where all requests of the
-//! run were told by another file, or the run's tells of none, they are one part; and so are copies of a session whose agent
-//! tells what all of it came to so far. What a session goes on from is in its own sum: what that had cost by then is the
-//! other one's, or its requests are one part with it. Of two that go on from the same, the sum of one
-//! leaves what both have to the other.
+//! Two files may record the same session, as the output of a run and the agent's own file do. If
+//! all requests of the run are recorded by the other file, or the run has no requests, they are one
+//! part; so are copies of a session whose agent records running totals. A running total includes
+//! that of the session it was forked from: that share is subtracted and counted with the other
+//! session, or both are one part. Of two sessions forked from the same one, only one total keeps
+//! the shared usage.
 //!
-//! Invariant: each record of usage is in one part.
+//! Invariant: each usage record is in exactly one part.
 
 use std::borrow::Cow;
 
 use super::Transcript;
 use crate::model::totals::Totals;
 
-/// A part of what was spent.
+/// A part of the usage.
 pub(crate) struct Part<'t> {
-    /// The sessions that spent it, by their numbers; none if there is only one.
+    /// Numbers of the sessions in it; empty if there is only one session.
     sessions: Vec<usize>,
-    /// What it comes to.
     pub(crate) totals: Cow<'t, Totals>,
 }
 
 impl Part<'_> {
-    /// Whether a session, or the only one, is in it.
+    /// Whether it includes a session; `None` is the only one.
     pub(crate) fn has(&self, session: Option<usize>) -> bool {
         session.is_none_or(|session| self.sessions.contains(&session))
     }
 }
 
 impl Transcript {
-    /// What was spent, by parts.
+    /// The usage, by parts.
     pub(crate) fn parts(&self) -> Vec<Part<'_>> {
         let spent = &self.ledger.sessions;
         let whole = |sessions| Part {
@@ -48,11 +48,12 @@ impl Transcript {
                 .get(session)
                 .map_or(&[][..], |lane| &lane.shares)
         };
-        // This one's sum has in it what it went on from, and what that spent besides is known to be in none.
+        // The running total of `session` includes what it shares with `other`, and nothing else
+        // includes the rest of `other`.
         let has_its = |session: usize, other: usize| {
             shares(session).iter().any(|share| share.session == other)
         };
-        // That sum may have been counted with another one that has it, too.
+        // The share of another running total that includes this one may have been counted already.
         let counted = |session: usize| {
             let sums = shares(session)
                 .iter()

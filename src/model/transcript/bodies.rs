@@ -1,4 +1,4 @@
-//! Bodies come back from disk, and go when memory is short.
+//! Contents of bodies: filled from disk, and released when memory is short.
 
 use super::Transcript;
 use super::pages::held_bytes;
@@ -7,7 +7,7 @@ use crate::model::entry::EntryId;
 use crate::model::record::Origin;
 
 impl Transcript {
-    /// Puts contents back that were away. Returns the entries that changed their looks.
+    /// Puts contents that were read from disk into their bodies. Returns the entries that changed.
     pub fn fill(&mut self, ids: &[EntryId], contents: &[(Origin, Vec<Held>)]) -> Vec<EntryId> {
         let mut filled = Vec::new();
         for id in ids {
@@ -37,9 +37,10 @@ impl Transcript {
         filled
     }
 
-    /// If more than `budget` bytes of bodies are held, lets go of them, oldest entries first, until a
-    /// quarter of the budget is free: so the walk over all entries is rare. Entries for which `keeps`
-    /// says so are spared; what came through a pipe stays, for nothing could bring it back.
+    /// If more than `budget` bytes of bodies are in memory, releases them, oldest entries first,
+    /// until a quarter of the budget is free, so that this pass over all entries is rare. Entries
+    /// for which `keeps` returns true are spared; bodies from a pipe stay, because they cannot be
+    /// read again.
     pub fn release(&mut self, budget: u64, keeps: impl Fn(EntryId) -> bool) {
         if self.held_bytes <= budget || self.is_piped {
             return;

@@ -1,4 +1,4 @@
-//! What is derived from the order and the links of the entries: turns and branches.
+//! Derives turns and branches from the order and the links of the entries.
 
 use super::Transcript;
 use crate::model::body::Key;
@@ -9,12 +9,12 @@ use crate::model::entry::{EntryId, Marks};
 use crate::model::fingerprint::Print;
 use crate::model::timestamp::Timestamp;
 
-/// As many records as are looked at above a new one.
+/// Limit of ancestors to check above a new record.
 const FAR: usize = 1_000;
 
 impl Transcript {
-    /// Brings turns and branches up to date; to be called once after the batches of a moment. What came
-    /// on top costs no more in a long session than in a short one.
+    /// Updates turns and branches; call it once after a series of batches. The cost of appended
+    /// entries does not depend on the length of the session.
     pub fn settle(&mut self) {
         self.turns.follow(&self.order, &self.entries, &self.lanes);
         self.settle_branches();
@@ -28,41 +28,41 @@ impl Transcript {
         }
     }
 
-    /// Whether turns or branches must be found from the beginning again.
+    /// Whether turns or branches must be derived from scratch.
     pub(crate) fn settles_anew(&self) -> bool {
         self.lineage.is_stale || self.turns_settle_anew()
     }
 
-    /// Whether the turns and the newest answers are those of all entries that are there.
+    /// Whether turns and latest answers cover all entries.
     pub(crate) fn knows_turns(&self) -> bool {
         self.turns.known == self.order.len()
     }
 
-    /// Whether turns must be.
+    /// Whether turns must be derived from scratch.
     pub(crate) fn turns_settle_anew(&self) -> bool {
         self.turns.known == 0 && !self.order.is_empty()
     }
 
-    /// What the session left behind; see [`Transcript::settle`].
+    /// The abandoned branches; see [`Transcript::settle`].
     pub fn branches(&self) -> &Branches {
         &self.lineage.branches
     }
 
-    /// How often they changed.
+    /// How often the branches changed.
     pub(crate) fn branches_changed(&self) -> u32 {
         self.lineage.changed
     }
 
-    /// Entries of the main lane as they were when the session left a branch: what the model saw at its
-    /// end. Nothing if there is no branch of this number.
+    /// Entries of the main lane at the moment when the session abandoned a branch: what the model
+    /// saw at its end. `None` if there is no branch of this number.
     pub(crate) fn seen_on(&self, number: usize) -> Option<Vec<EntryId>> {
         let list = &self.branches().list;
         let left = list.get(number.checked_sub(1)?)?;
         Some(self.with_links(|links| branches::seen_at_end(left, list, links)))
     }
 
-    /// When the session left a branch: the time of the entry with which it went on, else of the last
-    /// one on the branch.
+    /// When the session abandoned a branch: the timestamp of the entry with which it continued,
+    /// else of the last entry of the branch.
     pub(crate) fn left_at(&self, branch: &Branch) -> Option<Timestamp> {
         let at = |id: EntryId| {
             self.get(id)
@@ -88,27 +88,28 @@ impl Transcript {
         self.lineage.is_linked_tree
     }
 
-    /// Whether links of records can tell anything.
+    /// Whether there are links between records.
     pub(crate) fn has_links(&self) -> bool {
         self.lineage.has_links()
     }
 
-    /// How often a link changed that had been recorded, or an entry whose links are known.
+    /// How often a recorded link, or an entry with recorded links, changed.
     pub(crate) fn relinked(&self) -> u32 {
         self.lineage.relinked
     }
 
-    /// What stands for the key of a record, as long as the transcript is there.
+    /// Fingerprint of a record's key; stable for the lifetime of the transcript.
     pub fn print_of(&self, key: &str) -> Print {
         self.index.print(key)
     }
 
-    /// The entry whose key has this fingerprint.
+    /// The entry with this fingerprint of its key.
     pub(crate) fn find_print(&self, key: Print) -> Option<EntryId> {
         self.index.values.get(&key).copied()
     }
 
-    /// Whether a record of this key is known, as an entry or as a link, and its parent.
+    /// The parent of a record that is an entry or a link; the outer `None` if there is no such
+    /// record.
     pub fn parent_of(&self, key: Print) -> Option<Option<Print>> {
         match self.find_print(key) {
             Some(id) => Some(self.entries.parent(id.index(), &|key| self.print_of(key))),
@@ -129,12 +130,14 @@ impl Transcript {
         self.lineage.add_link(prints.0, prints.1);
     }
 
-    /// A record is the last one now. If it does not go on from the one before, that was left.
+    /// Makes a record the last one. If it does not continue from the previous last record, that one
+    /// was abandoned.
     pub(super) fn lead(&mut self, key: &Key, parent: Option<&Key>) {
         self.lineage.lead(key, parent, self.order.remaining());
     }
 
-    /// Notes a new record of the main lane, before it takes its place; a link has no marks.
+    /// Updates the branches with a new record of the main lane, before it is added; a link has no
+    /// marks.
     pub(super) fn grow_branches(
         &mut self,
         key: Print,
@@ -160,8 +163,8 @@ impl Transcript {
         self.lineage.grow(&new, is_known);
     }
 
-    /// Whether what hangs below this record goes on from what was left. Of what hangs far below all entries nobody
-    /// knows that.
+    /// Whether this record descends from an abandoned entry; `None` if it is too far below all
+    /// entries to tell.
     fn is_below_abandoned(&self, record: Option<Print>) -> bool {
         let mut at = record;
         for _ in 0..FAR {
@@ -175,7 +178,7 @@ impl Transcript {
         true
     }
 
-    /// Lends the links of all records; what is packed stays so.
+    /// Calls `work` with the links of all records, without unpacking entries.
     fn with_links<T>(&self, work: impl FnOnce(&Links<'_>) -> T) -> T {
         let print = |key: &Key| self.print_of(key);
         let mut keys: Vec<Option<Print>> = vec![None; self.entries.len()];

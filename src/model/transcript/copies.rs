@@ -1,8 +1,8 @@
-//! Copies: what the file of one lane repeats of another lane's history.
+//! Copies: entries of another lane's history that the file of a lane repeats.
 //!
-//! **An entry belongs to one lane.** A copy is no second entry and spends nothing; it may only tell the end of an answer
-//! of which its own file has the beginning. Which record is a copy its decoder knows; whatever came first, the entry
-//! stands where its own lane said it.
+//! **An entry belongs to one lane.** A copy is no second entry and has no usage of its own; it can
+//! only complete the usage of an answer of which its own file has the beginning. The decoder knows
+//! which record is a copy; whichever came first, the entry ends in the lane that said it.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 
-/// What tells one thing that is not understood from another one: when it was written, and its title.
+/// Identity of an aside: timestamp and title.
 pub(super) type Aside = (Timestamp, Text);
 
 fn asides(entry: &Entry) -> impl Iterator<Item = Aside> {
@@ -33,7 +33,7 @@ fn aside(at: Option<Timestamp>, block: &Block) -> Option<Aside> {
 }
 
 impl Transcript {
-    /// Takes back what a file brought a lane before this record.
+    /// Removes the entries that a file brought to a lane before this record.
     pub(super) fn retire_copies(
         &mut self,
         lane: Option<&Name>,
@@ -80,8 +80,8 @@ impl Transcript {
         self.leave_asides(left, before, touched);
     }
 
-    /// Nobody knows whether what is not understood is repeated: of these entries it stays, unless another file has the
-    /// like of the same time.
+    /// Retains the asides of removed copies, because it is unknown whether they are repetitions,
+    /// unless another file has an aside of the same identity.
     fn leave_asides(&mut self, left: Vec<Entry>, before: Origin, touched: &mut Touched) {
         if left.is_empty() {
             return;
@@ -119,7 +119,7 @@ impl Transcript {
         }
     }
 
-    /// Takes back an entry, and what its file brought its lane before.
+    /// Removes an entry, and the entries that its file brought to its lane before it.
     pub(super) fn retire_with(&mut self, key: &Key, touched: &mut Touched) {
         let Some(entry) = self.index.get(key).and_then(|id| self.get(*id)) else {
             return;
@@ -135,7 +135,7 @@ impl Transcript {
         );
     }
 
-    /// Takes in what a copy of an entry says was spent for it, now or when the entry comes.
+    /// Applies the usage that a copy of an entry records, now or when the entry comes.
     pub(super) fn complete(&mut self, of: &Key, usage: Box<Usage>, touched: &mut Touched) {
         let Some(id) = self.index.get(of).copied() else {
             let known = self.copied.remove(of);
@@ -143,7 +143,7 @@ impl Transcript {
                 .extend(richer(known, Some(usage), true).map(|usage| (of.clone(), usage)));
             return;
         };
-        // What another session spent for it is not spent here.
+        // Without usage of its own, the entry was paid for by another session.
         let Some(entry) = self
             .entries
             .get_mut(id.index())
@@ -167,7 +167,8 @@ impl Transcript {
         }
     }
 
-    /// Gives a new entry what copies of it said before it came.
+    /// Applies the usage that copies recorded before the entry came, and removes retained asides
+    /// that it repeats.
     pub(super) fn adopt_copies(&mut self, entry: &mut Entry, touched: &mut Touched) {
         if !self.left.is_empty() && !entry.marks.copy {
             let known: Vec<Key> = asides(entry)

@@ -1,42 +1,42 @@
-//! A session that is read anew because its file was written anew: into a transcript of its own, which takes the place of
-//! the one that is shown when it is complete.
+//! Reads a rewritten session into a second transcript, which replaces the shown one when it is
+//! complete.
 //!
-//! Ids are given in the order of reading. So where a file only grew, all entries have the ids that they had, and whoever
-//! goes by ids need not look for anything.
+//! Ids are assigned in the order of reading. So if a file only grew, all entries have their
+//! previous ids, and nothing that is indexed by id must be updated.
 //!
-//! Invariant: entries are compared while they are at hand, batch by batch: later they are packed.
+//! Invariant: entries are compared batch by batch while they are unpacked; later they are packed.
 
 use std::collections::BTreeMap;
 
 use super::{Touched, Transcript};
 use crate::model::entry::{EntryId, Marks};
 
-/// How an entry that is read anew differs from the one that is shown.
+/// Difference of an entry between the two transcripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Difference {
-    /// It was not there.
+    /// The shown transcript does not have it.
     New,
-    /// It says something else.
+    /// Its content differs.
     Changed,
-    /// It says the same, and stands elsewhere in the file.
+    /// Its content is equal, but its position in the file differs.
     Moved,
 }
 
-/// What differs in a transcript that is read anew from the one that is shown meanwhile.
+/// Differences of the second transcript from the shown one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Differences(BTreeMap<EntryId, Difference>);
 
-/// A transcript has taken the place of another one.
+/// Result of replacing a transcript.
 #[derive(Debug)]
 pub(crate) struct Replaced {
-    /// What in it is new, or says something else; by its own ids.
+    /// New and changed entries, by their new ids.
     pub(crate) touched: Touched,
-    /// The one that was shown, if entries had other ids there.
+    /// The previous transcript, if ids of entries changed.
     pub(crate) before: Option<Box<Transcript>>,
 }
 
 impl Differences {
-    /// Takes in what a batch has touched in the new transcript.
+    /// Compares the entries that a batch touched in the new transcript.
     pub(crate) fn note(&mut self, shown: &Transcript, now: &Transcript, touched: &Touched) {
         let mut passing = shown.passing();
         for id in touched
@@ -59,7 +59,7 @@ impl Differences {
         }
     }
 
-    /// The new transcript is complete and takes the place of the one that is shown.
+    /// Replaces the shown transcript by the new one, which is complete.
     pub(crate) fn replace(self, shown: &mut Transcript, mut now: Transcript) -> Replaced {
         now.settle();
         let such = |wanted: Difference| {
@@ -86,7 +86,8 @@ impl Differences {
     }
 }
 
-/// Whether all entries of a transcript have their ids, places and lanes in another one, and its branches are the same.
+/// Whether all entries have the same ids, positions and lanes in both transcripts, and the branches
+/// are equal.
 fn goes_on(before: &Transcript, now: &Transcript, changed: &[EntryId]) -> bool {
     let is_hidden =
         |transcript: &Transcript, id| transcript.marks(id).is_some_and(Marks::is_hidden);

@@ -1,17 +1,17 @@
-//! The end of a transcript: what its main lane said last, and whether that was that it ended.
+//! The end of a transcript: the last message of a lane, and whether the session ended.
 
 use super::Transcript;
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role, Stop};
 use crate::model::text::Name;
 
 impl Transcript {
-    /// What the main lane says, newest first: no copies, no noise, no abandoned branch. Where several sessions are read
-    /// as one there is none.
+    /// Entries of the main lane, latest first, without copies, noise and abandoned branches. Empty
+    /// if several sessions are joined.
     pub(crate) fn main_lane_backwards(&self) -> impl Iterator<Item = &Entry> {
         self.lane_backwards(None)
     }
 
-    /// The same of a lane; `None` is the main one.
+    /// As [`Self::main_lane_backwards`], for any lane; `None` is the main one.
     pub(crate) fn lane_backwards<'a>(
         &'a self,
         lane: Option<&'a Name>,
@@ -20,7 +20,7 @@ impl Transcript {
             .filter(|entry| !entry.marks.quiet || entry.marks.retried)
     }
 
-    /// The same with what the harness notes for itself.
+    /// As [`Self::lane_backwards`], including bookkeeping of the harness.
     fn all_backwards<'a>(&'a self, lane: Option<&'a Name>) -> impl Iterator<Item = &'a Entry> {
         let abandoned = &self.branches().abandoned;
         let order: &[EntryId] = match lane {
@@ -36,7 +36,7 @@ impl Transcript {
             .filter(|entry| !entry.marks.copy)
     }
 
-    /// Whether the harness notes behind an answer that the turn of its lane is over.
+    /// Whether the harness recorded the end of the turn after an answer.
     pub(crate) fn is_over_behind(&self, lane: Option<&Name>, answer: &Entry) -> bool {
         let ends = |entry: &Entry| {
             let is_time = |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Took(_)));
@@ -47,12 +47,12 @@ impl Transcript {
             .any(ends)
     }
 
-    /// Whether the session says that it ended, and nothing came after that.
+    /// Whether the session's last record says that it ended.
     pub(crate) fn has_ended(&self) -> bool {
         self.meta().live == Some(false) || self.has_lane_ended(None)
     }
 
-    /// Whether a lane says so.
+    /// Whether the lane's last record says that it ended.
     pub(crate) fn has_lane_ended(&self, lane: Option<&Name>) -> bool {
         let last = self.lane_backwards(lane).find_map(Entry::last_word);
         matches!(
@@ -63,14 +63,14 @@ impl Transcript {
 }
 
 impl Entry {
-    /// The last block that says where the work stands.
+    /// The last block that tells the state of the work.
     pub(crate) fn last_word(&self) -> Option<&BlockKind> {
         self.blocks
             .iter()
             .rev()
             .map(|block| &block.kind)
             .find(|kind| match kind {
-                // What no human wrote and the model answers all the same is work to be done, too.
+                // A message that no human wrote but that the model answers is open work, too.
                 BlockKind::Text(_) | BlockKind::Image(_) | BlockKind::Raw(_)
                     if self.from.is_some() =>
                 {

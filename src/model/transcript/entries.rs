@@ -1,4 +1,4 @@
-//! Entries come, are sent again in pieces, and go.
+//! Adds, updates and removes entries.
 
 use super::merge::{Extent, merge_blocks, merge_head, move_bodies};
 use super::pages::held_bytes;
@@ -11,8 +11,8 @@ use crate::model::tool::identifies;
 
 impl Transcript {
     pub(super) fn apply_entry(&mut self, new: Entry, touched: &mut Touched) {
-        // A record without a link, such as a damaged line, and a copy, which hangs beside the path, say
-        // nothing of where the branch ends.
+        // A record without a link, such as a damaged line, and a copy, which branches off the path,
+        // do not move the leaf.
         let leads = self.lineage.is_linked_tree
             && new.lane.is_none()
             && new.parent.is_some()
@@ -43,14 +43,15 @@ impl Transcript {
         let id = EntryId(number);
         new.revision = 1;
         new.end_at(None);
-        // Most have one block, for which a growing list takes the memory of four.
+        // Most entries have one block, for which a growing list allocates memory for four.
         new.blocks.shrink_to_fit();
         self.adopt_strays(id, &mut new, touched);
         self.adopt_usage(&mut new, touched);
         self.adopt_copies(&mut new, touched);
         self.note_calls(id, &new, &new.blocks);
         self.see_model(&new);
-        // Few models answer thousands of times, and sums of what was spent keep their names.
+        // Shares the allocation of the model's name: a few models have thousands of answers, and
+        // sums of usage hold the names.
         let models = self.meta.models.iter();
         new.model = models
             .clone()
@@ -76,14 +77,14 @@ impl Transcript {
         self.note_work(id, begun, touched);
     }
 
-    /// Notes calls that an entry has gained.
+    /// Indexes the calls that an entry has gained.
     pub(super) fn note_calls(&mut self, id: EntryId, entry: &Entry, blocks: &[Block]) {
         let entries = &self.entries;
         self.pairs
             .add_calls(id, entry, blocks, &|known| entries.get(known.index()));
     }
 
-    /// Notes the calls of an entry that has others now.
+    /// Indexes the calls of an entry again after a change.
     pub(super) fn change_calls(&mut self, id: EntryId, before: &Entry, entry: &Entry) {
         self.large.forget(id);
         self.pairs.remove_calls(id, before);
@@ -138,7 +139,8 @@ impl Transcript {
         self.note_work(id, begun, touched);
     }
 
-    /// Takes further blocks of a large entry, without a look at those that it has. Gives back what is none.
+    /// Appends further blocks to a large entry without visiting its existing blocks. Returns the
+    /// entry if it is another kind of update.
     fn extend_large(
         &mut self,
         id: EntryId,
@@ -191,7 +193,7 @@ impl Transcript {
         None
     }
 
-    /// An entry belongs to another lane: it has another place in everything that goes by lanes.
+    /// Updates all indexes by lane after an entry changed its lane.
     fn change_lane(&mut self, id: EntryId, before: &Entry, now: &Entry, touched: &mut Touched) {
         self.lanes.hear(now.lane.as_ref(), now.end());
         if before.lane == now.lane {
@@ -208,7 +210,7 @@ impl Transcript {
         self.unsettle();
     }
 
-    /// An entry that was there is another one now.
+    /// Updates the latest answers after an entry changed.
     fn see_boundary_again(&mut self, id: EntryId, before: &Entry, now: &Entry) {
         if let Some(place) = self.place_of(id) {
             self.turns.see_boundary_again((place, id), before, now);
@@ -259,7 +261,7 @@ impl Transcript {
         touched.changed.push(id);
     }
 
-    /// Undoes what a retired entry contributed; its place in the arena stays empty.
+    /// Removes a retired entry from all indexes and sums; its slot in the arena stays empty.
     pub(super) fn forget(&mut self, id: EntryId) {
         let Some(entry) = self.entries.get_mut(id.index()) else {
             return;

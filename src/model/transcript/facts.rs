@@ -1,4 +1,4 @@
-//! Usage that is recorded beside entries, facts about the session, and its lanes.
+//! Applies usage recorded outside entries, metadata and lanes.
 
 use super::ledger::Aside;
 use super::{Touched, Transcript};
@@ -9,14 +9,14 @@ use crate::model::text::Name;
 use crate::model::totals::Totals;
 use crate::model::usage::Usage;
 
-/// Entries at either end that are asked whether they have times.
+/// Number of entries at either end that are checked for timestamps.
 const ASKED: usize = 64;
-/// One of so many is a time here and there.
+/// Divisor: if fewer than one in so many has a timestamp, timestamps are exceptions.
 const FEW: usize = 4;
 
 impl Transcript {
-    /// Whether its first and its newest entries have times: most agents give all of them one, or none. A few among
-    /// many are told where entries are shown in full.
+    /// Whether the first and the latest entries have timestamps. Most agents record them for all
+    /// entries or for none; a few among many are shown only where entries are shown in full.
     pub fn has_times(&self) -> bool {
         let order = self.order();
         let ends = || {
@@ -67,7 +67,7 @@ impl Transcript {
             touched.meta |= self.ledger.take_aside(&of).is_some();
             return;
         }
-        // Sent again with other figures, it stays where it came first.
+        // If it is sent again with other figures, its position stays.
         let after = self
             .ledger
             .asides
@@ -84,8 +84,8 @@ impl Transcript {
         touched.meta = true;
     }
 
-    /// What was recorded of an entry before it came is that entry's, with the model if it names none. What it says itself
-    /// is newer.
+    /// Moves usage that was recorded before its entry came into the entry, with the model if the
+    /// entry has none. Usage in the entry itself takes precedence.
     pub(super) fn adopt_usage(&mut self, entry: &mut Entry, touched: &mut Touched) {
         let Some(before) = self.ledger.take_aside(&entry.key) else {
             return;
@@ -95,7 +95,7 @@ impl Transcript {
         touched.meta = true;
     }
 
-    /// Answers whether a sub-agent is another one now, or belongs elsewhere.
+    /// Applies a change of the metadata. Returns whether a sub-agent's label or call changed.
     pub(super) fn apply_meta(&mut self, edit: MetaEdit) -> bool {
         match edit {
             MetaEdit::Lane { name, label, call } => return self.lanes.note(&name, label, call),

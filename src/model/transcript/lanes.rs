@@ -1,6 +1,6 @@
-//! Sub-agents: who started whom.
+//! Lanes of sub-agents, and the calls that started them.
 //!
-//! Invariant: lanes may name each other in a circle if a file lies; each is shown once.
+//! Invariant: lanes may form a cycle in a damaged file; each is shown once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,22 +11,22 @@ use crate::model::meta::{LaneFacts, Share};
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 
-/// All sub-agents. There may be thousands, so they are found by name and by call without a search.
+/// All lanes. There may be thousands, so there are indexes by name and by call.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lanes {
     list: Vec<LaneFacts>,
     by_name: HashMap<Name, usize>,
-    /// Places in the list, in its order.
+    /// Indexes into the list, in its order.
     by_call: HashMap<Key, Vec<usize>>,
 }
 
 impl Lanes {
-    /// The sub-agent with this name.
+    /// The lane with this name.
     pub(super) fn get(&self, name: &Name) -> Option<&LaneFacts> {
         self.list.get(*self.by_name.get(name)?)
     }
 
-    /// The sub-agent with this name, made if it is new.
+    /// The lane with this name, created if it is new.
     pub(super) fn of(&mut self, name: &Name) -> &mut LaneFacts {
         let place = *self.by_name.entry(name.clone()).or_insert_with(|| {
             self.list.push(LaneFacts {
@@ -47,7 +47,7 @@ impl Lanes {
         &mut self.list[place]
     }
 
-    /// Something was heard of a sub-agent then.
+    /// Updates the latest timestamp of a lane.
     pub(super) fn hear(&mut self, name: Option<&Name>, at: Option<Timestamp>) {
         let known = name.and_then(|name| self.list.get_mut(*self.by_name.get(name)?));
         if let Some(lane) = known {
@@ -55,7 +55,8 @@ impl Lanes {
         }
     }
 
-    /// Which of several sessions a lane belongs to, with its number: the names of its lanes begin with its own.
+    /// The joined session of a lane, and its number: lane names begin with the name of their
+    /// session.
     pub(super) fn session_of(&self, lane: &Name) -> Option<(usize, &LaneFacts)> {
         let sessions = self.list.iter().take_while(|lane| lane.is_session);
         let is_of = |session: &LaneFacts| {
@@ -65,7 +66,7 @@ impl Lanes {
         sessions.enumerate().find(|(_, session)| is_of(session))
     }
 
-    /// The session whose agent somebody speaks to in a lane; the only one in the main lane.
+    /// Number of the joined session whose main agent this lane is; 0 for the main lane.
     pub(super) fn spoken_to(&self, lane: Option<&Name>) -> Option<usize> {
         let Some(lane) = lane else { return Some(0) };
         self.session_of(lane)
@@ -73,7 +74,7 @@ impl Lanes {
             .map(|(number, _)| number)
     }
 
-    /// Whether these are the same sub-agents, whatever their entries are.
+    /// Whether the lanes are equal, apart from their entries.
     pub(super) fn are_same(&self, other: &Self) -> bool {
         let facts = |lane: &LaneFacts| {
             let names = (lane.name.clone(), lane.label.clone(), lane.call.clone());
@@ -89,13 +90,13 @@ impl Lanes {
         self.list.iter().map(facts).eq(other.list.iter().map(facts))
     }
 
-    /// Takes in that a lane serves the session. Answers whether that is new.
+    /// Marks a lane as a helper. Returns whether that is new.
     pub(super) fn note_helper(&mut self, name: &Name) -> bool {
         !std::mem::replace(&mut self.of(name).is_helper, true)
     }
 
-    /// Takes in that a lane is a session by itself, and what is known of it: its name, where it began, which other one
-    /// tells of the same requests, and what it has of older ones. Answers whether any is new.
+    /// Marks a lane as a joined session, with its label, its folder, the session that records the
+    /// same requests, and its shares of older sessions. Returns whether anything changed.
     pub(super) fn note_session(
         &mut self,
         name: &Name,
@@ -117,7 +118,7 @@ impl Lanes {
         is_new
     }
 
-    /// Takes in what is known of a sub-agent. Answers whether it is another one now, or belongs elsewhere.
+    /// Updates label and call of a lane. Returns whether anything changed.
     pub(super) fn note(&mut self, name: &Name, label: Option<Text>, call: Option<Key>) -> bool {
         let lane = self.of(name);
         let is_new = label.as_ref().is_some_and(|label| lane.label != *label)
@@ -142,64 +143,64 @@ impl Lanes {
     }
 }
 
-/// A key of one of several sessions, by its number: what two of them call the same is told apart.
+/// The key with the number of a joined session appended: keys of different sessions may be equal.
 pub(crate) fn key_of_session(key: &Key, session: u32) -> Key {
     Text::clean(&format!("{key}~{}", session + 1))
 }
 
-/// The same key as its file has it.
+/// The key as recorded in its file.
 pub(crate) fn recorded_key(key: &str, is_joined: bool) -> &str {
     let own = key.rsplit_once('~').filter(|_| is_joined);
     own.map_or(key, |(own, _)| own)
 }
 
 impl Transcript {
-    /// A key of an entry or a call as its file has it.
+    /// The key of an entry or call as recorded in its file.
     pub(crate) fn recorded_key<'k>(&self, key: &'k str) -> &'k str {
         recorded_key(key, self.is_joined())
     }
 
-    /// The sub-agents.
+    /// All lanes of sub-agents.
     pub fn lanes(&self) -> &[LaneFacts] {
         &self.lanes.list
     }
 
-    /// The sub-agent whose entries carry this name.
+    /// The lane with this name.
     pub fn lane(&self, name: &Name) -> Option<&LaneFacts> {
         self.lanes.get(name)
     }
 
-    /// Whether somebody speaks to the agent of a lane: to the main one, or to that of one of several sessions.
+    /// Whether a lane is the main lane, or that of a joined session.
     pub(crate) fn is_spoken_to(&self, lane: Option<&Name>) -> bool {
         self.lanes.spoken_to(lane).is_some()
     }
 
-    /// Which of several sessions an entry belongs to, with its number; none if there is only one.
+    /// The joined session of an entry, and its number; `None` if there is only one session.
     pub(crate) fn session_of(&self, id: EntryId) -> Option<(usize, &LaneFacts)> {
         self.session_of_lane(self.lane_at(id)?)
     }
 
-    /// Which of several sessions a lane belongs to, with its number; none if there is only one.
+    /// The joined session of a lane, and its number; `None` if there is only one session.
     pub(crate) fn session_of_lane(&self, lane: &Name) -> Option<(usize, &LaneFacts)> {
         self.lanes.session_of(lane)
     }
 
-    /// The lane of those to whom somebody speaks that an entry belongs to: the main one, or that of its session.
+    /// The main lane of an entry: `None`, or the lane of its joined session.
     pub(crate) fn main_lane_of(&self, id: EntryId) -> Option<&Name> {
         self.session_of(id).map(|(_, session)| &session.name)
     }
 
-    /// Which of several sessions has this key; none if there is only one.
+    /// Number of the joined session with this key; `None` if there is only one session.
     pub(crate) fn session_of_key(&self, key: &Key) -> Option<usize> {
         self.ledger.session_of(key)
     }
 
-    /// Whether several sessions are read as one.
+    /// Whether several sessions are joined.
     pub(crate) fn is_joined(&self) -> bool {
         self.lanes().first().is_some_and(|lane| lane.is_session)
     }
 
-    /// The sub-agents that a call started, in the order in which they were recorded.
+    /// The lanes of the sub-agents that a call started, in recorded order.
     pub(crate) fn lanes_of_call(&self, call: &Key) -> impl Iterator<Item = &LaneFacts> {
         let places = self.lanes.by_call.get(call).filter(|_| !call.is_empty());
         places
@@ -208,7 +209,7 @@ impl Transcript {
             .filter_map(|place| self.lanes.list.get(*place))
     }
 
-    /// The sub-agents that a call of an entry started. What repeats the call started none.
+    /// The lanes of the sub-agents that a call of an entry started; empty for a copy of the call.
     pub(crate) fn lanes_begun<'a>(
         &'a self,
         id: EntryId,
@@ -218,13 +219,13 @@ impl Transcript {
             .filter(move |lane| self.caller(lane) == Some(id))
     }
 
-    /// The sub-agent that a call started; the first one, if there are several.
+    /// The lane of the first sub-agent that a call started.
     pub fn lane_of_call(&self, call: &Key) -> Option<&LaneFacts> {
         self.lanes_of_call(call).next()
     }
 
-    /// The entry with the call that started a sub-agent. Its own file may repeat the call, and so may others: the main
-    /// agent's is meant if it has it, and never the sub-agent's own.
+    /// The entry with the call that started a sub-agent. Several files may repeat the call: the
+    /// main agent's entry is preferred, and never the sub-agent's own.
     pub(crate) fn caller(&self, lane: &LaneFacts) -> Option<EntryId> {
         let entries = self.entries_with_call(lane.call.as_ref()?);
         let first = entries
@@ -241,7 +242,7 @@ impl Transcript {
             .filter(|id| self.lane_at(*id) != Some(&lane.name))
     }
 
-    /// When a sub-agent began, by what it says itself if it says anything.
+    /// Start of a sub-agent, from its own records if they have timestamps.
     pub(crate) fn lane_began(&self, lane: &LaneFacts) -> Option<Timestamp> {
         let entries = || lane.entries.iter().filter_map(|id| self.get(*id));
         let own = entries()
@@ -250,23 +251,24 @@ impl Transcript {
         own.or_else(|| entries().find_map(|entry| entry.at))
     }
 
-    /// The sub-agent that started this one; none if the main agent of a session did, or nobody knows.
+    /// The lane of the sub-agent that started this one; `None` if the main agent of a session did,
+    /// or it is unknown.
     pub(crate) fn parent_lane(&self, lane: &LaneFacts) -> Option<&LaneFacts> {
         let name = self.lane_at(self.caller(lane)?)?;
         self.lane(name)
             .filter(|parent| parent.name != lane.name && !parent.is_session)
     }
 
-    /// The entry of the main lane that a sub-agent goes back to, over all that lie between.
+    /// The entry of the main lane from which a sub-agent descends.
     pub(crate) fn root_caller(&self, lane: &LaneFacts) -> Option<EntryId> {
         self.caller(self.top_lane(lane)?)
     }
 
-    /// The sub-agent of the main lane that this one goes back to, over all that lie between; itself, if the main agent
-    /// started it, or nobody knows who did. None if they started each other in a circle.
+    /// The top-level ancestor of a lane; the lane itself if the main agent started it, or that is
+    /// unknown. `None` if the lanes form a cycle.
     pub(crate) fn top_lane<'a>(&'a self, lane: &'a LaneFacts) -> Option<&'a LaneFacts> {
         let mut at = lane;
-        // More steps than sub-agents would go in a circle.
+        // More steps than there are lanes mean a cycle.
         for _ in self.lanes() {
             match self.parent_lane(at) {
                 Some(parent) => at = parent,
@@ -276,7 +278,7 @@ impl Transcript {
         None
     }
 
-    /// A sub-agent and all that it started, and they.
+    /// A lane and all its descendants.
     pub fn with_nested<'a>(&'a self, lane: &'a LaneFacts) -> Vec<&'a LaneFacts> {
         let mut found = vec![lane];
         let mut seen = HashSet::from([&lane.name]);
@@ -289,7 +291,7 @@ impl Transcript {
             for (id, call) in
                 callers.flat_map(|(id, entry)| entry.calls().map(move |call| (id, call)))
             {
-                // An id that repeats belongs to the first call that has it.
+                // A repeated id belongs to the first call that has it.
                 let begun = self
                     .lanes_of_call(&call.key)
                     .filter(|lane| self.caller(lane) == Some(id));

@@ -1,21 +1,22 @@
-//! Where the calls of large entries stand: one answer may hold ten thousand calls, brought by as many records, and each
-//! of them and of their results must not cost a look at all.
+//! Index of the calls in large entries: one answer may hold ten thousand calls, brought by as many
+//! records, and none of them or of their results may cost a pass over all.
 //!
-//! Invariant: what is noted of an entry holds for its blocks as they are; whoever moves blocks forgets it.
+//! Invariant: the index of an entry matches its current blocks; code that moves blocks drops the
+//! index.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::model::body::Key;
 use crate::model::entry::{Block, Entry, EntryId, Piece};
 
-/// Most entries have fewer blocks by far.
+/// Block count above which an entry is indexed; most entries have far fewer.
 const SMALL: usize = 64;
 
-/// Places of the blocks of large entries.
+/// Block indexes of large entries.
 #[derive(Clone, Debug)]
 pub(super) struct Large {
     entries: HashMap<EntryId, Places>,
-    /// Entries of no more blocks are gone over each time.
+    /// Entries with at most this number of blocks are searched linearly.
     small: usize,
 }
 
@@ -28,10 +29,10 @@ impl Default for Large {
     }
 }
 
-/// Places of the blocks of an entry.
+/// Index of the blocks of an entry.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
-    /// Blocks that are noted.
+    /// Number of indexed blocks.
     len: usize,
     pieces: HashSet<Piece>,
     calls: HashMap<Key, Asked>,
@@ -41,14 +42,14 @@ pub(super) struct Places {
 #[derive(Clone, Debug, Default)]
 struct Asked {
     blocks: Vec<usize>,
-    /// So many of them have their results.
+    /// Number of them that have results; these come first.
     answered: usize,
-    /// Blocks by the key of the result that their call has.
+    /// Block by the key of its call's result.
     results: HashMap<Key, usize>,
 }
 
 impl Large {
-    /// With another limit.
+    /// An index with another threshold.
     #[cfg(test)]
     pub(super) fn above(small: usize) -> Self {
         Self {
@@ -57,21 +58,21 @@ impl Large {
         }
     }
 
-    /// Notes the blocks of an entry, if it is large. Those that it had before are known.
+    /// Indexes the new blocks of an entry, if it is large.
     pub(super) fn note(&mut self, id: EntryId, entry: &Entry) {
         if entry.blocks.len() > self.small {
             self.entries.entry(id).or_default().note(&entry.blocks);
         }
     }
 
-    /// The blocks of an entry are others now.
+    /// Drops the index of an entry after its blocks changed.
     pub(super) fn forget(&mut self, id: EntryId) {
         if !self.entries.is_empty() {
             self.entries.remove(&id);
         }
     }
 
-    /// What is noted of an entry.
+    /// The index of an entry, if it has one.
     pub(super) fn get(&self, id: EntryId) -> Option<&Places> {
         if self.entries.is_empty() {
             None
@@ -80,7 +81,7 @@ impl Large {
         }
     }
 
-    /// Places of the calls with this id, if they are noted.
+    /// Block indexes of the calls with this id, if the entry is indexed.
     pub(super) fn of_call(&self, id: EntryId, key: &Key) -> Option<&[usize]> {
         let places = self.get(id)?;
         Some(
@@ -92,7 +93,7 @@ impl Large {
         )
     }
 
-    /// Places of the calls with this id that may wait for their results, and of others.
+    /// Block indexes of the calls with this id that may wait for a result; may include others.
     pub(super) fn waiting<'a>(
         &'a self,
         id: EntryId,
@@ -114,7 +115,7 @@ impl Large {
         listed.iter().copied().chain(found)
     }
 
-    /// The place of the call with this id that has this result.
+    /// Block index of the call with this id and this result.
     pub(super) fn holding(
         &self,
         id: EntryId,
@@ -143,7 +144,7 @@ impl Large {
         }
     }
 
-    /// A call has a result now.
+    /// Updates the index after a call got a result.
     pub(super) fn answered(&mut self, id: EntryId, key: &Key, result: &Key, place: usize) {
         let asked = self
             .entries
@@ -169,7 +170,7 @@ impl Places {
         self.len = blocks.len();
     }
 
-    /// Whether a record brings nothing but further blocks of the entry.
+    /// Whether blocks are only further ones of the entry.
     pub(super) fn is_further(&self, blocks: &[Block]) -> bool {
         !blocks
             .iter()

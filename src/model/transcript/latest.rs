@@ -1,6 +1,6 @@
-//! The newest answer of each lane: results that may still come are those of its calls.
+//! The latest answer of each lane: only its calls may still get results.
 //!
-//! Invariant: what is known here is what the order of the entries tells; it follows with the turns.
+//! Invariant: derived from the order of the entries, and updated together with the turns.
 
 use std::collections::HashMap;
 
@@ -12,11 +12,11 @@ use crate::model::text::Name;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Latest {
     pub(super) by_lane: HashMap<Option<Name>, Newest>,
-    /// How often an entry turned out to be no answer, or no cut.
+    /// How often an entry stopped being an answer or a cut.
     pub(super) taken_back: u32,
 }
 
-/// The newest of a lane, by places in the order.
+/// Latest answer and cut of a lane, by position in the order.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Newest {
     answer: Option<(usize, EntryId)>,
@@ -24,7 +24,7 @@ pub(super) struct Newest {
 }
 
 impl Latest {
-    /// Takes in what stands at a place of the order.
+    /// Adds the entry at a position of the order.
     pub(super) fn see(
         &mut self,
         place: usize,
@@ -43,7 +43,8 @@ impl Latest {
         }
     }
 
-    /// The newest answer of a lane, unless the history was shortened since, or the work interrupted.
+    /// The latest answer of a lane, unless the history was shortened or the work interrupted after
+    /// it.
     pub(super) fn answer(&self, lane: Option<&Name>) -> Option<EntryId> {
         let newest = self.by_lane.get(&lane.cloned())?;
         let (place, id) = newest.answer?;

@@ -1,9 +1,10 @@
-//! What was spent: by the entries, and beside them.
+//! Usage by entries, and usage outside entries.
 //!
-//! **Each of several sessions that are read as one has totals of its own**: what its runs sum up stands for its own
-//! requests only. Which of them spent something is told by the end of its key (`ingest::joined::seat`).
+//! **Each of several joined sessions has its own totals**, because its run totals replace only its
+//! own requests. The end of a key tells the session (`ingest::joined::seat`).
 //!
-//! Invariant: the totals are the sum of the usage of all entries that are there and of what is recorded beside them.
+//! Invariant: the totals are the sum of the usage of all current entries and of the usage outside
+//! entries.
 
 use std::collections::HashMap;
 
@@ -13,37 +14,33 @@ use crate::model::text::Name;
 use crate::model::totals::Totals;
 use crate::model::usage::Usage;
 
-/// Usage that no entry carries: of a whole run, of a tool that asked a model, of messages that are gone.
+/// Usage of no entry: of a whole run, of a tool that queried a model, of messages that are gone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Aside {
-    /// What was spent.
+    /// Tokens and cost.
     pub usage: Usage,
-    /// On which model.
     pub(crate) model: Option<Name>,
-    /// The last entry that was recorded before it.
+    /// The last entry recorded before it.
     pub after: Option<EntryId>,
 }
 
-/// The accounts of a session.
+/// Usage of a session.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ledger {
-    /// All that was spent.
     pub(super) totals: Totals,
-    /// The same for each of several sessions that are read as one.
+    /// Totals of each joined session.
     pub(super) sessions: Vec<Totals>,
-    /// What was recorded beside the entries.
+    /// Usage outside entries.
     pub(super) asides: HashMap<Key, Aside>,
 }
 
 impl Ledger {
-    /// Counts what an entry spent.
     pub(super) fn add(&mut self, entry: &Entry) {
         if let Some(usage) = &entry.usage {
             self.change_totals(&entry.key, |totals| totals.add(usage, entry.model.as_ref()));
         }
     }
 
-    /// Takes back what an entry spent.
     pub(super) fn remove(&mut self, entry: &Entry) {
         if let Some(usage) = &entry.usage {
             self.change_totals(&entry.key, |totals| {
@@ -52,7 +49,7 @@ impl Ledger {
         }
     }
 
-    /// The usage of an entry may be another one now, or of another model.
+    /// Updates the totals after the usage or the model of an entry changed.
     pub(super) fn change(&mut self, before: &Entry, now: &Entry) {
         if before.usage != now.usage || before.model != now.model {
             self.remove(before);
@@ -60,14 +57,14 @@ impl Ledger {
         }
     }
 
-    /// Counts usage beside the entries, in place of what was recorded under this key before.
+    /// Adds usage outside entries, or replaces that with the same key.
     pub(super) fn add_aside(&mut self, of: Key, aside: Aside) {
         self.change_totals(&of, |totals| totals.add(&aside.usage, aside.model.as_ref()));
         self.take_aside(&of);
         self.asides.insert(of, aside);
     }
 
-    /// Takes usage back that was recorded beside the entries.
+    /// Removes usage outside entries.
     pub(super) fn take_aside(&mut self, of: &Key) -> Option<Aside> {
         let aside = self.asides.remove(of)?;
         self.change_totals(of, |totals| {
@@ -76,7 +73,7 @@ impl Ledger {
         Some(aside)
     }
 
-    /// Which of several sessions has this key; none if there is only one.
+    /// Number of the joined session of a key; `None` if there is only one session.
     pub(super) fn session_of(&self, key: &Key) -> Option<usize> {
         let number = key
             .rsplit_once('~')

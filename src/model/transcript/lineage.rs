@@ -1,50 +1,51 @@
-//! Which record goes on from which, and the branches that follow from it.
+//! Parent links between records, and the branches derived from them.
 //!
-//! Invariant: links are recorded once; whoever changes one that was recorded counts it, and the branches are stale.
+//! Invariant: a link is recorded once; changing a recorded link is counted in `relinked` and makes
+//! the branches stale.
 
 use crate::model::body::Key;
 use crate::model::branches::forest::{Departure, Links, Placed};
 use crate::model::branches::{Branches, Growth};
 use crate::model::fingerprint::{ByPrint, Print};
 
-/// The parent links of the records and what was derived from them.
+/// Parent links of the records, and what is derived from them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lineage {
-    /// Parents of records that are links without being entries.
+    /// Parents of records that are links but no entries.
     pub(super) links: ByPrint<Option<Print>>,
     leaf: Option<Key>,
     departures: Vec<Departure>,
     /// Whether the format says that all records are linked.
     pub(super) is_linked_tree: bool,
-    /// Whether any record says which one it goes on from.
+    /// Whether any record has a parent.
     pub(super) has_links: bool,
-    /// What the session left behind, as it was derived last.
+    /// Branches as derived last.
     pub(super) branches: Branches,
-    /// How often the branches were others.
+    /// How often the branches changed.
     pub(super) changed: u32,
     /// Whether the branches must be derived anew.
     pub(super) is_stale: bool,
-    /// How often a link changed that had been recorded, or an entry whose links are known.
+    /// How often a recorded link, or an entry with recorded links, changed.
     pub(super) relinked: u32,
 }
 
 impl Lineage {
-    // === what is recorded ===
+    // === recording ===
 
-    /// The format says that all records are linked.
+    /// Marks all records as linked.
     pub(super) fn link_all(&mut self) {
         self.is_stale |= !self.is_linked_tree;
         self.is_linked_tree = true;
     }
 
-    /// Takes in a link that is no entry.
+    /// Adds a link that is no entry.
     pub(super) fn add_link(&mut self, key: Print, parent: Option<Print>) {
         self.has_links = true;
         self.links.insert(key, parent);
     }
 
-    /// A record is the last one now, with so many entries before it. If it does not go on from the one before, that
-    /// was left.
+    /// Makes a record the last one; `place` is the number of entries before it. If it does not
+    /// continue from the previous last record, that one was abandoned.
     pub(super) fn lead(&mut self, key: &Key, parent: Option<&Key>, entries: usize) {
         if let Some(tip) = self
             .leaf
@@ -59,39 +60,39 @@ impl Lineage {
         }
     }
 
-    /// A record that is known leads again.
+    /// Makes a recorded record the last one again.
     pub(super) fn lead_again(&mut self, key: &Key) {
         self.is_stale |= self.leaf.as_ref() != Some(key);
     }
 
-    /// Takes note of a new record of the main lane. A key that was recorded before as a link or as an entry changes what
-    /// is known of the tree.
+    /// Updates the branches with a new record of the main lane. A key that was recorded before as a
+    /// link or an entry changes the tree.
     pub(super) fn grow(&mut self, new: &Growth, is_known: bool) {
         self.relinked += u32::from(is_known);
         self.is_stale = self.is_stale || is_known || !self.branches.grow(new);
     }
 
-    /// An entry whose links are known has changed or moved.
+    /// Marks the branches as stale, because an entry with recorded links changed or moved.
     pub(super) fn unsettle(&mut self) {
         self.is_stale = true;
         self.relinked += 1;
     }
 
-    /// Takes the branches that were derived anew.
+    /// Stores the derived branches.
     pub(super) fn settle(&mut self, branches: Branches) {
         self.changed += u32::from(!are_same(&self.branches, &branches));
         self.branches = branches;
         self.is_stale = false;
     }
 
-    // === what is known ===
+    // === reading ===
 
-    /// Whether the session left the same behind in another reading.
+    /// Whether the branches are equal to those of another reading.
     pub(super) fn has_same_branches(&self, other: &Self) -> bool {
         are_same(&self.branches, &other.branches)
     }
 
-    /// Whether any record says which one it goes on from, or the format says that all do.
+    /// Whether any record has a parent, or the format says that all have.
     pub(super) fn has_links(&self) -> bool {
         self.has_links || self.is_linked_tree
     }
@@ -104,7 +105,7 @@ impl Lineage {
             .map(print)
     }
 
-    /// The links of all records, with those of the entries.
+    /// The links of all records, including those of entries.
     pub(super) fn links<'a>(
         &'a self,
         entries: Vec<Placed>,

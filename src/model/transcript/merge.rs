@@ -1,4 +1,4 @@
-//! An entry sent again: what replaces, what is added, what stays.
+//! Merges a record into an entry that exists: what is replaced, added or retained.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -8,23 +8,23 @@ use crate::model::tool::identifies;
 use crate::model::tool::{ToolCall, ToolState};
 use crate::model::usage::Usage;
 
-/// How a record stands to the pieces that an entry has so far.
+/// Relation of a record to the existing pieces of its entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
-    /// Whether it tells less than all of the entry as it is now.
+    /// Whether it covers only a part of the updated entry.
     is_part: bool,
-    /// Whether it tells the beginning.
+    /// Whether it covers the first piece.
     has_first: bool,
 }
 
 impl Extent {
-    /// Further pieces of an entry that has some, and nothing else.
+    /// Only further pieces of an entry that has some.
     pub(crate) const FURTHER: Self = Self {
         is_part: true,
         has_first: false,
     };
 
-    /// What new blocks are to an entry with those that are known.
+    /// Relation of new blocks to the existing ones.
     pub(crate) fn of(known: &[Block], new: &[Block]) -> Self {
         let (before, newer) = (pieces_of(known), pieces_of(new));
         let brings_piece = new.iter().any(|block| !holds(&before, block));
@@ -41,7 +41,7 @@ impl Extent {
     }
 }
 
-/// Takes over what another record says of an entry, but for its blocks.
+/// Merges all fields of an entry except its blocks.
 pub(crate) fn merge_head(entry: &mut Entry, new: &Entry, part: Extent) {
     entry.parent = entry.parent.take().or_else(|| new.parent.clone());
     entry.lane = new.lane.clone().or_else(|| entry.lane.take());
@@ -50,11 +50,11 @@ pub(crate) fn merge_head(entry: &mut Entry, new: &Entry, part: Extent) {
     entry.role = new.role;
     entry.from.clone_from(&new.from);
     entry.model = new.model.clone().or_else(|| entry.model.take());
-    // What has become bookkeeping stays so when its beginning is sent again.
+    // An entry marked as bookkeeping stays so when its beginning is sent again.
     let before = entry.marks;
     entry.marks = new.marks;
     entry.marks.trace |= before.trace;
-    // What it tells of work is no matter of its own record.
+    // Report marks are derived from work, not from the entry's own record.
     (entry.marks.reports, entry.marks.again) = (before.reports, before.again);
     if new.stop != Stop::Unrecorded {
         entry.stop = new.stop;
@@ -71,8 +71,9 @@ pub(crate) fn merge_head(entry: &mut Entry, new: &Entry, part: Extent) {
     }
 }
 
-/// Several records of one request repeat its usage while it grows: the greatest output counts, of equal ones that of a
-/// complete answer, then the one that tells more, and else the first, so that sending them again changes nothing.
+/// The better of two usage records. Several records of one request repeat its usage while it grows:
+/// the greatest output wins, then a complete answer, then the one with more counts, else the first,
+/// so that repetitions change nothing.
 pub(super) fn richer(
     old: Option<Box<Usage>>,
     new: Option<Box<Usage>>,
@@ -85,8 +86,9 @@ pub(super) fn richer(
     }
 }
 
-/// Blocks of a piece sent again take the place of the old ones; blocks of new pieces come last. If all pieces are
-/// sent again, their order is the new one. A call that another piece has brought is not repeated.
+/// Replaces the blocks of pieces that are sent again, and appends those of new pieces. If all
+/// pieces are sent again, they get the new order. A call that another piece has brought is not
+/// repeated.
 pub(super) fn merge_blocks(entry: &mut Entry, mut new: Vec<Block>) {
     let old = std::mem::take(&mut entry.blocks);
     let brought = pieces_of(&new);
@@ -107,7 +109,7 @@ pub(super) fn merge_blocks(entry: &mut Entry, mut new: Vec<Block>) {
         .map(|block| block.piece)
         .eq(again.iter().map(|block| block.piece))
     {
-        // Pieces may be interleaved: each block has its own place.
+        // Pieces may be interleaved: each block is replaced at its own index.
         let mut again = again.into_iter();
         let renewed = old.into_iter().filter_map(|block| {
             if holds(&again_pieces, &block) {
@@ -140,17 +142,17 @@ fn sorted(pieces: impl Iterator<Item = Piece>) -> Vec<Piece> {
     pieces
 }
 
-/// The pieces of blocks, sorted.
+/// The distinct pieces of blocks, sorted.
 fn pieces_of(blocks: &[Block]) -> Vec<Piece> {
     sorted(blocks.iter().map(|block| block.piece))
 }
 
-/// Whether a block is of one of these pieces, which are sorted.
+/// Whether a block belongs to one of these sorted pieces.
 fn holds(pieces: &[Piece], block: &Block) -> bool {
     pieces.binary_search(&block.piece).is_ok()
 }
 
-/// Leaves out calls that another piece of the same message has brought.
+/// Removes calls that another piece of the same message has brought.
 fn drop_repeated_calls(new: &mut Vec<Block>, kept: &[&Block]) {
     let known: HashSet<Key> = kept
         .iter()
@@ -164,8 +166,8 @@ fn drop_repeated_calls(new: &mut Vec<Block>, kept: &[&Block]) {
     });
 }
 
-/// A call sent again does not lose its result or what it has put out so far, and equal bodies stay in memory.
-/// Of calls with one id the n-th is the n-th that was recorded.
+/// Carries results, live output and loaded bodies over to the same blocks sent again. Calls with
+/// equal ids are matched by their order.
 fn carry_over(replaced: &[&Block], new: &mut [Block]) {
     let mut known: HashMap<&Key, VecDeque<&ToolCall>> = HashMap::new();
     for call in replaced.iter().filter_map(|block| block.call()) {
@@ -183,7 +185,7 @@ fn carry_over(replaced: &[&Block], new: &mut [Block]) {
     }
 }
 
-/// Takes over where bodies lie now.
+/// Updates the positions of bodies.
 pub(super) fn move_bodies(kept: &mut BlockKind, newer: BlockKind) {
     let mut newer = newer;
     for (body, new) in kept.bodies_mut().into_iter().zip(newer.bodies_mut()) {

@@ -1,6 +1,6 @@
-//! The entries in the order of the file, and the place of each.
+//! The entries in file order, and the position of each.
 //!
-//! Invariant: entries get their numbers in this order, so the numbers tell the places.
+//! Invariant: ids are assigned in this order, so positions are found by binary search.
 
 use std::collections::HashSet;
 use std::ops::Deref;
@@ -11,22 +11,21 @@ use crate::model::entry::EntryId;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
     ids: Vec<EntryId>,
-    /// Those that go with this batch.
+    /// Entries to be removed after this batch.
     retired: HashSet<EntryId>,
 }
 
 impl Order {
-    /// Adds a new entry at the end.
     pub(super) fn push(&mut self, id: EntryId) {
         self.ids.push(id);
     }
 
-    /// An entry is there no more. It keeps its place until [`Order::drop_retired`].
+    /// Marks an entry as removed. It keeps its position until [`Order::drop_retired`].
     pub(super) fn retire(&mut self, id: EntryId) {
         self.retired.insert(id);
     }
 
-    /// Takes out what was retired: once for a batch, for there may be thousands.
+    /// Removes the marked entries: once for each batch, because there may be thousands.
     pub(super) fn drop_retired(&mut self) {
         let retired = std::mem::take(&mut self.retired);
         if !retired.is_empty() {
@@ -34,12 +33,12 @@ impl Order {
         }
     }
 
-    /// How many entries are there, without those that were retired.
+    /// Number of entries that are not marked as removed.
     pub(super) fn remaining(&self) -> usize {
         self.ids.len() - self.retired.len()
     }
 
-    /// The last of them.
+    /// The last of those.
     pub(super) fn last_remaining(&self) -> Option<EntryId> {
         self.ids
             .iter()
@@ -48,7 +47,6 @@ impl Order {
             .copied()
     }
 
-    /// The place of an entry.
     pub(super) fn place_of(&self, id: EntryId) -> Option<usize> {
         self.ids.binary_search(&id).ok()
     }

@@ -1,14 +1,13 @@
-//! Entries by number, in pages. A page that is left alone is packed, in a fraction of the room, and
-//! unpacks itself when one of its entries is asked for.
+//! Entries by number, in pages, which are compressed when they are not used.
 //!
-//! **Entries that are left alone are packed.** A transcript keeps its entries in pages; a page that nobody looked at
-//! for a while is a small block of compressed bytes, and unpacks itself when one of its entries is asked for. What is
-//! asked of all entries at once stays beside it (`model::glance`), and keys are kept as fingerprints, so a session of
-//! a gigabyte takes a tenth to a fifth of that. What happened in a page is summed up with it, so what a branch cost is
-//! known without a look at each entry.
+//! **Unused pages are packed.** A page that was not accessed for a while is a small block of
+//! compressed bytes, and is unpacked when one of its entries is read. Facts that are needed of all
+//! entries at once are stored beside it (`model::glance`), and keys are stored as fingerprints, so
+//! a session of a gigabyte takes a tenth to a fifth of that. Usage is summed by page, so the cost
+//! of a branch is known without unpacking its entries.
 //!
-//! Invariant: packing changes nothing that can be read. Pages that hold bodies in memory stay as they are,
-//! for a body is read from its file and not from here.
+//! Invariant: packing does not change what can be read. Pages with bodies in memory are not packed,
+//! because a body is read from its file and not from here.
 
 mod packing;
 
@@ -21,14 +20,14 @@ use crate::model::fingerprint::Print;
 use crate::model::text::Name;
 use packing::{Packed, pack, unpack};
 
-/// Entries of a page. Larger ones pack better, smaller ones unpack sooner.
+/// Entries of a page. Larger pages compress better, smaller ones unpack faster.
 const PAGE: usize = 128;
-/// Pages at the end, where entries still change.
+/// Pages at the end that stay unpacked, because their entries still change.
 const RECENT: usize = 2;
-/// Pages that may stand open besides these before they are packed.
+/// Number of other unpacked pages above which pages are packed.
 const OPEN: usize = 8;
 
-/// Makes the fingerprints that stand for keys: always the same one for the pages of a transcript.
+/// Makes fingerprints of keys; it must be the same function for all pages of a transcript.
 pub(crate) type Printing<'p> = &'p dyn Fn(&Key) -> Print;
 
 /// Entries by number.
@@ -36,31 +35,28 @@ pub(crate) type Printing<'p> = &'p dyn Fn(&Key) -> Print;
 pub(super) struct Pages {
     list: Vec<Page>,
     len: usize,
-    /// Open pages when pages were last packed: of those that cannot be.
+    /// Pages that stayed unpacked at the last packing, because they hold bodies.
     held: usize,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Page {
     entries: OnceLock<Vec<Entry>>,
-    /// What a glance at them said since they changed: an entry may have thousands of blocks.
+    /// Cached glances at the entries: an entry may have thousands of blocks.
     glances: Vec<OnceLock<Glance>>,
-    /// The same entries; `None` if they were changed since.
+    /// The packed entries; `None` if they changed since.
     packed: Option<Packed>,
 }
 
 impl Pages {
-    /// Number of entries.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// The entry with this number.
     pub(crate) fn get(&self, number: usize) -> Option<&Entry> {
         self.list.get(number / PAGE)?.entries().get(number % PAGE)
     }
 
-    /// The entry with this number, to be changed.
     pub(crate) fn get_mut(&mut self, number: usize) -> Option<&mut Entry> {
         let page = self.list.get_mut(number / PAGE)?;
         page.open_to_change();
@@ -68,7 +64,7 @@ impl Pages {
         page.entries_mut()?.get_mut(number % PAGE)
     }
 
-    /// What a glance at the entry tells, without unpacking it.
+    /// Summary of an entry, without unpacking it.
     pub(crate) fn glance(&self, number: usize) -> Option<Glance> {
         let page = self.list.get(number / PAGE)?;
         match &page.packed {
@@ -77,7 +73,7 @@ impl Pages {
         }
     }
 
-    /// What is asked of an entry without unpacking it: of a packed page, or of the entry.
+    /// Reads a fact about an entry from the packed page, or from the unpacked entry.
     fn ask<'p, T>(
         &'p self,
         number: usize,
@@ -91,19 +87,18 @@ impl Pages {
         }
     }
 
-    /// Its marks, without a look at its blocks.
+    /// Marks of an entry, without visiting its blocks.
     pub(crate) fn marks(&self, number: usize) -> Option<Marks> {
         let packed = |page: &Packed, at: usize| page.glances.get(at).map(|glance| glance.marks);
         self.ask(number, packed, |entry| entry.marks)
     }
 
-    /// What the entry is to the calls before it.
+    /// Effect of an entry on the open calls before it.
     pub(crate) fn boundary(&self, number: usize) -> Option<Boundary> {
         let packed = |page: &Packed, at: usize| page.glances.get(at).map(Boundary::at);
         self.ask(number, packed, Boundary::of)
     }
 
-    /// How many blocks the entry has.
     pub(crate) fn blocks(&self, number: usize) -> usize {
         let packed = |page: &Packed, at: usize| {
             page.glances
@@ -114,7 +109,6 @@ impl Pages {
             .unwrap_or(0)
     }
 
-    /// The sub-agent that the entry belongs to.
     pub(crate) fn lane(&self, number: usize) -> Option<&Name> {
         self.ask(
             number,
@@ -123,7 +117,7 @@ impl Pages {
         )?
     }
 
-    /// The fingerprint of its parent's key, made by the function that it is packed with.
+    /// Fingerprint of the key of an entry's parent, by the function that pages are packed with.
     pub(crate) fn parent(&self, number: usize, print: Printing<'_>) -> Option<Print> {
         self.ask(
             number,
@@ -132,7 +126,7 @@ impl Pages {
         )?
     }
 
-    /// For a look at one entry after the other.
+    /// A cursor for one pass over the entries.
     pub(crate) fn passing(&self) -> Passing<'_> {
         Passing {
             pages: self,
@@ -141,7 +135,7 @@ impl Pages {
         }
     }
 
-    /// Adds an entry; its number is the length before.
+    /// Adds an entry; its number is the previous length.
     pub(crate) fn push(&mut self, entry: Entry) {
         if self.len.is_multiple_of(PAGE) {
             let entries = OnceLock::from(Vec::with_capacity(PAGE));
@@ -161,8 +155,8 @@ impl Pages {
         }
     }
 
-    /// Entries of open pages with their numbers: no other one holds bodies. Only where these are may be changed, which
-    /// no glance tells.
+    /// Entries of unpacked pages with their numbers; packed pages hold no bodies. Callers may
+    /// change only contents of bodies, which glances do not depend on.
     pub(crate) fn open_mut(&mut self) -> impl Iterator<Item = (usize, &mut Entry)> {
         let open = self
             .list
@@ -175,7 +169,7 @@ impl Pages {
         })
     }
 
-    /// Packs pages, if many stand open.
+    /// Packs unused pages, if many are unpacked.
     pub(crate) fn tidy(&mut self, print: Printing<'_>) {
         if self.has_many_open() {
             self.close(self.list.len().saturating_sub(RECENT), print);
@@ -186,7 +180,7 @@ impl Pages {
         self.list.iter().filter(|page| page.is_open()).count() > self.held + OPEN + RECENT
     }
 
-    /// Packs all that can be packed.
+    /// Packs all pages that can be packed.
     pub(crate) fn pack(&mut self, print: Printing<'_>) {
         self.close(self.list.len(), print);
     }
@@ -199,23 +193,22 @@ impl Pages {
         }
     }
 
-    /// Pages that stand open.
+    /// Number of unpacked pages.
     #[cfg(test)]
     pub(crate) fn open_pages(&self) -> usize {
         self.list.iter().filter(|page| page.is_open()).count()
     }
 }
 
-/// A look at one entry after the other, which leaves packed what is packed.
+/// A cursor for one pass over the entries, which does not unpack pages in place.
 pub struct Passing<'p> {
     pages: &'p Pages,
-    /// The page that was unpacked last.
+    /// Number of the page that was unpacked last.
     number: Option<usize>,
     entries: Vec<Entry>,
 }
 
 impl Passing<'_> {
-    /// The entry with this id.
     pub(crate) fn get(&mut self, id: EntryId) -> Option<&Entry> {
         let number = id.index();
         let page = self.pages.list.get(number / PAGE)?;
@@ -283,7 +276,7 @@ impl Page {
     }
 }
 
-/// Bytes of bodies that these blocks keep in memory.
+/// Bytes of bodies in memory in these blocks.
 pub(crate) fn held_bytes(blocks: &[Block]) -> u64 {
     let bodies = blocks.iter().flat_map(|block| block.kind.bodies());
     bodies.map(Body::held_bytes).sum()

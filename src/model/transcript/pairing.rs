@@ -1,4 +1,5 @@
-//! Which calls wait for which results: an index of facts. Judgements are made elsewhere.
+//! Index of calls and results by id. It stores facts only; other modules decide which result joins
+//! which call.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -18,19 +19,20 @@ pub(crate) struct PairIndex {
     strays: HashMap<Key, Strays>,
 }
 
-/// Entries with calls of one id: what comes and goes costs the same for thousands of them as for two.
+/// Entries with calls of one id; adding and removing costs the same for thousands of them as for
+/// two.
 #[derive(Clone, Debug, Default)]
 struct Callers {
     /// In file order.
     all: Vec<EntryId>,
     by_lane: HashMap<Option<Name>, InLane>,
-    /// Those with a call that may wait for its result. Some of them do not any more; none is missing.
+    /// Entries with a call that may wait for its result. May include others, but never misses one.
     waiting: BTreeSet<EntryId>,
-    /// Who had a result last, by the key of the result.
+    /// The entry that got a result last, by key of the result.
     results: HashMap<Key, EntryId>,
 }
 
-/// Those of one lane.
+/// Entries of one lane.
 #[derive(Clone, Debug, Default)]
 struct InLane {
     all: Vec<EntryId>,
@@ -63,26 +65,26 @@ impl Callers {
     }
 }
 
-/// Among which entries a call is looked for.
+/// Entries to search for a call.
 #[derive(Clone, Copy)]
 pub(crate) enum Among<'a> {
     /// Those of a lane.
     Lane(Option<&'a Name>),
-    /// All.
+    /// All entries.
     All,
 }
 
 /// Stray results of one call.
 #[derive(Clone, Debug, Default)]
 struct Strays {
-    /// Their entries in the order in which they came.
+    /// Keys of their entries in the order of arrival.
     order: VecDeque<Key>,
     there: HashSet<Key>,
 }
 
 impl PairIndex {
-    /// Notes calls of an entry, of which `entry` tells the rest: all of them, or those that it has gained.
-    /// `known` are the entries that were noted before.
+    /// Indexes calls of an entry: all of them, or those that it has gained. `known` are entries
+    /// that were indexed before.
     pub(crate) fn add_calls<'a>(
         &mut self,
         id: EntryId,
@@ -121,7 +123,7 @@ impl PairIndex {
         }
     }
 
-    /// Forgets the calls of an entry.
+    /// Removes the calls of an entry.
     pub(crate) fn remove_calls(&mut self, id: EntryId, entry: &Entry) {
         for call in entry.calls() {
             if let Some(callers) = self.several.get_mut(&call.key) {
@@ -132,7 +134,7 @@ impl PairIndex {
         }
     }
 
-    /// Forgets all calls.
+    /// Removes all calls.
     #[cfg(test)]
     pub(crate) fn forget_calls(&mut self) {
         (self.calls, self.several) = Default::default();
@@ -143,7 +145,7 @@ impl PairIndex {
         !self.several.is_empty() && self.several.contains_key(call)
     }
 
-    /// Entries with calls of this id, in file order. An empty id names nothing.
+    /// Entries with calls of this id, in file order; empty for an empty id.
     pub(crate) fn entries_with(&self, call: &Key) -> &[EntryId] {
         if call.is_empty() {
             return &[];
@@ -174,8 +176,8 @@ impl PairIndex {
             .map_or(&[], |in_lane| &in_lane.all)
     }
 
-    /// The last entry with a call of this id for which `waits` holds. Who does not wait is
-    /// not asked again.
+    /// The last entry with a call of this id for which `waits` returns true. Entries for which it
+    /// returns false are not checked again.
     pub(crate) fn last_waiting(
         &mut self,
         call: &Key,
@@ -202,7 +204,8 @@ impl PairIndex {
         None
     }
 
-    /// Entries with calls of this id that may wait, and some that do not; nothing unless several have such calls.
+    /// Entries with calls of this id that may wait, possibly with others; `None` unless several
+    /// entries have such calls.
     pub(crate) fn waiting(&self, call: &Key) -> Option<impl DoubleEndedIterator<Item = EntryId>> {
         let callers = if self.several.is_empty() {
             None
@@ -212,14 +215,14 @@ impl PairIndex {
         callers.map(|callers| callers.waiting.iter().copied())
     }
 
-    /// A call of an entry has this result now.
+    /// Records the entry whose call got a result.
     pub(crate) fn answered(&mut self, call: &Key, result: &Key, id: EntryId) {
         if let Some(callers) = self.several.get_mut(call) {
             callers.results.insert(result.clone(), id);
         }
     }
 
-    /// The entry that may have this result; no other one has it.
+    /// The only entry that may have this result.
     pub(crate) fn holder(&self, call: &Key, result: &Key) -> Option<EntryId> {
         match self.several.get(call) {
             Some(callers) => callers.results.get(result).copied(),
@@ -227,7 +230,7 @@ impl PairIndex {
         }
     }
 
-    /// Notes a stray entry that holds a result for this call.
+    /// Adds the entry of a stray result for this call.
     pub(crate) fn add_stray(&mut self, call: &Key, stray: Key) {
         let strays = self.strays.entry(call.clone()).or_default();
         if strays.there.insert(stray.clone()) {
@@ -235,7 +238,8 @@ impl PairIndex {
         }
     }
 
-    /// Stray entries with results for this call, in the order in which they came. An empty id names nothing.
+    /// Keys of the entries with stray results for this call, in the order of arrival; empty for an
+    /// empty id.
     pub(crate) fn strays_of(&self, call: &Key) -> impl Iterator<Item = &Key> {
         self.strays
             .get(call)
@@ -244,7 +248,7 @@ impl PairIndex {
             .flat_map(|strays| &strays.order)
     }
 
-    /// Forgets a stray entry.
+    /// Removes the entry of a stray result.
     pub(crate) fn remove_stray(&mut self, call: &Key, stray: &Key) {
         let Some(strays) = self
             .strays
@@ -254,7 +258,7 @@ impl PairIndex {
             return;
         };
         strays.there.remove(stray);
-        // Mostly the first one finds its call.
+        // Usually the first result finds its call.
         if strays.order.front() == Some(stray) {
             strays.order.pop_front();
         } else {

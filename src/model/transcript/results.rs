@@ -1,7 +1,7 @@
-//! Results find their calls, whichever of the two comes first.
+//! Joins results with their calls, whichever of the two comes first.
 //!
-//! **A result stands under its call.** One that finds no call, or a call that has its result already, is shown in its
-//! own place as a stray.
+//! **A result is shown below its call.** A result without a call, or of a call that already has
+//! one, is a stray with an entry of its own.
 
 use std::cell::Cell;
 
@@ -43,8 +43,8 @@ impl Transcript {
         }
     }
 
-    /// Whether there are calls of this id, and the entry with one that waits for its result. Where ids come again, a
-    /// result answers what was asked last, in its own lane before any other.
+    /// Whether there are calls of this id, and the entry with one that waits for its result. If an
+    /// id is repeated, a result belongs to the latest call, in its own lane before any other.
     fn waiting_for(&mut self, call: &Key, lane: Option<&Name>) -> (bool, Option<EntryId>) {
         let (entries, large) = (&self.entries, &self.large);
         let looked = Cell::new(0);
@@ -69,7 +69,8 @@ impl Transcript {
         (!self.pairs.entries_with(call).is_empty(), waiting)
     }
 
-    /// Gives a result to a call of an entry: to the one that has it, or to the first one that waits.
+    /// Gives a result to a call of an entry: the one that already has it, or the first one that
+    /// waits.
     fn join_result(
         &mut self,
         id: EntryId,
@@ -152,7 +153,7 @@ impl Transcript {
         self.apply_entry(entry, touched);
     }
 
-    /// A result that stood alone belongs to a call now.
+    /// Removes the entry of a stray result, which belongs to a call now.
     fn forget_stray(&mut self, key: &Key, touched: &mut Touched) {
         if let Some(call) = self.call_of_stray(key) {
             self.pairs.remove_stray(&call, key);
@@ -168,7 +169,7 @@ impl Transcript {
         })
     }
 
-    /// Gives results that came before their calls to the calls of an entry. Whether there were any.
+    /// Gives stray results to the calls of a new entry. Returns whether there were any.
     pub(super) fn adopt_strays(
         &mut self,
         id: EntryId,
@@ -201,7 +202,7 @@ impl Transcript {
         has_adopted
     }
 
-    /// The same for an entry that is there.
+    /// As [`Self::adopt_strays`], for an existing entry.
     pub(super) fn adopt_strays_of(&mut self, id: EntryId, touched: &mut Touched) {
         let Some(entry) = self.get(id) else { return };
         let lane = entry.lane.as_ref();
@@ -226,8 +227,8 @@ impl Transcript {
         self.note_work(id, begun, touched);
     }
 
-    /// The first stray result that may wait for this call of a lane. What a sub-agent's file says of a call that is not
-    /// its own is a copy, and no result for the agent that somebody speaks to.
+    /// The first stray result for this call of a lane. A result in a sub-agent's file for a call of
+    /// another agent is a copy, and does not belong to a main agent's call.
     fn stray_for(&self, call: &Key, lane: Option<&Name>) -> Option<&Key> {
         let is_for = |stray: &&Key| {
             let own = self.index.get(stray).map(|id| self.lane_at(*id));
@@ -256,7 +257,8 @@ impl Transcript {
         }
     }
 
-    /// As a result, a state is that of the call that was asked last; in one message of the first one.
+    /// Sets the state of a call: as for a result, of the latest entry that waits, and within it of
+    /// the first call.
     pub(super) fn apply_state(&mut self, key: &Key, state: ToolState, touched: &mut Touched) {
         let callers: Vec<EntryId> = match self.pairs.waiting(key) {
             Some(waiting) => waiting
@@ -286,7 +288,7 @@ impl Transcript {
         }
     }
 
-    /// The place of the first call with this id in an entry that may still go on.
+    /// Block index of the first open call with this id in an entry.
     fn open_place(&self, id: EntryId, key: &Key) -> Option<usize> {
         let entry = self.get(id)?;
         let is_open = |place: &usize| {
@@ -300,12 +302,12 @@ impl Transcript {
     }
 }
 
-/// The key of the entry in which a result stands alone.
+/// Key of the entry of a stray result.
 fn stray_key(result: &Key) -> Key {
     Text::clean(&format!("result:{result}"))
 }
 
-/// Bytes of bodies that a block keeps in memory.
+/// Bytes of bodies in memory in a block.
 fn held_by(block: &Block) -> u64 {
     held_bytes(std::slice::from_ref(block))
 }
@@ -316,7 +318,6 @@ fn has(call: &ToolCall, result: &ToolResult) -> bool {
         .is_some_and(|known| known.key == result.key)
 }
 
-/// Whether a call has no result.
 fn waits(call: &ToolCall) -> bool {
     call.state.result().is_none()
 }

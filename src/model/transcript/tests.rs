@@ -1,4 +1,4 @@
-//! What batches make of a transcript, and what differs in one that is read anew.
+//! Applying batches to a transcript, and the differences when a session is read again.
 
 use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert_eq, prop_oneof, proptest};
@@ -55,7 +55,7 @@ fn words(transcript: &Transcript) -> Vec<String> {
         .collect()
 }
 
-/// Reads a session anew, batch by batch, in place of another reading.
+/// Reads a session again, batch by batch, into a transcript that replaces another.
 fn read_anew(shown: &mut Transcript, batches: Vec<Batch>) -> Replaced {
     let (mut now, mut differences) = (shown.anew(), Differences::default());
     for batch in batches {
@@ -168,7 +168,7 @@ fn lanes_that_are_announced_otherwise_are_others() {
     }
 }
 
-/// As at the end of a stream: what came last says what the entry is.
+/// As at the end of a stream: the last update determines the entry.
 #[test]
 fn what_is_corrected_while_it_is_read_anew_differs_from_what_is_shown_only_in_the_end() {
     let mut transcript = Transcript::new();
@@ -219,7 +219,7 @@ fn a_message_of_several_records_keeps_its_order_when_it_is_replaced() {
                 ("a", &[("1", "one"), ("2", "two"), ("1", "three")]),
             ],
         );
-        // What is taken away before it comes is nothing yet.
+        // Removing a piece before it comes has no effect.
         batch.push(Edit::RetirePiece {
             of: Text::from("a"),
             piece: Piece::of("4"),
@@ -261,7 +261,7 @@ fn what_comes_from_memory_is_not_looked_for_on_disk() {
     let mut transcript = Transcript::new();
     transcript.apply(batch(true));
     assert_eq!(transcript.held_bytes(), 0);
-    // As at the end of a stream, whose deltas make it: no record holds all of it.
+    // As at the end of a stream, which consists of deltas: no record holds all of it.
     transcript.apply(batch(false));
     assert_eq!(transcript.held_bytes(), 9);
     let bodies = transcript
@@ -280,7 +280,7 @@ fn a_message_spread_over_records_is_one_entry() {
     assert_eq!(words(&transcript), ["a: one, corrected, two"]);
 }
 
-/// One of few entries with one of few calls, so many times, in one of few pieces.
+/// An entry from a small set, with `times` calls of a small set of ids, in one of a few pieces.
 fn asking(out: &mut Batch, [entry, piece, call, times]: [usize; 4], spent: u64) -> Edit {
     let call = ToolCall {
         key: Text::from(["x", "y"][call]),
@@ -300,7 +300,7 @@ fn asking(out: &mut Batch, [entry, piece, call, times]: [usize; 4], spent: u64) 
         BlockKind::Call(Box::new(call)),
     );
     entry.blocks = vec![block; times];
-    // Requests count their tokens in each of their records.
+    // Requests repeat their tokens in each of their records.
     entry.usage = Some(Box::new(Usage {
         output: Some(spent),
         ..Usage::default()
@@ -388,8 +388,7 @@ fn timeless(transcript: &Transcript) -> Vec<Entry> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
 
-    /// What is remembered of calls and of large entries, so that nobody looks through all of them, is what a look
-    /// through all of them finds.
+    /// The indexes of calls and of large entries match a full search.
     #[test]
     fn what_is_remembered_is_what_a_look_at_all_finds(steps in vec(steps(), 1..5)) {
         let (mut remembers, mut looks) = (Transcript::new(), Transcript::new());
@@ -408,7 +407,7 @@ proptest! {
 }
 
 impl Transcript {
-    /// As if all calls had just come.
+    /// Indexes all calls as if they had just come.
     fn remember_calls_anew(&mut self) {
         self.pairs.forget_calls();
         for id in self.order.iter().copied().collect::<Vec<_>>() {
@@ -482,7 +481,7 @@ fn a_result_joins_the_call_of_its_own_lane() {
             [true, false],
             "{lanes:?}"
         );
-        // In a replacement, too, where only the calls were known before.
+        // Also in a replacement, where only the calls were read before.
         batch.mode = Mode::Replace;
         assert_eq!(
             answered([asked, batch]),
@@ -763,7 +762,7 @@ fn what_the_program_noted_in_another_file_stands_at_its_time() {
         update("again", 80, Carrier::Record, false),
         update("e2", 100, Carrier::Record, true),
     ];
-    // Bits that are set are of the other file.
+    // Set bits select records of the other file.
     let read = |mut order: u8| {
         let mut work = Work::begun(Text::from("w1"), Ends::Announced);
         let (mut own, mut other) = (own.iter(), other.iter());
@@ -796,7 +795,7 @@ fn what_the_program_noted_in_another_file_stands_at_its_time() {
     let pair = |end: &str, notice: &str| (Some(end.to_owned()), Some(notice.to_owned()));
     assert_eq!(ends, [pair("e1", "n1"), pair("e2", "n2")]);
     assert_eq!(work.contradiction(), None);
-    // Who asked may not know yet what the program noted just before, but later on it does.
+    // The polled program may not have seen yet what another one just recorded, but later it has.
     work.take_in(update("p2", 100, Carrier::Poll, false));
     assert_eq!(work.contradiction(), None);
     work.take_in(update("p3", 130, Carrier::Poll, false));
@@ -846,7 +845,7 @@ fn a_result_that_says_again_that_work_goes_on_is_a_poll_in_any_order() {
             first.state.work().map(|work| work.polls().count())
         };
         assert_eq!(polls(&transcript), Some(1), "{order:?}");
-        // Read again when the work has ended, it is a poll all the same.
+        // If it is read again when the work has ended, it is still a poll.
         let mut out = Batch::default();
         let about = About {
             call: None,

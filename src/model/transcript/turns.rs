@@ -1,7 +1,7 @@
-//! The turns, and with them the newest answers, as far as the order of the entries is known.
+//! Turns and latest answers, derived from the order of the entries.
 //!
-//! Invariant: what is known here is what the first entries of the order tell; what is appended is taken in by
-//! [`Turns::follow`], and what moves makes it begin anew.
+//! Invariant: covers the first `known` entries of the order; [`Turns::follow`] adds appended
+//! entries, and any change of the order restarts the derivation.
 
 use super::lanes::Lanes;
 use super::latest::Latest;
@@ -10,20 +10,20 @@ use crate::model::entry::glance::Boundary;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::turn::Turn;
 
-/// Turns of the main lane, or of each of several sessions.
+/// Turns of the main lane, or of all joined sessions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Turns {
     pub(super) list: Vec<Turn>,
-    /// Their numbers, by session.
+    /// Indexes of the turns, by session.
     of_session: Vec<Vec<usize>>,
-    /// The newest answers of those entries whose turns are known.
+    /// Latest answers among the entries covered.
     pub(super) latest: Latest,
-    /// Entries of the order whose turns are known.
+    /// Number of entries of the order that are covered.
     pub(super) known: usize,
 }
 
 impl Turns {
-    /// Takes in what is new at the end of the order.
+    /// Adds entries appended to the order.
     pub(super) fn follow(&mut self, order: &[EntryId], entries: &Pages, lanes: &Lanes) {
         let new = order.get(self.known..).unwrap_or_default();
         for (place, id) in (self.known..).zip(new.iter().copied()) {
@@ -54,7 +54,7 @@ impl Turns {
         self.list.push(turn);
     }
 
-    /// Begins anew.
+    /// Restarts the derivation.
     pub(super) fn forget(&mut self) {
         self.list.clear();
         self.of_session.clear();
@@ -62,7 +62,7 @@ impl Turns {
         self.known = 0;
     }
 
-    /// An entry that stands at this place is another one now.
+    /// Updates the latest answers after the entry at this position changed.
     pub(super) fn see_boundary_again(
         &mut self,
         (place, id): (usize, EntryId),
@@ -81,7 +81,7 @@ impl Turns {
         }
     }
 
-    /// The turn that the entry of a session at this place of the order belongs to.
+    /// Index of the turn of a session that contains this position of the order.
     pub(super) fn at(&self, session: usize, place: usize) -> Option<usize> {
         let own = self.of_session(session);
         let is_before = |turn: &usize| self.list.get(*turn).is_some_and(|turn| turn.first <= place);
@@ -89,12 +89,12 @@ impl Turns {
             .copied()
     }
 
-    /// The numbers of those of a session.
+    /// Indexes of the turns of a session.
     pub(super) fn of_session(&self, session: usize) -> &[usize] {
         self.of_session.get(session).map_or(&[], Vec::as_slice)
     }
 
-    /// The one of the same session that stands so many places behind this one, or before it.
+    /// The turn of the same session that is `by` turns later, or earlier if negative.
     pub(super) fn beside(&self, number: usize, by: isize) -> Option<&Turn> {
         let own = self.of_session(self.list.get(number)?.session);
         let place = own.binary_search(&number).ok()?.checked_add_signed(by)?;

@@ -1,6 +1,7 @@
-//! Work that goes on after the result of its call: what is told of it finds the call, whichever of the two comes first.
+//! Joins reports on background work with the calls that began it, whichever of the two comes first.
 //!
-//! Invariant: what a record tells belongs to one call, that of the id which it names, in its own lane before any other.
+//! Invariant: a report belongs to one call, that of the id which it names, in its own lane before
+//! any other.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -12,24 +13,24 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
 use crate::model::tool::work::{About, Carrier, Ends, Update, Work};
 
-/// An id that was given to more works than these stands for the newest of them.
+/// Limit of calls remembered for one work id; the latest are retained.
 const GIVEN_AGAIN: usize = 64;
 
-/// Calls by the ids of the work that they began, and what was told of work that no result has begun so far.
+/// Calls by the ids of the work that they began, and reports on work that no result has begun yet.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Works {
     by_handle: HashMap<Key, Vec<Begun>>,
-    /// Calls whose results say again that work goes on which another call began.
+    /// Calls whose results only repeat that work of an earlier call continues.
     polls: HashSet<(EntryId, Key)>,
     early: HashMap<Key, Vec<Early>>,
-    /// The calls of whose work entries and results tell, by their keys.
+    /// Calls whose work an entry or result reports on, by the key of that record.
     reports: HashMap<Key, Vec<Begun>>,
     /// All calls that began work, with their entries.
     all: BTreeSet<(EntryId, Key)>,
-    /// By the key of a record that tells the model of an end: of what, if that is not plainly the work of the call that it
-    /// names.
+    /// Notices of an end that do not clearly concern the work of the call which they name: what
+    /// they name, by the key of the record.
     odd: HashMap<Key, Vec<About>>,
-    /// The records among them by the ids of work that they name.
+    /// Keys of those records, by the work ids that they name.
     odd_by_handle: HashMap<Key, Vec<Key>>,
 }
 
@@ -41,7 +42,7 @@ struct Begun {
     call: Key,
 }
 
-/// What was told before the result came that it belongs to.
+/// A report that came before the result which began the work.
 #[derive(Clone, Debug)]
 struct Early {
     lane: Option<Name>,
@@ -49,7 +50,7 @@ struct Early {
 }
 
 impl Transcript {
-    /// Takes in what a record tells of work.
+    /// Applies a report on work.
     pub(super) fn apply_update(
         &mut self,
         about: About,
@@ -75,7 +76,7 @@ impl Transcript {
         }
     }
 
-    /// Calls that began work which went on after their results, with their entries.
+    /// Calls whose work continued after their results, with their entries.
     pub(crate) fn works(&self) -> impl DoubleEndedIterator<Item = (EntryId, &ToolCall)> {
         let begun = |(entry, call): &(EntryId, Key)| Begun {
             lane: None,
@@ -88,13 +89,13 @@ impl Transcript {
             .filter_map(move |all| Some((all.0, self.call_of(&begun(all))?)))
     }
 
-    /// How many ends are told of work that no call began.
+    /// Number of reported ends of work that no call began.
     pub(crate) fn ends_of_nothing(&self) -> usize {
         let early = self.works.early.values().flatten();
         early.filter(|early| early.update.end.is_some()).count()
     }
 
-    /// Of what a record of this key tells that names a call, if that is not plainly the work of this call.
+    /// What a notice names, if it names a call but does not clearly concern the work of that call.
     pub(crate) fn odd_notices(&self, by: &Key) -> &[About] {
         self.works
             .odd
@@ -103,7 +104,7 @@ impl Transcript {
             .unwrap_or_default()
     }
 
-    /// The calls that began work of this id, the newest of them, with their entries.
+    /// The latest calls that began work of this id, with their entries.
     pub(crate) fn beginners<'t>(
         &'t self,
         handle: &Key,
@@ -142,7 +143,8 @@ impl Transcript {
         touched.changed.extend(self.find(&update.by));
     }
 
-    /// Notes the work that calls of an entry began, each with its id, and gives them what was told of it before.
+    /// Indexes the work that calls of an entry began, given as pairs of call and work id, and
+    /// applies the reports that came before.
     pub(super) fn note_work(&mut self, id: EntryId, begun: Vec<(Key, Key)>, touched: &mut Touched) {
         for (call, handle) in begun {
             let begun = Begun {
@@ -174,7 +176,7 @@ impl Transcript {
                 let Some(early) = self.works.early.get_mut(key) else {
                     continue;
                 };
-                // A poll before the work began was about other work of this id.
+                // A poll before the work began concerned other work with the same id.
                 let is_older =
                     |early: &Early| early.update.carrier == Carrier::Poll && early.update.at < at;
                 let is_own = |early: &Early| {
@@ -188,8 +190,8 @@ impl Transcript {
         }
     }
 
-    /// Whether a result only says again that work goes on which a call before it began: then it is a poll. If that call
-    /// comes after it, the other one is.
+    /// Whether a result only repeats that work of an earlier call continues: then it is a poll. If
+    /// that call turns out to come later in the order, it is the poll instead.
     fn is_poll(&mut self, begun: &Begun, handle: &Key, touched: &mut Touched) -> bool {
         if self
             .works
@@ -242,7 +244,8 @@ impl Transcript {
         is_poll
     }
 
-    /// What is said of notices about work of an id depends on who began it, and on no more than whether that is one call.
+    /// Marks the notices about work of an id as changed. They depend only on whether exactly one
+    /// call began it, so further calls make no difference.
     fn beginners_changed(&self, handle: &Key, touched: &mut Touched) {
         if self.beginners(handle).nth(2).is_none() {
             let odd = self.works.odd_by_handle.get(handle).into_iter().flatten();
@@ -264,7 +267,7 @@ impl Transcript {
             .is_some_and(|call| call.key == one.call)
     }
 
-    /// The call of this id, if its result began work: the newest, of its own lane before any other.
+    /// The latest call of this id whose result began work, in its own lane before any other.
     fn began(&self, call: &Key, lane: Option<&Name>) -> Option<Begun> {
         let entries = self.pairs.entries_with(call).iter().rev().take(GIVEN_AGAIN);
         let all = entries.map(|id| Begun {
@@ -280,9 +283,9 @@ impl Transcript {
         (own < all.len()).then(|| all.swap_remove(own))
     }
 
-    /// The newest call that began work of this id: of its own lane, of those the one whose work goes on, and of another
-    /// lane only if no two have such work. What a poll gave is about work of its lane of which the model does not know
-    /// yet that it ended.
+    /// The latest call that began work of this id: in its own lane one whose work continues is
+    /// preferred, and another lane is used only if it is the only one with such work. A poll
+    /// concerns work of its own lane whose end the model does not know yet.
     fn newest_work(&self, handle: &Key, lane: Option<&Name>, carrier: Carrier) -> Option<Begun> {
         let all = self.works.by_handle.get(handle)?;
         let own = || all.iter().rev().filter(|begun| begun.lane.as_ref() == lane);
@@ -291,7 +294,7 @@ impl Transcript {
             work => work.is_some_and(|work| work.completed().is_none()),
         };
         let found = own().find(is_waited_for);
-        // Where ends are always told, ids of work are not given again.
+        // Where ends are always announced, work ids are not reused.
         let is_announced = |begun: &&Begun| {
             self.work_of(begun)
                 .is_some_and(|work| work.ends == Ends::Announced)
@@ -367,7 +370,7 @@ impl Transcript {
         }
     }
 
-    /// The calls of whose work a record tells that has this key.
+    /// Calls whose work the record with this key reports on.
     pub(crate) fn reported_by<'t>(
         &'t self,
         key: &Key,
@@ -376,7 +379,7 @@ impl Transcript {
         calls.filter_map(|begun| Some((begun.entry, self.call_of(begun)?)))
     }
 
-    /// Marks an entry by what it tells of the ends of work, if it tells nothing else.
+    /// Sets the report marks of an entry.
     fn mark_report(&mut self, key: &Key, touched: &mut Touched) {
         let Some(id) = self.find(key) else { return };
         let (reports, again) = self.report_marks(key);
@@ -392,14 +395,14 @@ impl Transcript {
         }
     }
 
-    /// The same for an entry that is new.
+    /// As [`Self::mark_report`], for a new entry.
     pub(super) fn see_report(&self, entry: &mut Entry) {
         if self.works.reports.contains_key(&entry.key) {
             entry.set_report(self.report_marks(&entry.key));
         }
     }
 
-    /// Whether what tells of ends of work is the first to tell one, and whether it tells one again.
+    /// Whether a record is the first to report an end of work, and whether it only repeats one.
     fn report_marks(&self, key: &Key) -> (bool, bool) {
         let (mut reports, mut again) = (false, false);
         for (_, call) in self.reported_by(key) {
@@ -421,14 +424,14 @@ impl Transcript {
     }
 }
 
-/// The key of what stands for all that tells the last end of work.
+/// Key of the update that represents the last end of work.
 fn foremost(work: Option<&Work>) -> Option<Key> {
     Some(work?.endings().pop()?.foremost()?.by.clone())
 }
 
 impl Entry {
-    /// Takes in whether it is the first to tell how work ended, or tells it again. What somebody said, or asked of
-    /// tools, and an error stand for themselves.
+    /// Sets the report marks, unless the entry is a prompt, a message or an error, which are shown
+    /// anyway.
     fn set_report(&mut self, (reports, again): (bool, bool)) {
         let is_error = |block: &Block| matches!(block.kind, BlockKind::Break(Break::Error(_)));
         let speaks = self.marks.prompt || self.blocks.iter().any(is_error);
@@ -438,7 +441,7 @@ impl Entry {
     }
 }
 
-/// The calls of these blocks that began work, each with the id of the work.
+/// Pairs of call and work id for the calls of these blocks that began work.
 pub(super) fn begun(blocks: &[Block]) -> Vec<(Key, Key)> {
     let calls = blocks.iter().filter_map(Block::call);
     calls

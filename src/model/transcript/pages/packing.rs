@@ -1,4 +1,4 @@
-//! A page as bytes.
+//! Packs a page of entries into compressed bytes.
 
 use super::Printing;
 use crate::model::entry::Entry;
@@ -6,24 +6,25 @@ use crate::model::entry::glance::Glance;
 use crate::model::fingerprint::Print;
 use crate::model::text::Name;
 
-/// More than most pages take before they are packed.
+/// Initial capacity in bytes: most pages need less before compression.
 const ROOM: usize = 64 << 10;
 
-/// A page that was packed.
+/// A packed page.
 #[derive(Clone, Debug)]
 pub(crate) struct Packed {
     bytes: Box<[u8]>,
-    /// Number of the bytes before they were packed.
+    /// Length of the bytes before compression.
     len: usize,
-    /// What a glance at its entries tells.
+    /// Glances at its entries.
     pub(crate) glances: Box<[Glance]>,
-    /// The sub-agents that they belong to; empty if none does.
+    /// Lanes of its entries; empty if all are of the main lane.
     pub(crate) lanes: Box<[Option<Name>]>,
-    /// Fingerprints of the keys of their parents; empty if none has one.
+    /// Fingerprints of the keys of the entries' parents; empty if none has a parent.
     pub(crate) parents: Box<[Option<Print>]>,
 }
 
-/// Packs entries, fast enough to be done between two frames. `None` if they cannot be packed: a body is in memory.
+/// Packs entries, fast enough to run between two frames. `None` if a body is in memory, which
+/// cannot be packed.
 pub(super) fn pack(entries: &[Entry], print: Printing<'_>) -> Option<Packed> {
     let plain = postcard::to_extend(entries, Vec::with_capacity(ROOM)).ok()?;
     let has_lanes = entries.iter().any(|entry| entry.lane.is_some());
@@ -45,7 +46,7 @@ pub(super) fn pack(entries: &[Entry], print: Printing<'_>) -> Option<Packed> {
     })
 }
 
-/// The entries of a page.
+/// Unpacks the entries.
 #[expect(
     clippy::expect_used,
     reason = "the bytes were made here, and stayed in memory"

@@ -11,7 +11,7 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict, ended};
 use crate::model::usage::{Scope, Usage};
 
-/// An entry in which nothing is left out, with bodies on disk.
+/// An entry with every field set, and with bodies on disk.
 fn full(number: usize) -> Entry {
     let mut batch = Batch::default();
     batch.stubs_only = true;
@@ -88,7 +88,7 @@ fn full(number: usize) -> Entry {
     entry
 }
 
-/// Fingerprints, always the same ones.
+/// A fingerprint with a fixed seed.
 fn print(key: &Key) -> Print {
     static PRINTS: LazyLock<ByKey<()>> = LazyLock::new(ByKey::default);
     PRINTS.print(key)
@@ -102,7 +102,8 @@ fn filled(entries: usize) -> Pages {
 
 const MANY: usize = PAGE * (OPEN + RECENT + 3) + 7;
 
-/// Equal in all, also in where bodies lie and whether they are in memory, which `==` does not look at.
+/// Asserts full equality, including positions of bodies and whether they are in memory, which `==`
+/// ignores.
 fn assert_same(left: Option<&Entry>, right: &Entry) {
     assert_eq!(format!("{left:?}"), format!("{:?}", Some(right)));
 }
