@@ -1,7 +1,8 @@
 //! The inspector: everything about the focused item, in six tabs.
 //!
-//! Invariant: rows are made for one item, as far as the user has scrolled, and kept until the item, the session or the
-//! theme changes. While the cursor moves from item to item, none are made.
+//! Invariant: rows are built for one item, as far as the user has scrolled, and cached until the
+//! item, the session or the theme changes. While the cursor moves from item to item, no rows are
+//! built.
 
 use ratatui::text::Line;
 
@@ -30,23 +31,24 @@ pub use raw::InspectedRecords;
 /// State of the inspector.
 #[derive(Clone, Debug, Default)]
 pub struct Inspector {
-    /// The tab.
+    /// The chosen tab.
     pub tab: Tab,
-    /// The rows made so far.
+    /// The rows built so far.
     pub rows: Vec<InspectorRow>,
-    /// Whether there are more rows than were made.
+    /// Whether the item has more rows than were built.
     pub is_cut: bool,
-    /// First row in sight.
+    /// Index of the first visible row.
     pub top: usize,
-    /// The row of the cursor.
+    /// Index of the cursor's row.
     pub at: usize,
     /// Whether the item is a call.
     pub is_call: bool,
     focus: Option<Focus>,
     made: Option<RowsKey>,
-    /// Whether the cursor is still to go to the first value of the record that the item shows.
+    /// Whether the cursor has yet to move to the first value that the item shows, once its record
+    /// is read.
     seeks_item: bool,
-    /// The item that the cursor of the text moved to, and when the inspector is to follow.
+    /// The item that the text's cursor moved to, and when the inspector will follow.
     moved: Option<(Focus, Timestamp)>,
     records: Option<InspectedRecords>,
     asked: Option<Vec<Origin>>,
@@ -62,7 +64,7 @@ struct RowsKey {
     generation: u64,
     colours: u64,
     look: u32,
-    /// The present second while the item runs, else 0.
+    /// The current second while the item runs, else 0.
     second: i64,
 }
 
@@ -99,12 +101,12 @@ impl Inspector {
         self.focus
     }
 
-    /// Where the transcript shows the value of the cursor's row.
+    /// The location in the transcript of the value in the cursor's row.
     pub fn spot(&self) -> Option<&ValueLocation> {
         self.rows.get(self.at)?.spot.as_ref()
     }
 
-    /// Milliseconds until it follows the cursor of the text.
+    /// Time in ms until it follows the text's cursor.
     pub fn rests_for(&self, now: Timestamp) -> Option<u64> {
         self.moved.map(|(_, until)| until.since(now).max(1))
     }

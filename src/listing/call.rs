@@ -1,4 +1,4 @@
-//! A call as lists show it: how it stands, how long it took, what was found in it.
+//! A call as lists show it: its status, duration and findings.
 
 use ratatui::style::Style;
 
@@ -15,71 +15,65 @@ use crate::model::transcript::Transcript;
 use crate::model::usage::{Scope, Usage};
 use crate::render::theme::Theme;
 
-/// The rule that finds results which the agent made up.
+/// The rule that detects results that the agent made up.
 const SYNTHETIC: &str = "synthetic-result";
 
-/// The session that calls are made in, and what is known of them.
+/// A session's calls and what their status depends on.
 #[derive(Clone, Copy)]
 pub(crate) struct CallScene<'a> {
-    /// The session.
     pub(crate) transcript: &'a Transcript,
-    /// Its calls by tool, time and arguments.
+    /// The session's calls, indexed by tool, time and arguments.
     pub(crate) calls: &'a Calls,
-    /// What the lint found.
+    /// Findings of the lint.
     pub(crate) findings: &'a Findings,
-    /// Which calls may still get their results.
+    /// The calls that may still get their results.
     pub(crate) awaited: Awaited,
-    /// Whether the agent is at work.
     pub(crate) is_at_work: bool,
-    /// It is now.
     pub(crate) now: Timestamp,
 }
 
 impl CallScene<'_> {
-    /// Whether a call of an entry still runs: the agent is at work, and its result may come, or its work goes on.
+    /// Whether a call of an entry is running: the agent is at work, and the call's result or the
+    /// end of its work may still come.
     pub(crate) fn runs(&self, id: EntryId, call: &ToolCall) -> bool {
         self.is_at_work && self.awaited.runs(self.transcript, id, call)
     }
 }
 
-/// A call with its place and its entry.
+/// A call with its position and its entry.
 #[derive(Clone, Copy)]
 pub(crate) struct PlacedCall<'a> {
-    /// What it is one of.
     pub(crate) scene: CallScene<'a>,
-    /// Where it is.
     pub(crate) place: Place,
-    /// Its entry.
     pub(crate) entry: &'a Entry,
-    /// The call.
     pub(crate) call: &'a ToolCall,
 }
 
-/// How a call fares: what needs a look comes first.
+/// The status of a call; those that need attention are first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Status {
     /// Ended with an error.
     Failed,
     /// Was not allowed.
     Refused,
-    /// Interrupted: there will be no result.
+    /// Interrupted; there will be no result.
     Interrupted,
-    /// Without a result, and nobody waits for one.
+    /// Has no result, and none is expected.
     NoResult,
-    /// Nothing tells how its work ended.
+    /// The end of its work is not recorded.
     NoEnd,
-    /// Its result is none: the agent made it up.
+    /// The agent made the result up.
     Synthetic,
     /// The agent is at work on it.
     Running,
-    /// Nobody recorded how it ended.
+    /// Its outcome is not recorded.
     Unrecorded,
-    /// Ended well.
+    /// Succeeded.
     Done,
 }
 
 impl<'a> PlacedCall<'a> {
-    /// The call at a place.
+    /// The call at a position; `None` if there is none.
     pub(crate) fn at(scene: CallScene<'a>, place: Place) -> Option<Self> {
         let entry = scene.transcript.get(place.entry)?;
         Some(Self {
@@ -90,28 +84,26 @@ impl<'a> PlacedCall<'a> {
         })
     }
 
-    /// Its number in the order of the file, from 1.
+    /// Its number in file order, from 1.
     pub(crate) fn number(&self) -> Option<usize> {
         self.scene.calls.number(self.place)
     }
 
-    /// When it was made.
     pub(crate) fn made_at(&self) -> Option<Timestamp> {
         self.call.started.or(self.entry.at)
     }
 
-    /// How long it took.
     pub(crate) fn took(&self) -> Option<Took> {
         self.call.took(self.entry.said(self.call))
     }
 
-    /// Its course, with the work that went on after its result.
+    /// Its lifecycle, including work that continued after its result.
     pub(crate) fn life(&self) -> Lifecycle<'a> {
         let of = (self.place.entry, &self.entry.key);
         Lifecycle::of(self.scene.transcript, of, self.call, !self.scene.is_at_work)
     }
 
-    /// Size of its result, or of what it has put out so far, in bytes.
+    /// Size of its result, or of its output so far, in bytes.
     pub(crate) fn bytes(&self) -> Option<u64> {
         let body = self
             .call
@@ -122,7 +114,7 @@ impl<'a> PlacedCall<'a> {
         body.map(|body| u64::from(body.bytes))
     }
 
-    /// What the request that asked for it spent, if that is recorded. Calls of one answer share it.
+    /// Usage of the request that made it, if recorded. Calls of one answer share it.
     pub(crate) fn usage(&self) -> Option<&'a Usage> {
         self.entry
             .usage
@@ -130,13 +122,13 @@ impl<'a> PlacedCall<'a> {
             .filter(|usage| usage.scope == Scope::Request && !usage.is_zero())
     }
 
-    /// What it asks for on one line; files as seen from where the session began.
+    /// Its argument on one line, with paths relative to the session's root.
     pub(crate) fn argument(&self) -> String {
         self.call
             .about(self.scene.transcript.meta().root.as_deref())
     }
 
-    /// What the lint found in it.
+    /// Its findings of the lint.
     pub(crate) fn findings(&self) -> impl Iterator<Item = &'a Finding> {
         let block = self.place.block;
         self.scene
@@ -146,13 +138,12 @@ impl<'a> PlacedCall<'a> {
             .filter(move |finding| finding.block == block)
     }
 
-    /// The worst of it, and how much there is.
+    /// The highest severity of its findings, and their number.
     pub(crate) fn marks(&self) -> Option<(Severity, usize)> {
         let worst = self.findings().map(|finding| finding.severity).max()?;
         Some((worst, self.findings().count()))
     }
 
-    /// How it fares.
     pub(crate) fn status(&self) -> Status {
         match Outcome::of(&self.call.state) {
             Outcome::Refused => Status::Refused,
@@ -171,7 +162,7 @@ impl<'a> PlacedCall<'a> {
         }
     }
 
-    /// Its state as JSON has it.
+    /// Its state as in JSON.
     pub(crate) fn state(&self) -> &'static str {
         let CallScene {
             transcript,
@@ -185,7 +176,7 @@ impl<'a> PlacedCall<'a> {
         }
     }
 
-    /// How long it took, or has been running, in words.
+    /// Its duration, or the time since it began, as text.
     pub(crate) fn took_words(&self, theme: &Theme) -> String {
         match (self.took(), self.made_at()) {
             (Some(took), _) => took_words(took, theme),
@@ -196,14 +187,13 @@ impl<'a> PlacedCall<'a> {
         }
     }
 
-    /// The sub-agent that made it.
     pub(crate) fn lane(&self) -> Option<&'a LaneFacts> {
         self.scene.transcript.lane(self.entry.lane.as_ref()?)
     }
 }
 
 impl Status {
-    /// In a word or two.
+    /// The status as text.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Failed => "failed",
@@ -218,7 +208,7 @@ impl Status {
         }
     }
 
-    /// Its sign with its colour.
+    /// The status as a sign with its style.
     pub(crate) fn sign(self, theme: &Theme) -> (&'static str, Style) {
         let glyphs = theme.glyphs();
         match self {
@@ -248,7 +238,7 @@ pub(crate) fn at_most(ms: u64, is_bound: bool, theme: &Theme) -> String {
     format!("{sign}{}", duration(ms))
 }
 
-/// The sign of a severity.
+/// The sign of a severity with its style.
 pub(crate) fn of_severity(severity: Severity, theme: &Theme) -> (&'static str, Style) {
     match severity {
         Severity::Error => (theme.glyphs().outcome.failed, theme.bad),

@@ -1,4 +1,4 @@
-//! The calls of a session, a row each.
+//! The listing of a session's calls.
 
 use ratatui::style::Style;
 
@@ -14,18 +14,18 @@ use crate::model::tool::{Clocked, Took};
 use crate::model::usage::Usage;
 use crate::render::wrap;
 
-/// Lines of so many columns have room for words, and for long names.
+/// Widths from which there is room for words, and for long names.
 const MIDDLE_FROM: usize = 95;
 const WIDE_FROM: usize = 150;
-/// The width of a status without words.
+/// Width of a status without words.
 const SIGN: usize = 1;
 
-/// The calls in the order of the file.
+/// In file order.
 pub(crate) const IN_ORDER: Sort = Sort {
     by: CallList::ORDER,
     order: Order::Rising,
 };
-/// The slowest first.
+/// By duration, the slowest first.
 pub(crate) const SLOWEST: Sort = Sort {
     by: "took_ms",
     order: Order::Falling,
@@ -33,7 +33,7 @@ pub(crate) const SLOWEST: Sort = Sort {
 
 type CallColumn<'a> = Column<PlacedCall<'a>>;
 
-/// Calls, by their places.
+/// The calls of a session, by position.
 pub(crate) struct CallList<'a>(pub(crate) CallScene<'a>);
 
 impl<'a> Listing for CallList<'a> {
@@ -48,7 +48,7 @@ impl<'a> Listing for CallList<'a> {
             _ => (5, 9, 24, SIGN, 10),
         };
         let Self(scene) = self;
-        // How long until the model was told is of interest where anything went on in the background.
+        // The delay until the model was told is shown only if there was work in the background.
         let late_width = if scene.calls.detached.is_empty() {
             0
         } else {
@@ -74,7 +74,7 @@ impl<'a> Listing for CallList<'a> {
                 .by("argument", |call| Value::text(Some(call.argument())))
                 .cell(|call, look| {
                     let words = call.argument();
-                    // Of the name of a file the middle goes.
+                    // Paths are cut in the middle.
                     let words = if call.call.names_a_file() {
                         wrap::fit_path(&words, look.width, look.theme.glyphs().cut)
                     } else {
@@ -92,7 +92,7 @@ impl<'a> Listing for CallList<'a> {
                     Value::ms(call.took().map(|took| took.ms))
                 })
                 .cell(|call, look| cell(call.took_words(look.theme), text(call, look))),
-            // What nobody measured took no longer than this.
+            // Durations that were not measured are upper bounds.
             CallColumn::data("took_is_bound", |call| {
                 let is_bound = |took: Took| Value::Bool(took.by == Clocked::Bound);
                 call.took().map_or(Value::None, is_bound)
@@ -146,7 +146,7 @@ fn text(call: &PlacedCall<'_>, look: &Look<'_>) -> Style {
     plain(call, look.theme.text, look)
 }
 
-/// The style of a call; on a branch that the session left it is dim.
+/// The style of a call, dim on an abandoned branch.
 fn plain(call: &PlacedCall<'_>, style: Style, look: &Look<'_>) -> Style {
     let branches = call.scene.transcript.branches();
     if branches.abandoned.contains(&call.place.entry) {
@@ -156,7 +156,7 @@ fn plain(call: &PlacedCall<'_>, style: Style, look: &Look<'_>) -> Style {
     }
 }
 
-/// The sign of a call, and what it means where that is more than that all went well.
+/// The sign of a call's status, with words unless it succeeded.
 fn state(call: &PlacedCall<'_>, look: &Look<'_>) -> Cell {
     let status = call.status();
     let (sign, style) = status.sign(look.theme);
@@ -180,7 +180,7 @@ fn state(call: &PlacedCall<'_>, look: &Look<'_>) -> Cell {
     cell(format!("{sign} {words}"), style)
 }
 
-/// How long after its end the model was told of work in the background, if that was later.
+/// The delay from the end of background work until the model was told.
 fn late(call: &PlacedCall<'_>, look: &Look<'_>) -> Cell {
     let life = call.life();
     match life.delay() {
@@ -191,7 +191,7 @@ fn late(call: &PlacedCall<'_>, look: &Look<'_>) -> Cell {
     }
 }
 
-/// The sign of the worst that was found, and how much there is.
+/// The sign of the most severe finding, and the number of findings.
 fn found(call: &PlacedCall<'_>, look: &Look<'_>) -> Cell {
     let Some((severity, count)) = call.marks() else {
         return Cell::new();

@@ -1,4 +1,4 @@
-//! The files of a session, a row each: who read, changed and wrote how often, and what went wrong.
+//! The listing of a session's files: numbers of reads, changes and writes, and problems.
 
 use super::sort::{Order, Sort, Value};
 use super::table::{Cell, Column, Listing, Look, cell};
@@ -6,13 +6,13 @@ use crate::analysis::files::{File, Files, Use};
 use crate::model::text::Text;
 use crate::render::wrap;
 
-/// Those first that were changed most.
+/// By number of changes, the most first.
 pub(crate) const MOST_CHANGED: Sort = Sort {
     by: "edits",
     order: Order::Falling,
 };
 
-/// Files, by their paths.
+/// The files of a session, by path.
 pub(crate) struct FileList<'a>(pub(crate) &'a Files);
 
 /// A file with its path.
@@ -43,7 +43,7 @@ impl<'a> Listing for FileList<'a> {
                 .by("reads", |(_, file)| Value::int(Some(file.reads)))
                 .cell(|(_, file), look| count(file.reads, look)),
             FileColumn::figures("e", 4, 8)
-                // Whoever looks for what was changed most means also what was written anew.
+                // Sorting by changes also counts writes of the whole file.
                 .by(MOST_CHANGED.by, |(_, file)| {
                     Value::int(Some(file.edits)).ranked(file.edits + file.writes)
                 })
@@ -74,7 +74,7 @@ impl<'a> Listing for FileList<'a> {
     }
 }
 
-/// The paths of all files, in the order in which those stand that are sorted alike.
+/// The paths of all files by number of reads, which is the order among equal rows.
 pub(crate) fn keys(files: &Files) -> Vec<Text> {
     let mut list: Vec<(&Text, &File)> = files.list().collect();
     list.sort_by_key(|(path, file)| (std::cmp::Reverse(file.reads), *path));
@@ -89,7 +89,7 @@ fn count(figure: usize, look: &Look<'_>) -> Cell {
     cell(words, look.theme.text)
 }
 
-/// What went wrong with a file, and how often.
+/// The problems of a file, with their counts.
 fn flags((_, file): &FileRow<'_>, look: &Look<'_>) -> Cell {
     let mut flags: Vec<(&str, usize)> = Vec::new();
     for flag in file.uses.iter().filter_map(Use::flag) {

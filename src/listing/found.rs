@@ -1,4 +1,4 @@
-//! Sessions to choose from, a row each, with what was read of those in sight.
+//! The listing of sessions to choose from, with a glance at those that are visible.
 
 use std::collections::HashSet;
 
@@ -16,26 +16,26 @@ use crate::model::timestamp::Timestamp;
 use crate::render::theme::Theme;
 use crate::render::wrap;
 
-/// Columns of the beginning of an id by which sessions of one title are told apart.
+/// Length of the part of an id that distinguishes sessions with the same title.
 const ID: usize = 8;
 
-/// A session to choose.
+/// A session that can be chosen.
 pub(crate) struct FoundRow<'a> {
     pub(crate) found: &'a Found,
-    /// What was read of it.
+    /// The facts read from it so far.
     pub(crate) glance: Option<&'a Glance>,
-    /// What of its text has what is typed, where nothing else of it does.
+    /// The match in its text, if the typed words match nothing else of it.
     pub(crate) hit: Option<&'a TextHit>,
     /// Whether it is marked, to be opened with others.
     pub(crate) is_marked: bool,
-    /// Whether another one in sight has the same title.
+    /// Whether another visible session has the same title.
     pub(crate) is_twin: bool,
     pub(crate) now: Timestamp,
 }
 
 type FoundColumn<'a> = Column<FoundRow<'a>>;
 
-/// The columns of a row; those of two lines have the facts on the second.
+/// The columns of a row. Rows of two lines have the facts on the second line instead.
 pub(crate) fn columns<'a>(has_two_lines: bool) -> Vec<FoundColumn<'a>> {
     let mut columns = vec![
         FoundColumn::words("", 1, 30).cell(|row, look| {
@@ -86,8 +86,8 @@ impl FoundRow<'_> {
         phrases::cost(self.glance?.row.cost.as_ref()?)
     }
 
-    /// The second line: `claude-code · ~/work/tv · opus-4-6 · 12 prompts · 220 calls · 24m00s · ~$14.32 · and what was
-    /// said last`; or the line of its text that has what is typed.
+    /// The second line of a row: `claude-code · ~/work/tv · opus-4-6 · 12 prompts · 220 calls ·
+    /// 24m00s · ~$14.32 · and the last message`; or the matching line of its text.
     pub(crate) fn facts(&self, width: usize, theme: &Theme) -> Line<'static> {
         let cut = theme.glyphs().cut;
         if let Some(hit) = self.hit {
@@ -122,7 +122,7 @@ impl FoundRow<'_> {
 }
 
 impl Found {
-    /// The format, with the name of the agent in it: `openclaw/main`.
+    /// The format and the agent's name: `openclaw/main`.
     pub(crate) fn agent_name(&self) -> String {
         match &self.agent {
             Some(agent) => format!("{}/{agent}", self.format),
@@ -131,13 +131,13 @@ impl Found {
     }
 }
 
-/// Where it began; else where it works.
+/// The folder in which the session began, else its working directory.
 fn folder(found: &Found) -> &str {
     let folder = found.project.as_deref().or(found.cwd.as_deref());
     folder.unwrap_or_default()
 }
 
-/// What its agent does, as it was read; else whether it runs.
+/// The activity of its agent if the session was read, else whether it runs.
 fn state(row: &FoundRow<'_>, look: &Look<'_>) -> Cell {
     let theme = look.theme;
     let is_live = row.found.live == Some(true);
@@ -145,7 +145,7 @@ fn state(row: &FoundRow<'_>, look: &Look<'_>) -> Cell {
     let words = match row.glance {
         Some(glance) => {
             let (activity, ascii) = (&glance.row.activity, theme.ascii);
-            // The age of what is over has a column of its own.
+            // The age of an ended session has its own column.
             let short = |activity| phrases::activity_in_short(activity, 0, row.now, ascii);
             let words = match activity {
                 Activity::Idle { .. } => short(&Activity::Idle { since: None }),
@@ -162,7 +162,8 @@ fn state(row: &FoundRow<'_>, look: &Look<'_>) -> Cell {
     cell(words, style)
 }
 
-/// The title, or why it cannot be read; and what tells it apart from another one of the same title.
+/// The title, or the error of an unreadable session. Titles that several sessions have are followed
+/// by the id.
 fn title(row: &FoundRow<'_>, look: &Look<'_>) -> Cell {
     let (theme, found) = (look.theme, row.found);
     if let Some(fault) = found.fault() {
@@ -184,7 +185,7 @@ fn title(row: &FoundRow<'_>, look: &Look<'_>) -> Cell {
     spans
 }
 
-/// The titles that several of these have.
+/// The titles that several sessions have.
 pub(crate) fn twins<'a>(all: impl Iterator<Item = &'a Found>) -> HashSet<&'a str> {
     let mut seen = HashSet::new();
     let titles = all.filter_map(|found| found.title.as_deref());

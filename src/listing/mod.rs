@@ -1,5 +1,5 @@
-//! Lists of rows with columns: what a column is, which columns a line has room for, and by what rows are sorted. The views
-//! show such lists on the screen, commands write the same ones as text, JSON or CSV.
+//! Lists of rows with columns: the definition of columns, the layout of columns on a line, and
+//! sorting. Views show lists on the screen; commands write the same lists as text, JSON or CSV.
 
 pub(crate) mod call;
 pub(crate) mod calls;

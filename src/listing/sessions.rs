@@ -1,4 +1,4 @@
-//! Sessions of the last hours, a row each: the same for the wall and for `tv top`.
+//! The listing of recent sessions, for the wall and for `tv top`.
 
 use std::collections::HashMap;
 
@@ -17,46 +17,46 @@ use crate::model::timestamp::Timestamp;
 use crate::render::theme::Theme;
 use crate::render::wrap;
 
-/// Who needs somebody first, then who works.
+/// Sessions that need somebody first, then those at work.
 pub(crate) const BY_NEED: Sort = Sort {
     by: SessionList::ORDER,
     order: Order::Rising,
 };
 
-/// A session, and what time it is.
+/// A session and the current time.
 pub(crate) type SessionAt<'a> = (&'a SessionRow, Timestamp);
 
-/// A title has so much room.
+/// Width of a title.
 const TITLE: usize = 24;
-/// Lines from this width on have what was said last.
+/// Width from which lines have the last message.
 const WIDE: usize = 150;
 
 type SessionColumn<'a> = Column<SessionAt<'a>>;
 
-/// Sessions by where they lie, and what time it is.
+/// Sessions by place, and the current time.
 pub(crate) struct SessionList<'a> {
     pub(crate) rows: &'a HashMap<Place, SessionRow>,
     pub(crate) now: Timestamp,
 }
 
-/// A line of the list.
+/// The key of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SessionKey {
-    /// What the sessions below have in common, and their sums in words.
+    /// A heading: what the sessions below have in common, and their sums.
     Group(String, String),
-    /// A session.
     Session(Place),
-    /// So many that ended some time ago, and how many of these in the middle of their work.
+    /// The number of sessions that ended some time ago, and how many of these ended in the middle
+    /// of their work.
     Old(usize, usize),
 }
 
 impl SessionKey {
-    /// Whether it can be chosen.
+    /// Whether the line can be chosen.
     pub(crate) fn is_row(&self) -> bool {
         !matches!(self, Self::Group(..))
     }
 
-    /// The session that it is the line of.
+    /// The session of the line; `None` for other lines.
     pub(crate) fn place(&self) -> Option<&Place> {
         match self {
             Self::Session(place) => Some(place),
@@ -73,7 +73,7 @@ impl<'a> Listing for SessionList<'a> {
     const SHRINKS: bool = true;
 
     fn columns(&self, width: usize) -> Vec<SessionColumn<'a>> {
-        // On narrow lines a part of the title does.
+        // On narrow lines the title is shorter.
         let title = match width {
             0..46 => 4,
             46..90 => TITLE - 4,
@@ -162,7 +162,7 @@ impl<'a> Listing for SessionList<'a> {
     }
 }
 
-/// Money, to be sorted by.
+/// A cost as a value to sort by, in millionths of a USD.
 fn usd(cost: Option<&Cost>) -> Value {
     #[expect(
         clippy::cast_possible_truncation,
@@ -172,7 +172,7 @@ fn usd(cost: Option<&Cost>) -> Value {
     Value::int(micros)
 }
 
-/// Only what is at work, waits, or went wrong has a colour.
+/// Only sessions that are at work, wait, or have problems have a colour.
 pub(crate) fn state_style(row: &SessionRow, theme: &Theme) -> Style {
     match row.activity {
         _ if row.problem.is_some() || row.need == Need::Error => theme.bad,

@@ -1,41 +1,33 @@
-//! What rows have in their columns, and by which column they are sorted.
+//! Values of rows in columns, and the order of rows.
 
 use crate::model::figures;
 use crate::model::timestamp::Timestamp;
 use crate::render::theme::Theme;
 use crate::render::wrap;
 
-/// What a row has in a column: rows are sorted by it, and JSON and CSV have it.
+/// The value of a row in a column. Rows are sorted by it, and JSON and CSV contain it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Value {
-    /// Nothing is known.
+    /// Unknown.
     None,
-    /// Yes or no.
     Bool(bool),
-    /// A figure, and of what.
+    /// A number with its unit.
     Figure(i128, Unit),
-    /// A time.
     Time(Timestamp),
-    /// A text.
     Text(String),
-    /// Several texts.
     Texts(Vec<String>),
-    /// A value that is not sorted by itself, but by this figure.
+    /// A value that is sorted by the given figure instead.
     Ranked(i128, Box<Self>),
 }
 
-/// What a figure counts.
+/// The unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Unit {
-    /// Things.
+    /// Without a unit.
     Count,
-    /// Bytes.
     Bytes,
-    /// Milliseconds.
     Ms,
-    /// Tokens.
     Tokens,
-    /// Hundredths of a whole.
     Percent,
 }
 
@@ -55,22 +47,22 @@ impl Value {
         Self::figure(figure, Unit::Bytes)
     }
 
-    /// A duration.
+    /// A duration in ms.
     pub(crate) fn ms(figure: Option<impl TryInto<i128>>) -> Self {
         Self::figure(figure, Unit::Ms)
     }
 
-    /// Tokens.
+    /// A number of tokens.
     pub(crate) fn tokens(figure: Option<impl TryInto<i128>>) -> Self {
         Self::figure(figure, Unit::Tokens)
     }
 
-    /// A share.
+    /// A share in percent.
     pub(crate) fn percent(figure: Option<impl TryInto<i128>>) -> Self {
         Self::figure(figure, Unit::Percent)
     }
 
-    /// A time.
+    /// A timestamp.
     pub(crate) fn time(time: Option<Timestamp>) -> Self {
         time.map_or(Self::None, Self::Time)
     }
@@ -80,18 +72,18 @@ impl Value {
         text.map_or(Self::None, |text| Self::Text(text.into()))
     }
 
-    /// A text of several lines on one.
+    /// A text with each run of whitespace replaced by a blank.
     pub(crate) fn line(text: &str) -> Self {
         Self::Text(text.split_whitespace().collect::<Vec<_>>().join(" "))
     }
 
-    /// This, but sorted by a figure.
+    /// This value, sorted by `rank` instead.
     pub(crate) fn ranked(self, rank: impl TryInto<i128>) -> Self {
         let rank = rank.try_into().unwrap_or(i128::MAX);
         Self::Ranked(rank, Box::new(self))
     }
 
-    /// As lists show it; nothing for a count of nothing.
+    /// The value as lists show it; empty for a count of 0.
     pub(crate) fn words(&self) -> String {
         match self {
             Self::None | Self::Bool(_) | Self::Figure(0, Unit::Count) => String::new(),
@@ -115,30 +107,29 @@ impl Value {
     }
 }
 
-/// More bytes of a text are in no column.
+/// Maximum length of a text in a column, in bytes.
 const LONGEST: usize = 2_000;
 
-/// How rows are sorted.
+/// The direction of sorting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// The least first.
+    /// The smallest first.
     #[default]
     Rising,
-    /// The greatest first.
+    /// The largest first.
     Falling,
 }
 
-/// A column, by its name, and a direction.
+/// The column by which rows are sorted, and the direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sort {
     /// The name of the column.
     pub(crate) by: &'static str,
-    /// The direction.
     pub(crate) order: Order,
 }
 
 impl Sort {
-    /// The other way round.
+    /// The same column in the other direction.
     #[must_use]
     pub(crate) fn reversed(self) -> Self {
         let order = match self.order {

@@ -1,4 +1,4 @@
-//! A listing and its columns: which of them a line has room for, and rows that are cut to them.
+//! A listing and its columns: the layout of columns on a line, and rows that are cut to them.
 
 use std::borrow::Cow;
 
@@ -9,17 +9,17 @@ use super::sort::{Order, Sort, Value};
 use crate::render::theme::Theme;
 use crate::render::wrap;
 
-/// A list of rows with columns. It lends what rows are made of; who shows it has the keys of the rows.
+/// A list of rows with columns. It computes rows from keys; the user of the list holds the keys.
 pub(crate) trait Listing {
-    /// What a row is known by while others come and go.
+    /// The key of a row, which stays the same while rows are added and removed.
     type Key: Clone + PartialEq;
-    /// What cells are made of.
+    /// The data that cells are computed from.
     type Row;
-    /// The name of the column by which keys are sorted as they come; none for another order.
+    /// The name of the column that the original order of keys is sorted by; empty if there is none.
     const ORDER: &'static str = "";
-    /// Columns of the screen between those of the list.
+    /// Width of the gap between columns.
     const GAP: usize = 1;
-    /// Whether columns are no wider than what stands in them, and go where nothing does.
+    /// Whether columns shrink to their content, and empty ones are hidden.
     const SHRINKS: bool = false;
 
     /// The columns for lines of this width.
@@ -28,20 +28,20 @@ pub(crate) trait Listing {
     /// The row of a key.
     fn row(&self, key: &Self::Key) -> Option<Self::Row>;
 
-    /// The sum of all rows, which stands below them.
+    /// The total of all rows, shown below them.
     fn total(&self) -> Option<Self::Row> {
         None
     }
 
-    /// What stands on the line of a key that has no row.
+    /// The line of a key that has no row.
     fn heading(&self, _key: &Self::Key, _width: usize, _theme: &Theme) -> Line<'static> {
         Line::default()
     }
 }
 
 impl Sort {
-    /// Sorts keys that stand in the order of the listing. What is not known comes last, whichever way rows are sorted;
-    /// equal rows keep their order.
+    /// Sorts keys, which must be in the listing's order. Unknown values come last in both
+    /// directions; equal rows keep their order.
     pub(crate) fn sort<L: Listing>(self, listing: &L, mut keys: Vec<L::Key>) -> Vec<L::Key> {
         if self.by == L::ORDER {
             if self.order == Order::Falling {
@@ -71,28 +71,27 @@ impl Sort {
     }
 }
 
-/// What a cell shows.
+/// The content of a cell.
 pub(crate) type Cell = Vec<Span<'static>>;
 
-/// A cell of one style.
+/// A cell in one style.
 pub(crate) fn cell(text: impl Into<Cow<'static, str>>, style: Style) -> Cell {
     vec![Span::styled(text, style)]
 }
 
-/// How a cell is to be drawn.
+/// The context in which a cell is drawn.
 pub(crate) struct Look<'a> {
-    /// Colours and glyphs.
     pub(crate) theme: &'a Theme,
     /// The width of its column.
     pub(crate) width: usize,
-    /// The widths of all columns; none of those that gave way.
+    /// The widths of all columns; `None` for hidden ones.
     pub(crate) widths: &'a [Option<usize>],
     /// Whether the cursor is on its row.
     pub(crate) is_chosen: bool,
 }
 
 impl Look<'_> {
-    /// A style; that of the cursor for the row on which it is.
+    /// `style`, or that of the cursor if it is on this row.
     pub(crate) fn focus_or(&self, style: Style) -> Style {
         if self.is_chosen {
             self.theme.focus
@@ -102,31 +101,31 @@ impl Look<'_> {
     }
 }
 
-/// A column: what it is called, how much room it has, and what it has of a row. It shows the value, unless it has cells of
-/// its own.
+/// A column: title, width and the values of rows. It shows the value, unless it has cells of its
+/// own.
 pub(crate) struct Column<R> {
     title: &'static str,
     width: Width,
-    /// Whether its cells stand at the right: figures.
+    /// Whether cells are aligned to the right, as figures are.
     is_right: bool,
-    /// Columns with a lower figure give way first where there is no room.
+    /// Priority: if there is no room, columns with a lower one are hidden first.
     keep: u8,
-    /// Its name in JSON and CSV, and the order in which rows are sorted by it at first.
+    /// Its name in JSON and CSV, and its initial direction of sorting.
     pub(crate) sort: Option<Sort>,
-    /// What it has of a row.
+    /// The value of a row.
     pub(crate) value: fn(&R) -> Value,
     style: fn(&R, &Look<'_>) -> Style,
     cell: Option<fn(&R, &Look<'_>) -> Cell>,
 }
 
-/// How wide a column is, without the blank behind it.
+/// The width of a column, without the gap after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Width {
-    /// So many columns of the screen.
+    /// A fixed width.
     Fixed(usize),
-    /// All that others leave; it is shared, and none has less than this.
+    /// A share of the remaining width, at least this much.
     Rest(usize),
-    /// From this to that, by what others leave.
+    /// A minimum and a maximum; in between as much as is available.
     Between(usize, usize),
 }
 
@@ -152,12 +151,12 @@ impl<R> Column<R> {
         }
     }
 
-    /// A column of words.
+    /// A column of text with a fixed width.
     pub(crate) fn words(title: &'static str, width: usize, keep: u8) -> Self {
         Self::new(title, Width::Fixed(width), keep)
     }
 
-    /// A column of figures.
+    /// A column of figures, aligned to the right.
     pub(crate) fn figures(title: &'static str, width: usize, keep: u8) -> Self {
         Self {
             is_right: true,
@@ -165,27 +164,28 @@ impl<R> Column<R> {
         }
     }
 
-    /// A column that takes a part of what others leave, up to so much.
+    /// A column that takes a part of the remaining width, up to a maximum.
     pub(crate) fn between(title: &'static str, least: usize, most: usize, keep: u8) -> Self {
         Self::new(title, Width::Between(least, most), keep)
     }
 
-    /// The column that takes what others leave, at least so much.
+    /// A column that takes the remaining width, at least this much.
     pub(crate) fn rest(title: &'static str, least: usize) -> Self {
         Self::new(title, Width::Rest(least), u8::MAX)
     }
 
-    /// A column that is never shown.
+    /// A column that is not shown, only written to JSON and CSV.
     pub(crate) fn data(name: &'static str, value: fn(&R) -> Value) -> Self {
         Self::words("", 0, 0).by(name, value)
     }
 
-    /// It has values.
+    /// Sets the value.
     pub(crate) fn value(self, value: fn(&R) -> Value) -> Self {
         Self { value, ..self }
     }
 
-    /// It has values of this name, and rows can be sorted by them: figures at first with the greatest on top.
+    /// Sets the value and its name, by which rows can then be sorted: figures initially with the
+    /// largest first.
     pub(crate) fn by(self, name: &'static str, value: fn(&R) -> Value) -> Self {
         let order = if self.is_right {
             Order::Falling
@@ -196,29 +196,29 @@ impl<R> Column<R> {
         Self { sort, ..self }.value(value)
     }
 
-    /// Rows are sorted by it the other way round at first.
+    /// Reverses the initial direction of sorting.
     pub(crate) fn turned(self) -> Self {
         let sort = self.sort.map(Sort::reversed);
         Self { sort, ..self }
     }
 
-    /// Its values have this style.
+    /// Sets the style of values.
     pub(crate) fn style(self, style: fn(&R, &Look<'_>) -> Style) -> Self {
         Self { style, ..self }
     }
 
-    /// Its values are of minor interest.
+    /// Makes the values dim.
     pub(crate) fn dim(self) -> Self {
         self.style(|_, look| look.theme.dim)
     }
 
-    /// It shows this instead of its values.
+    /// Sets the cell that is shown instead of the value.
     pub(crate) fn cell(self, cell: fn(&R, &Look<'_>) -> Cell) -> Self {
         let cell = Some(cell);
         Self { cell, ..self }
     }
 
-    /// Makes it no wider than what stands in it, and takes it out if nothing does.
+    /// Shrinks the column to its content, and hides it if it is empty.
     pub(crate) fn shrink<'r>(&mut self, rows: impl Iterator<Item = &'r R>, theme: &Theme)
     where
         R: 'r,
@@ -237,7 +237,7 @@ impl<R> Column<R> {
             .max();
         let wanted = match widest.unwrap_or(0) {
             0 => 0,
-            // The head has the sign of the direction behind it.
+            // The head needs room for the sign of the direction.
             widest => widest.max(wrap::width(self.title) + usize::from(self.sort.is_some())),
         };
         self.width = match self.width {
@@ -256,33 +256,33 @@ impl<R> Column<R> {
     }
 }
 
-/// A column by which rows can be sorted.
+/// A column that rows can be sorted by.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sortable {
-    /// The way in which it is sorted at first.
+    /// Its name and initial direction.
     pub(crate) sort: Sort,
-    /// What stands above it.
+    /// Its title.
     pub(crate) title: &'static str,
-    /// Whether there is room for it.
+    /// Whether it is visible.
     pub(crate) is_shown: bool,
 }
 
-/// Columns that were given their room.
+/// Columns laid out on a line.
 pub(crate) struct Table<R> {
     columns: Vec<Column<R>>,
-    /// Columns of the screen for each; none for those that gave way.
+    /// Width of each column; `None` for hidden ones.
     widths: Vec<Option<usize>>,
-    /// Columns of the screen between them.
+    /// Width of the gap between them.
     gap: usize,
 }
 
 impl<R> Table<R> {
-    /// The columns of a listing on lines of this width.
+    /// Lays out a listing's columns on lines of this width.
     pub(crate) fn of<L: Listing<Row = R>>(listing: &L, width: usize) -> Self {
         Self::new(listing.columns(width), width, L::GAP)
     }
 
-    /// The same, as wide as these rows need them if the listing shrinks.
+    /// Lays out a listing's columns, shrunk to these rows if the listing shrinks.
     pub(crate) fn around<'r, L: Listing<Row = R>>(
         listing: &L,
         rows: impl Iterator<Item = &'r R> + Clone,
@@ -299,7 +299,8 @@ impl<R> Table<R> {
         Self::new(columns, width, L::GAP)
     }
 
-    /// Columns on lines of this width, with a gap of so much between them. A column of no width is not shown.
+    /// Lays out columns on lines of this width, with a gap between them. Columns of width 0 are not
+    /// shown.
     pub(crate) fn new(columns: Vec<Column<R>>, width: usize, gap: usize) -> Self {
         let shapes: Vec<(Width, u8)> = columns
             .iter()
@@ -312,12 +313,12 @@ impl<R> Table<R> {
         }
     }
 
-    /// Columns of the screen that a column has; none if it gave way.
+    /// The width of a column; `None` if it is hidden.
     pub(crate) fn width_of(&self, column: usize) -> Option<usize> {
         self.widths.get(column).copied().flatten()
     }
 
-    /// The columns by which rows can be sorted.
+    /// The columns that rows can be sorted by.
     pub(crate) fn sortable(&self) -> impl Iterator<Item = Sortable> {
         self.shown_or_not().filter_map(|(column, width)| {
             (column.width != Width::Fixed(0)).then_some(Sortable {
@@ -332,7 +333,8 @@ impl<R> Table<R> {
         self.columns.iter().zip(self.widths.iter().copied())
     }
 
-    /// The titles; that of the column by which rows are sorted stands out, with the direction.
+    /// The line of titles. That of the sorted column is highlighted and has the sign of the
+    /// direction.
     pub(crate) fn heads(&self, sort: Option<Sort>, theme: &Theme) -> Line<'static> {
         self.line(theme, |column, _| {
             let own = column.sort.map(|own| own.by);
@@ -343,7 +345,7 @@ impl<R> Table<R> {
         })
     }
 
-    /// A row: each cell cut to its column.
+    /// A row, with each cell cut to its column.
     pub(crate) fn row(&self, row: &R, theme: &Theme, is_chosen: bool) -> Line<'static> {
         self.line(theme, |column, width| {
             let look = Look {
@@ -380,7 +382,7 @@ impl<R> Table<R> {
     }
 }
 
-/// Divides a line of this width among columns.
+/// Divides a line's width among columns.
 fn fit(columns: &[(Width, u8)], width: usize, gap: usize) -> Vec<Option<usize>> {
     let mut shown: Vec<bool> = columns
         .iter()
@@ -406,7 +408,8 @@ fn fit(columns: &[(Width, u8)], width: usize, gap: usize) -> Vec<Option<usize>> 
     let mut widths: Vec<Option<usize>> = Vec::new();
     for ((width, _), is_shown) in columns.iter().zip(&shown) {
         widths.push(is_shown.then(|| match width {
-            // Half of what is there is for them, so that those without a bound have the most.
+            // These columns get at most half of the remaining width, so that those without a
+            // maximum get the most.
             Width::Between(least, most) => {
                 let given = if has_rest { spare / 2 } else { spare };
                 let more = (most - least.min(most)).min(given);
@@ -428,7 +431,7 @@ fn fit(columns: &[(Width, u8)], width: usize, gap: usize) -> Vec<Option<usize>> 
     widths
 }
 
-/// A bar that is filled by a share of 1.
+/// A bar that is filled to a share from 0 to 1.
 pub(crate) fn gauge(
     share: f64,
     width: usize,
@@ -436,7 +439,7 @@ pub(crate) fn gauge(
     theme: &Theme,
 ) -> Cell {
     let filled = (share.clamp(0.0, 1.0) * width as f64).round();
-    // Whatever is more than nothing shows.
+    // Any share above 0 is visible.
     let least = if share > 0.0 && width > 0 { 1.0 } else { 0.0 };
     #[expect(
         clippy::cast_possible_truncation,
@@ -460,7 +463,7 @@ mod tests {
     use crate::listing::sort::Value;
     use crate::render::theme::Theme;
 
-    /// Two listings of one row: what happened, and a bar beside words.
+    /// A listing with one row: either a few columns, or a bar and a text.
     struct Sample {
         has_bar: bool,
     }

@@ -1,4 +1,4 @@
-//! Tools against each other: how often they were called, how often that went wrong, and whose time it was.
+//! The listing of tools, for comparison: number of calls, failures, and time.
 
 use ratatui::text::Span;
 
@@ -10,10 +10,10 @@ use crate::analysis::calls::{Tool, Tools};
 use crate::model::figures::percent;
 use crate::model::text::Name;
 
-/// Columns of the bar.
+/// Width of the bar.
 const BAR: usize = 10;
 
-/// Those first whose calls took longest in all.
+/// By total duration of calls, the longest first.
 pub(crate) const LONGEST: Sort = Sort {
     by: "time_ms",
     order: Order::Falling,
@@ -22,19 +22,17 @@ pub(crate) const LONGEST: Sort = Sort {
 /// The tools of a session, by name.
 pub(crate) struct ToolList<'a> {
     tools: &'a Tools,
-    /// Time of all of them in ms.
+    /// Time of all tools in ms.
     all_ms: u64,
 }
 
 impl<'a> ToolList<'a> {
-    /// Of these.
     pub(crate) fn of(tools: &'a Tools) -> Self {
         let (all_ms, _) = tools.time();
         Self { tools, all_ms }
     }
 }
 
-/// A tool.
 pub(crate) struct ToolRow<'a> {
     name: &'a Name,
     tool: &'a Tool,
@@ -81,7 +79,7 @@ impl<'a> Listing for ToolList<'a> {
             ToolColumn::figures("time", 8, 8)
                 .by(LONGEST.by, |row| row.ms(|spread| spread.sum))
                 .cell(|row, look| cell(row.words(|spread| spread.sum, look), look.theme.text)),
-            // What nobody measured took no longer than this.
+            // Durations that were not measured are upper bounds.
             ToolColumn::data("time_is_bound", |row| match row.spread {
                 Some(spread) => Value::Bool(spread.is_bound),
                 None => Value::None,

@@ -1,4 +1,4 @@
-//! What was spent, a row for each of what it is summed by, with the sum of all.
+//! The listing of usage: a row per group, and the total.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,25 +11,24 @@ use crate::model::found::Found;
 use crate::model::timestamp;
 use crate::render::wrap;
 
-/// Rows by what they are of, each with the session that it leads to if it is of one.
+/// Rows by group. A group that is a single session has the session that the row leads to.
 pub(crate) type UsageRows = BTreeMap<Group, (Row, Option<Found>)>;
 
-/// Longer names are cut.
+/// Maximum width of names.
 const LONGEST: usize = 80;
 
-/// Sums by these.
+/// Usage by group.
 pub(crate) struct UsageList<'a> {
     pub(crate) by: &'a [By],
     pub(crate) rows: &'a UsageRows,
     pub(crate) total: &'a Row,
-    /// The ends of the folders by which they are told apart.
+    /// The distinguishing ends of folders, by path.
     pub(crate) ends: &'a HashMap<String, String>,
 }
 
-/// A sum.
 pub(crate) struct UsageRow<'a> {
     row: &'a Row,
-    /// What the sum of all is called; none for the others.
+    /// The first grouping if this is the total, else `None`.
     total: Option<By>,
     ends: &'a HashMap<String, String>,
 }
@@ -37,7 +36,7 @@ pub(crate) struct UsageRow<'a> {
 type UsageColumn<'a> = Column<UsageRow<'a>>;
 
 impl By {
-    /// In which order rows stand at first: spans of time with the last one first, all else by what it cost.
+    /// The initial order: periods with the latest first, other groups by cost.
     pub(crate) fn order(self) -> Sort {
         Sort {
             by: if self.is_period() { "period" } else { "cost" },
@@ -63,7 +62,7 @@ impl<'a> Listing for UsageList<'a> {
                     cell(cost, look.focus_or(look.theme.text))
                 }),
         );
-        // A row of one session is always of one.
+        // A row per session always has one session.
         if !self.by.contains(&By::Session) {
             columns.push(
                 UsageColumn::figures("sessions", 9, 4)
@@ -117,7 +116,7 @@ impl<'a> Listing for UsageList<'a> {
     }
 }
 
-/// The columns that say what a row is of.
+/// The columns that name a row's group.
 fn names<'a>(by: By) -> Vec<UsageColumn<'a>> {
     match by {
         By::Day => vec![period("day", 10, |sum, look| name(sum, By::Day, look))],
@@ -166,7 +165,7 @@ fn period<'a>(
         .cell(cell)
 }
 
-/// What a row is of by this; a folder by its distinguishing end where there is no room for all of it.
+/// The name of a row's group. A folder that does not fit is shown as its distinguishing end.
 fn name(sum: &UsageRow<'_>, by: By, look: &Look<'_>) -> Cell {
     let group = &sum.row.group;
     let words = match (sum.total, by) {
@@ -192,7 +191,8 @@ fn name(sum: &UsageRow<'_>, by: By, look: &Look<'_>) -> Cell {
     cell(words, look.focus_or(look.theme.text))
 }
 
-/// Tokens; what a run counts may be less than its requests, and with the sign rows add up.
+/// A number of tokens. It may be negative, because a run may count less than its requests; with the
+/// sign, rows add up.
 fn count(tokens: Option<i64>) -> String {
     let Some(tokens) = tokens else {
         return "?".to_owned();
@@ -201,7 +201,7 @@ fn count(tokens: Option<i64>) -> String {
     format!("{sign}{}", figures::tokens(tokens.unsigned_abs()))
 }
 
-/// The shortest ends by which folders are told apart, without the first name.
+/// The shortest distinguishing end of each folder's path, without those that have none.
 pub(crate) fn ends<'p>(paths: impl Iterator<Item = &'p str>) -> HashMap<String, String> {
     let paths: Vec<Vec<&str>> = paths.map(|path| path.rsplit('/').collect()).collect();
     let mut counts: HashMap<&[&str], usize> = HashMap::new();

@@ -22,16 +22,16 @@ use crate::render::row::{Look, Times};
 use crate::session::indexes::Needs;
 use crate::session::paging::{BLOCKS, Paging};
 
-/// Milliseconds for which the cursor must rest before the inspector follows it.
+/// Time in ms for which the text's cursor must rest before the inspector follows it.
 const REST_MS: i64 = 40;
 
 /// Rows of records that are searched for the first value that the item shows.
 const RECORD_ROWS: usize = 1_000;
 
-/// Rows of an item at most; `v` opens the file for the rest.
+/// Maximum number of rows of an item; `v` opens the file for the rest.
 const MOST_ROWS: usize = 20_000;
 
-/// Equal calls before that are searched for.
+/// Maximum number of earlier equal calls to search for.
 const EARLIER: usize = 16;
 
 impl SidePane for Inspector {
@@ -43,7 +43,7 @@ impl SidePane for Inspector {
         }
     }
 
-    /// Makes the rows of the focused item, as far as they are in sight.
+    /// Builds the rows of the focused item, as far as they are visible.
     fn arrange(&mut self, text: &mut TextPane, scene: &Scene<'_>, frame: &Frame) -> Vec<Effect> {
         let is_shown = frame.inspector.width > 1 && frame.inspector.height > 1;
         if !is_shown {
@@ -57,7 +57,7 @@ impl SidePane for Inspector {
         let seen = if self.tab == Tab::Raw { RECORD_ROWS } else { 0 };
         let wanted = self.top.saturating_add(height + 1).max(seen);
         let known = self.made.map_or(0, |made| made.limit);
-        // Twice as many each time, so that scrolling to the end costs O(n).
+        // Doubles the limit each time, so that scrolling to the end costs O(n).
         let limit = if wanted > known {
             wanted.saturating_mul(2).min(MOST_ROWS)
         } else {
@@ -110,7 +110,7 @@ impl SidePane for Inspector {
     }
 }
 
-/// The item to show: the focused one once the cursor rests, until then the one before.
+/// Returns the item to show: the focused one once the cursor rests, until then the previous one.
 fn next_item(
     inspector: &mut Inspector,
     text: &mut TextPane,
@@ -202,7 +202,8 @@ fn make(
     effects
 }
 
-/// Requests what is on disk: bodies of the item, arguments of calls that look the same, its records.
+/// Requests bodies of the item, arguments of calls that may be equal, and its records, as far as
+/// they are on disk.
 fn ask(
     inspector: &mut Inspector,
     text: &mut TextPane,
@@ -240,7 +241,7 @@ pub fn choose(inspector: &mut Inspector, text: &mut TextPane, scene: &mut Scene<
     (inspector.top, inspector.at) = (0, 0);
 }
 
-/// Moves the cursor, and scrolls to keep it in sight.
+/// Moves the cursor, and scrolls to keep it visible.
 fn step(inspector: &mut Inspector, text: &mut TextPane, scene: &mut Scene<'_>, by: isize) {
     let height = usize::from(text.frame(scene).inspector.height)
         .saturating_sub(1)
@@ -278,7 +279,7 @@ fn show_spot(inspector: &mut Inspector, text: &mut TextPane, scene: &mut Scene<'
     }
 }
 
-/// Jumps to the item that the row names.
+/// Jumps to the item that the row leads to.
 fn enter(inspector: &mut Inspector, scene: &mut Scene<'_>) -> Vec<Effect> {
     match inspector
         .rows
@@ -297,7 +298,7 @@ fn enter(inspector: &mut Inspector, scene: &mut Scene<'_>) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Copies the value of the row: one of the input, the output, or the row itself.
+/// Copies the row's value: a value of the input, the output, or the row itself.
 fn copy(inspector: &mut Inspector, scene: &mut Scene<'_>) -> Vec<Effect> {
     let Some(fact) = inspector.rows.get(inspector.at) else {
         return Vec::new();

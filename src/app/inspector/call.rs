@@ -1,4 +1,4 @@
-//! The item tab of a call: pairing, input, output, equal calls before, context, cost, source.
+//! The item tab of a call: pairing, input, output, earlier equal calls, context, cost, source.
 
 use ratatui::text::{Line, Span};
 
@@ -17,13 +17,13 @@ use crate::render::excerpt::Extent;
 use crate::render::wrap::{self, Frame, Piece};
 use crate::render::{ansi, code, diff, tree};
 
-/// Rows of overlapping calls, and of equal calls before.
+/// Maximum numbers of overlapping calls, and of earlier equal calls.
 const OVERLAPS: usize = 4;
 const EARLIER: usize = 6;
-/// Columns between a line number and the line.
+/// Width of the gap between a line number and the line.
 const AFTER_NUMBER: usize = 2;
 
-/// All about a call.
+/// Lays out the tab.
 pub fn lay_out(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'_>) {
     pair(subject, call, page);
     input(subject, call, page);
@@ -142,7 +142,7 @@ fn pair(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'_>
     }
 }
 
-/// The step of the agent's plan in progress, if the call does not say what it is for.
+/// The current step of the agent's plan, unless the call itself records its intent.
 fn step(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'_>) {
     let step = plans::step_at(&subject.session.transcript, subject.focus);
     if let Some(step) = step.filter(|_| call.intent().is_none()) {
@@ -175,7 +175,7 @@ fn input(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'_
     }
 }
 
-/// A value of the input: scalars as text, the rest as a tree.
+/// A value of the input: scalars as text, other values as a tree.
 fn member(number: usize, name: &Text, value: &Tree, page: &mut PageBuilder<'_>) {
     let take = RowCopy::Value(number);
     let style = page.look.theme.text;
@@ -258,7 +258,7 @@ fn output(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'
     }
 }
 
-/// The whole of a result.
+/// A result in full.
 pub fn whole(result: &ToolResult, page: &mut PageBuilder<'_>) {
     let theme = page.look.theme;
     for image in &result.images {
@@ -285,7 +285,7 @@ pub fn whole(result: &ToolResult, page: &mut PageBuilder<'_>) {
     lines(&result.body, Some(1), RowCopy::Output, page);
 }
 
-/// The lines of a text, with their numbers from `first` on.
+/// The lines of a text, numbered from `first`.
 pub fn lines(body: &Body, first: Option<usize>, take: RowCopy, page: &mut PageBuilder<'_>) {
     if body.is_away() {
         return page.say("being read from the file", page.look.theme.dim);
@@ -345,7 +345,7 @@ fn earlier(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     }
 }
 
-/// What a call changes in a file.
+/// Lays out the diff tab: the changes of a call to a file.
 pub fn diff(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     let theme = page.look.theme;
     let Some(call) = subject.call() else {

@@ -13,7 +13,7 @@ use crate::model::usage::Usage;
 
 const BAR: usize = 24;
 
-/// The request of an item: its own, else the one before it.
+/// The request of an item: its own, or the last one before it.
 struct InspectedRequest<'a> {
     id: EntryId,
     entry: &'a Entry,
@@ -43,7 +43,7 @@ fn request<'a>(subject: &InspectedItem<'a>) -> Option<InspectedRequest<'a>> {
     })
 }
 
-/// The context in two rows.
+/// Lays out the context in two rows.
 pub fn brief(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     let Some(request) = request(subject) else {
         return;
@@ -74,7 +74,7 @@ pub fn brief(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     );
 }
 
-/// The context in full.
+/// Lays out the context tab.
 pub fn lay_out(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     let theme = page.look.theme;
     let Some(request) = request(subject) else {
@@ -152,7 +152,7 @@ fn prompt(usage: &Usage, page: &mut PageBuilder<'_>) {
     }
 }
 
-/// The difference to the request before.
+/// The growth of the prompt since the previous request.
 fn growth(subject: &InspectedItem<'_>, request: &InspectedRequest<'_>, page: &mut PageBuilder<'_>) {
     let (theme, transcript) = (page.look.theme, &subject.session.transcript);
     let Some(place) = transcript.place_of(request.id) else {

@@ -1,4 +1,4 @@
-//! Sections of every item: tokens, cost, records.
+//! Sections that every item has: tokens, cost, records.
 
 use super::inspected::InspectedItem;
 use super::page::PageBuilder;
@@ -33,7 +33,7 @@ pub fn usage(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     }
 }
 
-/// Tokens with their names.
+/// Tokens by class, with the names of the classes.
 pub fn classes(usage: &Usage) -> [(&'static str, Option<u64>); 6] {
     [
         ("input", usage.input),
@@ -48,7 +48,7 @@ pub fn classes(usage: &Usage) -> [(&'static str, Option<u64>); 6] {
     ]
 }
 
-/// What the request, the turn and the session cost.
+/// The cost of the request, the turn and the session.
 pub fn cost(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     let entry = subject.entry;
     let request = entry

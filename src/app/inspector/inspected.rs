@@ -21,14 +21,15 @@ use crate::model::transcript::Transcript;
 use crate::render::wrap::{self, Piece};
 use crate::session::Session;
 
-/// Records that are followed from an entry to the nearest ancestor that is an entry.
+/// Maximum number of links that are followed from a record to its nearest ancestor that is an
+/// entry.
 const LINKS: usize = 64;
 
 /// Figures of the turn of an item.
 pub struct TurnSummary {
     pub prompt: EntryId,
     pub number: usize,
-    /// Its cost, formatted; empty if it is not known.
+    /// Its formatted cost; empty if unknown.
     pub cost: String,
     pub time: Sums,
 }
@@ -83,7 +84,7 @@ impl<'a> InspectedItem<'a> {
         Some(Text::clean(&name).to_string())
     }
 
-    /// What the lint found in the item, but for what is only noted.
+    /// The item's findings of the lint, except notes.
     pub(crate) fn findings(&self) -> impl Iterator<Item = &Finding> {
         let focus = self.focus;
         let of_entry = self.session.indexes.findings.of_entry(focus.entry).iter();

@@ -1,7 +1,7 @@
-//! Finds where the transcript shows a value of a record.
+//! Finds the location in the transcript of a value of a record.
 //!
-//! By content: a string of the record and a text of the entry belong together if one is part of the other, so decoders
-//! need not record where each text came from.
+//! Values are matched by content: a string of the record belongs to a text of the entry if one is
+//! part of the other. So decoders need not record where each text came from.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,14 +16,15 @@ use crate::render::row::Row;
 use crate::render::source::SourceText;
 use crate::render::tree::Leaf;
 
-/// Bytes of a string at least; shorter ones are everywhere.
+/// Minimum length of a string in bytes; shorter ones match everywhere.
 const SHORTEST: usize = 2;
-/// Bytes of a string that is searched for as a part of another; shorter ones must be equal.
+/// Minimum length in bytes of a string that may match a part of another; shorter ones must be
+/// equal.
 const SHORTEST_PART: usize = 16;
-/// Bytes that are searched for strings that are part of another.
+/// Budget in bytes for searching strings in others.
 const BUDGET: usize = 16 << 20;
 
-/// Where the transcript shows a value.
+/// The location in the transcript of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueLocation {
     pub focus: Focus,
@@ -56,16 +57,16 @@ impl ValueLocation {
     }
 }
 
-/// Where a value is in an entry.
+/// The location of a value in an entry.
 #[derive(Clone, Copy)]
 enum ValueMatch {
-    /// In a body of a block; the first line of the value is line `first` of the body.
+    /// In a body of a block. The first line of the value is line `first` of the body.
     Body {
         block: usize,
         body: usize,
         first: i64,
     },
-    /// Among the arguments of a call.
+    /// In the arguments of a call.
     Argument { block: usize },
 }
 
@@ -76,12 +77,12 @@ pub(crate) struct EntryTexts<'a> {
     whole: HashMap<u64, usize>,
     arguments: HashMap<u64, usize>,
     budget: usize,
-    /// The last result, by the path of the value.
+    /// The last match, with the path of its value.
     last: Option<(Arc<str>, Option<ValueMatch>)>,
 }
 
 impl<'a> EntryTexts<'a> {
-    /// Indexes an entry. A text that is in several blocks is found in the focused one.
+    /// Indexes an entry. A text that occurs in several blocks is attributed to the focused one.
     pub(crate) fn of(entry: &'a Entry, focus: Focus) -> Self {
         let (bodies, whole, arguments) = (Vec::new(), HashMap::new(), HashMap::new());
         let mut texts = Self {
@@ -124,7 +125,7 @@ impl<'a> EntryTexts<'a> {
         }
     }
 
-    /// Where the transcript shows the value of a row of the record's tree.
+    /// The location in the transcript of the value in a row of the record's tree.
     pub(crate) fn spot(&mut self, row: &Row, leaf: &Leaf) -> Option<ValueLocation> {
         let value = leaf.value.as_ref()?;
         let known = self
@@ -200,7 +201,7 @@ impl<'a> EntryTexts<'a> {
     }
 }
 
-/// The offset at which a text has another one as whole lines.
+/// The offset of `part` in a text, if it is made of whole lines there.
 fn lines_at(part: &str, text: &str) -> Option<usize> {
     let at = text.find(part)?;
     let bytes = text.as_bytes();
@@ -211,14 +212,14 @@ fn lines_at(part: &str, text: &str) -> Option<usize> {
     (begins && ends).then_some(at)
 }
 
-/// The hash of a trimmed text; `None` for short ones.
+/// The hash of a trimmed text; `None` if the text is too short.
 fn print_of(text: &str) -> Option<u64> {
     Some(text.trim())
         .filter(|text| text.len() >= SHORTEST)
         .map(hash_of)
 }
 
-/// Lines of a text before the end of it that is `rest`.
+/// Number of lines of `text` before its suffix `rest`.
 fn lines_before(rest: &str, text: &str) -> i64 {
     lines_in(text, text.len() - rest.len())
 }

@@ -9,9 +9,9 @@ use crate::model::figures;
 use crate::render::row::{Look, Row};
 use crate::render::wrap::{self, Frame, Piece};
 
-/// Columns of names, with the blank behind them.
+/// Width of the column of names, including the blank after it.
 pub(crate) const NAME: usize = 10;
-/// Bytes of text that a column may take; more only with combining marks.
+/// Maximum number of bytes of text per column; only combining marks need more.
 const BYTES_PER_COLUMN: usize = 8;
 
 /// A row of the inspector.
@@ -22,11 +22,11 @@ pub struct InspectorRow {
     pub(crate) target: Option<Focus>,
     /// What `y y` copies.
     pub(crate) take: RowCopy,
-    /// Where the transcript shows the same value.
+    /// The location in the transcript of the same value.
     pub spot: Option<ValueLocation>,
 }
 
-/// What is copied of a row.
+/// What is copied from a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowCopy {
     Row,
@@ -38,7 +38,7 @@ pub enum RowCopy {
     Text,
 }
 
-/// Rows while they are made.
+/// Builds rows.
 pub struct PageBuilder<'a> {
     pub(crate) look: Look<'a>,
     limit: usize,
@@ -59,19 +59,19 @@ impl<'a> PageBuilder<'a> {
         usize::from(self.look.width).max(1)
     }
 
-    /// Rows that are still wanted.
+    /// Number of rows until the limit.
     pub(crate) fn left(&self) -> usize {
         self.limit.saturating_sub(self.facts.len())
     }
 
-    /// The rows, and whether there are more.
+    /// The rows, and whether the limit was exceeded.
     pub(crate) fn finish(mut self) -> (Vec<InspectorRow>, bool) {
         let is_cut = self.facts.len() > self.limit;
         self.facts.truncate(self.limit);
         (self.facts, is_cut)
     }
 
-    /// As much of a text as the rows left may show, and the number of bytes left out.
+    /// The part of a text that the remaining rows can show, and the number of bytes left out.
     pub(crate) fn part<'t>(&self, text: &'t str) -> (&'t str, usize) {
         let lines = self.left() + 1;
         let end = text
@@ -85,7 +85,7 @@ impl<'a> PageBuilder<'a> {
         (part, text.len() - part.len())
     }
 
-    /// A row that says how much of a text was left out.
+    /// Adds a row with the size of the omitted text.
     pub(crate) fn left_out(&mut self, bytes: usize) {
         if bytes > 0 && self.left() > 0 {
             let size = figures::bytes(u64::try_from(bytes).unwrap_or(u64::MAX));
@@ -103,7 +103,7 @@ impl<'a> PageBuilder<'a> {
         self.wrapped(spans, &[], RowCopy::Row, None);
     }
 
-    /// A wrapped row in one style.
+    /// Adds a text in one style, wrapped.
     pub(crate) fn say(&mut self, words: impl Into<String>, style: Style) {
         self.text(&[Span::styled(words.into(), style)]);
     }
@@ -112,7 +112,7 @@ impl<'a> PageBuilder<'a> {
         self.push(Line::default(), None, RowCopy::Row);
     }
 
-    /// An empty row, a title, a rule, and facts at its right end.
+    /// Adds an empty row, then a title, a rule, and `right` at the right end.
     pub(crate) fn heading(&mut self, title: &str, right: &str) {
         if !self.facts.is_empty() {
             self.gap();
@@ -146,17 +146,17 @@ impl<'a> PageBuilder<'a> {
         self.named(name, value, RowCopy::Row, None);
     }
 
-    /// A named value in the style of text.
+    /// Adds a named value in the style of text.
     pub(crate) fn fact(&mut self, name: &str, value: impl Into<String>) {
         self.field(name, &[Span::styled(value.into(), self.look.theme.text)]);
     }
 
-    /// A named value that leads to an item.
+    /// Adds a named value that leads to an item.
     pub(crate) fn link(&mut self, name: &str, value: &[Piece], target: Option<Focus>) {
         self.named(name, value, RowCopy::Row, target);
     }
 
-    /// A named value with what is copied of it and the item it leads to.
+    /// Adds a named value, with what is copied from it and the item that it leads to.
     pub(crate) fn named(
         &mut self,
         name: &str,
@@ -196,7 +196,7 @@ impl<'a> PageBuilder<'a> {
         }
     }
 
-    /// Rows from the renderer, indented.
+    /// Adds rows of the renderer, indented.
     pub(crate) fn rows(&mut self, rows: Vec<Row>, indent: usize, take: RowCopy) {
         for row in rows {
             let mut spans = vec![Span::raw(" ".repeat(indent))];
@@ -213,7 +213,7 @@ impl<'a> PageBuilder<'a> {
         }
     }
 
-    /// A row that fits the width.
+    /// Adds a row that fits the width.
     pub(crate) fn push(&mut self, line: Line<'static>, target: Option<Focus>, take: RowCopy) {
         if self.facts.len() <= self.limit {
             self.facts.push(InspectorRow {
@@ -225,7 +225,7 @@ impl<'a> PageBuilder<'a> {
         }
     }
 
-    /// A row of a record, with where the transcript shows its value.
+    /// Adds a row of a record, with the location in the transcript of its value.
     pub(crate) fn shown(
         &mut self,
         line: Line<'static>,
@@ -243,7 +243,7 @@ impl<'a> PageBuilder<'a> {
     }
 }
 
-/// A bar for a share; at least one block if the share is not 0.
+/// A bar for a share; at least one block unless the share is 0.
 pub(crate) fn bar(part: u64, whole: u64, most: usize, ascii: bool) -> String {
     let most_u64 = u64::try_from(most).unwrap_or(0);
     let blocks = if part == 0 || whole == 0 {

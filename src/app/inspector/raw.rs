@@ -1,4 +1,5 @@
-//! The raw tab: the records of an item as they are in the file, with marks at the values that the transcript shows.
+//! The raw tab: the records of an item as they are in the file, with marks at the values that the
+//! transcript shows.
 
 use std::collections::HashSet;
 
@@ -13,16 +14,16 @@ use crate::model::record::Origin;
 use crate::model::timestamp::Timestamp;
 use crate::render::tree;
 
-/// Records read for the raw tab.
+/// Records that were read for the raw tab.
 #[derive(Clone, Debug)]
 pub struct InspectedRecords {
-    /// Where they are.
+    /// The origins of the records.
     pub origins: Vec<Origin>,
-    /// A title and the value of each.
+    /// The title and value of each record.
     pub trees: Vec<(String, Tree)>,
 }
 
-/// Lays out the records, or that they are being read.
+/// Lays out the records, or a note that they are being read.
 pub fn lay_out(
     subject: &InspectedItem<'_>,
     records: Option<&InspectedRecords>,
@@ -70,7 +71,7 @@ pub fn lay_out(
     }
 }
 
-/// Scalars of the item, to find the values of the record that were used.
+/// Scalars of the item, to mark the values of the record that it uses.
 struct UsedValues {
     words: HashSet<String>,
     times: HashSet<Timestamp>,
@@ -81,7 +82,7 @@ impl UsedValues {
         let entry: &Entry = subject.entry;
         let mut words: HashSet<String> = HashSet::new();
         let mut add = |word: &str| {
-            // Numbers of one digit are everywhere.
+            // Single digits match everywhere.
             if word.len() > 1 {
                 words.insert(word.to_owned());
             }
@@ -124,7 +125,7 @@ impl UsedValues {
         Self { words, times }
     }
 
-    /// Whether a value of the record was used.
+    /// Whether the item uses a value of the record.
     fn has(&self, value: &str) -> bool {
         let is_time = || Timestamp::parse(value).is_some_and(|at| self.times.contains(&at));
         let is_number = || {

@@ -1,4 +1,5 @@
-//! The timing tab: when, how long compared with other calls of the tool, and time of the turn by class.
+//! The timing tab: timestamps, the duration compared with other calls of the tool, and the time of
+//! the turn by class.
 
 use ratatui::text::Span;
 
@@ -11,9 +12,9 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, ToolCall, ToolState};
 
 const BAR: usize = 24;
-/// Rows of overlapping calls.
+/// Maximum number of overlapping calls.
 const OVERLAPS: usize = 40;
-/// Durations from which quantiles are shown.
+/// Minimum number of durations for quantiles.
 const FEW: u32 = 4;
 
 /// `10:41:14.081  entry 598`
@@ -187,7 +188,7 @@ fn of_call(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<
     overlapping(subject, page);
 }
 
-/// Calls that ran meanwhile.
+/// The calls that overlap with this one.
 fn overlapping(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     let overlaps = subject
         .session

@@ -1,4 +1,5 @@
-//! The why tab: how call and result were paired, what the verdict is based on, where the entry is placed.
+//! The why tab: how call and result were paired, what the verdict is based on, and the position of
+//! the entry.
 
 use ratatui::text::Span;
 
@@ -32,7 +33,7 @@ pub fn lay_out(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     of_cost(subject, page);
 }
 
-/// A row with a reason, and a sign whether it is as it should be.
+/// Adds a row with a reason, and a sign for whether it is as expected.
 fn reason(page: &mut PageBuilder<'_>, name: &str, is_well: bool, words: impl Into<String>) {
     let theme = page.look.theme;
     let glyphs = theme.glyphs();
@@ -233,7 +234,7 @@ fn of_stray(subject: &InspectedItem<'_>, stray: &StrayResult, page: &mut PageBui
     verdict(&stray.result, page);
 }
 
-/// What the signs of the session's cost mean.
+/// Explains the signs at the session's cost.
 fn of_cost(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     let transcript = &subject.session.transcript;
     let cost = subject.session.indexes.account.cost(transcript);
@@ -247,7 +248,7 @@ fn of_cost(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     }
 }
 
-/// Key, parent, branch and marks of the entry.
+/// Adds key, parent, branch and marks of the entry.
 fn of_entry(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     let transcript = &subject.session.transcript;
     let recorded = |key| transcript.recorded_key(key);
@@ -270,7 +271,7 @@ fn of_entry(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
                 format!("{}: no linked record has that id", recorded(parent)),
             );
         }
-        // Where not every record is a link, nothing is amiss.
+        // Not every record of this format is a link, so a missing parent is no problem.
         Some(parent) if transcript.lanes().is_empty() => {
             page.fact(
                 "parent",
