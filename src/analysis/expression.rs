@@ -1,8 +1,8 @@
-//! The one language of conditions: what a filter asks of a block, what an alarm asks of the session, with
-//! `-`, `or` and parentheses.
+//! The language of conditions in filters on blocks and alarms on sessions, with `-`, `or` and
+//! parentheses.
 //!
-//! Facts of entries are true of a block, facts of the session of a time; a filter has no use for the
-//! latter. Invariant: an expression prints as it is parsed.
+//! Facts of entries hold for a block, facts of the session at a time; filters on blocks do not use
+//! the latter. Invariant: an expression prints as it is parsed.
 
 pub mod judge;
 pub mod parse;
@@ -11,12 +11,12 @@ mod print;
 
 use crate::model::timestamp::{Clock, Day, Timestamp};
 
-/// What a block must be to be shown.
+/// An expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expr {
-    /// This holds.
+    /// The term holds.
     Term(Term),
-    /// That does not hold.
+    /// The expression does not hold.
     Not(Box<Self>),
     /// All of these hold; at least two.
     All(Vec<Self>),
@@ -29,50 +29,50 @@ pub enum Expr {
 pub enum Term {
     /// A failed call, a stray result, an error of the agent, a broken record.
     Error,
-    /// A call of this tool, by its name or by what it does.
+    /// A call of a tool, by its name or its kind.
     Tool(String),
-    /// Of an entry that cost so many dollars.
+    /// The cost of the entry in USD.
     Cost(Compare, f64),
-    /// Of an entry that took so many tokens.
+    /// The tokens of the entry.
     Tokens(Compare, u64),
-    /// A call of this tool or with this id that came to its end, that of its work in the background included.
+    /// A call with this tool or id that has ended, including its background work.
     Done(String),
-    /// A call that took so many milliseconds.
+    /// The duration of a call in ms.
     Took(Compare, u64),
     /// At this time or later.
     Since(When),
     /// Before this time.
     Before(When),
-    /// Said by this one.
+    /// The speaker of the entry.
     Role(Speaker),
-    /// Of the sub-agent with this in its name; `main` is none.
+    /// A sub-agent with this in its name; `main` for the main agent.
     Lane(String),
-    /// Of the one of several sessions opened together with this in its name.
+    /// One of several sessions opened together, with this in its name.
     Session(String),
-    /// With this id: of the call, the entry, its parent, or the call that started its sub-agent.
+    /// An id: of the call, the entry, its parent, or the call that started its sub-agent.
     Id(String),
     /// A call on a file with this in its path.
     File(String),
     /// Answered by a model with this in its name.
     Model(String),
-    /// Of an agent with this in its name. A fact of sessions, as the next one is.
+    /// A session of an agent with this in its name.
     Agent(String),
-    /// Of a session in a folder with this in its name.
+    /// A session in a directory with this in its name.
     Project(String),
-    /// With this text, letter by letter.
+    /// A literal text.
     Text(String),
-    /// With text that this regular expression describes.
+    /// A regular expression.
     Pattern(String),
-    /// A fact of the session, whatever the block.
+    /// A fact of the session.
     State(State),
 }
 
 /// A fact of the session at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum State {
-    /// It waits for its user: a question, a permission, the next prompt.
+    /// It waits for the user: a question, a permission, the next prompt.
     Waiting,
-    /// The same, for so long that nobody is expected.
+    /// It waits for so long that the user seems to be away.
     Idle,
     /// It ended, cleanly or not.
     Ended,
@@ -82,32 +82,32 @@ pub enum State {
     Model,
     /// A tool runs.
     Tool,
-    /// A request failed and is made again.
+    /// A failed request is retried.
     Retry,
-    /// A call or a result has lost its other half since the last look.
+    /// A new call without result, or result without call, since the last check.
     Orphan,
-    /// At work, and nothing was written for so many milliseconds.
+    /// At work without a new record for this time in ms.
     Silent(Compare, u64),
-    /// The session has cost so many dollars.
+    /// The cost of the session in USD.
     Spent(Compare, f64),
-    /// The context is so full.
+    /// The fill level of the context.
     Context(Compare, Fill),
-    /// The newest call asked for the same as so many before it, itself included.
+    /// The number of equal calls in a row up to the newest one.
     Same(Compare, u64),
-    /// So many calls and sub-agents go on in the background.
+    /// The number of calls and sub-agents in the background.
     Running(Compare, u64),
 }
 
-/// How full the context is.
+/// Fill level of the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fill {
-    /// In percent of the window.
+    /// Percentage of the window.
     Percent(u64),
-    /// In tokens.
+    /// Tokens.
     Tokens(u64),
 }
 
-/// Facts of the session that are a word of their own.
+/// Names of facts of the session without a value.
 pub(crate) const STATES: [(&str, State); 9] = [
     ("waiting", State::Waiting),
     ("idle", State::Idle),
@@ -120,10 +120,10 @@ pub(crate) const STATES: [(&str, State); 9] = [
     ("loop", State::Same(Compare::AtLeast, LOOP)),
 ];
 
-/// So many equal calls in a row are a loop.
+/// Equal calls in a row that are a loop.
 pub(crate) const LOOP: u64 = 3;
 
-/// How a figure compares.
+/// A comparison operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compare {
     /// `>`
@@ -141,17 +141,17 @@ pub enum Compare {
 /// A point in time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum When {
-    /// So many milliseconds before the last entry.
+    /// In ms before the last entry.
     Ago(u64),
-    /// At this time of the day of the last entry.
+    /// At this time of day, on the day of the last entry.
     Clock(Clock),
-    /// At the beginning of the day that is called so on the day of the last entry.
+    /// At the start of a day that is relative to that of the last entry.
     Day(Day),
-    /// Now.
+    /// An absolute timestamp.
     Timestamp(Timestamp),
 }
 
-/// Who speaks.
+/// A speaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speaker {
     /// The user, or the calling agent.
@@ -160,12 +160,12 @@ pub enum Speaker {
     Bot,
     /// The system prompt.
     Sys,
-    /// The agent program.
+    /// The harness.
     Note,
 }
 
 impl Expr {
-    /// All conditions of it, however they are joined.
+    /// All terms, in order.
     pub(crate) fn terms(&self) -> Vec<&Term> {
         match self {
             Self::Term(term) => vec![term],
@@ -174,7 +174,8 @@ impl Expr {
         }
     }
 
-    /// The truth of the whole, as far as it follows from what is known of its terms. Asks for each of them, in their order.
+    /// The value of the expression, if it follows from those of its terms that are known. Calls
+    /// `of` for each term in order.
     pub(crate) fn truth(&self, of: &mut dyn FnMut(&Term) -> Option<bool>) -> Option<bool> {
         let (parts, decisive) = match self {
             Self::Term(term) => return of(term),
@@ -193,7 +194,7 @@ impl Expr {
         truth
     }
 
-    /// All of these; one alone stands for itself.
+    /// Joins expressions with `and`; a single one is not wrapped.
     pub(crate) fn all(parts: Vec<Self>) -> Self {
         let inner = |part| match part {
             Self::All(inner) => inner,
@@ -202,7 +203,7 @@ impl Expr {
         Self::joined(parts, inner, Self::All)
     }
 
-    /// One of these; one alone stands for itself.
+    /// Joins expressions with `or`; a single one is not wrapped.
     pub(crate) fn any(parts: Vec<Self>) -> Self {
         let inner = |part| match part {
             Self::Any(inner) => inner,
@@ -221,7 +222,7 @@ impl Expr {
 }
 
 impl Compare {
-    /// Whether a value compares so.
+    /// Compares a value with a bound.
     pub(crate) fn holds<T: PartialOrd>(self, value: T, bound: T) -> bool {
         match self {
             Self::More => value > bound,
@@ -240,7 +241,7 @@ pub(crate) const TIMES: &[(&str, u64)] = &[
     ("m", 60_000),
     ("s", 1_000),
     ("ms", 1),
-    // Read, and never written: seven days say the same.
+    // Parsed, but not printed: `7d` is printed instead.
     ("w", 604_800_000),
 ];
 /// Units of tokens, the largest first.

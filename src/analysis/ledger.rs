@@ -1,17 +1,18 @@
-//! The sums of all sessions, in which every request counts once.
+//! Usage of all sessions, in which every request counts once.
 //!
-//! **A request may stand in several files.** Within a session its decoder sees to that; between sessions what names a
-//! request must be the same (`model::request`).
+//! A request may be in several files. Within a session its decoder recognizes copies; between
+//! sessions a request is identified by [`Request`] (`model::request`).
 //!
-//! Copies may have been made while an answer was written; of two the one with more output counts. What a run counts
-//! beyond its requests is held against all copies of them (`runs`).
+//! Copies may have been made while an answer was written; of two the one with more output counts.
+//! What a run counts beyond its requests is compared with all copies of them (`runs`).
 //!
-//! A request is of the session that said it first: the one that began earlier.
+//! A request belongs to the session that had it first: the one that began earlier.
 //!
-//! **Questions are answered from sums by session, day and model**, which all that can be asked for is made of: there
-//! are many times fewer than requests, and they are worked out once for all questions between two sessions.
+//! Queries are answered from sums by session, day and model, which suffice for every grouping:
+//! there are far fewer of them than requests, and they are computed once after each added session.
 //!
-//! Invariant: what a session says twice by itself is two requests; only what others said before is a copy.
+//! Invariant: a repetition within one session is two requests; only what another session had before
+//! is a copy.
 
 pub mod cells;
 pub mod counting;
@@ -35,59 +36,60 @@ use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 
-/// A session and what it spent.
+/// A session and its usage.
 #[derive(Clone, Debug)]
 pub struct Spender {
-    /// The session.
+    /// The session's file.
     pub found: Found,
-    /// Its id as its records tell it.
+    /// Its id according to its records.
     pub id: Text,
-    /// Whether it says that it has records of another one.
+    /// Whether its records say that it continues another session.
     pub is_fork: bool,
-    /// Whether its agent writes a session into several files: those with the same id are one.
+    /// Whether its agent writes a session into several files: those with the same id are one
+    /// session.
     pub has_files: bool,
-    /// What was spent.
+    /// Its records of usage.
     pub spent: Vec<Spent>,
-    /// What it tells of limits.
+    /// Rate limits that it recorded.
     pub limits: Vec<Limit>,
-    /// What it tells that it had cost after answers, by model.
+    /// Its recorded total usage after some answers, by model.
     pub sums_so_far: Vec<(Key, Vec<(Name, Usage)>)>,
-    /// The time of its newest record, if something of what was spent has none of its own.
+    /// The timestamp of its newest record, if some usage has none of its own.
     pub newest: Option<Timestamp>,
-    /// Whether its agent recorded what all of it cost.
+    /// Whether its agent recorded the total cost.
     pub is_covered: bool,
 }
 
 /// One record of usage.
 #[derive(Clone, Debug)]
 pub struct Spent {
-    /// The key of the entry that carries it.
+    /// The key of its entry.
     pub key: Option<Key>,
     /// When.
     pub at: Option<Timestamp>,
-    /// On which model; empty if nobody says.
+    /// The model; empty if unrecorded.
     pub model: Name,
-    /// How much.
+    /// Tokens and money.
     pub amount: Amount,
     /// Whether it is what a run counts beyond its requests.
     pub is_run: bool,
-    /// Whether sub-agents spent more beside it, whose records are not here.
+    /// Whether there is further usage of sub-agents whose records are missing.
     pub lacks_agents: bool,
 }
 
-/// What rows are summed by.
+/// What rows are grouped by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum By {
-    /// A day of the reader's calendar.
+    /// A day of the local calendar.
     #[default]
     Day,
-    /// A week of it, from Monday.
+    /// A week, from Monday.
     Week,
-    /// A month of it.
+    /// A month.
     Month,
-    /// The folder in which the agent worked.
+    /// The project or working directory.
     Project,
-    /// The format, which tells the agent.
+    /// The agent, by its format.
     Agent,
     /// The model.
     Model,
@@ -96,7 +98,7 @@ pub enum By {
 }
 
 impl By {
-    /// All of them, with their words.
+    /// All groupings with their names.
     pub const ALL: [(Self, &'static str); 7] = [
         (Self::Day, "day"),
         (Self::Week, "week"),
@@ -107,7 +109,7 @@ impl By {
         (Self::Session, "session"),
     ];
 
-    /// Its word.
+    /// The name of the grouping.
     pub fn word(self) -> &'static str {
         Self::ALL
             .iter()
@@ -115,12 +117,12 @@ impl By {
             .map_or("", |(_, word)| word)
     }
 
-    /// Whether it is a span of time.
+    /// Whether it is a period of time.
     pub fn is_period(self) -> bool {
         matches!(self, Self::Day | Self::Week | Self::Month)
     }
 
-    /// The day, week or month of a time, in the reader's time zone; of what is no such span, the day.
+    /// The day, week or month of a timestamp, in the local time zone; the day for other groupings.
     pub fn period(self, at: Timestamp) -> String {
         match self {
             Self::Week => at.calendar_week(),
@@ -138,67 +140,67 @@ pub struct Ledger {
     since: Option<Timestamp>,
     until: Option<Timestamp>,
     sessions: Vec<Found>,
-    /// Their ids, as their records tell them.
+    /// Their ids according to their records.
     ids: Vec<Text>,
-    /// The sessions that may lie in several files.
+    /// Sessions that may have several files, by format and id.
     in_files: HashMap<(&'static str, Text), usize>,
     forks: HashSet<usize>,
-    /// The times of their newest records.
+    /// The timestamps of their newest records.
     newest: Vec<Option<Timestamp>>,
-    /// Those whose cost is recorded as a whole, and of which no other one has a part.
+    /// Sessions with a recorded total cost, of which no other session has a part.
     covered: HashSet<usize>,
     runs: Vec<Run>,
     spent: Vec<(usize, Spent)>,
-    /// The same as sums by session, day and model, once somebody has asked.
+    /// `spent` summed by session, day and model; computed on the first query.
     sums: OnceCell<Vec<(usize, Spent)>>,
-    /// Where requests stand, by what names them.
+    /// Indexes in `spent` by the identity of the request.
     known: HashMap<Request, usize>,
-    /// How many were copies.
+    /// Number of copied requests.
     copies: u64,
-    /// What agents tell of limits, the newest of each.
+    /// The newest recorded rate limits by agent.
     limits: BTreeMap<&'static str, Vec<Limit>>,
 }
 
-/// What a row holds the sum of; what it is not summed by is not there.
+/// The group of a row; fields that it is not grouped by are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Group {
     /// A day, a week or a month.
     pub period: Option<Arc<str>>,
     /// The format.
     pub agent: Option<&'static str>,
-    /// A folder.
+    /// The project or working directory.
     pub project: Option<Text>,
-    /// A model.
+    /// The model.
     pub model: Option<Name>,
     /// The id of a session, and its title.
     pub session: Option<(Text, Option<Text>)>,
 }
 
-/// A sum.
+/// A row: the sum of a group.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
-    /// Of what.
+    /// The group.
     pub group: Group,
-    /// The sessions, by their numbers.
+    /// The sessions, by number.
     sessions: BTreeSet<usize>,
-    /// How much.
+    /// Tokens and money.
     pub amount: Amount,
     unpriced: BTreeSet<Name>,
     lacks_agents: bool,
 }
 
 impl Row {
-    /// Of how many sessions.
+    /// The number of sessions.
     pub fn sessions(&self) -> usize {
         self.sessions.len()
     }
 
-    /// The one that was added last.
+    /// The number of the session that was added last.
     pub fn newest(&self) -> Option<usize> {
         self.sessions.last().copied()
     }
 
-    /// What it cost.
+    /// The cost of the row.
     pub fn cost(&self) -> Cost {
         let unpriced_models = self.unpriced.iter().cloned().collect();
         Cost {
@@ -219,7 +221,7 @@ impl Row {
 }
 
 impl Ledger {
-    /// Nothing was spent so far. Only what was spent in this time counts.
+    /// An empty ledger that counts only usage in a range of time.
     pub fn new(time: Range<Option<Timestamp>>) -> Self {
         Self {
             since: time.start,
@@ -228,7 +230,7 @@ impl Ledger {
         }
     }
 
-    /// From now on only what was spent since then counts.
+    /// Counts only usage since a timestamp from now on.
     pub(crate) fn count_from(&mut self, since: Option<Timestamp>) {
         if self.since != since {
             self.since = since;
@@ -236,24 +238,24 @@ impl Ledger {
         }
     }
 
-    /// How many requests stood in more than one session.
+    /// The number of requests that were in more than one session.
     pub fn copies(&self) -> u64 {
         self.copies
     }
 
-    /// The session with a number.
+    /// A session by number.
     pub fn session(&self, number: usize) -> Option<&Found> {
         self.sessions.get(number)
     }
 
-    /// What agents tell of their limits.
+    /// The recorded rate limits by agent.
     pub fn limits(&self) -> impl Iterator<Item = (&'static str, Limit)> {
         self.limits
             .iter()
             .flat_map(|(agent, limits)| limits.iter().map(|limit| (*agent, *limit)))
     }
 
-    /// Adds what a session spent and no session before it.
+    /// Adds the usage of a session, without copies from earlier sessions.
     pub fn add(&mut self, spender: Spender) {
         self.sums.take();
         for limit in spender.limits {
@@ -265,7 +267,7 @@ impl Ledger {
         if let Some(newest) = self.newest.get_mut(session) {
             *newest = spender.newest.max(*newest);
         }
-        // They take much room: those of a long session are not to be moved again and again.
+        // Avoids moving the usage of a long session again and again: it is large.
         self.spent.reserve(spender.spent.len());
         let counts_runs = spender.spent.iter().any(|spent| spent.is_run);
         let mut new = Vec::with_capacity(spender.spent.len());
@@ -320,8 +322,8 @@ impl Ledger {
         }
     }
 
-    /// The number of a session: that of another file of it, if its agent writes a session into several. The file that was
-    /// written to last says what it is, and the first one when it began.
+    /// The number of a session, which several files may share. The most recently modified file has
+    /// the title and other facts, the earliest one the start.
     fn place_of(&mut self, found: Found, id: &Text, has_files: bool) -> usize {
         let next = self.sessions.len();
         let place = if has_files {
@@ -346,15 +348,15 @@ impl Ledger {
         place
     }
 
-    /// Of two sessions that have the same request, the lesser one said it first. A fork may have the times of what it
-    /// was forked from; if nobody says more, the one that was added first did.
+    /// A sort key: of two sessions with the same request, the smaller one had it first. A fork may
+    /// have the timestamps of its origin; without evidence the one that was added first is taken.
     fn precedence(&self, session: usize) -> (bool, Option<Timestamp>, bool) {
         let started = self.sessions.get(session).and_then(|found| found.started);
         (started.is_none(), started, self.forks.contains(&session))
     }
 
-    /// The sums by these, of what is in all of those rows of other sums: spans of time with the last one first, all else by
-    /// what it cost; and the sum of all.
+    /// Rows by `by`, restricted to usage in all groups of `within`, and their total. Periods are
+    /// sorted from the last one, other rows by cost.
     pub fn rows(&self, by: &[By], within: &[Within]) -> (Vec<Row>, Row) {
         let mut rows: BTreeMap<Group, Row> = BTreeMap::new();
         let mut total = Row::default();
@@ -369,7 +371,8 @@ impl Ledger {
             {
                 continue;
             }
-            // What is left of an estimate that was recorded to the cent is a mark, and no row.
+            // The remainder of an estimate that was also recorded has marks but no amount, and gets
+            // no row.
             let is_mark = spent.is_run && spent.amount.is_nothing();
             let group = calendar.group(by, found, spent);
             let row = if is_mark {
@@ -397,7 +400,7 @@ impl Ledger {
         (rows, total)
     }
 
-    /// What was spent by session, day and model, of the time that counts.
+    /// Sums by session, day and model, of the selected time.
     fn sums(&self) -> Vec<(usize, Spent)> {
         let mut sums: Vec<(usize, Spent)> = Vec::new();
         let mut places: HashMap<(usize, Option<Arc<str>>, Name), usize> = HashMap::new();
@@ -437,7 +440,8 @@ impl Ledger {
         sums
     }
 
-    /// The sessions whose recorded cost is that of all of their charges, and all of these are of the time that counts.
+    /// The sessions whose recorded total cost covers all of their charges, all in the selected
+    /// time.
     fn covered_of_time(&self, beyond: &collections::HashMap<usize, Amount>) -> HashSet<usize> {
         let mut covered = self.covered.clone();
         if covered.is_empty() {
@@ -459,8 +463,8 @@ impl Ledger {
         covered
     }
 
-    /// When something was spent. If no copy of it says so, when its session came to its newest record; if none of these
-    /// has a time, when it was last written to.
+    /// The timestamp of usage. If no copy has one, that of the session's newest record; without
+    /// that, the modification time of the file.
     fn when(&self, session: usize, spent: &Spent) -> Option<Timestamp> {
         let newest = || self.newest.get(session).copied().flatten();
         spent
@@ -475,25 +479,26 @@ impl Ledger {
     }
 }
 
-/// Takes from another copy of a request what this one lacks: its time, and the rest of its answer.
+/// Completes a request from another copy: its timestamp, and the rest of its answer.
 fn complete(known: &mut Spent, copy: Spent) {
     known.at = known.at.or(copy.at);
-    // One of the two has the sub-agents beside it.
+    // One of the two has the sub-agents' records.
     known.lacks_agents &= copy.lacks_agents;
     if known.amount.output.total < copy.amount.output.total {
         known.amount = copy.amount;
     }
 }
 
-/// What a row of other sums is of.
+/// A group that rows are restricted to.
 pub type Within = (By, Group);
 
-/// Days, weeks and months of times. To know them takes long, and most requests are of the hour of the one before.
+/// Cache of days, weeks and months, which are slow to compute; most requests are in the same hour
+/// as the one before.
 #[derive(Default)]
 struct Calendar(HashMap<(By, i64), Arc<str>>);
 
 impl Calendar {
-    /// No zone differs from another one by less.
+    /// No time zone has a finer offset.
     const STEP: i64 = 15 * 60 * 1_000;
 
     fn period(&mut self, by: By, at: Timestamp) -> Arc<str> {
@@ -536,7 +541,7 @@ fn identity(spent: &Spent, session: &Text) -> Request {
     } = spent.amount;
     let prompt = [input.total, cache_read.total, cache_write.total];
     if spent.is_run {
-        // It does not grow, and no other one counts the same.
+        // It does not grow, and no other one has the same counts.
         let key = Text::clean(&format!(
             "run:{}:{}:{}",
             spent.model,
@@ -594,7 +599,7 @@ mod tests {
         }
     }
 
-    /// Requests, input and output of sessions in their order, and how many were copies.
+    /// Requests, input and output of sessions in their order, and the number of copies.
     fn sums(sessions: Vec<(&str, Vec<Spent>)>) -> (u64, i64, i64, u64) {
         let mut ledger = Ledger::new(None..None);
         for (id, spent) in sessions {
@@ -668,7 +673,7 @@ mod tests {
             (cost.source, cost.is_partial)
         };
         assert_eq!(total(None, &["a"], true), (CostSource::Recorded, false));
-        // Of a part of it only the estimates tell, and a run that has not ended is not in it.
+        // The recorded cost does not cover a part of the time, nor an unfinished run.
         assert_eq!(total(Some(5), &["a"], true).0, CostSource::Mixed);
         assert_eq!(total(None, &["a"], false), (CostSource::Mixed, true));
         // Another session has a part of it.
@@ -678,12 +683,12 @@ mod tests {
     #[test]
     fn what_another_session_said_before_is_a_copy() {
         let given = "msg_01AbCdEfGhIjKlMnOpQr";
-        // A copy without times, and one with less of the answer.
+        // A copy without timestamps, and one with less of the answer.
         let stream = || vec![spent(given, None, 10, 5)];
         let live = || vec![spent(given, Some(7), 10, 9)];
         assert_eq!(sums(vec![("a", stream()), ("b", live())]), (1, 10, 9, 1));
         assert_eq!(sums(vec![("b", live()), ("a", stream())]), (1, 10, 9, 1));
-        // Then it was spent when the copy with a time says, whichever was read first.
+        // The timestamp is that of the copy that has one, whichever was read first.
         for sessions in [[stream(), live()], [live(), stream()]] {
             let mut ledger = Ledger::new(Some(Timestamp(50))..None);
             for (id, spent) in ["a", "b"].into_iter().zip(sessions) {
@@ -693,7 +698,7 @@ mod tests {
             }
             assert_eq!(ledger.rows(&[By::Day], &[]).1.amount.requests, 0);
         }
-        // Short ids: a fork has the same time and prompt, another session has not.
+        // Short ids: a fork has the same timestamp and prompt, another session does not.
         let short = |at| vec![spent("a1b2", Some(at), 10, 5)];
         assert_eq!(
             sums(vec![("a", short(1)), ("fork", short(1))]),
@@ -703,11 +708,11 @@ mod tests {
             sums(vec![("a", short(1)), ("other", short(2))]),
             (2, 20, 10, 0)
         );
-        // Without ids only the same session is known again.
+        // Without ids only the same session is recognized.
         let placed = || vec![spent("@0:100", Some(1), 10, 5), spent("", Some(1), 1, 1)];
         assert_eq!(sums(vec![("a", placed()), ("a", placed())]), (2, 11, 6, 2));
         assert_eq!(sums(vec![("a", placed()), ("b", placed())]), (4, 22, 12, 0));
-        // What comes later changes what was answered before.
+        // Adding a session changes the results of earlier queries.
         let mut ledger = Ledger::new(None..None);
         for (sessions, requests) in [(1, 1), (2, 3)] {
             let key = |n: usize| format!("{given}{sessions}{n}");
@@ -730,7 +735,7 @@ mod tests {
                 );
             }
         }
-        // What a session says twice itself are two requests.
+        // A repetition within one session is two requests.
         let twice = || vec![spent("", None, 10, 5), spent("", None, 10, 5)];
         assert_eq!(sums(vec![("a", twice())]), (2, 20, 10, 0));
         assert_eq!(sums(vec![("a", twice()), ("a", twice())]), (2, 20, 10, 2));

@@ -1,11 +1,10 @@
-//! The session on a time axis: what ran from when to when, in rows whose spans do not overlap, and which
-//! of it decided when a turn ended.
+//! The session on a time axis: spans in rows without overlaps, and the critical path of each turn.
 //!
-//! What time was spent on is the account's judgement ([`super::account`]); calls run from and to when
-//! [`super::calls::life_of`] says. Nothing is judged here a second time.
+//! Classes of time are those of the account ([`super::account`]); start and end of calls are those
+//! of [`super::calls::life_of`]. Nothing is judged here a second time.
 //!
-//! Invariant: spans of a row neither overlap nor run backwards; a span has one row. A question costs a search in sorted
-//! spans.
+//! Invariant: spans of a row neither overlap nor run backwards; a span is in one row. A query costs
+//! a search in sorted spans.
 
 use std::collections::HashMap;
 
@@ -44,32 +43,32 @@ use span::{span_of_time, spans_of_calls};
 /// What a row shows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum What {
-    /// The calls that started or continued this sub-agent.
+    /// The calls that started or resumed this sub-agent.
     Caller,
-    /// The model, requests made again, and time of which nothing is known.
+    /// The model, retries, and unknown time.
     Model,
-    /// The human who was waited for, and what asked one.
+    /// Waiting for the human, and calls that ask one.
     Human,
     /// Calls of a tool.
     Tool(Name),
 }
 
-/// What of an entry stands on the time axis.
+/// Times of an entry.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EntryTimes {
-    /// Of the main agent: when it was recorded, whether it opens a turn, and tokens of its request.
+    /// Of the main agent: timestamp, whether it is a prompt, and the tokens of its request.
     main: Option<(Timestamp, bool, Option<u64>)>,
     calls: Box<[Called]>,
-    /// Calls that have no times.
+    /// Calls without timestamps.
     untimed: usize,
 }
 
-/// A call that has a time.
+/// A call with a timestamp.
 #[derive(Clone, Debug, PartialEq)]
 struct Called {
     span: Span,
     key: Print,
-    /// The sub-agent that it says that it started.
+    /// The sub-agent that its record says it started.
     starts: Option<Name>,
 }
 
@@ -78,23 +77,23 @@ struct Called {
 pub struct Timeline {
     lanes: Lanes,
     rows: Rows,
-    /// Spans in the order of time, each with its row.
+    /// Spans in order of time, each with its row.
     by_time: Vec<(SpanId, usize)>,
-    /// Spans of calls in the order of the file, in which entries have their numbers.
+    /// Spans of calls in order of entry ids.
     by_call: Vec<SpanId>,
     ends: Ends,
     /// Lanes by the calls that started them.
     starts: HashMap<SpanId, usize>,
     busy: Busy,
-    /// Prompts of the main agent, in the order of time.
+    /// Prompts of the main agent, in order of time.
     prompts: Vec<(Timestamp, EntryId)>,
-    /// Its requests, in the order of time.
+    /// Requests of the main agent, in order of time.
     requests: Vec<Request>,
     pub(crate) untimed: usize,
 }
 
 impl Derived for Timeline {
-    /// One of those entries that have any.
+    /// One per entry with times.
     type Row = EntryTimes;
     type Reads = Account;
 
@@ -150,7 +149,7 @@ impl Derived for Timeline {
             }
             let lane = timeline.lanes.number(name);
             if let Some(times) = fact {
-                // As long as nobody knows the turns, results may come.
+                // As long as the turns are unknown, results may come.
                 let is_awaited = || !transcript.knows_turns() || awaited.has(transcript, id);
                 timeline.add_entry(
                     id,
@@ -163,7 +162,7 @@ impl Derived for Timeline {
         }
         for (lane, time) in account.spans() {
             let lane = timeline.lanes.number(lane);
-            // Calls are read from their entries.
+            // Spans of calls are made from their entries.
             if time.block.is_none() {
                 let is_leisure =
                     matches!(time.class, Class::Human | Class::Background | Class::Idle);
@@ -176,10 +175,10 @@ impl Derived for Timeline {
     }
 }
 
-/// Spans that are shown together.
+/// Spans by row group.
 #[derive(Default)]
 struct Spans {
-    /// By lane and what they show, in the order in which these were needed.
+    /// By lane and content, in the order of their first spans.
     groups: Vec<((usize, What), Vec<Span>)>,
     numbers: HashMap<(usize, What), usize>,
 }
@@ -212,7 +211,7 @@ impl Timeline {
             .iter()
             .any(|called| called.span.outcome == Outcome::Open);
         let is_left = is_open && !is_awaited();
-        // The session goes on without what it began in the background.
+        // Background work may outlast the turn, but not the session.
         let is_left = |span: &Span| if span.is_detached { has_ended } else { is_left };
         for Called { span, key, starts } in &times.calls {
             let span = Span {
@@ -259,7 +258,7 @@ impl Timeline {
         }
     }
 
-    /// A lane reaches as far as its spans.
+    /// Extends the reach of a lane by a span.
     fn stretch(&mut self, lane: usize, span: &Span) {
         let Some(lane) = self.lanes.list.get_mut(lane) else {
             return;
@@ -302,7 +301,7 @@ impl Timeline {
             .sort_unstable_by_key(|request| (request.at, request.entry));
     }
 
-    /// Spans that begin before one.
+    /// The number of spans that begin before this one.
     fn number_before(&self, id: SpanId) -> usize {
         self.by_time.partition_point(|(one, _)| *one < id)
     }

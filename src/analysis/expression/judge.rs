@@ -1,5 +1,5 @@
-//! Whether a block is what an expression asks for. Facts are known at once; texts may still be on disk, so an answer may
-//! be "not known yet".
+//! Evaluates expressions on blocks. Facts are available at once; texts may be on disk, so a verdict
+//! may have to wait for them.
 
 use regex::Regex;
 
@@ -13,11 +13,11 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind};
 use crate::model::transcript::Transcript;
 
-/// A filter, ready to judge.
+/// A compiled filter.
 #[derive(Clone, Debug)]
 pub struct Judge {
     expr: Expr,
-    /// What its terms ask for, in their order.
+    /// Tests of its terms, in order.
     tests: Vec<Test>,
 }
 
@@ -39,14 +39,14 @@ pub struct Unsure {
 /// A verdict, or what must be read for it.
 #[derive(Clone, Debug)]
 pub enum Verdict {
-    /// Shown or not.
+    /// Whether the block is shown.
     Known(bool),
-    /// Its text decides.
+    /// The verdict depends on its text.
     Unsure(Box<Unsure>),
 }
 
 impl Judge {
-    /// Makes an expression ready. Times are counted from the last entry's.
+    /// Compiles an expression. Relative times count from that of the last entry.
     pub fn new(expr: &Expr, last: Option<Timestamp>) -> Self {
         let tests = expr.terms().into_iter().map(|term| test(term, last));
         Self {
@@ -55,7 +55,8 @@ impl Judge {
         }
     }
 
-    /// Judges a block by its facts, and by its text as far as that is in memory if `reads_memory`.
+    /// Evaluates a block by its facts, and, if `reads_memory`, by its text as far as that is in
+    /// memory.
     pub fn judge(
         &self,
         transcript: &Transcript,
@@ -83,8 +84,8 @@ impl Judge {
         Verdict::Unsure(Box::new(Unsure { truths, text }))
     }
 
-    /// Whether an alarm holds now, where `states` gives the facts of the session: for a block, or
-    /// for the session by itself, where no fact of an entry holds. A text that is on disk is none.
+    /// Whether an alarm holds now. `states` evaluates facts of the session; without a block, facts
+    /// of entries do not hold. Text on disk does not match.
     pub(crate) fn holds(
         &self,
         transcript: &Transcript,
@@ -104,7 +105,7 @@ impl Judge {
         self.truth(&truths) == Some(true)
     }
 
-    /// Judges a block by its whole text.
+    /// Evaluates a block by its whole text.
     pub fn read(&self, unsure: &Unsure, read: &mut Read<'_>) -> bool {
         let mut truths = unsure.truths.clone();
         for (truth, pattern) in self.open_texts(&mut truths) {
@@ -113,13 +114,13 @@ impl Judge {
         self.truth(&truths) == Some(true)
     }
 
-    /// The truth of the whole, as far as it follows from what is known of the tests.
+    /// The value of the expression, if it follows from the known tests.
     fn truth(&self, truths: &[Option<bool>]) -> Option<bool> {
         let mut truths = truths.iter();
         self.expr.truth(&mut |_| *truths.next()?)
     }
 
-    /// Tests of texts that are not yet made.
+    /// Tests of texts without a result so far.
     fn open_texts<'a>(
         &'a self,
         truths: &'a mut [Option<bool>],
@@ -146,7 +147,7 @@ fn test(term: &Term, last: Option<Timestamp>) -> Test {
 }
 
 impl When {
-    /// The moment that is meant, if the last entry has this time.
+    /// The timestamp, relative to that of the last entry; `None` if that has none.
     pub(crate) fn resolve(self, last: Option<Timestamp>) -> Option<Timestamp> {
         match self {
             Self::Ago(ms) => last.map(|last| Timestamp(last.0.saturating_sub_unsigned(ms))),
@@ -192,7 +193,7 @@ fn holds(term: &Term, transcript: &Transcript, entry: &Entry, block: &Block) -> 
                 .map(|took| took.ms);
             took.is_some_and(|ms| compare.holds(ms, *bound))
         }
-        // What a sub-agent is told is its task, which another agent has written.
+        // The message to a sub-agent is a task, written by another agent.
         Term::Role(Speaker::User) => {
             entry.role == Role::User && transcript.is_spoken_to(entry.lane.as_ref())
         }
@@ -234,8 +235,7 @@ fn holds(term: &Term, transcript: &Transcript, entry: &Entry, block: &Block) -> 
     }
 }
 
-/// Ids under which a block is known: of its call, its entry, its parent, and the call that started its
-/// sub-agent.
+/// Ids of a block: of its call, its entry, its parent, and the call that started its sub-agent.
 pub(crate) fn ids_of<'a>(
     transcript: &'a Transcript,
     entry: &'a Entry,
@@ -259,7 +259,7 @@ pub(crate) fn ids_of<'a>(
         .collect()
 }
 
-/// Whether a call is on a file with such a name: as it is written, or as it is shown.
+/// Whether a call is on a file with a matching path: as recorded, or as shown relative to a root.
 fn is_on_file(call: &ToolCall, wanted: &str, transcript: &Transcript, entry: &Entry) -> bool {
     let session = entry
         .lane
@@ -282,7 +282,7 @@ fn is_on_file(call: &ToolCall, wanted: &str, transcript: &Transcript, entry: &En
             .is_some_and(|(_, place)| is_it(place))
 }
 
-/// Whether a call, or the work that it began, has this id.
+/// Whether a call, or its background work, has this id.
 pub(crate) fn is_called(call: &ToolCall, id: &str) -> bool {
     call.key.as_str() == id
         || call
@@ -291,7 +291,7 @@ pub(crate) fn is_called(call: &ToolCall, id: &str) -> bool {
             .is_some_and(|work| work.handle.as_str() == id)
 }
 
-/// Whether a call is of this tool: by its whole name, or by what it does.
+/// Whether a call is of a tool, by its whole name or its kind.
 fn is_tool(call: &ToolCall, wanted: &str) -> bool {
     let matches = |name: &str| match wanted.contains('*') {
         true => is_like(name, wanted),
@@ -301,7 +301,8 @@ fn is_tool(call: &ToolCall, wanted: &str) -> bool {
     matches(call.kind.word()) || matches(&call.name)
 }
 
-/// Whether a name has this in it; with `*`, whether all of it is so. Case matters only with capitals.
+/// Whether a name contains a text, or, with `*`, matches a pattern as a whole. Case matters only if
+/// the text has capitals.
 pub(crate) fn is_like(name: &str, wanted: &str) -> bool {
     let name = if wanted.chars().any(char::is_uppercase) {
         name.to_owned()

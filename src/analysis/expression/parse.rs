@@ -1,7 +1,8 @@
-//! Reads a condition as it is typed, and says at which place of the line it cannot be read.
+//! Parses conditions, and reports the position of a mistake.
 //!
-//! In a filter a bare word is text. In an alarm it must be a fact, so that a slip is no alarm that never
-//! comes; and `cost` is that of the session. In a filter of whole sessions it is a fact of the session, else text.
+//! In a filter on blocks a bare word is text. In an alarm it must be a fact, so that a typing error
+//! does not become an alarm that never fires; and `cost` is that of the session. In a filter on
+//! sessions it is a fact of the session, otherwise text.
 
 use regex::RegexBuilder;
 
@@ -9,44 +10,44 @@ use super::patterns::compile;
 use super::{Compare, Expr, Fill, STATES, Speaker, State, TIMES, TOKENS, Term, When};
 use crate::model::timestamp::{Clock, Day, Timestamp};
 
-/// Deeper parentheses were not typed by a reader.
+/// Limit of nested parentheses.
 const DEEPEST: usize = 32;
 
-/// What is wrong, and where.
+/// A mistake and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// Place in the line, in characters from 0.
+    /// Offset in the line, in characters from 0.
     pub at: usize,
-    /// In plain words.
+    /// The message.
     pub(crate) what: String,
 }
 
-/// Reads a filter: what a block must be to be shown.
+/// Parses a filter on blocks.
 pub fn parse(typed: &str) -> Result<Expr, Mistake> {
     read(typed, About::Blocks)
 }
 
-/// Reads a filter of sessions: how one must stand to be shown.
+/// Parses a filter on sessions.
 pub fn parse_for_sessions(typed: &str) -> Result<Expr, Mistake> {
     read(typed, About::Sessions)
 }
 
-/// Reads an alarm: what must come about in a session.
+/// Parses an alarm.
 pub fn parse_alarm(typed: &str) -> Result<Expr, Mistake> {
     read(typed, About::Alarm)
 }
 
-/// Reads a span of time such as `90s` or `1m30s`, in ms; a number alone is in seconds.
+/// Parses a duration such as `90s` or `1m30s`, in ms; a number alone is in seconds.
 pub(crate) fn duration(typed: &str) -> Option<u64> {
     amount(typed, TIMES)
 }
 
-/// What an expression is asked of.
+/// What an expression is evaluated on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum About {
     /// Blocks of a session.
     Blocks,
-    /// A session as time goes by, and the blocks that come.
+    /// A live session and its new blocks.
     Alarm,
     /// Sessions.
     Sessions,
@@ -77,12 +78,12 @@ struct Reader {
 }
 
 impl Reader {
-    /// Whether facts of the session can be asked for.
+    /// Whether facts of the session are allowed.
     fn knows_states(&self) -> bool {
         self.about != About::Blocks
     }
 
-    /// Whether facts of blocks can.
+    /// Whether facts of blocks are allowed.
     fn knows_blocks(&self) -> bool {
         self.about != About::Sessions
     }
@@ -98,7 +99,7 @@ impl Reader {
         self.chars.get(self.at).copied()
     }
 
-    /// The next character that is not blank.
+    /// The next character that is not whitespace.
     fn peek(&mut self) -> Option<char> {
         while self.here().is_some_and(char::is_whitespace) {
             self.at += 1;
@@ -106,7 +107,7 @@ impl Reader {
         self.here()
     }
 
-    /// The bare word that begins here.
+    /// The bare word at the current offset.
     fn word(&self) -> String {
         let rest = self.chars.iter().skip(self.at);
         rest.take_while(|c| !c.is_whitespace() && !"()\"".contains(**c))
@@ -173,7 +174,7 @@ impl Reader {
         read
     }
 
-    /// `read:x` and `wrote:x`, which are short for `file:x` and the kinds of tools.
+    /// Parses `read:x` and `wrote:x`, which abbreviate `file:x` with kinds of tools.
     fn file_use(&mut self) -> Option<Result<Expr, Mistake>> {
         let word = self.word();
         let (name, kinds): (_, &[&str]) = match word.split_once(':')?.0 {
@@ -236,7 +237,8 @@ impl Reader {
         })
     }
 
-    /// A regular expression ends with a slash at the end of a word; without one it is a path.
+    /// Parses a regular expression, which ends with a slash at the end of a word; without one it is
+    /// a path.
     fn pattern(&mut self) -> Result<Term, Mistake> {
         let ends_word = |c: Option<&char>| c.is_none_or(|c| c.is_whitespace() || *c == ')');
         let mut end = self.at + 1;
@@ -317,7 +319,7 @@ impl Reader {
         }
     }
 
-    /// A word without a value: a fact, else text.
+    /// Parses a word without a value: a fact, otherwise text.
     fn bare(&mut self, word: String) -> Result<Term, Mistake> {
         let state = STATES
             .iter()
@@ -357,7 +359,7 @@ impl Reader {
         Ok(Term::Text(word))
     }
 
-    /// What stands behind the colon.
+    /// Parses the value after the colon.
     fn value(&mut self) -> Result<String, Mistake> {
         self.at += 1;
         if self.here() == Some('"') {
@@ -435,7 +437,7 @@ impl Reader {
     }
 }
 
-/// Facts with a value, and an example of each where it is a figure.
+/// Facts with a value, with an example of each where it is a number.
 const OF_BLOCKS: &[&str] = &[
     "err",
     "tool:",
@@ -490,7 +492,7 @@ const OF_ALARMS: &[&str] = &[
     "not",
 ];
 
-/// The words that an expression is made of.
+/// The words for completion.
 pub(crate) fn words(about: About) -> Vec<&'static str> {
     let states = STATES.iter().map(|(name, _)| *name);
     match about {
@@ -500,7 +502,7 @@ pub(crate) fn words(about: About) -> Vec<&'static str> {
     }
 }
 
-/// What is typed with its last word completed as far as it is sure, and the words that it may become.
+/// Completes the last word as far as it is unambiguous, and returns the matching words.
 pub(crate) fn complete(typed: &str, about: About) -> (String, Vec<&'static str>) {
     let begins = typed.rfind([' ', '(', '-']).map_or(0, |at| at + 1);
     let (before, word) = typed.split_at(begins);
@@ -526,10 +528,10 @@ pub(crate) fn complete(typed: &str, about: About) -> (String, Vec<&'static str>)
     )
 }
 
-/// Points in time as they are typed, for whoever typed another one.
+/// Examples of points in time, for error messages.
 pub(crate) const MOMENTS: &str = "2h, 7d, 1w, 10:42, today, monday, 2026-01 or 2026-01-31";
 
-/// Reads a point in time such as `10m`, `10:42`, `yesterday` or `2026-01-31`.
+/// Parses a point in time such as `10m`, `10:42`, `yesterday` or `2026-01-31`.
 pub(crate) fn moment(typed: &str) -> Option<When> {
     let ago = amount(typed, TIMES)
         .filter(|_| typed.ends_with(char::is_alphabetic))
@@ -544,7 +546,8 @@ pub(crate) fn moment(typed: &str) -> Option<When> {
     ago.or_else(clock).or_else(day).or_else(timestamp)
 }
 
-/// `rol:user` is a slip, `std::fs`, `http://x` and `watch.rs:44` are texts.
+/// Whether a word looks like a misspelled fact: `rol:user` does, `std::fs`, `http://x` and
+/// `watch.rs:44` do not.
 fn is_misspelt(name: &str, word: &str) -> bool {
     let rest = word.strip_prefix(name).unwrap_or_default();
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase());
@@ -579,7 +582,7 @@ fn usd(typed: &str) -> Option<f64> {
         .filter(|usd: &f64| is_plain && usd.is_finite())
 }
 
-/// Reads `10s`, `1m30s`, `1.5k`; a number without a unit is in seconds or in ones.
+/// Parses `10s`, `1m30s`, `1.5k`; a number without a unit is in seconds or ones.
 fn amount(typed: &str, units: &[(&str, u64)]) -> Option<u64> {
     let mut rest = typed;
     let mut sum: Option<u64> = None;
@@ -603,7 +606,7 @@ fn amount(typed: &str, units: &[(&str, u64)]) -> Option<u64> {
     sum
 }
 
-/// A decimal number of units.
+/// Parses a decimal number of units.
 fn scaled(number: &str, size: u64) -> Option<u64> {
     let (whole, part) = number.split_once('.').unwrap_or((number, ""));
     if (whole.is_empty() && part.is_empty()) || part.len() > 9 {

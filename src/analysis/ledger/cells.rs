@@ -1,4 +1,4 @@
-//! What sums are of, and limits, in words: the same for the table that is written and for the view.
+//! Names of groups and rate limits as text: the same for the written table and for the view.
 
 use super::{By, Group};
 use crate::model::figures;
@@ -6,7 +6,7 @@ use crate::model::limit::Limit;
 use crate::model::timestamp::Timestamp;
 
 impl Group {
-    /// What a row is of by one of those that it is summed by; a session is an id and a title.
+    /// The name of a group in one grouping; for a session its id.
     pub fn name(&self, by: By) -> String {
         let known = |name: Option<&str>| {
             name.filter(|name| !name.is_empty())
@@ -33,7 +33,7 @@ impl Group {
     }
 }
 
-/// What is used up of a limit: `codex 5 h: 28% used, begins anew in 2h, recorded 12m ago`.
+/// The usage of a rate limit: `codex 5 h: 28% used, begins anew in 2h, recorded 12m ago`.
 pub fn limit(agent: &str, limit: Limit, now: Timestamp) -> String {
     let span = match limit.minutes {
         minutes @ 0..=119 => format!("{minutes} min"),

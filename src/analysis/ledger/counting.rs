@@ -1,4 +1,4 @@
-//! What whoever looks at sums asks for while they are counted, and is answered.
+//! Queries of the ledger while sessions are counted, and their answers.
 
 use super::{By, Ledger, Row, Within};
 use crate::model::found::Found;
@@ -6,51 +6,51 @@ use crate::model::limit::Limit;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
-/// Sums that are wanted.
+/// A query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
-    /// By what.
+    /// The grouping of the rows.
     pub by: By,
-    /// Of what: of all that these have in common.
+    /// Only usage in all of these groups.
     pub within: Vec<Within>,
-    /// Since when; all of it if nothing is said.
+    /// Only usage since then; `None` for all.
     pub since: Option<Timestamp>,
 }
 
-/// How far counting is.
+/// Progress of counting.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
-    /// How many sessions were looked at.
+    /// Sessions read so far.
     pub done: usize,
-    /// Of how many.
+    /// Number of sessions.
     pub all: usize,
-    /// Whether that is the end.
+    /// Whether counting has finished.
     pub is_complete: bool,
-    /// What could not be read.
+    /// Errors of sessions that could not be read.
     pub failures: Vec<Text>,
 }
 
-/// Sums as far as they are known.
+/// The answer to a query, from the sessions counted so far.
 #[derive(Clone, Debug, Default)]
 pub struct Counted {
-    /// Of what.
+    /// The query.
     pub question: Question,
-    /// The rows, each with the session that it leads to if it is of one.
+    /// The rows, each with its session if the grouping is by session.
     pub rows: Vec<(Row, Option<Found>)>,
-    /// The sum of all.
+    /// The total.
     pub total: Row,
-    /// The same by days.
+    /// The same usage by day.
     pub days: Vec<Row>,
-    /// What agents tell of their limits.
+    /// Recorded rate limits by agent.
     pub limits: Vec<(&'static str, Limit)>,
-    /// Requests that stand in another session, too.
+    /// Requests that are in another session as well.
     pub copies: u64,
-    /// How far counting is.
+    /// Progress of counting.
     pub progress: Progress,
 }
 
 impl Ledger {
-    /// Answers a question with what is known.
+    /// Answers a query from the sessions counted so far.
     pub fn answer(&mut self, question: &Question, progress: &Progress) -> Counted {
         self.count_from(question.since);
         let (rows, total) = self.rows(&[question.by], &question.within);

@@ -1,15 +1,17 @@
-//! What runs count beyond their requests, as far as no copy says what that was.
+//! What runs count beyond their requests, without what copies of the requests account for.
 //!
-//! **A run's total is held against all that is known of its requests.** The file of a run has early snapshots of them, or
-//! none; the session that its agent kept has all of their answers, and those of sub-agents. What is left then is what
-//! no request says, and counts.
+//! A run's total is compared with all records of its requests. The file of a run has early
+//! snapshots of them, or none; the session that its agent stored has all of their answers, and
+//! those of sub-agents. The remainder is in no request, and counts.
 //!
-//! A session that goes on from another one, as a fork does, has copies of its requests, and what it counts beyond its
-//! requests has in it what the other one does. That is the other one's: what that had cost by then, as far as sums say so,
-//! else in so far as it has the same requests.
+//! A session that continues another one, as a fork does, has copies of its requests, and its total
+//! includes what the other one counts beyond its requests. That part belongs to the other session:
+//! the cost at the fork where recorded sums tell it, otherwise in proportion to the shared
+//! requests.
 //!
-//! Invariant: what requests come to and what is left of the run's total are together what the run counts, if it counts
-//! as much as they do; of sessions of which each goes on from the one before, what the last one counts.
+//! Invariant: the requests and the remainder of the run's total add up to what the run counts, if
+//! it counts at least as much as its requests; for sessions of which each continues the one before,
+//! to what the last one counts.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -27,20 +29,21 @@ use crate::model::usage::{Scope, Usage};
 /// A session that counts runs.
 #[derive(Debug)]
 pub(super) struct Run {
-    /// Its number.
+    /// The session's number.
     pub(super) number: usize,
-    /// Its id, which other copies of it have as well.
+    /// The session's id, which other copies of it share.
     pub(super) session: Text,
-    /// The charges beyond its requests, by their places.
+    /// Indexes of the charges beyond its requests.
     pub(super) beyond: Vec<usize>,
-    /// The places of its requests, and what it says of them itself.
+    /// Indexes of its requests, with its own record of their amounts.
     pub(super) own: Vec<(usize, Amount)>,
-    /// What it says that it had cost after so many of these, by model.
+    /// Recorded total usage by model, after a number of its requests.
     pub(super) sums: Vec<(usize, Vec<(Name, Usage)>)>,
 }
 
-/// Whether two runs are of one session, how many requests both have, and of how many the earlier one: that which has most
-/// of a later one, and little else, has in it what others have.
+/// A sort key for earlier runs: whether both are of one session, the number of shared requests, and
+/// the number of the earlier run's requests, fewer first. The run that shares most, and has little
+/// else, includes what others share.
 type Share = (bool, usize, Reverse<usize>);
 
 impl Run {
@@ -66,7 +69,7 @@ impl Run {
         }
     }
 
-    /// What a later one has of it, if anything.
+    /// What a later run shares with it; `None` without shared requests.
     fn shared(&self, later: &Self, its: &HashSet<usize>) -> Option<Share> {
         let shared = self
             .own
@@ -82,7 +85,7 @@ impl Run {
 }
 
 impl Ledger {
-    /// What is left of the charges of runs, by their places.
+    /// The remainders of runs' charges, by index.
     pub(super) fn beyond_requests(&self) -> HashMap<usize, Amount> {
         let mut whole: HashMap<usize, Amount> = HashMap::new();
         let mut unclaimed: HashMap<(&Text, &Name), Amount> = HashMap::new();
@@ -92,7 +95,7 @@ impl Ledger {
         let mut leaving: Vec<(&Run, &Run, Share)> = Vec::new();
         let sessions = Sessions::of(self);
         let mut runs: Vec<&Run> = self.runs.iter().collect();
-        // Of forks that have one beginning that with more requests may be a fork of the other.
+        // Of forks with the same start, that with more requests may be a fork of the other.
         runs.sort_by_key(|run| (self.precedence(run.number), run.own.len()));
         for (number, run) in runs.iter().enumerate() {
             let said = self.said_elsewhere(run);
@@ -101,7 +104,7 @@ impl Ledger {
                 let Some((_, charge)) = self.spent.get(*place) else {
                     continue;
                 };
-                // Runs without requests of their own have those of their session together.
+                // Runs without requests of their own share those of their session.
                 let mut own = others.get(&charge.model).copied().unwrap_or_default();
                 let pool = if run.own.is_empty() {
                     unclaimed
@@ -127,7 +130,8 @@ impl Ledger {
         left
     }
 
-    /// Takes from what a run counts beyond its requests what an earlier one does, as far as both have the same requests.
+    /// Subtracts from a run's remainder that of an earlier run, in proportion to the shared
+    /// requests.
     fn leave_to(
         &self,
         run: &Run,
@@ -136,9 +140,10 @@ impl Ledger {
         whole: &HashMap<usize, Amount>,
         left: &mut HashMap<usize, Amount>,
     ) {
-        // Copies of one session may have been made at different times, and some of its files be missing beside them.
+        // Copies of one session may have been made at different times, and some of its files may be
+        // missing.
         let (some, all) = if is_copy { (1, 1) } else { (some, all) };
-        // By model there is one charge of tokens, and one of what they cost.
+        // Each model has one charge of tokens, and one of their cost.
         let kind = |place: &usize| {
             let (_, charge) = self.spent.get(*place)?;
             Some((charge.model.clone(), charge.amount.has_tokens()))
@@ -156,7 +161,7 @@ impl Ledger {
                 .map(|(place, amount)| (shared.contains(place), *amount))
                 .collect::<Vec<_>>()
         };
-        // What tokens cost that no request has is known with these.
+        // The cost of tokens beyond the requests, computed before the charges of cost need it.
         let mut of_tokens: HashMap<Name, i128> = HashMap::new();
         let mut beyond: Vec<&usize> = earlier.beyond.iter().collect();
         beyond.sort_by_key(|place| kind(place).is_some_and(|(_, has_tokens)| !has_tokens));
@@ -198,7 +203,7 @@ impl Ledger {
                         - estimated
                         - of_tokens
                 });
-                // No session has cost less than nothing.
+                // No session has a negative cost.
                 let most = || counted.money.picos().min(amount.money.picos().max(0));
                 let picos = known.unwrap_or_else(most);
                 counted.money.recorded += picos - counted.money.picos();
@@ -207,14 +212,14 @@ impl Ledger {
         }
     }
 
-    /// Whether something was spent on a model.
+    /// Whether a record of usage is on a model.
     fn is_of(&self, place: usize, model: &Name) -> bool {
         self.spent
             .get(place)
             .is_some_and(|(_, one)| one.model == *model)
     }
 
-    /// What other copies say of a run's own requests beyond what it says itself.
+    /// What other copies record of a run's requests beyond its own record, by model.
     fn said_elsewhere(&self, run: &Run) -> BTreeMap<&Name, Amount> {
         let mut sums: BTreeMap<&Name, Amount> = BTreeMap::new();
         for (place, own) in &run.own {
@@ -230,8 +235,9 @@ impl Ledger {
         sums
     }
 
-    /// What others say of requests that the run does not name: copies of its session those of its time, if it has one, and
-    /// what it goes on from all that was spent there until then, as by sub-agents. What counts runs itself says all of it.
+    /// Usage in other sessions that the run does not name: of copies of its session in the time of
+    /// its requests, if it has any, and of sessions that it continues all usage until then, such as
+    /// that of sub-agents. Sessions that count runs are excluded: their totals are complete.
     fn others(&self, run: &Run, sessions: &Sessions<'_>) -> BTreeMap<&Name, Amount> {
         let own: HashSet<usize> = run.own.iter().map(|(place, _)| *place).collect();
         let copies = sessions.numbers.get(&run.session).into_iter().flatten();
@@ -274,16 +280,16 @@ impl Ledger {
     }
 }
 
-/// From when to when something was spent.
+/// Start and end of usage.
 type Time = (Timestamp, Timestamp);
 
-/// What the sessions are that runs may be of.
+/// Sessions that runs may belong to.
 struct Sessions<'l> {
-    /// Their numbers by their ids.
+    /// Session numbers by id.
     numbers: HashMap<&'l Text, Vec<usize>>,
-    /// The ids of those that count runs.
+    /// The ids of sessions that count runs.
     count_runs: HashSet<&'l Text>,
-    /// The places of their requests, by their numbers.
+    /// Indexes of their requests, by session number.
     requests: Vec<Vec<usize>>,
 }
 
@@ -307,7 +313,8 @@ impl<'l> Sessions<'l> {
     }
 }
 
-/// What is left of a charge without what is said elsewhere and what others have of it, which they have no more.
+/// The remainder of a charge without what is recorded elsewhere, and without the tokens of
+/// `others`, which are used up.
 fn beyond(charge: &Spent, said: &Amount, others: &mut Amount) -> Amount {
     let mut amount = charge.amount;
     amount.minus(said);
@@ -323,7 +330,7 @@ fn beyond(charge: &Spent, said: &Amount, others: &mut Amount) -> Amount {
     }
 }
 
-/// What is left of a sum without some requests.
+/// Subtracts requests from a sum.
 fn without(mut sum: Amount, made: &[(bool, Amount)]) -> Amount {
     for (_, amount) in made {
         sum.minus(amount);

@@ -1,11 +1,11 @@
-//! Work by lane and by when it ended: what was the last to end before a timestamp.
+//! Index of work spans by lane and end: finds the last one to end before a timestamp.
 
 use std::cmp::Reverse;
 
 use super::SpanId;
 use crate::model::timestamp::Timestamp;
 
-/// The end of a span of work. Of those that end at once the longest is the last.
+/// The end of a work span. Of spans that end at once the longest is the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct End {
     pub(crate) lane: usize,
@@ -15,7 +15,7 @@ pub(crate) struct End {
 }
 
 impl End {
-    /// Of a span that ended then.
+    /// The end of a span.
     pub(crate) fn new(lane: usize, to: Timestamp, id: SpanId) -> Self {
         Self {
             lane,
@@ -25,7 +25,7 @@ impl End {
         }
     }
 
-    /// Comes after all ends of a lane that are not later than a timestamp, and before all others.
+    /// A bound after all ends of a lane up to a timestamp, and before all others.
     pub(crate) fn after(lane: usize, at: Timestamp) -> Self {
         let first = SpanId::first_at(Timestamp(i64::MIN));
         Self {
@@ -36,24 +36,24 @@ impl End {
         }
     }
 
-    /// When the span began.
+    /// The start of the span.
     pub(crate) fn from(&self) -> Timestamp {
         self.from.0
     }
 }
 
-/// All ends, in order.
+/// All ends, sorted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ends(Vec<End>);
 
 impl Ends {
-    /// These, in whatever order.
+    /// Sorts the ends.
     pub(crate) fn of(mut ends: Vec<End>) -> Self {
         ends.sort_unstable();
         Self(ends)
     }
 
-    /// The last one of the same lane before this.
+    /// The last end of the same lane before a bound.
     pub(crate) fn before(&self, bound: End) -> Option<End> {
         let last = self.0.partition_point(|end| *end < bound).checked_sub(1)?;
         self.0

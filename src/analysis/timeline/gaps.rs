@@ -1,18 +1,19 @@
-//! When anything was done at all: long gaps in it are drawn short on a time axis.
+//! Times with any activity, merged over all lanes: long gaps between them are shortened on a time
+//! axis.
 //!
-//! Invariant: spans are sorted and lie farther apart than [`QUIET_MS`].
+//! Invariant: spans are sorted, with gaps longer than [`QUIET_MS`].
 
 use crate::model::timestamp::Timestamp;
 
-/// Gaps in the work that are shorter, in ms, are no gaps.
+/// Shorter pauses in ms are not gaps.
 pub(crate) const QUIET_MS: u64 = 60_000;
 
-/// Spans of work of all lanes together; what lies between two of them is a gap.
+/// Merged spans of activity; the time between two of them is a gap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Busy(Vec<(Timestamp, Timestamp)>);
 
 impl Busy {
-    /// Something was done from when to when, in whatever order.
+    /// Merges spans, in any order.
     pub(crate) fn of(mut parts: Vec<(Timestamp, Timestamp)>) -> Self {
         parts.sort_unstable();
         let mut spans: Vec<(Timestamp, Timestamp)> = Vec::new();
@@ -25,20 +26,20 @@ impl Busy {
         Self(spans)
     }
 
-    /// Gaps that reach into the time between two timestamps, whole ones.
+    /// Gaps that overlap a range, not truncated to it.
     pub(crate) fn gaps(
         &self,
         from: Timestamp,
         to: Timestamp,
     ) -> impl Iterator<Item = (Timestamp, Timestamp)> + '_ {
-        // The gap before a span reaches into it if the span begins later.
+        // The gap before a span overlaps the range if the span begins later.
         let first = self.0.partition_point(|(start, _)| *start <= from).max(1);
         let pairs =
             (first..self.0.len()).filter_map(|n| Some((self.0.get(n - 1)?.1, self.0.get(n)?.0)));
         pairs.take_while(move |(start, _)| *start < to)
     }
 
-    /// When the last work ended.
+    /// The end of the last activity.
     pub(crate) fn end(&self) -> Option<Timestamp> {
         self.0.last().map(|(_, end)| *end)
     }

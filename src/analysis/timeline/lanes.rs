@@ -1,4 +1,4 @@
-//! The lanes of a timeline: their numbers, and which calls started them.
+//! The lanes of a timeline: their numbers, and the calls that started them.
 
 use std::collections::HashMap;
 
@@ -11,22 +11,22 @@ use crate::model::transcript::Transcript;
 /// The main agent, or a sub-agent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Lane {
-    /// The name that its entries carry; none for the main agent.
+    /// The lane's name; `None` for the main agent.
     pub(crate) name: Option<Name>,
-    /// Its rows, in the order in which they were needed.
+    /// Numbers of its rows, in the order of their first spans.
     pub(crate) rows: Vec<usize>,
-    /// From when to when its spans reach.
+    /// Start and end of its spans.
     pub(crate) reach: Option<(Timestamp, Timestamp)>,
     /// The lane and the call that started it.
     pub(crate) caller: Option<(usize, SpanId)>,
-    /// Its calls whose results may still come, in the order of the file.
+    /// Calls that may still get results, in file order.
     pub(super) open: Vec<SpanId>,
 }
 
 /// All lanes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Lanes {
-    /// The main agent first.
+    /// The main lane first.
     pub(super) list: Vec<Lane>,
     numbers: HashMap<Name, usize>,
     /// Lanes by the call that started them.
@@ -45,7 +45,7 @@ impl Default for Lanes {
 }
 
 impl Lanes {
-    /// No other lane yet, but which calls start which.
+    /// Only the main lane, with the callers of all others.
     pub(super) fn of(transcript: &Transcript) -> Self {
         let called = transcript
             .lanes()
@@ -61,12 +61,12 @@ impl Lanes {
         }
     }
 
-    /// The number of a name, if there is such a lane.
+    /// The number of a lane, if it exists.
     pub(super) fn find(&self, name: Option<&Name>) -> Option<usize> {
         name.map_or(Some(0), |name| self.numbers.get(name).copied())
     }
 
-    /// The number of a name; a new lane if there was none.
+    /// The number of a lane, which is added if it does not exist.
     pub(super) fn number(&mut self, name: Option<&Name>) -> usize {
         if let Some(number) = self.find(name) {
             return number;

@@ -1,10 +1,11 @@
-//! The critical path of a turn: what decided when it ended.
+//! The critical path of a turn: the spans that determined when it ended.
 //!
-//! Back from the end of the turn: what ended last before a timestamp is what was waited for; from its
-//! beginning on backwards it goes on. Where that is a call that started a sub-agent, the path goes through
-//! the sub-agent too. So of calls that ran side by side only the last to end is on the path.
+//! It is found backwards from the end of the turn: the last span to end before a timestamp is on
+//! the path, and the search continues from its start. If that span is a call that started a
+//! sub-agent, the path includes the sub-agent's. So of parallel calls only the last to end is on
+//! the path.
 //!
-//! Invariant: a path is walked back only as far as somebody looks, and goes on from there.
+//! Invariant: a path is computed only as far back as requested, and resumed from there.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,32 +13,32 @@ use super::ends::End;
 use super::{SpanId, Timeline};
 use crate::model::timestamp::Timestamp;
 
-/// Sub-agents of sub-agents so deep.
+/// Limit of nesting of sub-agents.
 const DEPTH: usize = 8;
-/// A lane that was started in the background may have been waited for where its starter did nothing for
-/// longer than this, in ms.
+/// Time in ms in which a lane did nothing, from which on it may have been waiting for a sub-agent
+/// in the background.
 const SLACK_MS: u64 = 1_000;
 
-/// The critical path of a turn, as far as it was walked.
+/// The critical path of a turn, as far as it was computed.
 #[derive(Clone, Debug, Default)]
 struct Path {
     on: HashSet<SpanId>,
-    /// Where the walk goes on.
+    /// Where the computation resumes.
     next: Option<End>,
-    /// How far back it was walked.
+    /// The earliest requested timestamp.
     walked: Option<Timestamp>,
 }
 
-/// Critical paths by the beginnings of their turns.
+/// Critical paths by the starts of their turns.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Paths {
     by_turn: HashMap<Timestamp, Path>,
-    /// The generation of the timeline that they were walked in.
+    /// The generation of the timeline for which they are valid.
     generation: u64,
 }
 
 impl Paths {
-    /// Forgets all of them if the timeline is another one by now.
+    /// Clears the paths if the timeline has changed.
     pub(crate) fn keep(&mut self, generation: u64) {
         if self.generation != generation {
             *self = Self {
@@ -47,7 +48,7 @@ impl Paths {
         }
     }
 
-    /// Walks the critical path of the turn that a timestamp belongs to, back to `until`.
+    /// Computes the critical path of the turn at a timestamp, back to `until`.
     pub(crate) fn walk(&mut self, timeline: &Timeline, at: Timestamp, until: Timestamp) {
         let (start, end) = timeline.turn_at(at);
         let path = self
@@ -62,22 +63,22 @@ impl Paths {
         }
     }
 
-    /// Whether a span is on the path of the turn that begins at a timestamp, as far as it was walked.
+    /// Whether a span is on the computed part of a turn's path.
     pub(crate) fn holds(&self, turn: Timestamp, id: SpanId) -> bool {
         self.by_turn
             .get(&turn)
             .is_some_and(|path| path.on.contains(&id))
     }
 
-    /// Whether the path of a turn was walked at all.
+    /// Whether a part of a turn's path was computed.
     pub(crate) fn knows(&self, turn: Timestamp) -> bool {
         self.by_turn.contains_key(&turn)
     }
 }
 
 impl Timeline {
-    /// From when to when a turn was worked on: the sub-agents that it started are part of it, waiting for
-    /// the next prompt is not.
+    /// Start and end of the work of a turn: including the sub-agents that it started, without
+    /// waiting for the next prompt.
     pub(crate) fn work_at(&self, at: Timestamp) -> (Timestamp, Timestamp) {
         let (start, end) = self.turn_at(at);
         let from = if start == Timestamp(i64::MIN) {
@@ -101,7 +102,8 @@ impl Timeline {
         (from, to.unwrap_or(from).max(from))
     }
 
-    /// What is still waited for decides when the turn will end: the call that has run for longest.
+    /// The path of a turn from its end. An open turn depends on the open call that has run for
+    /// longest.
     fn start_of_path(&self, start: Timestamp, end: Timestamp) -> Path {
         let mut path = Path::default();
         let open = if end == Timestamp(i64::MAX) {
@@ -124,7 +126,7 @@ impl Timeline {
         path
     }
 
-    /// Calls of a lane that are waited for.
+    /// Open calls of a lane.
     pub(crate) fn open_calls(&self, lane: usize) -> impl Iterator<Item = SpanId> + '_ {
         self.lanes
             .list
@@ -134,7 +136,7 @@ impl Timeline {
             .copied()
     }
 
-    /// The path through a lane that is still at work, or in whose end nobody else has a part.
+    /// Adds the path through a lane that is still working, or that is not followed by others.
     fn whole(&self, lane: usize, floor: Timestamp, depth: usize, on: &mut HashSet<SpanId>) {
         let open = self.open_calls(lane).min();
         let to = match open {
@@ -150,8 +152,8 @@ impl Timeline {
         self.back(End::after(lane, to), floor, Timestamp(i64::MIN), depth, on);
     }
 
-    /// Goes back through a lane from an end, at least until a timestamp, but never before its floor. Says
-    /// where to go on.
+    /// Adds the path backwards through a lane from an end, at least to `until`, but not before
+    /// `floor`. Returns where to resume.
     fn back(
         &self,
         mut next: End,
@@ -187,8 +189,8 @@ impl Timeline {
         Some(next)
     }
 
-    /// A lane that this one started, that outlasted its call and was the last to end in this time: the
-    /// path goes through it. Says when it began.
+    /// Adds the path through the sub-agent that this lane started, that outlasted its call, and
+    /// that was the last to end in an idle time. Returns its start.
     fn in_background(
         &self,
         lane: usize,
@@ -211,7 +213,7 @@ impl Timeline {
             });
         let (to, number, from) = lanes.max()?;
         self.back(End::after(number, to), from, Timestamp(i64::MIN), depth, on);
-        // The call that started it is part of the path, and what came before it.
+        // The call that started it is on the path, and what precedes the call.
         let call = self.lanes.list.get(number)?.caller?.1;
         on.insert(call);
         Some(from.min(after))

@@ -1,4 +1,4 @@
-//! What can be asked of a timeline.
+//! Queries of a timeline.
 
 use super::{Lane, Span, SpanId, Timeline, TimelineRow, What};
 use crate::model::entry::EntryId;
@@ -8,7 +8,7 @@ use crate::model::transcript::Transcript;
 /// A request of the main agent and the size of its context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// When it was answered.
+    /// The timestamp of the answer.
     pub(crate) at: Timestamp,
     /// The answer.
     pub(crate) entry: EntryId,
@@ -17,22 +17,22 @@ pub struct Request {
 }
 
 impl Timeline {
-    /// The main agent first, then sub-agents in the order of the file.
+    /// The main agent first, then sub-agents in file order.
     pub(crate) fn lanes(&self) -> &[Lane] {
         &self.lanes.list
     }
 
-    /// A row.
+    /// A row by number.
     pub(crate) fn row(&self, number: usize) -> Option<&TimelineRow> {
         self.rows.list.get(number)
     }
 
-    /// The first row of a lane that shows this.
+    /// The first row of a lane with this content.
     pub(crate) fn first_row(&self, lane: usize, what: &What) -> Option<usize> {
         self.rows.first.get(&(lane, what.clone())).copied()
     }
 
-    /// The span of this name, and the number of its row.
+    /// A span by id, and the number of its row.
     pub(crate) fn get(&self, id: SpanId) -> Option<(&Span, usize)> {
         let (_, number) = *self
             .by_time
@@ -41,7 +41,7 @@ impl Timeline {
         Some((self.rows.list.get(number)?.find(id)?, number))
     }
 
-    /// From when to when the session reaches.
+    /// Start and end of the session.
     pub(crate) fn reach(&self) -> Option<(Timestamp, Timestamp)> {
         let reaches = self.lanes.list.iter().filter_map(|lane| lane.reach);
         reaches.reduce(|(from, to), (start, end)| (from.min(start), to.max(end)))
@@ -62,18 +62,18 @@ impl Timeline {
             .map(|(id, _)| *id)
     }
 
-    /// The first span of all.
+    /// The first span.
     pub(crate) fn first(&self) -> Option<SpanId> {
         self.by_time.first().map(|(id, _)| *id)
     }
 
-    /// The last one to begin.
+    /// The span that begins last.
     pub(crate) fn last(&self) -> Option<SpanId> {
         self.by_time.last().map(|(id, _)| *id)
     }
 
-    /// Gaps in the work that reach into the time between two timestamps; the time after all work, up to
-    /// `to`, is one of them if nothing is waited for.
+    /// Gaps in the activity that overlap a range; if no call is open, that after all activity up to
+    /// `to` is one.
     pub(crate) fn gaps(
         &self,
         from: Timestamp,
@@ -93,7 +93,7 @@ impl Timeline {
         self.requests.get(later.checked_sub(1)?).copied()
     }
 
-    /// The prompts of the main agent within a time, in order.
+    /// The prompts of the main agent in a range, in order.
     pub(crate) fn prompts(
         &self,
         from: Timestamp,
@@ -107,7 +107,7 @@ impl Timeline {
             .take_while(move |at| *at < to)
     }
 
-    /// From when to before when the turn lasts that a timestamp belongs to.
+    /// Start and end (exclusive) of the turn at a timestamp.
     pub(crate) fn turn_at(&self, at: Timestamp) -> (Timestamp, Timestamp) {
         let next = self.prompts.partition_point(|(prompt, _)| *prompt <= at);
         let prompt = |number: usize| self.prompts.get(number).map(|(at, _)| *at);
@@ -118,7 +118,8 @@ impl Timeline {
         )
     }
 
-    /// The span of an item: of the call, or of what ended with the entry; else what went on then.
+    /// The span of an item: that of the call, or the one that ended with the entry; otherwise one
+    /// that was running then.
     pub(crate) fn span_of(
         &self,
         transcript: &Transcript,
@@ -180,7 +181,7 @@ impl Timeline {
         })
     }
 
-    /// What came of a prompt first: the time before it is that of the turn before.
+    /// The first span after a prompt: the time before the prompt belongs to the turn before.
     fn opened_at(&self, prompt: Timestamp) -> Option<SpanId> {
         let next = self
             .prompts(Timestamp(prompt.0.saturating_add(1)), Timestamp(i64::MAX))
@@ -195,7 +196,7 @@ impl Timeline {
             .map(|(id, _)| *id)
     }
 
-    /// How many spans there are.
+    /// The number of spans.
     #[cfg(test)]
     pub(crate) fn count(&self) -> usize {
         self.by_time.len()

@@ -1,4 +1,5 @@
-//! Rows of spans that do not overlap, with sums, so that any part of a row is judged by two searches.
+//! Rows of spans without overlaps, with prefix sums, so that two searches give the sum of any
+//! range.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -13,12 +14,11 @@ use crate::model::timestamp::Timestamp;
 pub struct TimelineRow {
     /// The lane in which it is shown.
     pub(crate) lane: usize,
-    /// What it shows.
     pub(crate) what: What,
-    /// How many rows of the same stand above it.
+    /// Number of rows above it with the same lane and content.
     pub(crate) number: usize,
     pub(crate) spans: Vec<Span>,
-    /// Of each span and all before it: time in ms, and how many did not end well.
+    /// Prefix sums over the spans: time in ms, and number of failures.
     sums: Vec<(u64, usize)>,
 }
 
@@ -42,20 +42,19 @@ impl TimelineRow {
         self.spans.binary_search_by(|one| one.id.cmp(&id)).ok()
     }
 
-    /// The span of this name.
+    /// A span by id.
     pub(crate) fn find(&self, id: SpanId) -> Option<&Span> {
         self.spans.get(self.place(id)?)
     }
 
-    /// The places of spans that reach into the time from one timestamp to before the other; what is waited
-    /// for reaches to `now`.
+    /// The indexes of spans that overlap a range; open ones extend to `now`.
     pub(crate) fn within(
         &self,
         from: Timestamp,
         to: Timestamp,
         now: Option<Timestamp>,
     ) -> Range<usize> {
-        // Ends rise with beginnings, for spans do not overlap; one that is open may only be the last.
+        // Without overlaps, ends are sorted as well; only the last span may be open.
         let first = self.spans.partition_point(|span| {
             let end = span.end(now);
             end < from || (end == from && span.id.from < from)
@@ -64,7 +63,7 @@ impl TimelineRow {
         first..end.max(first)
     }
 
-    /// Time of spans at these places, in ms, and how many of them failed.
+    /// Time in ms and number of failures of a range of spans.
     pub(crate) fn sum(&self, places: &Range<usize>) -> (u64, usize) {
         let up_to = |place: usize| {
             place
@@ -82,13 +81,13 @@ impl TimelineRow {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Rows {
     pub(super) list: Vec<TimelineRow>,
-    /// The uppermost of the rows of a lane that show the same.
+    /// The first row by lane and content.
     pub(super) first: HashMap<(usize, What), usize>,
 }
 
 impl Rows {
-    /// Puts spans that show the same into as many rows as they need: each into the uppermost one that has room for it.
-    /// Answers the numbers of these rows.
+    /// Distributes spans with the same content over as few rows as possible: each into the first
+    /// row that is free. Returns the numbers of these rows.
     pub(super) fn add(&mut self, lane: usize, what: What, mut spans: Vec<Span>) -> Range<usize> {
         spans.sort_unstable_by_key(|span| span.id);
         let mut rows: Vec<Vec<Span>> = Vec::new();
@@ -117,7 +116,7 @@ impl Rows {
     }
 }
 
-/// Until when nothing else can stand in its row. What is waited for has the row to itself.
+/// Until when the span's row is occupied: by an open span for ever.
 fn taken_until(span: &Span) -> Timestamp {
     match span.outcome {
         Outcome::Open if span.to.is_none() => Timestamp(i64::MAX),

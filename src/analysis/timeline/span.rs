@@ -1,4 +1,4 @@
-//! Spans: what took time, how it ended, and how much of that is known.
+//! Spans: an activity with start, end, outcome and precision.
 
 use std::collections::HashMap;
 
@@ -11,19 +11,18 @@ use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, ToolCall};
 
-/// Names a span; in the order of time.
+/// Id of a span; sorted by time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct SpanId {
-    /// When it began.
     pub(crate) from: Timestamp,
-    /// The entry that ended it, or whose call ran.
+    /// The entry at its end, or with the call that ran.
     pub(crate) entry: EntryId,
     /// The block of the call that ran.
     pub(crate) block: Option<u32>,
 }
 
 impl SpanId {
-    /// Before all others that begin then.
+    /// A bound before all spans that begin at `from`.
     pub(crate) fn first_at(from: Timestamp) -> Self {
         Self {
             from,
@@ -32,7 +31,7 @@ impl SpanId {
         }
     }
 
-    /// The call, if it is one.
+    /// The position of the call, if it is one.
     pub(crate) fn call(&self) -> Option<Place> {
         Some(Place {
             entry: self.entry,
@@ -41,35 +40,35 @@ impl SpanId {
     }
 }
 
-/// The time that one thing took.
+/// A span of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Its name.
+    /// Its id.
     pub(crate) id: SpanId,
-    /// When it ended; nothing if there is no end in the file.
+    /// The end; `None` if it is not recorded.
     pub(crate) to: Option<Timestamp>,
-    /// What it was spent on.
+    /// Class of the time.
     pub(crate) class: Class,
     /// The tool that ran.
     pub(crate) tool: Option<Name>,
-    /// How it ended.
+    /// Outcome of the call.
     pub(crate) outcome: Outcome,
-    /// Whether it began no earlier than that: its message has a time, it has none.
+    /// Whether the start is a lower bound: it is the timestamp of the call's message.
     pub(crate) from_is_bound: bool,
-    /// Whether it ended no later than that: several results were stamped at once.
+    /// Whether the end is an upper bound: several results have the same timestamp in one record.
     pub(crate) to_is_bound: bool,
-    /// The lane whose entry it is.
+    /// The number of the lane of its entry.
     pub(crate) lane: usize,
-    /// When the model was told that work in the background had ended, if that was later.
+    /// When the model was told of the end of background work, if that was later.
     pub(crate) reported: Option<Timestamp>,
-    /// When a result came after which the work went on: who called did not wait any longer.
+    /// When the result acknowledged background work, so that the caller stopped waiting.
     pub(crate) acknowledged: Option<Timestamp>,
-    /// Whether work went on after the result.
+    /// Whether its work continued after the result.
     pub(crate) is_detached: bool,
 }
 
 impl Span {
-    /// When it ended; if that is not known, `now` for what is waited for, and its beginning for all else.
+    /// The end; if unknown, `now` for open spans, and otherwise the start.
     pub(crate) fn end(&self, now: Option<Timestamp>) -> Timestamp {
         let open = now
             .filter(|_| self.outcome == Outcome::Open)
@@ -77,7 +76,7 @@ impl Span {
         self.to.unwrap_or(open).max(self.id.from)
     }
 
-    /// The same, if it is not waited for any more.
+    /// Marks an open span as lost if `is_left`.
     pub(super) fn left(mut self, is_left: bool) -> Self {
         if is_left && self.outcome == Outcome::Open {
             self.outcome = Outcome::Lost;
@@ -85,7 +84,7 @@ impl Span {
         self
     }
 
-    /// Whether something was done meanwhile, or a human was asked for it.
+    /// Whether it is work, or a question to the human.
     pub(super) fn is_work(&self) -> bool {
         match self.class {
             Class::Model | Class::Tool | Class::Retry => true,
@@ -94,13 +93,13 @@ impl Span {
         }
     }
 
-    /// Whether the agent itself was busy meanwhile.
+    /// Whether the agent itself was working.
     pub(super) fn is_busy(&self) -> bool {
         self.is_work() && self.class != Class::Human && self.to.is_some_and(|to| self.id.from <= to)
     }
 
     pub(super) fn end_key(&self) -> Option<End> {
-        // Who called waited no longer than until the result.
+        // The caller waited no longer than until the result.
         let to = if self.is_detached {
             self.acknowledged
         } else {
@@ -111,9 +110,9 @@ impl Span {
     }
 }
 
-/// The spans of the calls of an entry, but for the lane, and how many have no time at all.
+/// The spans of an entry's calls, with `lane` unset, and the number of calls without timestamps.
 pub(super) fn spans_of_calls(id: EntryId, entry: &Entry) -> (Vec<Span>, usize) {
-    // Results that have their time from the same record were stamped at once.
+    // Results with the same timestamp from the same record were written at once.
     let stamp = |call: &ToolCall| {
         call.state
             .result()
@@ -140,7 +139,7 @@ pub(super) fn spans_of_calls(id: EntryId, entry: &Entry) -> (Vec<Span>, usize) {
     (spans, untimed)
 }
 
-/// The span of a call; nothing if it has no time at all.
+/// The span of a call; `None` if it has no timestamp.
 fn span_of_call(
     id: EntryId,
     block: u32,
@@ -179,7 +178,7 @@ fn span_of_call(
     })
 }
 
-/// The span of what the account judged.
+/// The span for a time of the account.
 pub(super) fn span_of_time(time: &TimeSpan, lane: usize) -> Span {
     Span {
         id: SpanId {

@@ -1,4 +1,4 @@
-//! Spans, rows and critical paths of sessions that are read whole and in pieces.
+//! Spans, rows and critical paths of sessions, read whole and in pieces.
 
 use proptest::prelude::*;
 
@@ -21,7 +21,7 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp(1_700_000_000_000 + seconds * 1_000)
 }
 
-/// A session that grows record by record, and its timeline, which follows.
+/// A session that grows record by record, with its timeline kept up to date.
 #[derive(Default)]
 struct Fixture {
     transcript: Transcript,
@@ -31,7 +31,7 @@ struct Fixture {
     records: u64,
 }
 
-/// Id, tool, start; a start of nothing is that of the message.
+/// Id, tool, start; without a start that of the message applies.
 type Asked<'a> = (&'a str, &'a str, Option<i64>);
 
 impl Fixture {
@@ -124,7 +124,7 @@ impl Fixture {
         (timestamp.0 - at(0).0) / 1_000
     }
 
-    /// The rows: what, then each span as `from-to`.
+    /// The rows: content, then each span as `from-to`.
     fn rows(&self) -> Vec<String> {
         let rows = self
             .timeline
@@ -162,7 +162,7 @@ impl Fixture {
         .collect()
     }
 
-    /// What is on the critical path of the turn at a timestamp, in the order of time.
+    /// The spans on the critical path of the turn at a timestamp, in order of time.
     fn path(&mut self, time: i64) -> Vec<String> {
         self.paths.keep(self.timeline.generation);
         self.paths
@@ -323,7 +323,7 @@ fn of_calls_side_by_side_the_last_to_end_is_on_the_path() {
         .results(&[("b", 40)])
         .results(&[("a", 10)])
         .results(&[("bad", 30)]);
-    // A second batch in which one call only began when another had ended.
+    // A second answer in which one call only began when another had ended.
     fixture.say(
         "n",
         None,
@@ -640,7 +640,7 @@ fn items_have_their_spans() {
     );
 }
 
-/// Kind of step, time since the one before, how long its call takes, whether the result comes late.
+/// Kind of step, time since the one before, duration of its call, whether the result is late.
 type Step = (u8, i64, Option<i64>, bool);
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -649,8 +649,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    /// Rows hold disjoint spans, every span has one row, sums and gaps hold, and what grew is what is read
-    /// at once, but for the rows in which spans stand.
+    /// Rows have disjoint spans, every span is in one row, sums and gaps are correct, and
+    /// incremental updates equal one pass, except for the rows of spans.
     #[test]
     fn rows_are_sorted_and_complete_however_they_grew(steps in steps()) {
         let mut fixture = Fixture::default();

@@ -281,7 +281,7 @@ fn expressions() -> impl Strategy<Value = Expr> {
     joined(terms().boxed())
 }
 
-/// The cost of an entry is no alarm: there it is the session's.
+/// In an alarm `cost` is that of the session, so that of an entry is left out.
 fn alarms() -> impl Strategy<Value = Expr> {
     let of_entry = terms().prop_filter("no cost", |term| !matches!(term, Term::Cost(..)));
     joined(prop_oneof![of_entry, states()].boxed())
