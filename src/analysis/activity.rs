@@ -1,7 +1,8 @@
-//! What the agent is doing right now, as far as the file says.
+//! What the agent is doing now, according to its records.
 //!
-//! **Records say when a session was alive, not its file.** A file that changed long after its newest record was
-//! copied (`analysis::activity`). While sub-agents work, it is their records that say it.
+//! The timestamps of records beat the modification time of the file, because a file that changed
+//! long after its newest record was copied. While sub-agents work, the timestamps of their records
+//! count.
 
 use std::cmp::Reverse;
 
@@ -21,7 +22,7 @@ use crate::model::transcript::Transcript;
 pub enum Activity {
     /// A tool runs.
     Tool {
-        /// Its name.
+        /// The name of the tool.
         name: Text,
         /// Since when.
         since: Option<Timestamp>,
@@ -31,22 +32,22 @@ pub enum Activity {
         /// Since when.
         since: Option<Timestamp>,
     },
-    /// A request failed, and the agent makes it again.
+    /// A failed request is retried.
     Retry {
         /// Since when.
         since: Option<Timestamp>,
-        /// What the provider said.
+        /// The error of the provider.
         why: Text,
     },
-    /// It waits for its user.
+    /// The agent waits for the user.
     Waiting {
         /// Since when.
         since: Option<Timestamp>,
-        /// For what.
+        /// What it waits for.
         wish: Wish,
-        /// The same in words.
+        /// Description of what it waits for.
         what: Text,
-        /// How many sub-agents are still at work.
+        /// Number of sub-agents that are still working.
         agents: usize,
     },
     /// Nothing has happened for a long time.
@@ -56,25 +57,25 @@ pub enum Activity {
     },
     /// The session ended cleanly.
     Ended,
-    /// It stopped in the middle of work.
+    /// The session stopped in the middle of work.
     Unclean,
-    /// The file does not say.
+    /// Unrecorded.
     Unknown,
 }
 
-/// What a user is waited for.
+/// What the agent waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
-    /// To say what to do next.
+    /// The next prompt.
     Prompt,
-    /// To allow something.
+    /// A permission.
     Permission,
-    /// To answer a question.
+    /// The answer to a question.
     Question,
 }
 
 impl Wish {
-    /// The word used in JSON outputs.
+    /// The value in JSON outputs.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Prompt => "prompt",
@@ -83,7 +84,7 @@ impl Wish {
         }
     }
 
-    /// What the words of an agent say of it.
+    /// Classifies a description by the agent.
     fn of(words: &str) -> Self {
         let words = words.to_ascii_lowercase();
         if words == NEXT_PROMPT {
@@ -100,11 +101,11 @@ impl Wish {
     }
 }
 
-/// Of waiting that takes longer than this, nobody counts the seconds.
+/// Limit in ms after which the duration of waiting is not updated by the second.
 const HOUR_MS: u64 = 60 * 60 * 1000;
 
 impl Activity {
-    /// The word used in JSON outputs: a request that is made again is the model's time there.
+    /// The value in JSON outputs, where a retry is the model's time.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Tool { .. } => "tool",
@@ -117,7 +118,7 @@ impl Activity {
         }
     }
 
-    /// What its user is waited for.
+    /// What the agent waits for, if it waits.
     pub(crate) fn wish(&self) -> Option<Wish> {
         match self {
             Self::Waiting { wish, .. } => Some(*wish),
@@ -125,7 +126,7 @@ impl Activity {
         }
     }
 
-    /// Whether the agent works, or waits for somebody who may come.
+    /// Whether the agent works, or waits for a user who is still expected.
     pub(crate) fn goes_on(&self, now: Timestamp) -> bool {
         match self {
             Self::Tool { .. } | Self::Model { .. } | Self::Retry { .. } => true,
@@ -136,7 +137,7 @@ impl Activity {
         }
     }
 
-    /// How many sub-agents are still at work while it waits for its user.
+    /// Number of sub-agents that are still working while the agent waits for the user.
     pub(crate) fn agents(&self) -> usize {
         match self {
             Self::Waiting { agents, .. } => *agents,
@@ -144,7 +145,7 @@ impl Activity {
         }
     }
 
-    /// Since when it does this.
+    /// The start of the activity.
     pub(crate) fn since(&self) -> Option<Timestamp> {
         match self {
             Self::Tool { since, .. }
@@ -156,7 +157,8 @@ impl Activity {
         }
     }
 
-    /// Which of several sessions says how they stand: first who asks for something, then who works, then who has answered.
+    /// Priority of a session in a joined transcript: requests to the user, then work, then complete
+    /// answers.
     fn rank(&self) -> u8 {
         match self {
             Self::Waiting {
@@ -174,7 +176,7 @@ impl Activity {
         }
     }
 
-    /// Whether something is expected to be written without anybody's doing.
+    /// Whether the agent is expected to write further records by itself.
     pub(crate) fn is_work(&self) -> bool {
         matches!(
             self,
@@ -183,49 +185,50 @@ impl Activity {
     }
 }
 
-/// Without a write for this long nobody waits for the model any more.
+/// Time in ms without a write after which the model is no longer taken to be answering.
 const MODEL_PATIENCE_MS: u64 = 5 * 60 * 1000;
-/// Without a write for this long a call without a result is taken for abandoned.
+/// Time in ms without a write after which a call without a result is taken to be abandoned.
 const TOOL_PATIENCE_MS: u64 = 10 * 60 * 1000;
-/// An answer that does not say why it ended may go on with a call: for so long it is taken for unfinished,
-/// and longer if it ends with a colon, because what that announces is still being written.
+/// Time in ms for which an answer without a stop reason is taken to be incomplete, because a call
+/// may follow; longer if it ends with a colon, which announces one.
 const SETTLED_MS: u64 = 30 * 1000;
 const ANNOUNCED_MS: u64 = 90 * 1000;
-/// Errors that pass are tried again by most agents, though few say so. Without a write for this long the
-/// agent has given up.
+/// Time in ms without a write after which the agent is taken to have given up. Most agents retry
+/// after transient errors, though few record it.
 const RETRY_PATIENCE_MS: u64 = 60 * 1000;
-/// Without a write for this long a mark of a running session is taken for left behind.
+/// Time in ms without a write after which the mark of a running session is taken to be stale.
 const MARK_PATIENCE_MS: u64 = 24 * 60 * 60 * 1000;
-/// After this long nobody is expected to come back with the next prompt.
+/// Time in ms after which the user is no longer expected to return.
 pub(crate) const IDLE_AFTER_MS: u64 = 60 * 60 * 1000;
 
-/// What is waited for between turns.
+/// What the agent waits for between turns.
 const NEXT_PROMPT: &str = "the next prompt";
 
-/// When the files of a session were written to last.
+/// The last write to the files of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastWrite {
     /// When.
     pub(crate) at: Timestamp,
-    /// Whether that was seen. What a file says of itself may be the time at which it was copied.
+    /// Whether the write was observed. The modification time of a file may be the time at which it
+    /// was copied.
     pub(crate) is_seen: bool,
 }
 
 impl LastWrite {
-    /// As the file says.
+    /// From the modification time of the file.
     pub fn found(at: Timestamp) -> Self {
         Self { at, is_seen: false }
     }
 
-    /// As it was seen while the file was followed.
+    /// Observed while the file was followed.
     pub fn seen(at: Timestamp) -> Self {
         Self { at, is_seen: true }
     }
 }
 
-/// Judges from the end of the transcript. Of several sessions that are read as one the state is that of the one that needs
-/// somebody, or else works, and of two that stand alike that of the one that came to it last; when their files were
-/// written to says nothing of each.
+/// Determines the activity from the end of the transcript. For a joined transcript it is that of
+/// the session with the highest priority, the latest of equal ones; the write times of the files do
+/// not matter then.
 pub fn judge(transcript: &Transcript, last_write: Option<LastWrite>, now: Timestamp) -> Activity {
     if !transcript.is_joined() {
         return judge_lane(transcript, None, last_write, now);
@@ -233,7 +236,7 @@ pub fn judge(transcript: &Transcript, last_write: Option<LastWrite>, now: Timest
     foremost(transcript, now).map_or(Activity::Unknown, |(_, state)| state)
 }
 
-/// Of several sessions that are read as one the lane of the one whose state is that of all, and this state.
+/// The lane of the session in a joined transcript that determines the activity, and the activity.
 pub(crate) fn foremost(transcript: &Transcript, now: Timestamp) -> Option<(&Name, Activity)> {
     let sessions = transcript.lanes().iter().filter(|lane| lane.is_session);
     let states = sessions.map(|lane| {
@@ -245,7 +248,7 @@ pub(crate) fn foremost(transcript: &Transcript, now: Timestamp) -> Option<(&Name
     states.min_by_key(|(_, state)| (state.rank(), Reverse(state.since())))
 }
 
-/// Judges from the end of a lane that a human speaks in.
+/// Determines the activity of a main lane from its end.
 fn judge_lane(
     transcript: &Transcript,
     lane: Option<&Name>,
@@ -268,8 +271,8 @@ fn judge_lane(
     }
 }
 
-/// What the agent itself says of the process that has the session open goes before what its records let guess, but for
-/// the details.
+/// Combines the agent's recorded process status with the activity by its records: the status takes
+/// precedence, and the records add the details.
 fn by_process(
     running: Running,
     guess: Activity,
@@ -329,7 +332,7 @@ fn by_process(
     }
 }
 
-/// Guesses from the end of a lane that a human speaks in.
+/// Determines the activity of a main lane by its records.
 fn guess(
     transcript: &Transcript,
     lane: Option<&Name>,
@@ -343,7 +346,7 @@ fn guess(
         let mut words = entries.map(|entry| (entry, entry.last_word()));
         words.find(|(entry, word)| word.is_some() || is_last_answer(entry))
     };
-    // What the user ran leaves the work where it stood.
+    // Skips what the user ran, which does not affect the agent's work.
     let Some((entry, block)) = tail(|entry| !is_aside(entry)).or_else(|| tail(is_aside)) else {
         return Activity::Unknown;
     };
@@ -356,7 +359,7 @@ fn guess(
             .map(|write| write.at),
     };
     let open = open_call(transcript, lane);
-    // Before an open call: what it waits for is what the user was asked.
+    // Checked before open calls: the question to the user is why they wait.
     if let Some((since, wish, what)) = asked(entry, block, open) {
         return if silence.is_within(IDLE_AFTER_MS * 24) {
             let agents = agents_at_work(transcript, lane, now);
@@ -380,19 +383,20 @@ fn guess(
     }
 }
 
-/// How long nothing has been heard of an agent.
+/// The time without records of an agent.
 #[derive(Clone, Copy)]
 struct Silence {
-    /// Nothing if the file does not say.
+    /// In ms; `None` if unrecorded.
     ms: Option<u64>,
-    /// The session bears the mark of a running one.
+    /// Whether the session has the mark of a running one.
     is_running: bool,
-    /// When it was seen to be written to.
+    /// The time of an observed write.
     written: Option<Timestamp>,
 }
 
 impl Silence {
-    /// Whether it has lasted no longer than that. A program that died leaves its mark of a running session behind.
+    /// Whether it is no longer than `patience`. For a session with the mark of a running one the
+    /// limit is longer, because a crashed program leaves the mark behind.
     fn is_within(self, patience: u64) -> bool {
         let patience = if self.is_running {
             MARK_PATIENCE_MS
@@ -402,15 +406,16 @@ impl Silence {
         self.ms.map_or(self.is_running, |ms| ms <= patience)
     }
 
-    /// Since when an agent does what its records say that it does since then. What was seen to be written to much later
-    /// goes by another clock, or by none, or was left long ago: then nobody knows more than when that was.
+    /// The start of an activity: the timestamp of its record. If a write was observed much later,
+    /// the record has another clock or no timestamp, or was abandoned long ago; then it is the time
+    /// of the write.
     fn since(self, at: Option<Timestamp>, patience: u64) -> Option<Timestamp> {
         let is_late = |written: &Timestamp| at.is_none_or(|at| written.since(at) > patience);
         self.written.filter(is_late).or(at)
     }
 }
 
-/// What the user was asked: by the last block, or by a call that is open.
+/// The question to the user: in the last block, or in an open call.
 fn asked<'t>(
     entry: &Entry,
     block: Option<&'t BlockKind>,
@@ -423,7 +428,7 @@ fn asked<'t>(
     Some((since, Wish::Question, &call.headline))
 }
 
-/// Judges a call that has no result.
+/// The activity with an open call.
 fn judge_call(
     call: &ToolCall,
     since: Option<Timestamp>,
@@ -431,7 +436,7 @@ fn judge_call(
     silence: Silence,
 ) -> Activity {
     if last.marks.open && call.state == ToolState::Pending && silence.is_within(MODEL_PATIENCE_MS) {
-        // Its arguments are still being written.
+        // Its arguments are incomplete.
         Activity::Model {
             since: silence.since(last.last_time(), IDLE_AFTER_MS),
         }
@@ -445,7 +450,7 @@ fn judge_call(
     }
 }
 
-/// Judges from the last block, where no call is open.
+/// The activity by the last block, without an open call.
 fn judge_end(
     entry: &Entry,
     block: &BlockKind,
@@ -499,7 +504,7 @@ fn judge_end(
     }
 }
 
-/// The model has said all: the next prompt is awaited, or for too long nobody has given one.
+/// The activity after a complete answer: waiting for the next prompt, or idle if that takes long.
 fn awaits_prompt(entry: &Entry, silence: Silence, agents: &dyn Fn() -> usize) -> Activity {
     let (since, agents) = (entry.last_time(), agents());
     if agents == 0 && silence.ms.is_some_and(|ms| ms > IDLE_AFTER_MS) {
@@ -513,14 +518,15 @@ fn awaits_prompt(entry: &Entry, silence: Silence, agents: &dyn Fn() -> usize) ->
     }
 }
 
-/// Whether the provider said that the model had said all, even if that was nothing.
+/// Whether an entry is a complete answer by its stop reason, even without blocks.
 fn is_last_answer(entry: &Entry) -> bool {
     entry.role == Role::Assistant && entry.stop == Stop::Done && !entry.marks.open
 }
 
-/// When the agent was heard of last: by its newest record. A file that says it changed long after that was copied; but
-/// not all that is written has a time of its own, parts of a message have that of its beginning, and what was seen to
-/// be written is news, whatever clock its agent goes by.
+/// When the agent was last active: the newest timestamp of its records and of writes. A
+/// modification time long after the records is that of a copy, and ignored. Modification times
+/// count otherwise, because not all records have timestamps, and parts of a message have that of
+/// its start; observed writes always count, whatever the agent's clock.
 fn last_seen(
     last_write: Option<LastWrite>,
     last_time: Option<Timestamp>,
@@ -535,7 +541,8 @@ fn last_seen(
         .max(last_time)
 }
 
-/// When sub-agents were heard of last that open calls of the last answer have started, and those that these did.
+/// The newest timestamp of sub-agents that open calls of the last answer started, nested ones
+/// included.
 fn last_of_agents(transcript: &Transcript, lane: Option<&Name>) -> Option<Timestamp> {
     let started = last_answer(transcript, lane)?
         .calls()
@@ -547,8 +554,9 @@ fn last_of_agents(transcript: &Transcript, lane: Option<&Name>) -> Option<Timest
     ends.filter_map(|id| transcript.get(*id)?.last_time()).max()
 }
 
-/// How many sub-agents of a lane that a human speaks in are still at work, though that lane waits: those in the
-/// background, and those beside a question. Each by its own end, as long as something may be heard of it.
+/// The number of sub-agents that are still working while their main lane waits: those in the
+/// background, and those that run beside a question. Each is judged by its own last entries, if
+/// they are recent.
 fn agents_at_work(transcript: &Transcript, lane: Option<&Name>, now: Timestamp) -> usize {
     if !transcript.is_spoken_to(lane) {
         return 0;
@@ -584,22 +592,21 @@ fn agents_at_work(transcript: &Transcript, lane: Option<&Name>, now: Timestamp) 
         .count()
 }
 
-/// Whether an entry is the user's own doing, which asks nothing of the model: a command in the shell, or one that the
-/// program answered.
+/// Whether an entry is an action of the user that is not a message to the model: a shell command,
+/// or a command of the program.
 fn is_aside(entry: &Entry) -> bool {
     let last = entry.blocks.last().map(|block| &block.kind);
     let is_answered = || matches!(last, Some(BlockKind::Raw(raw)) if raw.is_command_output());
     entry.role == Role::User && (!entry.marks.prompt || is_answered())
 }
 
-/// Whether a text ends with a colon; of one that is on disk nobody knows.
+/// Whether a text ends with a colon; false if it is on disk.
 fn announces(body: &Body) -> bool {
     body.text()
         .is_some_and(|text| text.trim_end().ends_with([':', '：']))
 }
 
-/// Whether an error is one that goes away by itself: too many requests, an overloaded provider, a
-/// connection that broke.
+/// Whether an error is transient: rate limits, an overloaded provider, a lost connection.
 fn passes(error: &str) -> bool {
     const WORDS: [&str; 9] = [
         "overloaded",
@@ -618,8 +625,8 @@ fn passes(error: &str) -> bool {
         || numbers.any(|word| matches!(word, "429" | "500" | "502" | "503" | "504" | "529"))
 }
 
-/// How long nothing has been written, in ms, while something is expected to be. Work that was given up
-/// counts: nobody said that it ended.
+/// Time in ms since the last write while the agent is expected to write. Includes abandoned work,
+/// whose end is not recorded.
 pub(crate) fn silence(
     transcript: &Transcript,
     activity: &Activity,
@@ -640,9 +647,9 @@ pub(crate) fn silence(
         .map(|seen| now.since(seen))
 }
 
-/// The newest open call of the last answer of a lane, and since when it runs. Calls of earlier answers are not
-/// waited for: the model went on without them. While a message is being written, a call that nobody says is
-/// running is still being asked for.
+/// The newest open call of the last answer of a lane, and its start. Calls of earlier answers are
+/// not awaited: the model continued without them. While a message is incomplete, calls that are not
+/// recorded as running are still being written.
 pub(crate) fn open_call<'t>(
     transcript: &'t Transcript,
     lane: Option<&'t Name>,

@@ -1,8 +1,8 @@
-//! The files of a session: every read, search, edit and write of each, in the order of their times, over
-//! all lanes, with what went wrong between them.
+//! The files of a session: every read, search, edit and write of each, in order of time over all
+//! lanes, with flags for conflicts between them.
 //!
-//! A file is known by its path without detours. Shell commands that name a file where they read or write
-//! it count for what the lanes know of it, but make no file of the list by themselves.
+//! A file is identified by its normalized path. Shell commands that read or write a file by name
+//! count as uses, but do not add a file to the list by themselves.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ pub(crate) use uses::{Flag, Op, Use};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Files {
     by_path: HashMap<Text, File>,
-    /// The first listed file of each call, by its place.
+    /// The first listed file of each call, by the call's position.
     of_call: Vec<(Place, Text)>,
 }
 
@@ -98,22 +98,22 @@ impl Derived for Files {
     }
 }
 
-/// A use of a file, and the rows that say more of it.
+/// A use of a file, and the rows with its changes.
 type UseRows<'a> = (Use, &'a [Row]);
 
-/// Files that were found so far.
+/// Files found so far.
 struct Found<'a> {
     transcript: &'a Transcript,
     facts: &'a Facts<Row>,
-    /// By the session that says so and the number of the path: the file's own number.
+    /// Index in `list`, by session and number of the path.
     numbers: HashMap<(Option<usize>, u32), usize>,
     by_path: HashMap<Text, usize>,
-    /// By their numbers: the path, and the uses in the order of the session.
+    /// The path of each file, and its uses in the order of the session.
     list: Vec<(Text, Vec<UseRows<'a>>)>,
 }
 
 impl Found<'_> {
-    /// The number of the file that an entry names so.
+    /// The index of the file with a path that an entry names.
     fn number(&mut self, id: EntryId, path: u32) -> usize {
         let root = self.transcript.meta().root.as_ref();
         let session = self.transcript.session_of(id);
@@ -121,7 +121,7 @@ impl Found<'_> {
         if let Some(number) = self.numbers.get(&key) {
             return *number;
         }
-        // Of sessions that began in different folders, each has its own.
+        // Sessions that began in different directories have roots of their own.
         let folder = session
             .and_then(|(_, session)| session.root.as_ref())
             .filter(|folder| root != Some(*folder));
@@ -139,17 +139,17 @@ impl Found<'_> {
 }
 
 impl Files {
-    /// Files that tools for files used, with their paths, in no order.
+    /// Files that were used by file tools, with their paths, unsorted.
     pub(crate) fn list(&self) -> impl Iterator<Item = (&Text, &File)> {
         self.by_path.iter().filter(|(_, file)| file.is_listed)
     }
 
-    /// The file with a path.
+    /// A file by path.
     pub(crate) fn file(&self, path: &str) -> Option<&File> {
         self.file_with_path(path).map(|(_, file)| file)
     }
 
-    /// The same, with the path that is here.
+    /// A file by path, with the path as stored.
     pub(crate) fn file_with_path(&self, path: &str) -> Option<(&Text, &File)> {
         let found = self.by_path.get_key_value(path);
         found.filter(|(_, file)| file.is_listed)

@@ -1,4 +1,4 @@
-//! What an agent does that leads nowhere: the same call again and again, edits that are turned back.
+//! Detects loops and churn: repeated equal calls, and edits that are undone.
 
 mod churn;
 mod runs;
@@ -22,13 +22,13 @@ use crate::model::transcript::Transcript;
 /// The loops of a session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loops {
-    /// Those that are long enough for a loop, in the order in which they began.
+    /// Runs that are long enough for a loop, in the order of their starts.
     pub(crate) runs: Vec<Run>,
-    /// The run that the main lane is in right now, and those of sub-agents that repeat themselves: the thousands that
-    /// do not cost nothing.
+    /// The current run of the main lane, and those of sub-agents with more than one call, so that
+    /// thousands of others take no memory.
     main: Option<Run>,
     agents: Vec<(Name, Run)>,
-    /// Edits that were turned back, in the order in which that happened.
+    /// Edits that were undone, in the order in which that happened.
     pub(crate) undone: Vec<Undone>,
 }
 
@@ -72,7 +72,7 @@ impl Derived for Loops {
 }
 
 impl Loops {
-    /// The longest run that a lane is in right now: its newest call asks for the same as those before it.
+    /// The longest current run of a lane, up to its newest call.
     pub(crate) fn current(&self, transcript: &Transcript) -> Option<&Run> {
         let is_over = |name: &Name| {
             let lane = transcript.lane(name);
@@ -92,7 +92,7 @@ impl Loops {
         self.main.iter().chain(agents).max_by_key(|run| run.count())
     }
 
-    /// Entries whose calls are at least the third of a loop, or turn an edit back.
+    /// Entries with calls from the third of a loop on, or with an edit that undoes another.
     pub(crate) fn entries(&self) -> HashSet<EntryId> {
         let least = usize::try_from(LOOP).unwrap_or(usize::MAX);
         let of_loops = self
@@ -106,7 +106,7 @@ impl Loops {
     }
 }
 
-/// What a loop is, in a few words: `loop ×6 bash, same result`.
+/// A short description of a loop: `loop ×6 bash, same result`.
 pub(crate) fn loop_words(run: &Run, times: &str) -> String {
     let results = match run.results() {
         Results::Same => ", same result",
@@ -121,7 +121,7 @@ pub(crate) fn loop_words(run: &Run, times: &str) -> String {
     format!("loop {times}{} {}{results}{like}", run.count(), run.tool)
 }
 
-/// Where an item is, for whoever sorts them.
+/// A sort key for positions.
 fn rank(place: Place) -> (EntryId, usize) {
     (place.entry, place.block)
 }

@@ -1,4 +1,4 @@
-//! What a search goes over: the texts of blocks, what of them it is narrowed to, and which records need not be read.
+//! Search: the texts of blocks, scopes that narrow a search, and a prefilter for records.
 
 pub mod literal_prefilter;
 pub mod scope;

@@ -1,14 +1,15 @@
-//! A session in a row among others: how it stands, in one value that is read by every surface that shows many of
-//! them. What it does, its cost and its context are those of the viewer's header, for both are read from the same
-//! session (`fleet::row`).
+//! The row of a session in lists of sessions: one value that all such lists read. Its activity,
+//! cost and context are those of the viewer's header, because both come from the same session
+//! (`fleet::row`).
 //!
-//! A session **needs** somebody when it asked for a permission or an answer, when it stopped in the middle of its work
-//! or cannot be read, when it is stuck (in a loop, or silent for too long), when work in the
-//! background ended and nobody told the model for five minutes, and when it has answered and waits for the next prompt;
-//! after an hour nobody is expected any more. Those that need somebody come first, in that order, then those that work,
-//! then the rest, the newest first.
+//! A session **needs** the user when it requests a permission or an answer, when it stopped in the
+//! middle of its work or cannot be read, when it is stuck (in a loop, or silent for too long), when
+//! background work ended and the model was not told for five minutes, and when it has answered and
+//! waits for the next prompt; after an hour the user is no longer expected. Sessions that need the
+//! user come first, in that order, then those that work, then the rest, the newest first.
 //!
-//! Invariant: a row speaks of times and never of ages, so that it is the same until something happens.
+//! Invariant: a row has timestamps rather than ages, so that it does not change until something
+//! happens.
 
 pub mod columns;
 pub mod filter;
@@ -23,197 +24,197 @@ use crate::model::found::{Found, Place};
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 
-/// For so long an end may be on its way to the model.
+/// Time in ms for which the end of background work may be on its way to the model.
 const UNDELIVERED_MS: u64 = 5 * 60 * 1000;
 
-/// What `!` before a session means, and when it goes.
+/// Explanation of the `!` before a session.
 pub(crate) const NEEDS: &str = "asks, is stuck or broke off; after an hour nobody is expected";
 
 /// Columns of a state, its sign included.
 const STATE: usize = 16;
 
-/// A session among others.
+/// A session in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionRow {
-    /// Where it lies.
+    /// Its path.
     pub place: Place,
-    /// What it is.
+    /// Its title, agent, model and project.
     pub head: Head,
-    /// What its agent does.
+    /// What its agent is doing.
     pub activity: Activity,
-    /// What it needs somebody for.
+    /// What it needs the user for.
     pub need: Need,
-    /// The call that runs, or that its user is asked about.
+    /// The call that runs, or that the user is asked about.
     pub call: Option<Call>,
-    /// How full its context is.
+    /// The fill level of its context.
     pub context: Option<ContextUse>,
-    /// What it has cost; `None` until all of it is read.
+    /// Its cost; `None` until it is read completely.
     pub cost: Option<Cost>,
-    /// How much of that in the last hour; `None` if its agent does not record when.
+    /// Its cost in the last hour; `None` if its agent records no timestamps.
     pub hour: Option<Cost>,
-    /// What may be wrong with it.
+    /// Possible problems.
     pub flags: Flags,
-    /// The last things that were said and done, the newest last.
+    /// The last messages and calls, the newest last.
     pub last: Vec<Said>,
-    /// What is wrong with its file.
+    /// An error of its file.
     pub problem: Option<Text>,
-    /// Whether all of it is read.
+    /// Whether it is read completely.
     pub is_complete: bool,
 }
 
-/// What was read of a session that nobody follows.
+/// A snapshot of a session that is not followed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Glance {
-    /// How it stood.
+    /// Its row.
     pub row: SessionRow,
-    /// When it was written last then, as far as it was known.
+    /// The modification time of its file then, if known.
     pub modified: Option<Timestamp>,
     /// The first prompt.
     pub prompt: Option<Text>,
-    /// How many prompts and calls it has, and how long was worked on it in ms; nothing of one that was not read whole.
+    /// Number of prompts and calls, and work time in ms; `None` unless it was read completely.
     pub counts: Option<(u64, u64, u64)>,
 }
 
-/// What a session is.
+/// Identity of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Head {
     /// The name of its format.
     pub format: &'static str,
-    /// Its id.
+    /// The session's id.
     pub id: Option<Text>,
-    /// Its title.
+    /// The session's title.
     pub title: Option<Text>,
-    /// The name of the agent in it.
+    /// The name of the agent within the format.
     pub agent: Option<Name>,
     /// The working directory.
     pub cwd: Option<Text>,
-    /// The folder of the project that it counts to: where it began.
+    /// The directory of the project: where the session began.
     pub project: Option<Text>,
     /// Models that answered, in the order seen.
     pub models: Vec<Name>,
     /// The model in use.
     pub model: Option<Name>,
-    /// When its first entry was made, as far as it is read.
+    /// The timestamp of its first entry read so far.
     pub started: Option<Timestamp>,
-    /// When its last one was.
+    /// The timestamp of its last entry.
     pub ended: Option<Timestamp>,
 }
 
-/// A call that runs, or that somebody is asked about.
+/// A call that runs, or that the user is asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// The tool.
     pub name: Name,
-    /// What it is about, on one line.
+    /// Its subject on one line.
     pub headline: Text,
-    /// Since when.
+    /// When it began.
     pub since: Option<Timestamp>,
 }
 
-/// What may be wrong with a session.
+/// Possible problems of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
     /// Failed calls and errors of the newest turn.
     pub errors: u32,
-    /// How often the newest call was made, and its tool.
+    /// The number of equal calls up to the newest one, and its tool.
     pub same: Option<(usize, String)>,
     /// Whether that is a loop.
     pub is_loop: bool,
-    /// Since when nothing was written at work.
+    /// Since when nothing was written while the agent works.
     pub quiet_since: Option<Timestamp>,
-    /// Whether that is longer than anybody expects.
+    /// Whether that is longer than expected.
     pub is_silent: bool,
-    /// How many calls and sub-agents go on in the background.
+    /// Number of calls and sub-agents in the background.
     pub running: usize,
-    /// Since when the end of such work waits to be told to the model.
+    /// Since when the end of background work has not been told to the model.
     pub undelivered_since: Option<Timestamp>,
 }
 
-/// What a session needs somebody for, the most urgent first; and what it does if it needs nobody.
+/// What a session needs the user for, the most urgent first; or that it needs nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Need {
-    /// To allow something.
+    /// A permission.
     Permission,
-    /// To answer a question.
+    /// The answer to a question.
     Answer,
     /// It stopped in the middle of its work, or cannot be read.
     Error,
-    /// It repeats itself, or was not heard of for too long.
+    /// It is in a loop, or silent for too long.
     Stuck,
-    /// To say what to do next: work in the background ended some time ago, and the model was not told.
+    /// The next prompt: background work ended some time ago, and the model was not told.
     Undelivered,
-    /// To say what to do next.
+    /// The next prompt.
     Prompt,
     /// Nothing: it works.
     Works,
-    /// Nothing: it rests.
+    /// Nothing: it is at rest.
     Rests,
 }
 
-/// Who said or did something.
+/// The source of a line, with the outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Voice {
     /// The user.
     User,
     /// The model.
     Agent,
-    /// A call that ended well.
+    /// A call that succeeded.
     Done,
     /// A call that failed.
     Failed,
-    /// A call that somebody did not allow.
+    /// A call that was refused.
     Refused,
-    /// A call that was stopped before its end.
+    /// A call that was interrupted.
     Stopped,
-    /// A call of which nobody recorded how it ended.
+    /// A call whose outcome is not recorded.
     Unrecorded,
     /// A call without a result.
     Open,
-    /// Something went wrong, or the user is asked.
+    /// An error, or a question to the user.
     Note,
 }
 
-/// Something that was said or done.
+/// A message or a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
-    /// By whom.
+    /// Its source.
     pub voice: Voice,
-    /// What.
+    /// The text.
     pub text: Text,
 }
 
-/// What whoever follows many sessions comes by.
+/// An event from the thread that follows many sessions.
 #[derive(Clone, Debug, PartialEq)]
 pub enum News {
-    /// A session, for the first time or because something of it changed.
+    /// A new session, or a changed one.
     Row(Box<SessionRow>),
-    /// A session is no longer one of those that are shown.
+    /// A session is no longer shown.
     Left(Place),
-    /// An alarm rang.
+    /// An alarm fired.
     Rang(Box<Rang>),
-    /// Why places cannot be looked at: all that cannot be now.
+    /// All directories that cannot be read now, with the reason.
     Refused(Vec<Text>),
-    /// What lies among the sessions and cannot be read: all that cannot be now. Of it what was written to lately has a row.
+    /// All sessions that cannot be read now. Those modified recently have rows as well.
     Unreadable(Vec<Found>),
-    /// How many more sessions there are of the time that is shown: they are too many to be followed.
+    /// The number of further sessions in the selected time, which are too many to be followed.
     More(usize),
-    /// All that is there now was looked for and read.
+    /// All present sessions have been found and read.
     Complete,
 }
 
-/// An alarm that rang.
+/// An alarm that fired.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rang {
-    /// In which session, as it was then.
+    /// The session, as it was then.
     pub row: SessionRow,
-    /// Which alarm: its number.
+    /// The index of the alarm.
     pub alarm: usize,
-    /// In a few words.
+    /// The reason.
     pub words: String,
 }
 
 impl Need {
-    /// What a session needs somebody for that does this, of which was heard last then.
+    /// The need of a session with this activity; `heard` is its newest timestamp.
     pub(crate) fn of(
         activity: &Activity,
         flags: &Flags,
@@ -238,7 +239,7 @@ impl Need {
             Activity::Waiting {
                 wish: Wish::Prompt, ..
             } if is_late => Self::Undelivered,
-            // Its sub-agents come back to it before anybody has to.
+            // Its sub-agents will report to it first.
             Activity::Waiting {
                 wish: Wish::Prompt,
                 agents: 1..,
@@ -260,12 +261,12 @@ impl Need {
         }
     }
 
-    /// Whether somebody is needed.
+    /// Whether the user is needed.
     pub fn is_for_somebody(self) -> bool {
         self < Self::Works
     }
 
-    /// The word used in JSON outputs and for filters.
+    /// The value in JSON outputs and filters.
     pub fn word(self) -> Option<&'static str> {
         match self {
             Self::Permission => Some("permission"),
@@ -280,7 +281,7 @@ impl Need {
 }
 
 impl SessionRow {
-    /// A session of which no more is known than that it is there, or why it cannot be read.
+    /// The row of a session that is only found, or cannot be read.
     pub fn found(found: &Found, problem: Option<Text>) -> Self {
         let problem = problem.or_else(|| found.fault());
         let head = Head {
@@ -316,13 +317,13 @@ impl SessionRow {
         }
     }
 
-    /// Since when it stands so.
+    /// Since when it is in its state.
     pub fn since(&self) -> Option<Timestamp> {
         let quiet = self.flags.quiet_since.filter(|_| self.flags.is_silent);
         quiet.or_else(|| self.activity.since()).or(self.head.ended)
     }
 
-    /// What the wish of an agent that waits is, in words.
+    /// What a waiting agent requests, or why a request is retried.
     pub fn wish(&self) -> Option<&Text> {
         match &self.activity {
             Activity::Waiting {
@@ -335,7 +336,7 @@ impl SessionRow {
         }
     }
 
-    /// What it is called, whatever is known of it.
+    /// A name to show: the title, otherwise the name of the file.
     pub fn name(&self) -> String {
         let title = self.head.title.as_ref().filter(|title| !title.is_blank());
         let file = || {
@@ -346,7 +347,7 @@ impl SessionRow {
         };
         match (title, file().unwrap_or_default(), &self.problem) {
             (Some(title), ..) => title.to_string(),
-            // What is too long for the column of what it does.
+            // A problem that is too long for the column of the state.
             (None, file, Some(problem)) if problem.chars().count() > STATE => {
                 format!("{problem} ({file})")
             }
@@ -354,12 +355,12 @@ impl SessionRow {
         }
     }
 
-    /// The folder of its project; else the one that it works in.
+    /// The directory of its project, otherwise its working directory.
     pub fn folder(&self) -> Option<&Text> {
         self.head.project.as_ref().or(self.head.cwd.as_ref())
     }
 
-    /// That folder by its last name; else its format.
+    /// The last component of that directory, otherwise the format.
     pub fn project(&self) -> String {
         let name = |path: &Text| {
             path.rsplit(['/', '\\'])
@@ -379,7 +380,7 @@ impl SessionRow {
         }
     }
 
-    /// The last line that anybody said.
+    /// The last line of a message.
     pub fn last_line(&self) -> Option<&str> {
         let said = |said: &&Said| matches!(said.voice, Voice::User | Voice::Agent | Voice::Note);
         let last = self.last.iter().rev().find(said)?;
@@ -390,8 +391,8 @@ impl SessionRow {
             .find(|line| !line.is_empty())
     }
 
-    /// Which of two comes first: who needs somebody most, and longest; who works, the newest first; who rests, the one
-    /// that was heard of last first.
+    /// Compares by urgency: sessions that need the user, the longest waiting first; then working
+    /// ones, the newest first; then the rest, by their last entry.
     pub fn by_need(&self, other: &Self) -> Ordering {
         let newest_first = |a: Option<Timestamp>, b: Option<Timestamp>| b.cmp(&a);
         let within = match self.need {
@@ -405,18 +406,18 @@ impl SessionRow {
             .then_with(|| self.place.path.cmp(&other.place.path))
     }
 
-    /// What several have cost, marked as not all where of one that is not known yet.
+    /// The total cost of sessions, marked as partial if one is not known yet.
     pub fn sum<'r>(rows: impl Iterator<Item = &'r Self> + Clone) -> Option<Cost> {
         let is_unknown = rows.clone().any(|row| row.cost.is_none());
         Cost::sum(rows.filter_map(|row| row.cost.as_ref())).map(|cost| cost.lacking(is_unknown))
     }
 
-    /// Whether nothing is expected of it any more.
+    /// Whether it is at rest and the user is no longer expected.
     pub fn is_old(&self, now: Timestamp) -> bool {
         self.need == Need::Rests && !is_expected(self.head.ended, now)
     }
 
-    /// What facts of the session are judged by.
+    /// The facts for filters and alarms.
     pub(crate) fn facts(&self, now: Timestamp) -> Facts<'_> {
         Facts {
             activity: &self.activity,
@@ -429,13 +430,13 @@ impl SessionRow {
         }
     }
 
-    /// Whether time alone may change how it stands soon.
+    /// Whether its state may change soon by time alone.
     pub fn ticks(&self, now: Timestamp) -> bool {
         self.activity.is_work() || self.need.is_for_somebody() && is_expected(self.since(), now)
     }
 }
 
-/// Whether somebody may come.
+/// Whether the user is still expected.
 fn is_expected(since: Option<Timestamp>, now: Timestamp) -> bool {
     since.is_some_and(|since| now.since(since) <= IDLE_AFTER_MS)
 }

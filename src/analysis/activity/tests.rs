@@ -1,4 +1,4 @@
-//! Each state from the smallest transcript that has it.
+//! Each activity from the smallest transcript that has it.
 
 use super::{Activity, LastWrite, Wish, judge};
 use crate::analysis::calls::pairing;
@@ -452,7 +452,8 @@ fn a_call_goes_on_while_its_sub_agent_works() {
     );
 }
 
-/// A session may be written to long after its last word, or have no times: then its state is as old as what was seen.
+/// With writes long after the last record, or without timestamps, an activity begins at the
+/// observed write.
 #[test]
 fn a_state_is_no_older_than_what_was_seen_of_it_allows() {
     let days = |days: i64| Timestamp(days * 24 * 60 * MINUTE);
@@ -529,7 +530,7 @@ fn a_session_that_was_resumed_goes_on() {
     assert_eq!(judged(resumed, 1).wish(), Some(Wish::Prompt));
 }
 
-/// A call that started a sub-agent, with what came of it, and what the sub-agent did then, so many minutes later.
+/// A call that started a sub-agent, with its state, and what the sub-agent did after `minutes`.
 fn started(out: &mut Batch, name: &str, state: ToolState, minutes: i64, does: BlockKind) {
     let input = out.tree(&Text::default(), 0, || Tree::Null);
     let (key, lane) = (Text::clean(&format!("call-{name}")), Text::clean(name));

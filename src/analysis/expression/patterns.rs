@@ -1,20 +1,22 @@
-//! Regular expressions that a reader typed: which of them are searched for.
+//! Compiles regular expressions that the user typed, within limits.
 //!
-//! Invariant: a search takes time by the text alone. A pattern adds a factor, which is bounded here.
+//! Invariant: the time of a search is linear in the text. The pattern adds a factor, which is
+//! bounded here.
 
 use regex::{Regex, RegexBuilder};
 use regex_syntax::hir::{Hir, HirKind};
 
-/// Patterns that are longer, in bytes, are not even parsed: that takes many times their room.
+/// Limit in bytes: longer patterns are not parsed, which would take many times their size in
+/// memory.
 pub(crate) const LONGEST_PATTERN: usize = 1 << 16;
-/// Patterns that become larger than this are not worth the wait.
+/// Limit in bytes of a compiled pattern.
 const LARGEST_PATTERN: usize = 1 << 22;
-/// Nor are those that repeat so many characters: each of them may be a way to go on at every byte of a text.
+/// Limit of repeated characters: each of them may be a state at every byte of a text.
 const MOST_REPEATED: usize = 1000;
-/// So much is remembered of the ways to go on, which is what makes a search fast.
+/// Limit in bytes of the cache of DFA states, which makes searches fast.
 const REMEMBERED: usize = 1 << 24;
 
-/// Compiles a pattern that is not too large to search for.
+/// Compiles a pattern within the limits.
 pub(crate) fn compile(builder: &mut RegexBuilder, source: &str) -> Result<Regex, regex::Error> {
     let is_large = || {
         regex_syntax::parse(source).is_ok_and(|pattern| repeated(&pattern, false) > MOST_REPEATED)
@@ -28,7 +30,8 @@ pub(crate) fn compile(builder: &mut RegexBuilder, source: &str) -> Result<Regex,
         .build()
 }
 
-/// How many characters are repeated so and so often, each as often as it is. Within what is repeated all are.
+/// The number of repeated characters, each times its repetitions. Within a repetition all
+/// characters count.
 fn repeated(pattern: &Hir, is_within: bool) -> usize {
     match pattern.kind() {
         HirKind::Repetition(repetition) => {

@@ -1,4 +1,4 @@
-//! Conditions as they are typed.
+//! Prints expressions as they are typed.
 
 use std::fmt;
 
@@ -96,7 +96,7 @@ impl fmt::Display for State {
             }
             Self::Running(compare, n) => write!(f, "running{compare}{n}"),
             Self::Same(compare, n) => write!(f, "same-call{compare}{n}"),
-            // The others are words of their own.
+            // The others are in `STATES`.
             _ => Ok(()),
         }
     }
@@ -121,7 +121,7 @@ impl fmt::Display for When {
     }
 }
 
-/// A figure in the largest unit in which it is whole.
+/// A number in the largest unit in which it is whole.
 fn rounded(n: u64, units: &[(&str, u64)]) -> String {
     let unit = units
         .iter()
@@ -133,7 +133,7 @@ fn rounded(n: u64, units: &[(&str, u64)]) -> String {
     )
 }
 
-/// A value as it can be typed behind a colon.
+/// A value as it is typed after a colon, in quotes if necessary.
 fn value(text: &str) -> String {
     let is_bare = !text.is_empty()
         && !text

@@ -1,4 +1,4 @@
-//! One file with its uses, in the order of their times.
+//! A file and its uses, in order of time.
 
 use std::collections::BTreeSet;
 
@@ -7,31 +7,31 @@ use super::uses::{Op, Row, Use};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 
-/// A file with its uses.
+/// A file and its uses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct File {
-    /// In the order of their times.
+    /// In order of time.
     pub(crate) uses: Vec<Use>,
-    /// Calls that read or searched it.
+    /// Number of reads and searches.
     pub(crate) reads: usize,
-    /// Calls that changed it.
+    /// Number of edits.
     pub(crate) edits: usize,
-    /// Calls that wrote all of it.
+    /// Number of calls that wrote it whole.
     pub(crate) writes: usize,
-    /// Uses with a flag.
+    /// Number of uses with a flag.
     pub(crate) flags: usize,
-    /// Lanes that used it.
+    /// Number of lanes that used it.
     pub(crate) lanes: usize,
-    /// When it was used last.
+    /// The timestamp of the last use.
     pub(crate) last: Option<Timestamp>,
-    /// Whether a tool for files used it, and not only a command.
+    /// Whether a file tool used it, rather than only a shell command.
     pub(crate) is_listed: bool,
 }
 
 impl File {
-    /// Of its uses in the order of the session, each with what its change is known by.
+    /// A file from its uses in the order of the session, each with the rows of its changes.
     pub(super) fn of(uses: Vec<(Use, &[Row])>) -> Self {
-        // What has no time stands behind what came before it in the session.
+        // A use without timestamp is sorted after the one before it in the session.
         let mut last = None;
         let mut timed: Vec<(Option<Timestamp>, Use, &[Row])> = Vec::with_capacity(uses.len());
         for (one, changes) in uses {
@@ -52,7 +52,8 @@ impl File {
         };
         let flags = uses.iter().filter(|one| one.flag.is_some()).count();
         let lanes: BTreeSet<Option<&Name>> = uses.iter().map(|one| one.lane.as_ref()).collect();
-        // Searches name what may be no file, and what failed may not be there.
+        // A search may name something that is not a file, and the file of a failed call may not
+        // exist.
         let is_sure = |one: &Use| one.op != Op::Grep && !one.outcome.is_undone();
         Self {
             reads: count(&[Op::Read, Op::Grep]),

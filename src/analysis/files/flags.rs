@@ -1,5 +1,5 @@
-//! What went wrong between the uses of one file: reads that were stale when an edit relied on them, writes
-//! over what others did, edits that were turned back, edits that never took hold.
+//! Flags conflicts between the uses of a file: edits after a stale read, writes over changes of
+//! another lane, edits that were undone, edits that were never applied.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,23 +7,24 @@ use super::uses::{Flag, Op, Row, Use};
 use crate::analysis::calls::Place;
 use crate::model::text::Name;
 
-/// What is known on the way along the uses of a file. Uses are known by their numbers.
+/// The state of the pass over the uses of a file; uses are identified by index.
 struct Known<'a> {
     uses: &'a [Use],
     changes: &'a [&'a [Row]],
     /// The last use by which a lane saw the whole file.
     seen: HashMap<Option<&'a Name>, usize>,
-    /// The last change that took hold, the last one of another lane than that, and the last one by a command.
+    /// The last successful change, the last one of a lane other than that, and the last one by a
+    /// shell command.
     last: Option<usize>,
     last_of_other: Option<usize>,
     last_by_shell: Option<usize>,
-    /// Edits that are in the file, by what they took away and what they put there.
+    /// Edits in effect, by hashes of the old and new text.
     edits: HashMap<(u64, u64), usize>,
-    /// Contents that were written.
+    /// Written contents by hash.
     contents: HashMap<u64, usize>,
 }
 
-/// Flags the uses of a file, which are in the order of their times, each with what its change is known by.
+/// Flags the uses of a file, which are in order of time, each with the rows of its changes.
 pub(super) fn judge(uses: &mut [Use], changes: &[&[Row]]) {
     let mut known = Known {
         uses,
@@ -91,7 +92,7 @@ impl<'a> Known<'a> {
         if one.by_shell {
             self.last_by_shell = Some(number);
         } else if one.op == Op::Write || matches!(flag, Some(Flag::Stale { .. })) {
-            // What was flagged once is known from here on; who writes a file knows it.
+            // A flagged conflict is not flagged again; a lane that writes a file has seen it.
             self.seen.insert(lane, number);
         }
         flag.or(undone)
@@ -111,7 +112,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// The change that this one turns back, if it does.
+    /// The change that this one undoes, if any.
     fn undone_by(&mut self, number: usize) -> Option<Flag> {
         let mut undone = None;
         for row in *self.changes.get(number)? {

@@ -1,5 +1,5 @@
-//! Which files a call uses: paths of its headline, made the same however they are written, and files that
-//! a shell command reads or writes by name.
+//! The files that a call uses: normalized paths of its headline, and files that a shell command
+//! reads or writes by name.
 
 use std::borrow::Cow;
 
@@ -11,22 +11,22 @@ use crate::model::text::prefix;
 use crate::model::text::{Text, without_sgr};
 use crate::model::tool::{ToolCall, ToolKind};
 
-/// Bytes of a command that are looked at.
+/// Limit in bytes of a command that is parsed.
 const LOOKED_AT: usize = 8_000;
-/// Commands that show a file.
+/// Commands that print a file.
 const READERS: [&str; 9] = [
     "cat", "head", "tail", "less", "more", "nl", "bat", "batcat", "view",
 ];
-/// Commands that write the file that they name last.
+/// Commands that write to their last argument.
 const WRITERS: [&str; 3] = ["mv", "cp", "install"];
 
-/// A path without detours, from the working directory on if it lies in it.
+/// Normalizes a path, relative to the working directory if it is inside.
 pub(crate) fn normal(path: &str, cwd: Option<&str>) -> String {
     let clean = without_detours(path);
     below(&clean, cwd).to_owned()
 }
 
-/// A path without detours as seen from the root of what is read. `folder` is where its session began, if that is
+/// A path relative to the root of the transcript. `folder` is the session's own root, if that is
 /// another one.
 pub(super) fn seen_from<'p>(
     path: &'p str,
@@ -40,7 +40,7 @@ pub(super) fn seen_from<'p>(
     }
 }
 
-/// Whether a path says nothing of where its folder is.
+/// Whether a path is relative.
 fn is_relative(path: &str) -> bool {
     !path.starts_with(['/', '~', '\\']) && !path.get(1..).is_some_and(|rest| rest.starts_with(':'))
 }
@@ -68,10 +68,10 @@ fn without_detours(path: &str) -> Cow<'_, str> {
     }
 }
 
-/// The files that a call uses, and how; whether by a shell command.
+/// The files that a call uses, each with the operation and whether it is by a shell command.
 pub(super) fn used_by(call: &ToolCall) -> Vec<(String, Op, bool)> {
     let headline = without_sgr(call.headline.trim());
-    // Arguments that break off may break off within the path: what is left is JSON.
+    // Truncated arguments may end within the path: the headline is JSON then.
     let is_path = |path: &&str| !(call.input.flags.broken_off && path.starts_with(['{', '"']));
     let of_tool = |op: Op| {
         let paths = listed(&headline).filter(is_path);
@@ -101,7 +101,7 @@ pub(super) fn used_by(call: &ToolCall) -> Vec<(String, Op, bool)> {
     used
 }
 
-/// The file that a search looks into: not a folder, as far as its name shows.
+/// The file that a search is limited to; `None` if it looks like a directory.
 fn searched(call: &ToolCall, headline: &str) -> Option<String> {
     let of_input = call
         .input
@@ -115,7 +115,7 @@ fn searched(call: &ToolCall, headline: &str) -> Option<String> {
     is_file(&place).then_some(place)
 }
 
-/// Whether the last part of a path has an ending.
+/// Whether the last component of a path has an extension.
 fn is_file(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let ending = name
@@ -127,8 +127,8 @@ fn is_file(path: &str) -> bool {
     })
 }
 
-/// Files that a shell command names where it reads or writes them. Only plain words count: what is quoted,
-/// expanded or made at run time is not known.
+/// The files that a shell command reads or writes by name. Only literal names count, because
+/// expansions are unknown.
 fn in_shell(command: &str) -> Vec<(String, Op, bool)> {
     let mut used = Vec::new();
     let mut folder = String::new();
@@ -190,7 +190,7 @@ fn in_shell(command: &str) -> Vec<(String, Op, bool)> {
     used
 }
 
-/// The folder that `cd` leads to, with its slash.
+/// The directory after `cd`, with a trailing slash.
 fn entered(from: &str, to: &str) -> String {
     let to = to.trim_matches(['"', '\'']).trim_end_matches('/');
     if to.starts_with('/') {

@@ -20,7 +20,7 @@ struct Fixture {
     transcript: Transcript,
     files: Memo<Files>,
     calls: usize,
-    /// Calls have no times from here on.
+    /// Whether further calls have no timestamps.
     has_no_times: bool,
 }
 
@@ -33,7 +33,8 @@ impl Fixture {
         while !self.files.follow(&self.transcript, 2) {}
     }
 
-    /// A call of a lane (`main` for none), a second after the one before; with a verdict if it was answered.
+    /// A call of a lane (`main` for none), a second after the one before; with a verdict if it has
+    /// a result.
     fn call(
         &mut self,
         lane: &str,
@@ -174,7 +175,7 @@ fn no_stale_read_where_the_file_was_read_again_or_changed_by_its_own_lane() {
     fixture.edit("main", "g", "h");
     fixture.run("main", "sed -i 's/a/b/' src/hull.rs && cat src/hull.rs");
     fixture.edit("main", "k", "l");
-    // Who never read it relies on no read.
+    // A lane that never read the file relies on no read.
     fixture.edit("cook", "m", "n");
     assert!(
         fixture.flags().iter().all(|flag| flag.is_empty()),
@@ -293,7 +294,7 @@ fn times_order_the_uses_of_lanes() {
         None,
     );
     fixture.edit("mate", "a", "b");
-    // It was asked for before the other lane's change, and done after it.
+    // Requested before the other lane's change, and done after it.
     fixture.result(2, 9, Verdict::Done);
     assert_eq!(fixture.flags(), ["", "", "stale read"]);
     let outcomes: Vec<Outcome> = fixture
@@ -319,7 +320,7 @@ fn one_file_has_one_row_however_it_is_named() {
     ] {
         fixture.call("main", ToolKind::Read, path, &[], Some(Verdict::Done));
     }
-    // Where the session goes later changes no name.
+    // A later change of directory does not affect paths.
     fixture.apply(|out| out.meta(MetaEdit::Cwd(Text::from("/home/mira/boats/src"))));
     fixture.call(
         "main",
@@ -383,7 +384,7 @@ fn following_in_steps_knows_the_same_as_following_at_once() {
 }
 
 proptest! {
-    /// However calls are answered, and whatever is pushed of them again: what is known is what is known of the whole.
+    /// Incremental updates equal one pass, in whatever order calls get results and are sent again.
     #[test]
     fn following_in_any_steps_knows_the_same_as_following_at_once(
         steps in prop::collection::vec((0u8..8, 0usize..12, 0usize..30, 0u8..3), 1..30),

@@ -1,4 +1,4 @@
-//! How calls use files.
+//! Uses of files by calls.
 
 use super::paths;
 use crate::analysis::calls::{Outcome, Place, likeness_of};
@@ -13,37 +13,37 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool;
 use crate::model::tool::ToolCall;
 
-/// How a call used a file.
+/// An operation on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Op {
-    /// Read it, or some lines.
+    /// Reads it, or some lines.
     Read,
-    /// Searched it.
+    /// Searches it.
     Grep,
-    /// Changed it.
+    /// Edits it.
     Edit,
-    /// Wrote all of it.
+    /// Writes it whole.
     Write,
 }
 
-/// What went wrong with a use.
+/// A conflict of a use with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flag {
-    /// It relies on a read that is older than a change by another lane or by a command.
+    /// It relies on a read that is older than a change by another lane or by a shell command.
     Stale {
-        /// The read.
+        /// The stale read.
         read: Place,
-        /// The change.
+        /// The change after it.
         change: Place,
     },
-    /// It replaces what another lane changed, without having read that.
+    /// It overwrites a change by another lane that its own lane has not read.
     Clobber {
-        /// The change.
+        /// The overwritten change.
         change: Place,
     },
-    /// It turns a change back.
+    /// It undoes a change.
     Undone {
-        /// The change.
+        /// The undone change.
         edit: Place,
     },
     /// It failed, and the lane did not change the file after that.
@@ -51,7 +51,7 @@ pub(crate) enum Flag {
 }
 
 impl Flag {
-    /// In a word.
+    /// The name on the screen.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Stale { .. } => "stale read",
@@ -62,34 +62,34 @@ impl Flag {
     }
 }
 
-/// How the calls of an entry use files, in the order of their blocks. What a change is known by stands behind it, if its
-/// text was ever in memory.
+/// Facts about uses of files by the calls of an entry, in the order of their blocks. Hashes of a
+/// change follow its use, if its text was ever in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Row {
-    /// A call uses a file.
+    /// A use of a file.
     Use(Used),
-    /// It takes this away, and puts that there.
+    /// Hashes of the old and new text of a replacement.
     Replaces(u64, u64),
-    /// It writes this.
+    /// Hash of the written content.
     Writes(u64),
 }
 
-/// How a call uses a file, as far as the call tells.
+/// A use of a file, as far as it is known from the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Used {
-    /// The same for calls that may be the same.
+    /// Equal for equal calls.
     likeness: u64,
     at: Option<Timestamp>,
-    /// Place of the call in its entry.
+    /// Index of the call's block.
     pub(super) block: u32,
-    /// The number of the path, without detours; where the session began may not be known yet.
+    /// The number of the normalized path; the session's root may not be known yet.
     pub(super) path: u32,
     pub(super) op: Op,
     by_shell: bool,
     outcome: Outcome,
 }
 
-/// What the use before these rows is known by.
+/// The hashes that follow a use.
 pub(super) fn changes(rows: &[Row]) -> &[Row] {
     let count = rows
         .iter()
@@ -98,7 +98,7 @@ pub(super) fn changes(rows: &[Row]) -> &[Row] {
     rows.get(..count).unwrap_or_default()
 }
 
-/// Adds how the calls of an entry use files. `before` is what was known of it.
+/// Adds the facts of an entry. `before` are its earlier facts.
 pub(super) fn read(entry: &Entry, before: &[Row], out: &mut Out<'_, Row>) {
     for (block, call) in entry.numbered_calls().filter(|_| !entry.marks.copy) {
         let used = paths::used_by(call);
@@ -148,24 +148,24 @@ impl Used {
 /// A use of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Use {
-    /// The call.
+    /// The position of the call.
     pub(crate) place: Place,
-    /// How it used the file.
+    /// The operation.
     pub(crate) op: Op,
-    /// Whether that was a shell command.
+    /// Whether it is by a shell command.
     pub(crate) by_shell: bool,
-    /// What came of it.
+    /// Outcome of the call.
     pub(crate) outcome: Outcome,
-    /// The sub-agent whose call it was.
+    /// The sub-agent with the call; `None` for the main agent.
     pub(crate) lane: Option<Name>,
     /// When it took effect.
     pub(crate) at: Option<Timestamp>,
-    /// What went wrong; seldom anything, so it takes no room.
+    /// Boxed because it is rare.
     pub(super) flag: Option<Box<Flag>>,
 }
 
 impl Use {
-    /// By the call at a place.
+    /// A use from its facts and the position of the call.
     pub(super) fn of(used: &Used, place: Place, lane: Option<&Name>) -> Self {
         let Used {
             op,
@@ -185,13 +185,13 @@ impl Use {
         }
     }
 
-    /// What went wrong.
+    /// The conflict, if any.
     pub(crate) fn flag(&self) -> Option<Flag> {
         self.flag.as_deref().copied()
     }
 }
 
-/// Adds what a call changes in a file.
+/// Adds the hashes of a change.
 fn read_change(call: &ToolCall, op: Op, path: &str, out: &mut Out<'_, Row>) {
     let Held::Tree(input) = &call.input.held else {
         return;

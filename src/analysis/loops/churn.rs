@@ -1,6 +1,6 @@
-//! Edits that a later one turns back: what was put in is taken out again, and what was taken out is back.
+//! Finds edits that a later one undoes by replacing the new text with the old.
 //!
-//! Only replacements that name the old and the new text are known, and only those that were in memory once.
+//! Only replacements with both texts count, if they were ever in memory.
 
 use std::collections::BTreeMap;
 
@@ -12,21 +12,21 @@ use crate::analysis::derived::Facts;
 use crate::model::entry::EntryId;
 use crate::model::text::Text;
 
-/// An edit that was turned back.
+/// An edit that was undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Undone {
     /// The edit.
     pub(crate) edit: Place,
-    /// The one that turned it back.
+    /// The edit that undoes it.
     pub(crate) by: Place,
-    /// The file.
+    /// The path of the file.
     pub(crate) path: Text,
 }
 
-/// Edits that a later one turns back.
+/// The state of the pass over edits.
 pub(super) struct Churn<'a> {
     facts: &'a Facts<Row>,
-    /// Replacements that stand, with the newest edit that made each.
+    /// Replacements in effect, each with its newest edit.
     stand: HashMap<(u32, u64, u64), Place>,
     found: BTreeMap<(EntryId, usize), Undone>,
 }
@@ -40,7 +40,7 @@ impl<'a> Churn<'a> {
         }
     }
 
-    /// Takes in what the next entry does.
+    /// Adds the rows of the next entry.
     pub(super) fn add(&mut self, entry: EntryId, rows: &[Row]) {
         for row in rows {
             let Row::Hunk(Hunk {
@@ -77,7 +77,7 @@ impl<'a> Churn<'a> {
         }
     }
 
-    /// In the order in which that happened.
+    /// In the order in which they were undone.
     pub(super) fn undone(self) -> Vec<Undone> {
         self.found.into_values().collect()
     }

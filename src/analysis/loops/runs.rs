@@ -1,5 +1,6 @@
-//! Runs of equal calls: the same tool is asked for the same, and nothing else that may change anything
-//! happens in between. A prompt ends all runs of its lane, and one of the main lane those of all lanes.
+//! Runs of equal calls: the same tool and arguments, without another call in between that may
+//! change anything. A prompt ends all runs of its lane, and one of the main lane those of all
+//! lanes.
 
 use hashbrown::HashMap;
 
@@ -10,10 +11,10 @@ use crate::analysis::expression::LOOP;
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
 
-/// A run goes on if one of so many newest steps is its own.
+/// A run is current if its last call is among this many newest calls of the lane.
 const RECENT: usize = 8;
 
-/// Calls that ask for the same, one after the other.
+/// Successive equal calls.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     pub(crate) tool: Name,
@@ -25,18 +26,18 @@ pub struct Run {
 struct Call {
     place: Place,
     outcome: Option<Outcome>,
-    /// Whether the whole of its arguments was compared, and not only their beginning and size.
+    /// Whether the whole arguments were compared, rather than only their beginning and size.
     is_sure: bool,
 }
 
-/// Whether equal calls had equal results.
+/// Whether the results of equal calls are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Results {
-    /// All that came were the same.
+    /// All results are equal.
     Same,
-    /// Not all.
+    /// Some differ.
     Differ,
-    /// Fewer than two have come.
+    /// There are fewer than two results.
     Unknown,
 }
 
@@ -60,27 +61,27 @@ impl Run {
         }
     }
 
-    /// How many calls.
+    /// The number of calls.
     pub(crate) fn count(&self) -> usize {
         self.calls.len()
     }
 
-    /// The calls in their order.
+    /// Positions of the calls, in order.
     pub(crate) fn places(&self) -> impl Iterator<Item = Place> {
         self.calls.iter().map(|call| call.place)
     }
 
-    /// The first call, to sort by.
+    /// A sort key: the position of the first call.
     pub(crate) fn first(&self) -> Option<(EntryId, usize)> {
         self.places().next().map(super::rank)
     }
 
-    /// The newest call.
+    /// The position of the newest call.
     pub(crate) fn last(&self) -> Option<Place> {
         self.places().last()
     }
 
-    /// Whether their results were the same.
+    /// Whether the results are equal.
     pub(crate) fn results(&self) -> Results {
         let mut outcomes = self.calls.iter().filter_map(|call| call.outcome);
         let first = outcomes.next();
@@ -97,34 +98,34 @@ impl Run {
         }
     }
 
-    /// Whether the whole of their arguments was compared, and not only their beginning and size.
+    /// Whether the whole arguments were compared, rather than only their beginning and size.
     pub(crate) fn is_sure(&self) -> bool {
         self.calls.iter().all(|call| call.is_sure)
     }
 }
 
-/// The way along all lanes.
+/// The state of the pass over all lanes.
 pub(super) struct Lanes<'a> {
     facts: &'a Facts<Row>,
     numbers: HashMap<Option<&'a Name>, usize>,
     pub(super) list: Vec<Lane<'a>>,
-    /// Sub-agents that did something since the last prompt of the main lane.
+    /// Sub-agents with entries since the last prompt of the main lane.
     awake: Vec<usize>,
 }
 
-/// The way along a lane.
+/// The state of a lane.
 #[derive(Default)]
 pub(super) struct Lane<'a> {
     pub(super) name: Option<&'a Name>,
-    /// How many steps there were.
+    /// Number of calls so far.
     steps: usize,
     is_awake: bool,
-    /// By the number of the tool: the run that its newest call belongs to.
+    /// The current run of each tool, by the number of the tool.
     open: HashMap<u32, Open<'a>>,
     loops: Vec<Run>,
 }
 
-/// A run, and which step of the lane its newest call is.
+/// A run, and the index in the lane of its newest call.
 #[derive(Default)]
 struct Open<'a> {
     calls: Vec<(EntryId, &'a Step)>,
@@ -141,7 +142,7 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// Takes in what the next entry does.
+    /// Adds the rows of the next entry.
     pub(super) fn add(&mut self, name: Option<&'a Name>, id: EntryId, rows: &'a [Row]) {
         let is_prompt = matches!(rows.first(), Some(Row::Prompt));
         if name.is_none() && is_prompt {
@@ -202,7 +203,7 @@ impl<'a> Lane<'a> {
             .for_each(|(_, run)| run.end(&mut self.loops, facts));
     }
 
-    /// The longest run that goes on: nothing has changed since, and its last call is not long ago.
+    /// The longest run that nothing ended and whose last call is recent.
     pub(super) fn current(&self, facts: &Facts<Row>) -> Option<Run> {
         let least = self.steps.saturating_sub(RECENT);
         let open = self.open.values().filter(|run| run.last >= least);
@@ -210,7 +211,7 @@ impl<'a> Lane<'a> {
             .map(|run| Run::of(&run.calls, facts))
     }
 
-    /// Runs that are long enough for a loop, in no order.
+    /// Runs that are long enough for a loop, unsorted.
     pub(super) fn into_loops(mut self, facts: &Facts<Row>) -> Vec<Run> {
         self.end(facts);
         self.loops

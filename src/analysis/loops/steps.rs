@@ -1,4 +1,4 @@
-//! What an entry does, as far as runs and edits that are turned back depend on it: a prompt, calls, replacements.
+//! Facts of an entry for runs and undone edits: a prompt, calls, replacements.
 
 use std::num::NonZeroU64;
 
@@ -12,38 +12,38 @@ use crate::model::tool::{ToolCall, ToolKind, ToolState, replacements_of};
 
 const PATHS: [&str; 5] = ["file_path", "path", "filePath", "file", "absolutePath"];
 
-/// What an entry does: a prompt first, then calls by their blocks, an edit before its replacements.
+/// A fact of an entry: a prompt first, then calls by block, each edit before its replacements.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Row {
-    /// It opens a turn.
+    /// The entry is a prompt.
     Prompt,
-    /// It makes a call.
+    /// A call.
     Call(Step),
-    /// A call replaces something in a file.
+    /// A replacement in a file by the call before.
     Hunk(Hunk),
 }
 
-/// A call, as far as runs depend on it.
+/// A call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// The same for calls that ask for the same, as far as the beginning of their arguments shows.
+    /// Hash of the tool and the beginning of the arguments.
     likeness: u64,
-    /// Of all arguments, if they were ever in memory.
+    /// Hash of the whole arguments, if they were ever in memory.
     pub(super) print: Option<NonZeroU64>,
-    /// Of the whole result, if it was ever in memory.
+    /// Hash of the whole result, if it was ever in memory.
     result: Option<NonZeroU64>,
     /// Bytes and lines of the result.
     size: (u32, u32),
     /// The number of the tool.
     pub(super) tool: u32,
     pub(super) block: u32,
-    /// Whether it was done, if there is a result.
+    /// Whether it succeeded; `None` without a result.
     is_done: Option<bool>,
-    /// Whether something may be different after it.
+    /// Whether it may have changed something.
     pub(super) changes: bool,
 }
 
-/// A replacement in a file, by what it takes out and what it puts in.
+/// A replacement in a file, by hashes of the old and new text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hunk {
     pub(super) old: u64,
@@ -53,7 +53,7 @@ pub struct Hunk {
     pub(super) block: u32,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Outcome {
     is_done: bool,
@@ -62,7 +62,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// Whether both are the same, as far as it is known.
+    /// Whether both are equal, as far as is known.
     pub(super) fn is_same(self, other: Self) -> bool {
         let prints = self.print.zip(other.print);
         (self.is_done, self.size) == (other.is_done, other.size)
@@ -88,7 +88,7 @@ impl Step {
         }
     }
 
-    /// What came of it.
+    /// The result, if there is one.
     pub(super) fn outcome(&self) -> Option<Outcome> {
         Some(Outcome {
             is_done: self.is_done?,
@@ -97,14 +97,15 @@ impl Step {
         })
     }
 
-    /// Whether both ask for the same.
+    /// Whether tool and arguments are equal, as far as is known.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let prints = self.print.zip(other.print);
         self.likeness == other.likeness && prints.is_none_or(|(one, other)| one == other)
     }
 }
 
-/// Adds what an entry does. What was known of arguments is kept if they have been left on disk since.
+/// Adds the facts of an entry. Hashes of arguments that are on disk by now are taken from the
+/// earlier facts.
 pub(super) fn read(entry: &Entry, before: &[Row], out: &mut Out<'_, Row>) {
     if entry.marks.copy {
         return;
@@ -146,7 +147,7 @@ impl Row {
         }
     }
 
-    /// The call that it is.
+    /// The call, if it is one.
     pub(super) fn step(&self) -> Option<&Step> {
         match self {
             Self::Call(step) => Some(step),
@@ -159,7 +160,7 @@ impl Row {
     }
 }
 
-/// Adds the replacements that an edit asks for.
+/// Adds the replacements of an edit.
 fn read_hunks(block: u32, call: &ToolCall, tree: &Tree, out: &mut Out<'_, Row>) {
     let path = PATHS
         .iter()
@@ -178,7 +179,7 @@ fn read_hunks(block: u32, call: &ToolCall, tree: &Tree, out: &mut Out<'_, Row>) 
     }
 }
 
-/// Reading and planning change nothing, and neither does an edit that failed.
+/// Whether a call may change something: reads, plans and failed edits do not.
 fn may_change(call: &ToolCall) -> bool {
     match call.kind {
         ToolKind::Read | ToolKind::Search | ToolKind::Fetch | ToolKind::Plan => false,

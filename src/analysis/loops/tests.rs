@@ -1,4 +1,4 @@
-//! Loops and edits that are turned back, with what is neither.
+//! Loops and undone edits, with similar cases that are neither.
 
 use super::{Loops, Results, loop_words};
 use crate::analysis::derived::Memo;
@@ -26,7 +26,7 @@ impl Session {
         self.transcript.settle();
         self.loops.note(&self.transcript, &touched);
         self.loops.follow(&self.transcript, usize::MAX);
-        // Whatever came piece by piece, it is what a look at the whole finds.
+        // Incremental updates equal one pass.
         assert_eq!(all(&self.loops), all(&Memo::of(&self.transcript)));
     }
 

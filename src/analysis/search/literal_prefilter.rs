@@ -1,9 +1,9 @@
-//! What the bytes of a record must hold for a pattern to match in it: decoding a record costs a hundred
-//! times more than looking for a word in it.
+//! Prefilter on the bytes of a record: decoding a record costs a hundred times more than a search
+//! for a literal in it.
 //!
-//! Invariant: a record that is refused has no match. So only runs of ASCII letters, digits and `_` count,
-//! which no writer escapes; and where something stands in a record that is not shown and may tear a word
-//! apart, such as a colour, that is taken out first, or nothing is refused.
+//! Invariant: a rejected record has no match. Therefore only runs of ASCII letters, digits and `_`
+//! count, which no writer escapes; and where a record has something invisible that may split a
+//! word, such as a colour, that is removed first, or the record is accepted.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,23 +15,23 @@ use regex_syntax::hir::{Hir, HirKind};
 
 use crate::model::text::without_marks;
 
-/// So many words are looked for, the longest ones.
+/// Limit of literals, the longest ones first.
 const MOST: usize = 4;
 
-/// Words of which all must be in a record, each in one of several forms.
+/// Literals that must all be in a record, each in one of several forms.
 #[derive(Clone, Debug, Default)]
 pub struct LiteralPrefilter(Vec<Regex>);
 
-/// Any of these.
+/// Alternative forms of a literal.
 type Forms = Vec<String>;
 
 impl LiteralPrefilter {
-    /// What a text or a regular expression needs; nothing if that cannot be known.
+    /// The literals of a text or a regular expression; without any all records are accepted.
     pub(crate) fn of(typed: &str, is_literal: bool, ignores_case: bool) -> Self {
         let hir = if is_literal {
             Some(Hir::literal(without_width(typed).into_bytes()))
         } else {
-            // Without regard to case, letters would be classes.
+            // Parsed with regard to case: otherwise letters would be classes.
             regex_syntax::Parser::new().parse(typed).ok()
         };
         let mut needs = hir.map(|hir| needs_of(&hir)).unwrap_or_default();
@@ -47,7 +47,7 @@ impl LiteralPrefilter {
         Self(compiled.collect())
     }
 
-    /// Whether a record may hold a match.
+    /// Whether a record may have a match.
     pub fn may_be_in(&self, record: &[u8]) -> bool {
         self.is_met_by(record) || (is_torn(record) && self.may_be_torn_in(record))
     }
@@ -57,8 +57,8 @@ impl LiteralPrefilter {
         matches!(plain, Cow::Borrowed(_)) || is_torn(&plain) || self.is_met_by(&plain)
     }
 
-    /// The lines of a text that may hold a match, in order and without their ends. Most of the text is only looked
-    /// through for one word, and for what may tear it apart.
+    /// The lines of a text that may have a match, in order and without line ends. Most of the text
+    /// is searched for only one literal, and for what may split it.
     pub(crate) fn lines_in(&self, text: &[u8]) -> Vec<Range<usize>> {
         let Some((rarest, others)) = self.0.split_first() else {
             let lines = memchr_iter(b'\n', text).chain([text.len()]);
@@ -100,7 +100,7 @@ impl LiteralPrefilter {
     }
 }
 
-/// What was typed without characters that have no width and without marks of them: they tear no text apart.
+/// The typed text without zero-width characters and their visible marks, which do not split words.
 pub(crate) fn without_width(typed: &str) -> String {
     let is_seen = |c: &char| !matches!(c, '\u{ad}' | '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
     without_marks(typed)
@@ -111,15 +111,15 @@ pub(crate) fn without_width(typed: &str) -> String {
         .collect()
 }
 
-/// The line around a place.
+/// The range of the line around an offset.
 fn line_at(text: &[u8], at: usize) -> Range<usize> {
     let (before, behind) = text.split_at_checked(at).unwrap_or((text, &[]));
     let start = memrchr(b'\n', before).map_or(0, |end| end + 1);
     start..at + memchr(b'\n', behind).unwrap_or(behind.len())
 }
 
-/// Where something stands that is not shown, or stands for a letter: escape sequences, soft hyphens, escaped ASCII. Two
-/// looks for what is rare in a record take an eighth of the time of one pattern for all of it.
+/// Offsets of what is invisible or represents a letter: escape sequences, soft hyphens, escaped
+/// ASCII. Two searches for rare bytes take an eighth of the time of one pattern for all.
 fn tears(text: &[u8]) -> impl Iterator<Item = usize> {
     let raw = memchr3_iter(0x1b, 0xc2, 0xef, text).chain(memchr_iter(0xe2, text));
     ESCAPED
@@ -132,12 +132,12 @@ fn is_torn(record: &[u8]) -> bool {
     tears(record).next().is_some()
 }
 
-/// Whether what stands there as it is is not shown.
+/// Whether the unescaped bytes at an offset are invisible.
 fn is_tear_at(record: &[u8], at: usize) -> bool {
     let rest = record.get(at..).unwrap_or_default();
     match rest {
         [0x1b, ..] | [0xc2, 0x80..=0x9f | 0xad, ..] | [0xef, 0xbb, 0xbf, ..] => true,
-        // In other scripts such characters are common, and no word that is looked for is of these.
+        // In other scripts such characters are common, but no literal contains those scripts.
         [0xe2, 0x80, 0x8b..=0x8f | 0xaa..=0xae, ..]
         | [0xe2, 0x81, 0xa0..=0xaf, ..]
         | [0xe2, 0x9f, 0xa8, ..] => {
@@ -148,15 +148,16 @@ fn is_tear_at(record: &[u8], at: usize) -> bool {
     }
 }
 
-/// What tears a word apart or stands for a part of it, in JSON's escapes. Without regard to case the sign of Kelvin is a
-/// k, and a long s is an s.
+/// What splits a word or represents a part of it, in JSON's escapes. Ignoring case, the Kelvin sign
+/// matches k, and the long s matches s.
 static ESCAPED: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?-u)\\u(?:00(?:[0-1][0-9a-fA-F]|3[0-9]|[4-9][0-9a-fA-F]|[aA][dD])|[fF][eE][fF][fF]|20(?:0[b-fB-F]|2[a-eA-E]|6[0-9a-fA-F])|27[eE]8|212[aA]|017[fF])",
     )
 });
 
-/// The bytes without colours and movements of the cursor that are escaped, also in JSON within JSON. No JSON has others.
+/// The bytes without escaped colours and cursor movements, also in JSON within JSON. JSON has no
+/// unescaped ones.
 fn without_sequences(record: &[u8]) -> Cow<'_, [u8]> {
     let mut plain = Vec::new();
     let mut from = 0;
@@ -179,7 +180,8 @@ fn without_sequences(record: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(plain)
 }
 
-/// Such sequences without the backslashes before them: what begins with the same letters in all of them is found fastest.
+/// Such sequences without the backslashes before them: patterns that begin with a common literal
+/// are fastest.
 static SEQUENCES: LazyLock<Regex> = LazyLock::new(|| compiled(r"(?-u)u001[bB]\[[0-9;:?]*[A-Za-z]"));
 
 #[expect(clippy::expect_used, reason = "the patterns of this file are tested")]
@@ -187,7 +189,7 @@ fn compiled(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a pattern of this file")
 }
 
-/// How selective forms are: as much as the shortest.
+/// How selective the forms are: as much as the shortest.
 fn length(forms: &[String]) -> usize {
     forms.iter().map(String::len).min().unwrap_or(0)
 }

@@ -1,25 +1,25 @@
-//! What a search can be narrowed to: a letter and a colon before the text, such as `/u:boats`.
+//! Scopes of a search: a letter and a colon before the text, such as `/u:boats`.
 
 use crate::model::entry::{Block, BlockKind, Entry, Role};
 
 /// A kind of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// What the user said.
+    /// Messages of the user.
     Prompts,
     /// Tool calls and their results.
     Tools,
     /// Errors.
     Errors,
-    /// What the model said.
+    /// Messages of the model.
     Answers,
-    /// What it thought.
+    /// Thinking of the model.
     Thinking,
-    /// What the agent program and the system prompt said.
+    /// Messages of the harness, and the system prompt.
     Notes,
 }
 
-/// All scopes with their letters and words.
+/// All scopes with their letters and names.
 pub(crate) const SCOPES: [(char, Scope, &str); 6] = [
     ('u', Scope::Prompts, "prompts"),
     ('t', Scope::Tools, "tools"),
@@ -30,7 +30,7 @@ pub(crate) const SCOPES: [(char, Scope, &str); 6] = [
 ];
 
 impl Scope {
-    /// Divides what was typed into the scope and the text.
+    /// Splits the typed text into scope and text.
     pub(crate) fn split(typed: &str) -> (Option<Self>, &str) {
         let scoped = SCOPES.iter().find_map(|(letter, scope, _)| {
             let text = typed.strip_prefix(*letter)?.strip_prefix(':')?;
@@ -39,7 +39,7 @@ impl Scope {
         scoped.unwrap_or((None, typed))
     }
 
-    /// What it holds, in a word.
+    /// The name of the scope.
     pub(crate) fn word(self) -> &'static str {
         SCOPES
             .iter()

@@ -1,4 +1,4 @@
-//! All text of blocks, for the search and for filters: also what is folded away or still on disk.
+//! The texts of blocks for search and filters, including folded ones and those on disk.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,39 +22,38 @@ use crate::model::transcript::Transcript;
 /// All text of a block.
 #[derive(Clone, Debug)]
 pub struct BlockText {
-    /// Place of the block in its entry.
+    /// Index of the block in its entry.
     pub(crate) block: usize,
-    /// What it is for a search.
     pub(crate) scopes: Vec<Scope>,
-    /// What its head row says; the input of a call may say the same again.
+    /// The text of its head row; the input of a call may repeat it.
     pub(crate) head: Option<Text>,
-    /// All else.
+    /// The remaining text.
     pub(crate) pieces: Vec<Piece>,
 }
 
-/// Some text of a block.
+/// A piece of text.
 #[derive(Clone, Debug)]
 pub(crate) enum Piece {
     /// Text in memory.
     Here(Text),
     /// A tree in memory.
     Tree(Arc<Tree>),
-    /// On disk.
+    /// A body on disk.
     Away(Origin, u16),
 }
 
-/// Reads a body that is on disk.
+/// Loads a body from disk.
 pub(crate) type Read<'a> = dyn FnMut(Origin, u16) -> Option<Held> + 'a;
 
-/// Takes a line with a match: see [`each_line`].
+/// Called for a line with a match: see [`each_line`].
 pub(crate) type Take<'a> = dyn FnMut(Option<usize>, &str, Range<usize>) + 'a;
 
-/// Compiles a text or a regular expression, without regard to case unless it has capitals.
+/// Compiles a text or a regular expression, ignoring case unless it has capitals.
 pub(crate) fn pattern(typed: &str, is_literal: bool) -> Option<Regex> {
     pattern_in_case(typed, is_literal, ignores_case(typed))
 }
 
-/// As [`pattern`], with or without regard to case.
+/// As [`pattern`], with case explicitly ignored or not.
 pub(crate) fn pattern_in_case(typed: &str, is_literal: bool, ignores_case: bool) -> Option<Regex> {
     let source = if is_literal {
         literal(typed)
@@ -70,12 +69,14 @@ pub(crate) fn pattern_in_case(typed: &str, is_literal: bool, ignores_case: bool)
     .ok()
 }
 
-/// A longer text is sought as it is.
+/// Limit in bytes for texts in which zero-width characters are ignored.
 const LONGEST_LITERAL: usize = 256;
-/// The marks of characters without width that stand within words of some scripts, and anywhere in what was copied.
+/// Visible marks of zero-width characters, which occur within words of some scripts, and anywhere
+/// in copied text.
 const MARKS: &str = r"(?:⟨U\+(?:AD|FEFF|200[B-F]|202[A-E]|206[0-9A-F])⟩)*";
 
-/// What a reader sees as this text: characters without width do not tear it apart, and need not be typed.
+/// A pattern for the text as it is seen: zero-width characters do not split it, and need not be
+/// typed.
 fn literal(typed: &str) -> String {
     let seen = without_width(typed);
     if seen.is_empty() || typed.len() > LONGEST_LITERAL {
@@ -88,7 +89,7 @@ fn literal(typed: &str) -> String {
     letters.collect::<Vec<_>>().join(MARKS)
 }
 
-/// What makes a text no regular expression that can be searched for, and where.
+/// Why a text is not a valid regular expression, and at which character.
 pub(crate) fn mistake(typed: &str) -> Option<Mistake> {
     if typed.len() > LONGEST_PATTERN {
         return Some(Mistake {
@@ -113,17 +114,18 @@ pub(crate) fn mistake(typed: &str) -> Option<Mistake> {
     })
 }
 
-/// What a record must hold to be worth reading for such a pattern.
+/// The prefilter of records for such a pattern.
 pub fn prefilter(typed: &str, is_literal: bool) -> LiteralPrefilter {
     LiteralPrefilter::of(typed, is_literal, ignores_case(typed))
 }
 
-/// Whether case does not matter for what was typed: it has no capitals.
+/// Whether case is ignored: without capitals.
 pub(crate) fn ignores_case(typed: &str) -> bool {
     !typed.chars().any(char::is_uppercase)
 }
 
-/// All text of an entry, and what stands on the screen in place of notices: how work in the background ended.
+/// All text of an entry, including the rows that are shown in place of notices about the end of
+/// background work.
 pub(crate) fn of_entry_in(transcript: &Transcript, entry: &Entry) -> Vec<BlockText> {
     let mut blocks = of_entry(entry);
     if !(entry.marks.reports || entry.marks.again) {
@@ -198,15 +200,15 @@ fn piece_of(body: &Body) -> Piece {
     }
 }
 
-/// How many lines of a block have a match.
+/// The number of lines of a block with a match.
 pub fn count(pattern: &Regex, text: &BlockText, read: &mut Read<'_>) -> usize {
     let mut lines = 0;
     each_line(pattern, text, read, &mut |_, _, _| lines += 1);
     lines
 }
 
-/// Goes over the lines of a block with a match: the place of their piece, none for the head row; the line without
-/// colours; and where in it the first match is.
+/// Visits the lines of a block with a match: the index of their piece (`None` for the head row),
+/// the line without colours, and the range of the first match in it.
 pub(crate) fn each_line(
     pattern: &Regex,
     text: &BlockText,
@@ -219,7 +221,7 @@ pub(crate) fn each_line(
     if let Some(found) = &in_head {
         each(None, &plain, found.range());
     }
-    // What the head row says is not counted again.
+    // Matches in the head row are not counted again in the input.
     let said = if in_head.is_some() { head } else { "" };
     // Names of fields come after all values.
     let mut names = Vec::new();
@@ -248,7 +250,7 @@ pub(crate) fn each_line(
     }
 }
 
-/// The first line of a block with a match, and where in it that is; nothing if that is on disk.
+/// The first line of a block with a match, and the range of the match; bodies on disk are skipped.
 pub(crate) fn first_match(pattern: &Regex, text: &BlockText) -> Option<(String, Range<usize>)> {
     let in_pieces = text.pieces.iter().find_map(|piece| match piece {
         Piece::Here(text) => line_of(pattern, text),
@@ -284,7 +286,7 @@ fn line_of_tree(pattern: &Regex, tree: &Tree) -> Option<(String, Range<usize>)> 
     }
 }
 
-/// Whether a block has a match; `None` if that cannot be known without what is on disk.
+/// Whether a block has a match; `None` if that depends on bodies on disk.
 pub(crate) fn has_match(
     pattern: &Regex,
     text: &BlockText,
@@ -317,7 +319,7 @@ fn lines_of(pattern: &Regex, text: &str, each: &mut dyn FnMut(&str, Range<usize>
             .and_then(|before| before.rfind('\n'))
             .map_or(0, |at| at + 1);
         let line = plain.get(start..end).unwrap_or_default();
-        // A match of several lines belongs to the first one.
+        // A match across lines belongs to the first one.
         let line = line.lines().next().unwrap_or_default();
         each(
             line,
@@ -327,14 +329,15 @@ fn lines_of(pattern: &Regex, text: &str, each: &mut dyn FnMut(&str, Range<usize>
     }
 }
 
-/// The first line with something in it: of a longer text a head row says that.
+/// The first line that is not blank, which is what a head row shows.
 fn first_line(text: &str) -> &str {
     text.lines()
         .find(|line| !line.trim().is_empty())
         .unwrap_or_default()
 }
 
-/// Whether a head row says a line, behind the name of the tool, as far as to a place in it: longer ones are cut.
+/// Whether a head row includes a line, after the name of the tool, up to an offset in it: long
+/// lines are truncated.
 fn says(head: &str, line: &str, end: usize) -> bool {
     let begun = line.trim_start();
     let end = end.saturating_sub(line.len() - begun.len());
@@ -346,7 +349,8 @@ fn says(head: &str, line: &str, end: usize) -> bool {
     whole.ends_with(begun.trim_end()) || cut.is_some_and(|headline| end <= headline.len())
 }
 
-/// Goes over the lines of the values. Returns the names of fields that have a match where their values have none.
+/// Visits matching lines of the values. Returns the names of fields that match where their values
+/// do not.
 fn lines_of_tree(
     pattern: &Regex,
     tree: &Tree,

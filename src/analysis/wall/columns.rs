@@ -1,4 +1,4 @@
-//! What lists say of a session, in words: the same for the wall and for the table that is written.
+//! Columns of session lists as text: the same for the wall and for the written table.
 
 use super::{Need, SessionRow};
 use crate::analysis::activity::Activity;
@@ -7,7 +7,7 @@ use crate::model::figures;
 use crate::model::timestamp::Timestamp;
 
 impl SessionRow {
-    /// What its agent does, since when; for what it needs somebody; or what is wrong with its file.
+    /// Activity and its duration; or what it needs the user for; or an error of its file.
     pub fn state(&self, now: Timestamp, ascii: bool) -> String {
         let sign = match (self.need == Need::Error, ascii) {
             (true, _) => "!",
@@ -23,7 +23,7 @@ impl SessionRow {
         }
         let words = phrases::activity_in_short(&self.activity, self.flags.running, now, ascii);
         match self.head.ended {
-            // What is over has no other time.
+            // Ended sessions have no other time.
             Some(ended) if matches!(self.activity, Activity::Ended | Activity::Unclean) => {
                 format!("{words} {}", figures::age(now.since(ended)))
             }
@@ -31,7 +31,7 @@ impl SessionRow {
         }
     }
 
-    /// What it needs somebody for, where that is more than the next prompt.
+    /// What it needs the user for, except the next prompt.
     fn reason(&self, ascii: bool) -> Option<String> {
         let words = match self.need {
             Need::Permission => "permission",
@@ -49,7 +49,7 @@ impl SessionRow {
         Some(words.to_owned())
     }
 
-    /// What is asked, or what the call is about.
+    /// The question to the user, or the subject of the call.
     pub(crate) fn call_words(&self) -> String {
         let call = self.call.as_ref().map(|call| call.headline.to_string());
         self.wish()
@@ -58,7 +58,7 @@ impl SessionRow {
             .unwrap_or_default()
     }
 
-    /// How full the context is: `53%`, or `84k` where nobody knows of what.
+    /// The fill level of the context: `53%`, or `84k` if the window is unknown.
     pub fn context_words(&self) -> String {
         let Some(context) = self.context else {
             return String::new();
@@ -69,7 +69,7 @@ impl SessionRow {
         }
     }
 
-    /// What it has cost; an ellipsis until all of it is read.
+    /// The cost; an ellipsis until the session is read completely.
     pub fn cost_words(&self, ascii: bool) -> String {
         let Some(cost) = &self.cost else {
             let is_read = self.is_complete || self.problem.is_some();

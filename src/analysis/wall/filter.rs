@@ -1,4 +1,4 @@
-//! Which sessions are shown: the same expressions as of blocks, asked of a whole session.
+//! Filters on sessions: the same expressions as on blocks, evaluated on a row.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::analysis::search::texts;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
-/// A filter of sessions.
+/// A filter on sessions.
 #[derive(Clone, Debug)]
 pub struct Filter {
     /// As it was typed.
@@ -22,7 +22,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Reads what was typed.
+    /// Parses a filter.
     pub fn of(typed: &str) -> Result<Self, Mistake> {
         let expr = parse_for_sessions(typed)?;
         let pattern = |term: &Term| match term {
@@ -38,7 +38,7 @@ impl Filter {
         })
     }
 
-    /// Whether a session is shown.
+    /// Whether a session matches.
     pub fn fits(&self, row: &SessionRow, now: Timestamp) -> bool {
         self.expr
             .truth(&mut |term| Some(self.is_true(term, row, now)))
@@ -75,7 +75,7 @@ impl Filter {
                 .patterns
                 .get(text)
                 .is_some_and(|pattern| has(row, pattern)),
-            // Facts of blocks are not read here.
+            // Rows have no facts of blocks.
             Term::Cost(..)
             | Term::Done(_)
             | Term::Tokens(..)
@@ -88,7 +88,7 @@ impl Filter {
     }
 }
 
-/// Whether a text is in anything that a row shows.
+/// Whether a text of the row matches.
 fn has(row: &SessionRow, pattern: &Regex) -> bool {
     let head = &row.head;
     let facts = [&head.title, &head.cwd, &head.id, &head.model, &row.problem];
