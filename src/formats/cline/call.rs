@@ -1,5 +1,5 @@
-//! Tool calls of both generations of Cline: the kind of the tool, the headline, and the input in the form from which plans
-//! and changes are rendered.
+//! Tool calls of both generations of Cline: kind, headline, and the input in the form from which
+//! plans and changes are rendered.
 
 use std::borrow::Cow;
 
@@ -13,13 +13,11 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolState};
 
 pub(super) struct RecordedCall<'a> {
-    /// Empty if it has none.
+    /// Empty if the call has no id.
     pub(super) key: Key,
     pub(super) name: &'a str,
     pub(super) input: &'a Json<'a>,
-    /// The state, with the result if there is one.
     pub(super) state: ToolState,
-    /// When the model made it.
     pub(super) at: Option<Timestamp>,
 }
 
@@ -59,7 +57,7 @@ pub(super) fn blocks(asked: RecordedCall<'_>, out: &mut Batch) -> Vec<BlockKind>
     shown
 }
 
-/// The parameter with text for the user.
+/// The parameter that contains text for the user.
 fn spoken(name: &str) -> Option<&'static str> {
     match name {
         "attempt_completion" => Some("result"),
@@ -69,7 +67,7 @@ fn spoken(name: &str) -> Option<&'static str> {
     }
 }
 
-/// The kind of a tool; that of a tool of a server is the kind of its own name.
+/// The kind of a tool. A tool of an MCP server has the kind of its own name.
 pub(super) fn kind_of(name: &str, input: &Json<'_>) -> ToolKind {
     match name {
         "use_mcp_tool" => tools::kind_of_call(server_tool(input).1, input.get("arguments")),
@@ -82,7 +80,7 @@ pub(super) fn kind_of(name: &str, input: &Json<'_>) -> ToolKind {
     }
 }
 
-/// Server and tool of a call to a server.
+/// Server and tool of a call to an MCP server.
 fn server_tool<'j>(input: &'j Json<'_>) -> (&'j str, &'j str) {
     let field = |name: &str, other: &str| {
         input
@@ -120,8 +118,9 @@ fn headline(kind: ToolKind, name: &str, input: &Json<'_>) -> Text {
     tools::headline(kind, input)
 }
 
-/// The input in the form that is rendered: task lists as lists, arguments in a JSON text parsed, changes without the line
-/// numbers that Roo Code adds, and without the text that was `said` to the user.
+/// Converts the input to the rendered form: task lists become lists, arguments in a JSON text are
+/// parsed, changes lose the line numbers that Roo Code adds, and the text that was `said` to the
+/// user is removed.
 fn shaped<'a>(
     kind: ToolKind,
     input: &'a Json<'a>,
@@ -187,7 +186,7 @@ fn is_change(text: &str) -> bool {
     first.starts_with("------- SEARCH") || first.starts_with("<<<<<<< SEARCH")
 }
 
-/// Roo Code begins each search block with `:start_line:12` and a ruler.
+/// Removes the `:start_line:12` and the ruler with which Roo Code begins each search block.
 fn without_line_numbers(text: &str) -> String {
     let mut lines = Vec::new();
     let mut is_head = false;

@@ -1,4 +1,5 @@
-//! Content blocks of messages: text of the author, text that Cline adds, calls and results.
+//! Decodes the content blocks of messages: the author's text, text that Cline adds, calls and
+//! results.
 
 use super::call::{self, RecordedCall};
 use super::result;
@@ -11,9 +12,9 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolResult, ToolState};
 
-/// The beginning of the notice that an interrupted task continues.
+/// The title of the notice that an interrupted task is resumed.
 pub(super) const RESUMPTION: &str = "task resumption";
-/// Beginnings of texts that Cline adds to messages of the user.
+/// Beginnings of texts that Cline adds to user messages, with their titles.
 const NOTICES: [(&str, &str); 5] = [
     ("<SYSTEM_NOTICE>", "system notice"),
     ("<environment_details>", "environment details"),
@@ -31,11 +32,11 @@ pub(super) struct DecodedContent {
     pub(super) notices: Vec<BlockKind>,
     /// Results with the ids of their calls.
     pub(super) results: Vec<(Key, ToolResult)>,
-    /// Whether it has text of its author.
+    /// Whether it contains text by its author.
     pub(super) is_own: bool,
-    /// The first text of the author.
+    /// The beginning of the author's first text.
     pub(super) first_words: Option<Text>,
-    /// The mode that the user typed in, if it is recorded.
+    /// The mode in which the user wrote it, if that is recorded.
     pub(super) mode: Option<Text>,
 }
 
@@ -58,15 +59,14 @@ impl DecodedContent {
     }
 }
 
-/// The message that is decoded.
+/// The message that is being decoded.
 #[derive(Clone, Copy)]
 pub(super) struct MessageContext<'m> {
     pub(super) key: &'m Key,
-    /// When it was written.
     pub(super) at: Option<Timestamp>,
-    /// Whether its role is the user's.
+    /// Whether it has the user's role.
     pub(super) is_user: bool,
-    /// Whether Cline wrote it, whatever its role is.
+    /// Whether Cline wrote it, in any role.
     pub(super) is_injected: bool,
 }
 
@@ -83,7 +83,7 @@ pub(super) fn content(
     content
 }
 
-/// Decodes one block. `index` is its number in the message.
+/// Decodes one block. `index` is its position in the message.
 pub(super) fn any_block(
     block: &Json<'_>,
     index: usize,
@@ -127,7 +127,7 @@ pub(super) fn any_block(
             vec![raw(&title, block.get("content").str_or_empty(), out)]
         }
         other => {
-            // An unknown block is not a prompt.
+            // An unknown block does not make a prompt.
             content
                 .kinds
                 .push(unknown::block(Kind("content.type", other), block, out));
@@ -138,7 +138,7 @@ pub(super) fn any_block(
     content.kinds.extend(shown);
 }
 
-/// The text of a thought; some providers give a summary instead.
+/// The text of a thought, or the summary that some providers give instead.
 fn thought<'j>(block: &'j Json<'_>) -> &'j str {
     let summary = block
         .get("summary")
@@ -153,7 +153,7 @@ fn thought<'j>(block: &'j Json<'_>) -> &'j str {
         .unwrap_or("")
 }
 
-/// An image that a model generated, which has a member of its own.
+/// The object of an image that a model generated, which may be a member of its own.
 fn media<'j>(block: &'j Json<'j>) -> &'j Json<'j> {
     let inner = block.get("media");
     if inner.is_object() { inner } else { block }
@@ -181,7 +181,7 @@ fn text_block(
     own_text(text, content, out);
 }
 
-/// Decodes a text of the author of a message.
+/// Decodes a text by the author of a message.
 pub(super) fn own_text(text: &str, content: &mut DecodedContent, out: &mut Batch) {
     content.is_own = true;
     if content.first_words.is_none() && !text.trim().is_empty() {
@@ -190,7 +190,7 @@ pub(super) fn own_text(text: &str, content: &mut DecodedContent, out: &mut Batch
     content.kinds.push(BlockKind::Text(out.prose(text)));
 }
 
-/// The title of a text that Cline added, by its beginning.
+/// The title of a text that Cline added; `None` for other texts.
 pub(super) fn notice(text: &str) -> Option<&'static str> {
     let text = text.trim_start();
     NOTICES
@@ -235,7 +235,7 @@ pub(super) fn compaction(metadata: &Json<'_>) -> Break {
     }
 }
 
-/// A block that shows text under a title.
+/// A block of text with a title.
 pub(super) fn raw(title: &str, text: &str, out: &mut Batch) -> BlockKind {
     BlockKind::raw(title, out.prose(text))
 }

@@ -1,5 +1,6 @@
-//! The API history of the extension: messages without ids, whose results and often calls are plain text. Calls in text are
-//! identified by their position; their results follow in the same order, with titles that name the tool.
+//! The API history of the extension: messages without ids, whose results and often calls are plain
+//! text. A call in text is identified by its position; the results follow in the same order, with
+//! titles that name the tool.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -15,23 +16,24 @@ use crate::model::text::Text;
 use crate::model::tool::ToolState;
 use crate::model::tool::textual_key;
 
-/// Tags around text of the user.
+/// Tags around the user's text.
 const SAID: [&str; 4] = ["task", "user_message", "feedback", "answer"];
 
-/// Calls whose results come as text, in order.
+/// Calls whose results are expected as text, in order.
 #[derive(Default)]
 pub(super) struct TextResults {
     open: PendingResults,
-    /// Whether results of the session name their calls. If not, no more results come once the model answers again.
+    /// Whether results in this session name their calls. If not, no more results follow once the
+    /// model answers again.
     has_blocks: bool,
 }
 
-/// Calls without results, in order, indexed by tool and by id: an answer may have thousands of them, and any is removed at
-/// the same cost.
+/// Calls without results in order, indexed by tool and by id, since an answer may have thousands of
+/// calls. Any of them is removed at the same cost.
 #[derive(Default)]
 struct PendingResults {
     calls: BTreeMap<usize, (Text, Key)>,
-    /// The numbers of the calls of a tool; some may have been removed.
+    /// The positions of the calls of a tool; some may have been removed.
     by_tool: HashMap<Text, VecDeque<usize>>,
     by_id: HashMap<Key, Vec<usize>>,
 }
@@ -50,14 +52,14 @@ impl PendingResults {
         open
     }
 
-    /// Removes the calls with an id.
+    /// Removes the calls with this id.
     fn answer(&mut self, id: &str) {
         for number in self.by_id.remove(id).unwrap_or_default() {
             self.calls.remove(&number);
         }
     }
 
-    /// Removes the first call of a tool, or of any tool if there is none.
+    /// Removes and returns the first call of a tool, or of any tool if it has none.
     fn next(&mut self, tool: &str) -> Option<Key> {
         let of_tool = self.by_tool.get_mut(tool);
         let named = of_tool.and_then(|numbers| {
@@ -68,7 +70,7 @@ impl PendingResults {
     }
 }
 
-/// Whether a message has texts in the tags of Cline and its forks.
+/// Whether a message contains tags or result titles of Cline and its forks.
 pub(super) fn has_marks(message: &Json<'_>) -> bool {
     message.get("content").blocks().iter().any(|block| {
         let text = block
@@ -83,7 +85,8 @@ pub(super) fn has_marks(message: &Json<'_>) -> bool {
     })
 }
 
-/// Splits `[read_file for 'a.rs'] Result:` from the text behind it. For a call that was not run the text says so.
+/// Splits a result title such as `[read_file for 'a.rs'] Result:` from the following text. The
+/// message that a call was not run is itself the text.
 pub(super) fn result_title(text: &str) -> Option<(&str, &str)> {
     let (title, rest) = match result::not_run(text) {
         Some(title) => (title, text),
@@ -102,7 +105,7 @@ fn tool_of(title: &str) -> &str {
 }
 
 impl TextResults {
-    /// Decodes an answer of the model. Results are expected for the calls in it.
+    /// Decodes an answer of the model and expects results for its calls.
     pub(super) fn answer(
         &mut self,
         json: &Json<'_>,
@@ -132,7 +135,7 @@ impl TextResults {
         content
     }
 
-    /// Decodes a message to the model: results, text of the user, text that Cline added.
+    /// Decodes a message to the model: results, the user's text, and text that Cline added.
     pub(super) fn prompt(
         &mut self,
         json: &Json<'_>,
@@ -150,7 +153,7 @@ impl TextResults {
             let Some(text) = text else {
                 let mut added = DecodedContent::default();
                 any_block(block, index, frame, &mut added, out);
-                // A result may continue behind an unknown block.
+                // A result may continue after an unknown block.
                 if !matches!(added.kinds.as_slice(), [BlockKind::Aside(..)]) {
                     self.result(open.take(), frame, &mut content, out);
                 }
@@ -195,7 +198,7 @@ impl TextResults {
         content
     }
 
-    /// Gives up the calls without results.
+    /// Marks the calls without results as lost.
     fn give_up(&mut self, out: &mut Batch) {
         let calls = std::mem::take(&mut self.open).calls.into_values();
         calls.for_each(|(_, call)| {
@@ -250,7 +253,7 @@ fn text_with_calls(
     }
 }
 
-/// The text of the user within a text.
+/// The user's text within its tags.
 fn said(text: &str) -> Option<&str> {
     SAID.iter().find_map(|tag| {
         let (_, rest) = text.split_once(&format!("<{tag}>"))?;

@@ -1,7 +1,8 @@
-//! Sub-agents and team mates: files beside the lead's, each a lane, linked to the call that started it.
+//! Sub-agents and team mates: each has a file beside the lead's and is a lane, linked to the call
+//! that started it.
 //!
-//! Newer versions record the call (`childSessions`). For older ones it is found by the agent's name, by the task, or by the
-//! time; a lane that is linked by time alone says so.
+//! Newer versions record the call (`childSessions`). For older ones it is found by the agent's
+//! name, the task or the time. The label of a lane that is linked by time alone says so.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -13,17 +14,17 @@ use crate::model::record::FileId;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 
-/// Shorter tasks are too common to identify a call.
+/// The minimum length in bytes of a task that identifies a call, since shorter ones are too common.
 const DISTINCT_TASK: usize = 12;
 
 /// The lanes of a session and the calls that may have started them.
 #[derive(Default)]
 pub(super) struct FileLanes {
     children: HashMap<FileId, LaneFile>,
-    /// Files in the order of reading.
+    /// Files in reading order.
     order: Vec<FileId>,
     spawns: Vec<Spawn>,
-    /// Session ids of children with the calls that Cline records.
+    /// The calls that Cline records for session ids of children.
     recorded: HashMap<String, Key>,
     emitted: HashMap<Name, (Text, Option<Key>)>,
 }
@@ -40,16 +41,15 @@ struct LaneFile {
 
 struct Spawn {
     call: Key,
-    /// The lane of the call.
     lane: Option<Name>,
-    /// Tasks run in the lane of a team mate; the call that creates one only prepares it.
+    /// Whether the agent runs in this call. The call that creates a team mate only prepares it.
     runs: bool,
     agent: Option<String>,
     task: Option<String>,
     at: Option<Timestamp>,
 }
 
-/// The evidence for a link.
+/// The evidence for linking a lane to a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Evidence {
     Recorded,
@@ -59,7 +59,7 @@ enum Evidence {
 }
 
 impl FileLanes {
-    /// Begins a file beside the opened one.
+    /// Begins a file beside the opened one and returns its lane.
     pub(super) fn begin(&mut self, file: FileId, path: &Path, header: &Json<'_>) -> Name {
         let name = path
             .file_name()
@@ -67,7 +67,7 @@ impl FileLanes {
             .unwrap_or("");
         let stem = name.strip_suffix(".messages.json").unwrap_or(name);
         let origin = header.get("origin");
-        // Older versions write the id of the lead into all files of a session.
+        // Older versions write the lead's id into all files of a session.
         let id = origin
             .get("sessionId")
             .filled()
@@ -99,7 +99,7 @@ impl FileLanes {
         self.children.get(&file).map(|child| child.lane.clone())
     }
 
-    /// Sets the task of the agent of a file, its first prompt.
+    /// Sets the agent's task: the first prompt in its file.
     pub(super) fn first_prompt(&mut self, file: FileId, text: &str, at: Option<Timestamp>) {
         if let Some(child) = self.children.get_mut(&file)
             && child.task.is_none()
@@ -133,7 +133,7 @@ impl FileLanes {
         });
     }
 
-    /// Reads the result of such a call, which may name its agent.
+    /// Adds the agent that the result of such a call names.
     pub(super) fn result(&mut self, call: &Key, block: &Json<'_>) {
         let Some(spawn) = self
             .spawns
@@ -148,7 +148,7 @@ impl FileLanes {
         spawn.agent = content.get("agentId").filled().map(str::to_owned);
     }
 
-    /// Reads the sessions that the calls of a message started.
+    /// Adds the sessions that the calls of a message started.
     pub(super) fn links(&mut self, message: &Json<'_>) {
         for link in message.get("childSessions").items() {
             if let (Some(session), Some(call)) = (
@@ -160,7 +160,7 @@ impl FileLanes {
         }
     }
 
-    /// Emits the lanes whose calls or names have changed.
+    /// Emits the lanes whose call or label has changed.
     pub(super) fn emit(&mut self, out: &mut Batch) {
         for (lane, label, call) in self.tied() {
             let named = (label.clone(), call.clone());
@@ -171,7 +171,7 @@ impl FileLanes {
         }
     }
 
-    /// All lanes with their calls; stronger evidence is used first.
+    /// All lanes with their calls. Stronger evidence is used first.
     fn tied(&self) -> Vec<(Name, Text, Option<Key>)> {
         let mut children: Vec<&LaneFile> = self
             .order
@@ -219,7 +219,7 @@ impl FileLanes {
         used: &HashSet<&Key>,
     ) -> Option<&'s Key> {
         if evidence == Evidence::Recorded {
-            // Older files do not have their own id; it ends in the name of the file.
+            // An older file lacks its own session id, which ends in the name of the file.
             let own = format!("__{}", child.lane.as_str());
             let fits = |(session, _): &(&String, &Key)| {
                 **session == child.session || session.ends_with(&own)
@@ -257,7 +257,7 @@ impl FileLanes {
                         .is_some_and(|words| words.contains(task))
                 })
             }),
-            // A call that names its agent or its task would have been found by that.
+            // A call that names its agent or its task would have been found by these.
             Evidence::Time => free().find(|spawn| {
                 let says = spawn
                     .task

@@ -1,5 +1,5 @@
-//! The manifest beside a session's messages: title, end, origin of a fork, and the total cost, which is only compared with
-//! the sum of the messages.
+//! The manifest beside a session's messages: title, end, origin of a fork, and the total cost,
+//! which is only compared with the sum of the messages.
 
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, MetaEdit, Severity};
@@ -7,10 +7,10 @@ use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::record::Origin;
 use crate::model::text::Text;
 
-/// The tolerance of the comparison (USD).
+/// The tolerance of the comparison in USD.
 const SAME: f64 = 1e-6;
 
-/// The cost of the lead: the sum of the messages, and the one in the manifest.
+/// The cost of the lead: the sum of its messages, and the total in the manifest.
 #[derive(Default)]
 pub(super) struct CostCheck {
     summed: f64,
@@ -23,12 +23,12 @@ impl CostCheck {
         self.summed = 0.0;
     }
 
-    /// Adds a message of the lead.
+    /// Adds the cost of a message of the lead.
     pub(super) fn add(&mut self, usd: Option<f64>) {
         self.summed += usd.unwrap_or(0.0);
     }
 
-    /// Emits a notice if the manifest of a session that has ended has another sum.
+    /// Emits a notice if the manifest of an ended session has another total.
     pub(super) fn check(&mut self, out: &mut Batch) {
         let Some((recorded, origin)) = self
             .recorded
@@ -47,7 +47,6 @@ impl CostCheck {
     }
 }
 
-/// Whether an object is the manifest of a session.
 pub(super) fn is_manifest(json: &Json<'_>) -> bool {
     let names_messages = json
         .get("messages_path")
@@ -108,7 +107,7 @@ pub(super) fn emit(json: &Json<'_>, bill: &mut CostCheck, out: &mut Batch) {
     }
 }
 
-/// The file of the session's messages by its name.
+/// The name of the file with the session's messages.
 pub(super) fn messages_file<'j>(json: &'j Json<'_>) -> Option<&'j str> {
     let path = json.get("messages_path").filled()?;
     path.rsplit(['/', '\\'])
@@ -133,7 +132,7 @@ fn facts(json: &Json<'_>) -> Vec<String> {
     if let Some(from) = metadata.at(&["fork", "forkedFromSessionId"]).filled() {
         facts.push(format!("forked from {from}"));
     }
-    // A fork keeps writing the path of the session that it came from.
+    // The manifest of a fork still has the path of the session that it came from.
     let id = json.get("session_id").str_or_empty();
     let paths = [json.get("messages_path"), metadata.get("messagesPath")];
     if let Some(other) = paths
@@ -146,7 +145,7 @@ fn facts(json: &Json<'_>) -> Vec<String> {
     facts
 }
 
-/// Why a session failed.
+/// The reason for a failure.
 fn cause(json: &Json<'_>) -> String {
     let marker = json
         .at(&["metadata", "terminal_marker"])

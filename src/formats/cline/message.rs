@@ -1,4 +1,4 @@
-//! Messages with role and content: of the core, and of the extension's API history.
+//! Decodes messages with role and content: those of the core, and of the extension's API history.
 
 use std::collections::HashMap;
 
@@ -23,10 +23,10 @@ use crate::model::tool::identifies;
 use crate::model::tool::{ToolState, Verdict, ended};
 use crate::model::usage::Usage;
 
-/// Prefixes of the kinds of messages that Cline writes with the role `user`.
+/// Prefixes of the kinds of messages that Cline writes in the user's role.
 const INJECTED: [&str; 3] = ["compaction", "recovery_notice", "stop_notice"];
 
-/// The roles of messages; any other is the program.
+/// Known roles of messages; any other is shown as unknown.
 const ROLES: [&str; 4] = ["user", "assistant", "error", ""];
 
 /// All messages of a session, from all its files.
@@ -34,39 +34,39 @@ const ROLES: [&str; 4] = ["user", "assistant", "error", ""];
 pub(super) struct Messages {
     /// The lanes of the files beside the opened one.
     pub(super) lanes: FileLanes,
-    /// The cost of the lead.
+    /// The cost of the lead agent.
     pub(super) bill: CostCheck,
-    /// Messages of the opened file, in order.
+    /// The messages of the opened file in order.
     pub(super) history: Vec<KnownMessage>,
     results: TextResults,
     numbers: HashMap<FileId, usize>,
-    /// Ids of messages, with the file that had each first, and hashes that distinguish messages of one id.
+    /// The first file of each message id, with a hash to distinguish other messages with the same
+    /// id.
     seen: HashMap<Key, (FileId, CopyHash)>,
     has_prompt: bool,
     mode: Option<Text>,
 }
 
-/// A message of the opened file, which others refer to by number or time.
+/// A message of the opened file, to which others refer by position or time.
 pub(super) struct KnownMessage {
     pub(super) key: Key,
-    /// Whether it is an answer of the model.
     pub(super) is_answer: bool,
-    /// When it was written.
     pub(super) at: Option<Timestamp>,
     pub(super) usage: Option<Usage>,
     model: Option<Name>,
-    /// Whether its usage was emitted: that of an answer of the extension waits for the usage in the panel.
+    /// Whether its usage has been emitted. An answer of the extension first waits for the usage in
+    /// the panel.
     pub(super) is_billed: bool,
 }
 
-/// A hash that is equal for copies of a message.
+/// Equal for copies of a message: the size of its content and its time.
 type CopyHash = (usize, Option<i64>);
 
-/// A message in two files.
+/// The message is a copy of one in another file.
 pub(super) struct MessageCopy;
 
 impl Messages {
-    /// Begins a file that may have been read before.
+    /// Resets a file that may have been read before.
     pub(super) fn restart(&mut self, file: FileId) {
         self.numbers.remove(&file);
         if self.lanes.of(file).is_none() {
@@ -75,7 +75,7 @@ impl Messages {
         }
     }
 
-    /// Decodes a message, unless it is the copy of one in another file: forks copy the history.
+    /// Decodes a message, unless it is a copy of one in another file. Forks copy the history.
     pub(super) fn decode(&mut self, json: &Json<'_>, out: &mut Batch) -> Result<Fate, MessageCopy> {
         let file = out.origin().file;
         let lane = self.lanes.of(file);
@@ -138,7 +138,7 @@ impl Messages {
         ))
     }
 
-    /// Emits a message of an unknown role. The panel counts it like all others.
+    /// Emits a message of an unknown role. It is added to the history, as the panel counts it, too.
     fn unknown(
         &mut self,
         role: &str,
@@ -164,7 +164,7 @@ impl Messages {
         unknown::record(Kind("role", role), json, entry, out)
     }
 
-    /// The key of a message: its id, or its number if it has none.
+    /// The key of a message: its id, or else its position in the file.
     fn key(
         &mut self,
         json: &Json<'_>,
@@ -187,14 +187,14 @@ impl Messages {
         if *known == mark {
             return Err(MessageCopy);
         }
-        // They have the same id by chance.
+        // The messages differ and have the same id by chance.
         Ok(Text::clean(&format!(
             "{}:{id}",
             lane.map_or("", |lane| lane.as_str())
         )))
     }
 
-    /// Emits a separator when the user changes the mode.
+    /// The separator for a change of mode by the user; `None` if the mode is the same.
     fn mode_line(&mut self, content: &DecodedContent, lane: Option<&Name>) -> Option<Break> {
         let mode = content.mode.as_ref().filter(|_| lane.is_none())?;
         let before = self.mode.replace(mode.clone());
@@ -202,7 +202,7 @@ impl Messages {
         is_news.then(|| Break::setting(&format!("{} mode", mode.as_str())))
     }
 
-    /// Remembers what other files and the end of the read need.
+    /// Records the facts that other files and the end of the reading need.
     fn note(
         &mut self,
         json: &Json<'_>,
@@ -236,7 +236,7 @@ impl Messages {
         self.lanes.links(json);
     }
 
-    /// Emits the usage of answers for which the panel had none, at the end of a read.
+    /// Emits the usage of answers for which the panel had none, at the end of the reading.
     pub(super) fn rest(&mut self, out: &mut Batch) {
         for message in self.history.iter_mut().filter(|message| !message.is_billed) {
             message.is_billed = true;
@@ -248,7 +248,7 @@ impl Messages {
     }
 }
 
-/// The separator that a message stands for besides its content.
+/// The separator before the content of a message; `None` for most messages.
 fn mark_of(json: &Json<'_>, kind: &str) -> Option<Break> {
     if kind.starts_with("compaction") {
         return Some(content::compaction(json.get("metadata")));
@@ -265,7 +265,7 @@ fn mark_of(json: &Json<'_>, kind: &str) -> Option<Break> {
     is_notice.then(|| Break::error(&format!("{} {}", kind.replace('_', " "), reason())))
 }
 
-/// The calls of tools that the provider ran, which are recorded beside the content.
+/// The calls of tools that the provider ran, which are recorded outside of the content.
 fn model_tools(
     activities: &Json<'_>,
     frame: &MessageContext<'_>,
@@ -300,7 +300,6 @@ fn model_tools(
     shown
 }
 
-/// The facts of an answer.
 struct AnswerFacts {
     model: Option<Name>,
     usage: Option<Usage>,

@@ -1,4 +1,4 @@
-//! The usage of answers, as the core and the extension record it.
+//! Parses the usage of answers, as recorded by the core and by the extension.
 
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, Severity};
@@ -12,7 +12,8 @@ pub(super) fn usage(metrics: &Json<'_>, out: &mut Batch) -> Option<Usage> {
     let cost = cost(metrics);
     let tokens = metrics.get("tokens");
     if tokens.is_object() {
-        // The extension records the sum of cache reads and writes; only a sum of 0 says how many of each there are.
+        // The extension only records the sum of cache reads and writes. If that is 0, so are both;
+        // otherwise they are unknown.
         let cached = (count(tokens, "cached", out).unwrap_or(0) == 0).then_some(0);
         return Some(Usage {
             input: count(tokens, "prompt", out),
@@ -47,7 +48,7 @@ pub(super) fn usage(metrics: &Json<'_>, out: &mut Batch) -> Option<Usage> {
     })
 }
 
-/// The usage of a request as the extension's panel records it, in a JSON text.
+/// The usage of a request from the panel, where it is JSON in a text.
 pub(super) fn of_request(request: &Json<'_>, scope: Scope, out: &mut Batch) -> Option<Usage> {
     let usage = Usage {
         scope,
@@ -64,7 +65,7 @@ pub(super) fn of_request(request: &Json<'_>, scope: Scope, out: &mut Batch) -> O
     is_recorded.then_some(usage)
 }
 
-/// The recorded cost in USD; `zeros` decides what 0 means.
+/// The recorded cost in USD. `zeros` decides what 0 means.
 pub(super) fn cost(record: &Json<'_>) -> Option<f64> {
     record.get("cost").number().filter(|usd| *usd >= 0.0)
 }

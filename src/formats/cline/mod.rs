@@ -1,6 +1,6 @@
-//! Cline: the messages file of its core (`<sid>.messages.json`) with the files of sub-agents and the
-//! manifest beside it, and the two task files of the older VS Code extension, which Roo Code and Kilo
-//! Code write too.
+//! Cline: the messages file of its core (`<sid>.messages.json`) with the files of sub-agents and
+//! the manifest beside it, and the two task files of the older VS Code extension, which Roo Code
+//! and Kilo Code write as well.
 
 mod call;
 mod content;
@@ -63,11 +63,13 @@ impl Format for Cline {
     }
 }
 
-/// The file in which Roo Code and its forks record the usage of a task, which its messages have in detail, and its folder.
+/// The file in which Roo Code and its forks record the folder and the total usage of a task. The
+/// messages have the usage in detail.
 const TASK: &str = "history_item.json";
 
-/// The files of a session besides the opened one: for the lead's messages the manifest, the compaction sidecar and the files
-/// of its agents; for a task's API history the messages of the panel, and for both the facts of the task.
+/// The files of a session besides the opened one. For the lead's messages: the manifest, the
+/// compaction sidecar and the files of its agents. For a task's API history: the panel's messages.
+/// For both task files: the facts of the task.
 fn companions(path: &Path) -> Vec<Pattern> {
     let beside = |name: &str| Pattern(path.with_file_name(name));
     let name = path
@@ -160,7 +162,7 @@ impl Decoder for ClineDecoder {
 }
 
 impl ClineDecoder {
-    /// Emits the facts of the session in the opened file.
+    /// Emits the facts of the session from the opened file.
     fn opened(json: &Json<'_>, out: &mut Batch) {
         let id = json.first(&["sessionId", "conversation_id"], Json::text);
         let edits = [
@@ -173,7 +175,7 @@ impl ClineDecoder {
         edits.into_iter().flatten().for_each(|edit| out.meta(edit));
     }
 
-    /// Decodes the header of the messages: the system prompt, and the kind of a sidecar.
+    /// Decodes the header of a messages file: the system prompt, and the kind of a sidecar.
     fn header(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
         let file = out.origin().file;
         if let Some(version) = sniff::unknown_version(json) {
@@ -207,13 +209,13 @@ impl ClineDecoder {
         out.show(entry)
     }
 
-    /// Decodes a file beside the opened one: its header and all of its messages are one record.
+    /// Decodes a file beside the opened one. Its header and all of its messages are one record.
     fn file(&mut self, path: &Path, json: &Json<'_>, out: &mut Batch) -> Fate {
         if json.has("source_message_count") {
             return sidecar(json, out);
         }
         let file = out.origin().file;
-        // Beside an opened manifest lies the lead's own file as well.
+        // If the manifest was opened, the lead's own file is a file beside it.
         if json.get("agent").is("lead") {
             Self::opened(json, out);
         } else {
@@ -239,13 +241,14 @@ impl ClineDecoder {
         Fate::Shown
     }
 
-    /// Returns `None` for the copy of a message.
+    /// Decodes a message; `None` for a copy.
     fn message(&mut self, json: &Json<'_>, out: &mut Batch) -> Option<Fate> {
         self.messages.decode(json, out).ok()
     }
 }
 
-/// Passes the compaction sidecar: the model's shortened context, whose messages are all in the complete file.
+/// Emits the compaction sidecar as a quiet entry: it has the model's shortened context, whose
+/// messages are all in the complete file.
 fn sidecar(json: &Json<'_>, out: &mut Batch) -> Fate {
     let file: FileId = out.origin().file;
     let mut entry = out.new_entry(

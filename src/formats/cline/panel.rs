@@ -1,7 +1,7 @@
 //! `ui_messages.json` of the extension: the messages of its panel, `ask` and `say`.
 //!
-//! The result of a tool is in the text of the next request, beside the usage of that request. Messages that only continue
-//! an earlier one are added to its entry.
+//! The result of a tool is in the text of the next request, beside the usage of that request.
+//! Messages that only continue an earlier one are added to its entry.
 
 pub(super) mod block;
 pub(super) mod request;
@@ -22,30 +22,30 @@ use crate::model::tool::{ToolState, Verdict};
 use crate::model::usage::Scope;
 use block::PanelMessage;
 
-/// The text below a call that waits for permission.
+/// The piece of the line below a call that waits for permission.
 const PERMISSION: Piece = Piece(u64::MAX);
 
 /// The state of the panel.
 #[derive(Default)]
 pub(super) struct Panel {
     has_task: bool,
-    /// How often a time and kind occurred, to distinguish messages with the same ones; and whether the last one was partial.
+    /// How many messages had each time and kind, as part of their keys, and whether the last one
+    /// was partial.
     seen: HashMap<String, (u32, bool)>,
-    /// Tools whose results the next request has, and whether they have one already.
+    /// Calls whose results are in the next request, and whether each already has one.
     open: Vec<(Key, bool)>,
-    /// The command or request to a server that gets the next output, and whether it has some.
+    /// The command or server request that gets the next output, and whether it has one.
     running: Option<(Key, bool)>,
-    /// The entry of the last request.
     request: Option<Entry>,
     /// The entry of the last answer that ended the task.
     completion: Option<Entry>,
-    /// The entry of the last failure, and its text.
+    /// The entry of the last failed request, with the error's text.
     failure: Option<(Entry, String)>,
-    /// The call that was partial.
+    /// The last call, if it is partial.
     partial: Option<Key>,
-    /// The last message, if it asks for permission.
+    /// The last message, if it waits for permission.
     asking: Option<Key>,
-    /// The messages that are no longer sent to the model.
+    /// The range of messages that are no longer sent to the model.
     deleted: Option<String>,
     plan: Option<String>,
 }
@@ -149,15 +149,15 @@ impl Panel {
         if is_known { Fate::Merged } else { Fate::Shown }
     }
 
-    /// Marks the last question as answered: another message follows it.
+    /// Closes the last permission request, since another message follows it.
     fn answered(&mut self, out: &mut Batch) {
         if let Some(of) = self.asking.take() {
             out.retire_piece(of, PERMISSION);
         }
     }
 
-    /// Whether a message repeats a partial one. A message keeps its time while it grows, and one that was partial when the
-    /// task was interrupted may be written again.
+    /// The key of a message, and whether it repeats a partial one. A message keeps its time while
+    /// it grows, and one that was partial when the task was interrupted may be written again.
     fn key(&mut self, json: &Json<'_>, kind: &str) -> (Key, bool) {
         let name = format!("{}:{kind}", json.get("ts").int().unwrap_or(0));
         let (times, is_partial) = self.seen.entry(name.clone()).or_default();
@@ -199,7 +199,8 @@ impl Panel {
             "command_output" | "mcp_server_response" | "browser_action_result" => {
                 return self.output(said, out);
             }
-            // The placeholder of a text that was never written: a tool follows instead.
+            // A blank text is the placeholder of one that was never written: a tool call follows
+            // instead.
             "text" if is_blank && json.get("images").items().is_empty() => {
                 self.request.as_ref()?;
             }
@@ -207,7 +208,8 @@ impl Panel {
                 let (entry, line) = self.failure.as_ref()?;
                 let line = Break::error(&format!("{line}, tried again"));
                 let mut entry = entry.clone();
-                // Until here it waited by itself, unless it gave up and the user continued it.
+                // The wait until here was automatic, unless the extension gave up and the user
+                // continued.
                 entry.ended = json.get("ts").moment().filter(|_| entry.marks.retried);
                 entry.marks.retried = true;
                 add_piece(&entry, Piece::default(), BlockKind::Break(line), out);
@@ -231,7 +233,8 @@ impl Panel {
         Some(Fate::Merged)
     }
 
-    /// Adds an output: the first one after a command is its result, further ones are blocks below it.
+    /// Adds an output. The first one after a command is its result; further ones become blocks
+    /// below it.
     fn output(&mut self, said: &PanelMessage<'_>, out: &mut Batch) -> Option<Fate> {
         let (call, has_output) = self.running.as_mut()?;
         let (body, images) = block::output(said, out);
@@ -253,7 +256,8 @@ impl Panel {
         Some(Fate::Merged)
     }
 
-    /// Joins the results in a request with the tools before it, in order. The request shows results without a tool.
+    /// Joins the results in a request with the preceding calls in order. Returns blocks for results
+    /// without a call.
     fn results(
         &mut self,
         results: Vec<(&str, String)>,
@@ -261,7 +265,7 @@ impl Panel {
         out: &mut Batch,
     ) -> Vec<BlockKind> {
         let mut open = std::mem::take(&mut self.open);
-        // Joined by order alone there must be one result for each call.
+        // Results without names are joined only if there is exactly one for each call.
         if results.iter().any(|(title, _)| request::is_unnamed(title))
             && results.len() != open.len()
         {
@@ -289,7 +293,8 @@ impl Panel {
         rest
     }
 
-    /// Reads the range of messages that the extension leaves out of its requests because the context is full.
+    /// The separator for a new range of messages that the extension omits from its requests because
+    /// the context is full.
     fn compaction(&mut self, json: &Json<'_>) -> Option<Break> {
         let range = json.get("conversationHistoryDeletedRange");
         let [from, to] = range.items() else {
@@ -302,13 +307,13 @@ impl Panel {
         is_news.then_some(compaction)
     }
 
-    /// Remembers what later messages may continue.
+    /// Records the entry and call that later messages may continue.
     fn remember(&mut self, kind: &str, entry: &Entry) {
         let call = entry.blocks.iter().find_map(|block| match &block.kind {
             BlockKind::Call(call) if call.state.is_open() => Some(call.key.clone()),
             _ => None,
         });
-        // Later parts are added to the entry without its blocks and usage.
+        // The entry without blocks and usage, to which later parts are added.
         let head = || Entry {
             blocks: Vec::new(),
             usage: None,

@@ -1,5 +1,5 @@
-//! Paths of Cline: a folder for each session with its manifest and the messages of the lead and of its sub-agents; and
-//! folders of tasks of the older extension and its forks in every editor.
+//! Paths of Cline: a folder per session with the manifest and the messages of the lead and of its
+//! sub-agents; and task folders of the older extension and its forks, in every editor.
 
 use std::path::Path;
 
@@ -7,7 +7,8 @@ use crate::formats::roots::{SessionName, SideFiles, file_name, folder_name};
 
 const SCREEN: &str = "ui_messages.json";
 const HISTORY: &str = "api_conversation_history.json";
-/// The file of a lead is named like its folder; the files of a task lie in a folder that is named like the task.
+/// The session that a file belongs to. A lead's file is named after its folder; the files of a task
+/// are in a folder named after the task.
 pub fn named(path: &Path) -> Option<SessionName<'_>> {
     let (name, folder) = (file_name(path), folder_name(path));
     if [SCREEN, HISTORY].contains(&name) {
@@ -22,13 +23,14 @@ pub fn named(path: &Path) -> Option<SessionName<'_>> {
     SessionName::stem(path).filter(|_| !is_manifest && !name.ends_with(".compaction.json"))
 }
 
-/// Ids are milliseconds, an underscore and a few letters.
+/// Whether this is a session id: milliseconds, an underscore and a few letters.
 fn is_session_id(word: &str) -> bool {
     word.split_once('_')
         .is_some_and(|(ms, _)| ms.len() > 10 && ms.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// The manifest of a session; the panel's messages of a task, which have more than its API history.
+/// The manifest of a session. For a task's API history the panel's messages are listed instead, as
+/// they contain more.
 pub(crate) fn beside(path: &Path) -> SideFiles {
     let name = file_name(path);
     let manifest = name

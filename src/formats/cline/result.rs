@@ -1,4 +1,5 @@
-//! Results of tools: text, a list of `{query, result, success}`, or content blocks, or any of these in a JSON text.
+//! Decodes tool results: text, a list of `{query, result, success}`, content blocks, or any of
+//! these in a JSON text.
 
 use crate::formats::inline::decoded_size;
 use crate::formats::json::{self, Json};
@@ -9,10 +10,10 @@ use crate::model::text::{Text, prefix};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolResult, Verdict};
 
-/// The bytes at the start of a result that say whether the tool was run.
+/// The number of leading bytes that show whether the tool was run.
 const BEGIN: usize = 200;
 
-/// Decodes a `tool_result` block. `key` names the result.
+/// Decodes a `tool_result` block. `key` is the key of the result.
 pub(super) fn decode(
     block: &Json<'_>,
     key: Key,
@@ -72,7 +73,7 @@ pub(super) fn plain(
     }
 }
 
-/// Describes an image block; its data is not kept.
+/// The image in a block, without its data.
 pub(super) fn image(block: &Json<'_>, out: &Batch) -> Image {
     let source = if block.get("source").is_object() {
         block.get("source")
@@ -91,7 +92,8 @@ pub(super) fn image(block: &Json<'_>, out: &Batch) -> Image {
     }
 }
 
-/// One or several answers to queries. `is_error` is missing from some failures, `success` is not.
+/// Whether the value has answers to one or several queries. Some failures lack `is_error`, but
+/// never `success`.
 fn is_answers(value: &Json<'_>) -> bool {
     let mut items = value.blocks().iter().peekable();
     items.peek().is_some()
@@ -132,7 +134,7 @@ pub(super) fn text(content: &Json<'_>) -> String {
     }
 }
 
-/// One answer, with its query if there are several.
+/// The text of one answer, with its query if there are several.
 fn answer_text(answer: &Json<'_>, with_query: bool) -> String {
     let fields = ["result", "error"].map(|name| answer.get(name));
     let parts = fields.iter().filter_map(|field| match field {
@@ -170,7 +172,7 @@ fn facts(content: &Json<'_>) -> Text {
 
 /// The verdict of a result in plain text.
 pub(super) fn verdict(text: &str) -> Verdict {
-    // Roo Code writes it in JSON if tools are called by the API.
+    // The forms of Roo Code if tools are called by the API.
     const DENIED: &str = r#"{"status":"denied""#;
     const ERROR: &str = r#"{"status":"error""#;
     let text = text.trim_start();
@@ -190,8 +192,8 @@ pub(super) fn verdict(text: &str) -> Verdict {
     }
 }
 
-/// The call that a single text answers: a message may use one tool, and after one that the user refused no other is
-/// run.
+/// The title in a message that a call was not run: a message may use only one tool, and after a
+/// refusal no further tool is run.
 pub(super) fn not_run(text: &str) -> Option<&str> {
     const REASONS: [&str; 3] = [
         "] was not executed because",

@@ -61,7 +61,7 @@ fn of_object(header: &Json<'_>) -> Option<Verdict> {
     })
 }
 
-/// The version that a messages file names, unless it is the known one.
+/// The version of a messages file; `None` if it is the supported one.
 pub(super) fn unknown_version(header: &Json<'_>) -> Option<String> {
     let version = header.get("version");
     let is_known = version.int() == Some(1) || !header.has("messages");

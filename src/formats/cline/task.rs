@@ -1,7 +1,8 @@
-//! A task folder of the extension: the API history is the transcript, the panel's file beside it has the usage of requests.
+//! A task folder of the extension: the API history is the transcript, and the panel's file beside
+//! it has the usage of requests.
 //!
-//! Invariant: an answer has one usage: that of its request in the panel, which has cost and cache, completed by its own. So
-//! nothing counts twice.
+//! Invariant: an answer has one usage, which is that of its request in the panel, with cost and
+//! cache, completed by its own. So nothing is counted twice.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -17,7 +18,8 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 
-/// Joins the usage in the panel's messages with the answers of the history.
+/// Joins the usage in the panel's messages with the answers of the history. Unknown messages of the
+/// panel are shown.
 pub(super) fn emit(messages: &[Json<'_>], history: &mut [KnownMessage], out: &mut Batch) -> Fate {
     let mut taken: HashSet<usize> = HashSet::new();
     let mut kinds: BTreeMap<&str, (usize, bool)> = BTreeMap::new();
@@ -98,8 +100,8 @@ fn completed(panel: Usage, answer: Option<&Usage>) -> Usage {
     }
 }
 
-/// The number of the answer to a request: two after the message before the request, else the first one that was written
-/// between this request and the next.
+/// The position of the answer to a request in the history: two after the recorded index of the
+/// message before the request, or else the first answer between this request and the next.
 fn answer(request: &Json<'_>, next: Option<Timestamp>, history: &[KnownMessage]) -> Option<usize> {
     if let Some(index) = request.get("conversationHistoryIndex").int() {
         let place = usize::try_from(index.saturating_add(2)).ok()?;

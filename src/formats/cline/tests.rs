@@ -1,4 +1,4 @@
-//! Sessions of the core with a sub-agent, and the task files of the older extension.
+//! Tests with sessions of the core with a sub-agent, and with task files of the older extension.
 
 use std::path::Path;
 
@@ -372,7 +372,7 @@ fn the_panel_beside_a_history_only_adds_what_was_spent() {
         3,
         "each answer has the usage of its request"
     );
-    // What only has words is a row in both; nobody knows the other one.
+    // A message that is only text is a row for a known and for an unknown kind.
     let words = |say: &str| {
         format!(r#",{{"ts":1769064454999,"type":"say","say":"{say}","text":"Words."}}]"#)
     };
@@ -382,7 +382,7 @@ fn the_panel_beside_a_history_only_adds_what_was_spent() {
         assert_eq!(more.entries().count(), both.entries().count() + 1, "{say}");
         assert_eq!(more.tally().unknown.is_empty(), say == "info");
     }
-    // A history that records usage itself is not charged twice.
+    // Usage in the history itself is not counted twice.
     let transcript = read(HISTORY, &[("ui_messages.json", PANEL)]);
     assert_eq!(spent(&transcript), 6_000_000);
 }
@@ -560,7 +560,8 @@ fn what_was_not_run_is_refused_and_what_a_resumption_follows_is_lost() {
         states(&transcript),
         ["done", "refused", "lost", "refused", "refused"]
     );
-    // With results that name their calls the provider misses one: only the agent's word makes it lost.
+    // If results name their calls, a missing result alone does not make a call lost; the agent's
+    // statement does.
     let named = r#"{"type":"tool_result","tool_use_id":"toolu_r1","content":"half way down"}"#;
     let text = r#"{"type":"text","text":"[read_file for 'left.txt'] Result:\nhalf way down"}"#;
     let skipped = "Tool [read_file] was not executed because a tool has";

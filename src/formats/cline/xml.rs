@@ -1,7 +1,7 @@
-//! Tool calls in the text of the model, as in older versions of the extension:
+//! Parses tool calls in the model's text, as in older versions of the extension:
 //! `<read_file><path>a.rs</path></read_file>`.
 //!
-//! Invariant: the parts hold all of the text; a tag that is not closed stays prose.
+//! Invariant: the segments contain the whole text; a tag that is not closed stays prose.
 
 use crate::formats::json::Json;
 
@@ -13,19 +13,19 @@ static TOOLS: &str = "execute_command read_file write_to_file replace_in_file ap
     codebase_search update_todo_list focus_chain web_fetch web_search new_rule report_bug use_skill \
     use_subagents generate_image run_slash_command edit_file simple_read_file explain_changes";
 
-/// Parameters that hold parameters.
+/// Parameters that contain parameters.
 const NESTED: [&str; 3] = ["args", "file", "diff"];
-/// The limit of nesting: arguments, file, change.
+/// The maximum nesting: arguments, file, change.
 const DEEPEST: usize = 3;
-/// The limit of bytes of a name.
+/// The maximum length of a name in bytes.
 const LONGEST: usize = 40;
-/// The limit of parameters.
+/// The maximum number of parameters.
 const MOST: usize = 64;
 
 /// A part of a text.
 #[derive(Debug)]
 pub(super) enum Segment<'t> {
-    /// Prose of the model.
+    /// The model's prose.
     Prose(&'t str),
     /// The name and the parameters of a call.
     Call(&'t str, Json<'t>),
@@ -64,7 +64,7 @@ fn push_prose<'t>(text: &'t str, parts: &mut Vec<Segment<'t>>) {
     }
 }
 
-/// The next tag of a tool at the beginning of a line: its offset and the tool.
+/// The next tool tag at the beginning of a line: its offset and the tool.
 fn opening(text: &str, from: usize) -> Option<(usize, &str)> {
     let mut at = from;
     loop {
@@ -81,7 +81,7 @@ fn opening(text: &str, from: usize) -> Option<(usize, &str)> {
     }
 }
 
-/// The name of the tag that a text begins with.
+/// The name of the tag at the beginning of a text.
 fn tag(text: &str) -> Option<&str> {
     let inner = text.strip_prefix('<')?;
     let end = inner
@@ -93,13 +93,13 @@ fn tag(text: &str) -> Option<&str> {
     (!name.is_empty() && name.bytes().all(is_name)).then_some(name)
 }
 
-/// The parameters of a call. Several of one name become a list.
+/// The parameters of a call. Repeated names become a list.
 fn parameters(text: &str, depth: usize) -> Json<'_> {
     let mut members: Vec<(std::borrow::Cow<'_, str>, Json<'_>)> = Vec::new();
     let mut rest = text.trim_start();
     while let Some(name) = tag(rest).filter(|_| members.len() < MOST) {
         let tail = rest.get(name.len() + 2..).unwrap_or("");
-        // The content of a file may have the closing tag in it.
+        // The content of a file may itself contain the closing tag.
         let close = format!("</{name}>");
         let end = if name == "content" {
             tail.rfind(&close)
@@ -148,7 +148,7 @@ fn lifted(input: Json<'_>) -> Json<'_> {
     }
 }
 
-/// A value without the line break after its opening and before its closing tag.
+/// A value without the line breaks after its opening and before its closing tag.
 fn unframed(text: &str) -> &str {
     let text = text.strip_prefix('\n').unwrap_or(text);
     text.strip_suffix('\n').unwrap_or(text)

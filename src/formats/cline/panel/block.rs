@@ -1,4 +1,4 @@
-//! The blocks of a message of the panel.
+//! Decodes a message of the panel to blocks.
 
 use crate::formats::cline::call::{self, RecordedCall};
 use crate::formats::cline::content::raw;
@@ -13,7 +13,7 @@ use crate::model::entry::{BlockKind, Break, Role};
 use crate::model::text::Text;
 use crate::model::tool::{ToolState, Verdict, ended};
 
-/// Kinds of bookkeeping for which there is code; they are hidden below level 4.
+/// Bookkeeping kinds that have code; they are shown at level 4.
 const QUIET: [&str; 6] = [
     "api_req_started",
     "checkpoint_created",
@@ -25,10 +25,9 @@ const QUIET: [&str; 6] = [
 
 #[derive(Clone, Copy)]
 pub(super) struct PanelMessage<'m> {
-    /// Its `say` or `ask`.
     pub(super) kind: &'m str,
     pub(super) text: &'m str,
-    /// The text as JSON, if it is JSON.
+    /// The text parsed as JSON, or null.
     pub(super) payload: &'m Json<'m>,
     pub(super) json: &'m Json<'m>,
     pub(super) key: &'m Key,
@@ -55,7 +54,7 @@ pub(super) fn role_of(kind: &str) -> Role {
     }
 }
 
-/// Whether a message is bookkeeping for which there is code.
+/// Whether a kind is bookkeeping that has code.
 pub(super) fn is_quiet(kind: &str) -> bool {
     QUIET.contains(&kind)
 }
@@ -141,7 +140,7 @@ fn decoded(said: &PanelMessage<'_>, out: &mut Batch) -> Vec<BlockKind> {
     vec![shown]
 }
 
-/// The output of a command or a server, and the screen of the browser.
+/// The output of a command or a server, with screenshots of the browser.
 pub(super) fn output(said: &PanelMessage<'_>, out: &mut Batch) -> (Body, Vec<Image>) {
     if said.kind == "browser_action_result" && said.payload.is_object() {
         let lines = ["currentUrl", "logs"].map(|name| said.payload.get(name).str_or_empty());
@@ -216,7 +215,7 @@ fn compacted(before: &Json<'_>, after: &Json<'_>, trigger: &str) -> Break {
     }
 }
 
-/// The text of a failed attempt of a request.
+/// The text for a failed attempt of a request.
 pub(super) fn retry(payload: &Json<'_>) -> String {
     let [attempt, of] =
         ["attempt", "maxAttempts"].map(|name| payload.get(name).count().unwrap_or(0));
@@ -228,12 +227,11 @@ pub(super) fn retry(payload: &Json<'_>) -> String {
     format!("request {end}, try {attempt} of {of}")
 }
 
-/// A block for a message of an unknown kind.
 fn other(kind: &str, json: &Json<'_>, out: &mut Batch) -> BlockKind {
     unknown::block(name_of(kind, json), json, out)
 }
 
-/// The kind of a message, with the class of its name.
+/// The kind of a message with its class.
 pub(in crate::formats::cline) fn name_of<'k>(kind: &'k str, json: &Json<'_>) -> Kind<'k> {
     Kind(class_of(json), kind)
 }
@@ -246,13 +244,13 @@ fn class_of(json: &Json<'_>) -> &'static str {
     }
 }
 
-/// Whether these blocks are of a message of an unknown kind.
+/// Whether the blocks are those of a message of an unknown kind.
 pub(super) fn is_unknown(said: &PanelMessage<'_>, blocks: &[BlockKind], out: &Batch) -> bool {
     let is_aside = matches!(blocks, [BlockKind::Aside(..)]);
     is_aside && name_of(said.kind, said.json).known(out).is_none()
 }
 
-/// Whether there is no code for a kind.
+/// Whether a kind has no code.
 pub(in crate::formats::cline) fn is_unread(kind: &str, json: &Json<'_>) -> bool {
     let empty = PanelMessage {
         kind,
@@ -267,8 +265,8 @@ pub(in crate::formats::cline) fn is_unread(kind: &str, json: &Json<'_>) -> bool 
     )
 }
 
-/// Whether one of the blocks may not be in the API history beside the panel: its kind is unknown, or only named in a
-/// list.
+/// Whether a message may not be in the API history beside the panel: its kind is unknown, or is a
+/// note of the kinds list.
 pub(in crate::formats::cline) fn is_apart(kind: &str, json: &Json<'_>, out: &Batch) -> bool {
     match name_of(kind, json).known(out) {
         None => true,
@@ -293,7 +291,7 @@ fn plan(text: &str, key: &Key, out: &mut Batch) -> Vec<BlockKind> {
     with_result(call::blocks(asked, out), Verdict::Done, "", out)
 }
 
-/// Sub-agents of the extension, which have no files: each is a call with its task and its answer.
+/// Sub-agents of the extension, which have no files. Each is a call with its task and its answer.
 fn agents(payload: &Json<'_>, text: &str, key: &Key, out: &mut Batch) -> Vec<BlockKind> {
     let (items, prompts) = (payload.get("items").items(), payload.get("prompts").items());
     let mut shown = Vec::new();
@@ -343,7 +341,7 @@ fn with_result(
     blocks
 }
 
-/// A question with its options, and a mark at the chosen one.
+/// A question with its options, the chosen one marked.
 fn question(payload: &Json<'_>, text: &str, out: &mut Batch) -> BlockKind {
     let asked = payload
         .get("question")
@@ -366,7 +364,7 @@ fn question(payload: &Json<'_>, text: &str, out: &mut Batch) -> BlockKind {
 }
 
 fn broken_off(payload: &Json<'_>) -> Option<Break> {
-    // The message may itself be a JSON text.
+    // The message may itself be JSON in a text.
     let why = payload.get("streamingFailedMessage").filled();
     let parsed = why.and_then(|why| json::parse(why).ok());
     let why = parsed

@@ -6,13 +6,13 @@ use crate::formats::json::Json;
 use crate::model::edit::Batch;
 use crate::model::usage::{Scope, Usage};
 
-/// The beginning of notes behind the results.
+/// Beginnings of notes after the results.
 const NOTES: [&str; 3] = [
     "\n<environment_details>",
     "\n# task_progress",
     "\n<feedback>",
 ];
-/// Tools that only write to the user: the panel has no calls of them.
+/// Tools that only address the user. The panel does not record them as calls.
 const SPEAKING: [&str; 4] = [
     "attempt_completion",
     "ask_followup_question",
@@ -20,10 +20,10 @@ const SPEAKING: [&str; 4] = [
     "act_mode_respond",
 ];
 
-/// The title of a failed result of a tool that is called by the API.
+/// The title of a failed result if tools are called by the API.
 pub(super) const FAILED: &str = "Tool (Error)";
 
-/// The usage in a message.
+/// The usage in a message; `None` if it has none.
 pub(in crate::formats::cline) fn usage(
     kind: &str,
     payload: &Json<'_>,
@@ -31,14 +31,14 @@ pub(in crate::formats::cline) fn usage(
 ) -> Option<Usage> {
     let scope = match kind {
         "api_req_started" => Scope::Request,
-        // Of requests whose messages the user rewound, and of sub-agents without files.
+        // Usage of requests that the user rewound, and of sub-agents without files.
         "deleted_api_reqs" | "subagent_usage" => Scope::Extra,
         _ => return None,
     };
     metrics::of_request(payload, scope, out)
 }
 
-/// The cost of a compaction, which no request has.
+/// The cost of a compaction, which no request records.
 pub(in crate::formats::cline) fn of_condensing(condensed: &Json<'_>) -> Option<Usage> {
     let cost = condensed.get("cost").number()?;
     Some(Usage {
@@ -48,7 +48,7 @@ pub(in crate::formats::cline) fn of_condensing(condensed: &Json<'_>) -> Option<U
     })
 }
 
-/// The results in the text of a request, each with its title.
+/// The results in the text of a request, with their titles.
 pub(super) fn results(request: &str) -> Vec<(&str, String)> {
     let end = NOTES
         .iter()
@@ -68,7 +68,7 @@ pub(super) fn results(request: &str) -> Vec<(&str, String)> {
         }
     }
     if found.is_empty() && !text.trim_start().starts_with(['<', '[', '#']) {
-        // Results of tools that are called by the API have no title.
+        // Results have no title if tools are called by the API.
         found.push(("", text.to_owned()));
     }
     found.retain(|(_, text)| !text.trim().is_empty());
@@ -79,13 +79,12 @@ pub(super) fn results(request: &str) -> Vec<(&str, String)> {
         .collect()
 }
 
-/// The beginning of the result of a tool that is called by the API: `[Tool]`, or [`FAILED`].
+/// Parses a title line that names no tool: `[Tool]`, or [`FAILED`] in brackets.
 fn tool_line(line: &str) -> Option<(&str, &str)> {
     let title = line.trim_end().strip_prefix('[')?.strip_suffix(']')?;
     is_unnamed(title).then_some((title, ""))
 }
 
-/// Whether the title of a result names no tool.
 pub(super) fn is_unnamed(title: &str) -> bool {
     matches!(title, "Tool" | FAILED)
 }
