@@ -315,7 +315,8 @@ fn end(reading: &Reading) -> ReadToEnd {
 }
 
 impl Options {
-    /// Adds a warning to the outcome if nothing was masked. What was masked is counted at the end.
+    /// Adds a warning to the outcome unless keys and tokens are masked. The number of masked ones
+    /// is reported at the end.
     fn said(&self, outcome: Outcome) -> Outcome {
         if self.is_redacted {
             return outcome;

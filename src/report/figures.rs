@@ -184,7 +184,7 @@ pub(crate) struct PairingFigures {
     pub(crate) refused: u64,
     /// Results of calls that were stopped before their end.
     pub(crate) stopped: u64,
-    /// Calls whose results only say that they began, and that go on.
+    /// Calls whose result only acknowledges the start, and whose work is running.
     pub(crate) running: u64,
     /// Further such calls, of which no end is recorded.
     pub(crate) without_end: u64,

@@ -101,7 +101,8 @@ fn write_session(
     Ok(printer.print_left_over(reading, out)?)
 }
 
-/// Whether a file is the standard output, which would never end, and sessions are never written to.
+/// Whether a file is the standard output: reading it would never end, and nothing may be written to
+/// a session.
 fn is_output(path: &Path) -> bool {
     let Ok(output) = fs::fstat(stdio::stdout()) else {
         return false;

@@ -25,7 +25,7 @@ use crate::report::outcome::{Missed, Outcome, ReportError};
 use crate::report::reading::shown;
 use crate::report::sessions::each::{ReadToEnd, Step, WhichFiles, each};
 
-/// Kinds with longer names are data rather than names.
+/// Maximum length of a kind or a version in the output; longer ones are data rather than names.
 const LONGEST: usize = 80;
 
 /// Options of `tv doctor` without a session.
