@@ -1,4 +1,5 @@
-//! How sub-agents fare: by the call that started them, and by their own end where that came first.
+//! Outcomes of sub-agents: from the call that started them, or from their own end if that came
+//! first.
 
 use super::calls::asking::asks;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
@@ -6,31 +7,31 @@ use crate::model::meta::LaneFacts;
 use crate::model::tool::{ToolCall, ToolState};
 use crate::model::transcript::Transcript;
 
-/// How a sub-agent fares.
+/// State or outcome of a sub-agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fate {
-    /// Came to its end.
+    /// It finished.
     Done,
     /// Its call failed.
     Failed,
-    /// Its call was not allowed.
+    /// Its call was refused.
     Refused,
-    /// It was stopped: the agent says so.
+    /// The agent recorded that it was interrupted.
     Interrupted,
-    /// Still at work.
+    /// It is working.
     Running,
-    /// Asked a human, who has not answered yet.
+    /// It asked a human, who has not answered yet.
     Waiting,
-    /// It has no end, and nobody waits for one.
+    /// It has no end, and is no longer awaited.
     Open,
-    /// What it did is recorded in a file that is not here.
+    /// Its records are in a file that is missing.
     Missing,
-    /// It is not recorded.
+    /// Its outcome is not recorded.
     Unknown,
 }
 
 impl Fate {
-    /// In a word or two.
+    /// The name on the screen.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Done => "done",
@@ -46,11 +47,12 @@ impl Fate {
     }
 }
 
-/// A sub-agent that writes so much later than its call was answered, in ms, goes on by itself.
+/// Time in ms: a sub-agent that writes later than this after the result of its call runs in the
+/// background.
 const BEHIND_MS: u64 = 2_000;
 
-/// The fate of a sub-agent, and of a call that should have started one but of which nothing else is known.
-/// `is_awaited`: whether the agent is at work on it.
+/// The outcome of a sub-agent, or of a call that should have started one without a lane.
+/// `is_awaited`: the agent is still working on it.
 pub(crate) fn fate(
     transcript: &Transcript,
     lane: Option<&LaneFacts>,
@@ -103,7 +105,7 @@ pub(crate) fn fate(
                 .and_then(Entry::end)
                 .zip(result.at)
                 .is_some_and(|(last, answered)| last.since(answered) > BEHIND_MS);
-            // A call that only starts its sub-agent is answered at once.
+            // A call that starts a sub-agent in the background gets its result at once.
             if is_behind && !is_over && !last.is_some_and(is_end) {
                 goes_on()
             } else {
@@ -117,13 +119,13 @@ pub(crate) fn fate(
     }
 }
 
-/// Whether an entry is more than a note about a sub-agent.
+/// Whether an entry is more than a note of the harness about a sub-agent.
 fn has_worked(entry: &Entry) -> bool {
     entry.role != Role::Harness || entry.calls().next().is_some()
 }
 
-/// Whether the last that the agent program says of a sub-agent is that it failed, however its call ended: that may have
-/// started several.
+/// Whether the last entry of a sub-agent is the harness's error about it. This takes precedence
+/// over the result of its call, which may have started several.
 pub(crate) fn has_failed_in_the_end(transcript: &Transcript, lane: &LaneFacts) -> bool {
     lane.entries
         .iter()
@@ -132,18 +134,18 @@ pub(crate) fn has_failed_in_the_end(transcript: &Transcript, lane: &LaneFacts) -
         .is_some_and(has_failed)
 }
 
-/// Whether an entry is the word of the agent program that a sub-agent failed.
+/// Whether an entry is an error of the harness about a sub-agent.
 fn has_failed(entry: &Entry) -> bool {
     let fails = |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Error(_)));
     entry.role == Role::Harness && entry.has(fails)
 }
 
-/// Whether an entry says that the work came to its end.
+/// Whether an entry records the end of the work.
 fn has_ended(entry: &Entry) -> bool {
     entry.has(|kind| matches!(kind, BlockKind::Break(Break::Ended(_))))
 }
 
-/// Whether nothing is to be expected after an entry.
+/// Whether no further entries are expected after an entry.
 fn is_end(entry: &Entry) -> bool {
     let says = |kind: &BlockKind| matches!(kind, BlockKind::Text(_));
     entry.stop == Stop::Done

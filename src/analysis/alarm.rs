@@ -1,8 +1,8 @@
-//! Alarms: an expression that is looked at again and again while a session goes on.
+//! Alarms: an expression that is evaluated again and again while a session is live.
 //!
-//! Facts of the session come true and cease to be; an alarm rings when they come true. Facts of entries are
-//! true of what comes: an alarm rings for each item of which they become true, but for none that was there
-//! before. Each alternative of an `or` is watched by itself.
+//! An alarm fires when a fact of the session becomes true. For facts of entries it fires for each
+//! new or changed item for which they become true, but for none that existed before. Each
+//! alternative of an `or` is evaluated by itself.
 
 use std::collections::HashSet;
 
@@ -21,61 +21,59 @@ use crate::model::figures;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
-/// Characters of a text that say enough of an item.
+/// Limit in characters for the text of an item.
 const WORDS_MOST: usize = 120;
 
-/// A session as it is now.
+/// The current state of a session.
 #[derive(Clone, Copy, Debug)]
 pub struct Status<'a> {
-    /// The session.
     pub(crate) transcript: &'a Transcript,
-    /// What the agent does.
+    /// What the agent is doing.
     pub activity: &'a Activity,
-    /// How long nothing was written at work, in ms.
+    /// Time in ms without a write while the agent works.
     pub(crate) silence: Option<u64>,
-    /// What was spent.
     pub(crate) cost: &'a Cost,
-    /// How full the context is.
+    /// The fill level of the context.
     pub(crate) context: Option<ContextUse>,
-    /// The newest call with those before it that asked for the same.
+    /// The current run of equal calls.
     pub(crate) run: Option<&'a Run>,
-    /// A call or a result that has lost its other half since the last look, and in which words.
+    /// A call without result, or a result without call, that is new since the last check, and its
+    /// message.
     pub(crate) orphan: Option<(Place, &'a str)>,
 }
 
-/// Why an alarm rang.
+/// Why an alarm fired.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Rung {
-    /// In a few words.
+    /// A short description.
     pub(crate) words: String,
-    /// The item that it is about.
+    /// Position of the item that it is about.
     pub(crate) at: Option<Place>,
 }
 
-/// An expression that is watched.
+/// An alarm.
 #[derive(Clone, Debug)]
 pub(crate) struct Alarm {
-    /// What is watched.
     pub(crate) expr: Expr,
     alternatives: Vec<Alternative>,
 }
 
-/// One of the alternatives of an expression, with what it held for at the last look.
+/// An alternative of the expression, with its state at the last check.
 #[derive(Clone, Debug)]
 struct Alternative {
     expr: Expr,
     judge: Judge,
     has_entry_facts: bool,
-    /// Whether it held for the session at the last look.
+    /// Whether it held for the session at the last check.
     held: bool,
     /// Items for which it holds.
     items: HashSet<Place>,
-    /// The call with an id that was waited for, if that had ended before.
+    /// The call that `done:ID` names, if it had ended before the start.
     ended: Option<Place>,
 }
 
 impl Alarm {
-    /// An alarm that has seen nothing yet. Times in it are counted from the last entry's.
+    /// A new alarm without state. Relative times in it count from that of the last entry.
     pub(crate) fn new(expr: Expr, last: Option<Timestamp>) -> Self {
         let alternatives = match &expr {
             Expr::Any(alternatives) => alternatives.clone(),
@@ -98,7 +96,7 @@ impl Alarm {
         }
     }
 
-    /// Whether it asks for this.
+    /// Whether the expression has a fact of the session that matches.
     pub(crate) fn asks_for(&self, is_it: impl Fn(&State) -> bool) -> bool {
         self.expr
             .terms()
@@ -106,7 +104,8 @@ impl Alarm {
             .any(|term| matches!(term, Term::State(state) if is_it(state)))
     }
 
-    /// What there is now rings no alarm; facts of the session do if `counts_states`.
+    /// Records the present items, which do not fire the alarm; facts of the session that hold
+    /// already do if `counts_states`.
     pub(crate) fn begin(&mut self, status: &Status<'_>, counts_states: bool) {
         for alternative in &mut self.alternatives {
             alternative.held = !counts_states && alternative.holds(status, None);
@@ -125,18 +124,19 @@ impl Alarm {
         }
     }
 
-    /// The same items in another transcript of the session.
+    /// Maps the items to another transcript of the session.
     pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
         for alternative in &mut self.alternatives {
             alternative.items = lookup.blocks(&alternative.items);
         }
     }
 
-    /// Looks at the session, and at the entries that have come or changed since the last look.
+    /// Evaluates the alarm on the session, and on the entries that are new or changed since the
+    /// last check.
     pub(crate) fn look(&mut self, status: &Status<'_>, touched: &[EntryId]) -> Option<Rung> {
         let mut rung = None;
         for alternative in &mut self.alternatives {
-            // Each alternative must see everything, whichever rings first.
+            // Every alternative must update its state, whichever fires first.
             let own = alternative.look(status, touched);
             rung = rung.or(own);
         }
@@ -162,7 +162,7 @@ impl Alternative {
             .collect()
     }
 
-    /// The call that is waited for by its id, if it has ended.
+    /// The call that is named by its id, if it has ended.
     fn ended(&self, status: &Status<'_>) -> Option<Place> {
         let Expr::Term(Term::Done(id)) = &self.expr else {
             return None;
@@ -192,7 +192,7 @@ impl Alternative {
         news.map(|place| self.of_item(status, place))
     }
 
-    /// The first item for which it has come to hold.
+    /// The first item for which it has become true.
     fn news(&mut self, status: &Status<'_>, touched: &[EntryId]) -> Option<Place> {
         let mut first = None;
         for id in touched {
@@ -239,22 +239,22 @@ impl Alternative {
     }
 }
 
-/// What facts of a session are judged by.
+/// Values that facts of a session are compared with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts<'a> {
-    /// What the agent does.
+    /// What the agent is doing.
     pub(crate) activity: &'a Activity,
-    /// How long nothing was written at work, in ms.
+    /// Time in ms without a write while the agent works.
     pub(crate) silence: Option<u64>,
-    /// What was spent.
+    /// The cost of the session in USD.
     pub(crate) usd: Option<f64>,
-    /// How full the context is.
+    /// The fill level of the context.
     pub(crate) context: Option<ContextUse>,
-    /// How many of the newest calls ask for the same.
+    /// Number of equal calls up to the newest one.
     pub(crate) same: Option<u64>,
-    /// Whether a call or a result has lost its other half since the last look.
+    /// Whether there is a new call without result, or result without call, since the last check.
     pub(crate) has_orphan: bool,
-    /// How many calls and sub-agents go on in the background.
+    /// Number of calls and sub-agents in the background.
     pub(crate) running: usize,
 }
 
@@ -313,7 +313,7 @@ impl Status<'_> {
         }
     }
 
-    /// A fact in a few words.
+    /// A short description of a fact.
     fn words(&self, state: State) -> String {
         match (state, self.activity) {
             (State::Waiting | State::Idle, Activity::Idle { since: Some(since) }) => {
@@ -401,7 +401,7 @@ fn context_words(context: ContextUse) -> String {
     }
 }
 
-/// What an item is, on one line.
+/// A description of an item on one line.
 fn words_of(entry: &Entry, block: usize) -> String {
     let Some(block) = entry.blocks.get(block) else {
         return String::new();

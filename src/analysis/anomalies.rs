@@ -1,5 +1,5 @@
-//! What is anomalous about a session as a whole: links that lead nowhere, calls and results that do not
-//! meet, times that run backwards. Each anomaly is listed once, with its count and its first place.
+//! Anomalies of a session as a whole: broken links, unpaired calls and results, decreasing
+//! timestamps. Each kind is listed once, with its count and the first record.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,38 +15,38 @@ use crate::model::tool::identifies;
 use crate::model::tool::{ToolCall, ToolState};
 use crate::model::transcript::Transcript;
 
-/// Something odd.
+/// A kind of anomaly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Anomaly {
-    /// What, for the reader: `calls without a result`.
+    /// Description on the screen: `calls without a result`.
     pub(crate) what: &'static str,
-    /// What can be said of it besides; may be empty.
+    /// Additional facts; may be empty.
     pub(crate) note: String,
-    /// How often.
+    /// How often it occurs.
     pub(crate) count: u64,
-    /// Where first.
+    /// The first record with it.
     pub(crate) first: Origin,
 }
 
-/// How the entries hang together.
+/// Links between entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
-    /// Entries that name a parent.
+    /// Entries with a parent.
     pub(crate) linked: u64,
-    /// Entries of the main lane that others hang below and that hang below nothing.
+    /// Entries of the main lane that have children, but no parent.
     pub(crate) roots: u64,
-    /// Parents that are not there, entries that are their own parent, circles.
+    /// Missing parents, entries that are their own parent, cycles.
     pub(crate) anomalies: Vec<Anomaly>,
 }
 
-/// When the session happened.
+/// Timestamps of the session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Times {
-    /// First time seen.
+    /// The earliest timestamp.
     pub(crate) first: Option<Timestamp>,
-    /// Last time seen.
+    /// The latest timestamp.
     pub(crate) last: Option<Timestamp>,
-    /// Entries without a time, and entries that are older than the one before.
+    /// Entries without a timestamp, and entries that are older than the one before.
     pub(crate) anomalies: Vec<Anomaly>,
 }
 
@@ -74,8 +74,8 @@ impl Found {
     }
 }
 
-/// How the entries of all lanes hang together; nothing if the format does not say that all records are
-/// linked, so that a missing parent would mean nothing.
+/// Checks the links of all lanes. `None` unless the format links all records: otherwise a missing
+/// parent is no anomaly.
 pub(crate) fn of_links(transcript: &Transcript) -> Option<Links> {
     if !transcript.is_linked_tree() {
         return None;
@@ -110,7 +110,7 @@ pub(crate) fn of_links(transcript: &Transcript) -> Option<Links> {
     Some(links)
 }
 
-/// Walks up until something is known; `walked` says of each key whether it lies on a circle.
+/// Whether a record is on a cycle; `walked` caches the result for each record on the way.
 fn leads_in_a_circle(
     key: Print,
     transcript: &Transcript,
@@ -135,7 +135,7 @@ fn leads_in_a_circle(
     walked.get(&key).copied().unwrap_or(false)
 }
 
-/// Calls and results that do not meet, all lanes and branches.
+/// Checks the pairing of calls and results, in all lanes and branches.
 pub(crate) fn of_pairing(transcript: &Transcript) -> Vec<Anomaly> {
     let awaited = Awaited::of(transcript);
     let mut found = Found::default();
@@ -194,7 +194,7 @@ fn see_call(call: &ToolCall, entry: &Entry, may_go_on: bool, found: &mut Found) 
     }
 }
 
-/// When the session happened, and where its times contradict the order of the file.
+/// Checks the timestamps against the order of the file.
 pub(crate) fn of_times(transcript: &Transcript) -> Times {
     const BACKWARDS: &str = "entries that are older than the one before";
     let mut times = Times::default();

@@ -1,4 +1,5 @@
-//! Work in the background as a whole: how much of it goes on, and since when an end waits to be told.
+//! All background work of a session: how many calls are running, and since when an end has not been
+//! told to the model.
 
 use super::activity::Activity;
 use super::calls::lifecycle::Lifecycle;
@@ -7,7 +8,8 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
 use crate::model::transcript::Transcript;
 
-/// The calls whose work goes on while a session does this, in the order of the file. Of one that nobody writes none does.
+/// The calls with running background work, in file order. Empty unless the session is live by its
+/// activity.
 pub(crate) fn calls<'t>(
     transcript: &'t Transcript,
     activity: &Activity,
@@ -28,18 +30,18 @@ pub(crate) fn calls<'t>(
     calls
 }
 
-/// How many calls and sub-agents go on in the background while a session does this.
+/// The number of running calls and sub-agents in the background.
 pub(crate) fn running(transcript: &Transcript, activity: &Activity) -> usize {
     let calls = calls(transcript, activity);
     let begins_agent = |(id, call): &&(EntryId, &ToolCall)| {
         transcript.lanes_begun(*id, &call.key).next().is_some()
     };
-    // Of sub-agents whose calls are counted nothing more is counted.
+    // Sub-agents whose calls are counted are not counted again.
     let agents = calls.iter().filter(begins_agent).count();
     calls.len() + activity.agents().saturating_sub(agents)
 }
 
-/// Since when an end waits to be told to the model, the oldest of those that nobody told.
+/// Since when the end of background work has not been told to the model; the earliest such time.
 pub(crate) fn undelivered_since(transcript: &Transcript) -> Option<Timestamp> {
     let undelivered =
         works(transcript).filter(|(id, _)| transcript.is_spoken_to(transcript.lane_at(*id)));
@@ -52,7 +54,7 @@ pub(crate) fn undelivered_since(transcript: &Transcript) -> Option<Timestamp> {
     ends.min()
 }
 
-/// Copies are told where they come from.
+/// The calls with background work, without copies.
 fn works(transcript: &Transcript) -> impl Iterator<Item = (EntryId, &ToolCall)> {
     let is_own = |id: EntryId| transcript.marks(id).is_some_and(|marks| !marks.copy);
     transcript.works().filter(move |(id, _)| is_own(*id))

@@ -1,4 +1,4 @@
-//! A branch that the session left against the path that it took instead.
+//! Compares an abandoned branch with the active path.
 
 use std::collections::HashSet;
 
@@ -9,31 +9,32 @@ use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::fingerprint::hash_of;
 use crate::model::transcript::Transcript;
 
-/// What a branch holds that the active path does not; it stays the same until branches are drawn anew.
+/// The entries of a branch that are not on the active path; valid until the branches change.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sides {
-    /// The last entry that both have; none if they share nothing.
+    /// The last common entry; `None` if nothing is shared.
     pub(crate) common: Option<EntryId>,
     /// Entries only of the branch.
     own: Vec<EntryId>,
-    /// Entries that were there when it was left.
+    /// Entries of the active path that existed when the branch was abandoned.
     seen: HashSet<EntryId>,
 }
 
-/// The two sides of where they parted.
+/// The comparison of both sides after the last common entry.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Compared {
     /// What only the branch has.
     pub(crate) branch: PathFacts,
     /// What only the active path has.
     pub(crate) active: PathFacts,
-    /// So many prompts and calls are the same on both sides before the first one that differs.
+    /// Number of equal prompts and calls before the first that differs.
     pub(crate) same: usize,
-    /// The first prompt or call that differs, on the branch and on the active path; none where a side ends.
+    /// The first prompt or call that differs, on the branch and on the active path; `None` where a
+    /// side ends.
     pub(crate) differs: [Option<Place>; 2],
 }
 
-/// A prompt or a call, with the hash by which equal ones are found.
+/// A prompt or a call, with a hash for comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ComparedStep {
     place: Place,
@@ -41,7 +42,7 @@ struct ComparedStep {
 }
 
 impl Sides {
-    /// Of the branch with this number.
+    /// The sides of a branch by its number.
     pub(crate) fn of(transcript: &Transcript, number: usize) -> Option<Self> {
         let branches = transcript.branches();
         let branch = branches.list.get(number.checked_sub(1)?)?;
@@ -54,7 +55,7 @@ impl Sides {
         })
     }
 
-    /// Compares them, as the session stands now.
+    /// Compares the sides in the current state of the session.
     pub(crate) fn compare(&self, transcript: &Transcript) -> Compared {
         let abandoned = &transcript.branches().abandoned;
         let since = self
@@ -92,7 +93,8 @@ impl Sides {
     }
 }
 
-/// The last entry that a branch shares with the active path: a branch may hang on another one.
+/// The last entry that a branch shares with the active path; the branch may start from another
+/// branch.
 fn common(transcript: &Transcript, branch: &Branch) -> Option<EntryId> {
     let branches = transcript.branches();
     let mut point = branch.point?;

@@ -1,11 +1,14 @@
-//! Values that are derived from a session: each is a pure function of a few facts of every entry, and is computed whole.
-//! [`Memo`] keeps the facts while entries come and change, and computes the value again when somebody looks. Nothing is
-//! ever taken back out of a value, so a value need not know what it was made of.
+//! Values that are derived from a session: each is a pure function of a few facts of every entry,
+//! and is computed whole. [`Memo`] maintains the facts while entries are added and changed, and
+//! recomputes the value on demand. Nothing is ever subtracted from a value, so a value need not
+//! record what it was made of.
 //!
-//! Facts are read while an entry is at hand: later its bodies may be on disk, and the entry itself may be packed. They are
-//! flat rows of a fixed size ([`Facts`]), so that all values of a session of a gigabyte are computed in milliseconds.
+//! Facts are extracted while an entry is in memory: later its bodies may be on disk, and the entry
+//! itself may be packed. They are flat rows of a fixed size ([`Facts`]), so that all values of a
+//! session of a gigabyte are computed in milliseconds.
 //!
-//! Invariant: once all is read, a value is what a fresh one would be, whatever came in whatever order.
+//! Invariant: once all entries are processed, a value equals one computed from scratch, whatever
+//! the order in which entries arrived.
 
 use std::ops::Deref;
 
@@ -19,17 +22,17 @@ pub use facts::{Facts, Out};
 
 /// A value that is derived from a session.
 pub trait Derived: Default + PartialEq {
-    /// What the function needs of an entry: so many rows of these. Names and paths in them are numbers
+    /// A fact of an entry, which may have any number of rows. Names and paths in them are numbers
     /// ([`Facts::name`]), texts that are only compared are hashes.
     type Row: Clone + PartialEq;
     /// Another value that the function reads; `()` for most.
     type Reads: Generation;
-    /// Whether an entry without rows makes no difference to the value: it depends neither on how the session stands
-    /// nor on its branches.
+    /// Whether entries without rows do not affect the value: it depends neither on the session's
+    /// metadata nor on its branches.
     const IS_OF_ROWS: bool = false;
 
-    /// The rows of an entry as it is now. `before` are those that were known: they have what bodies told that are on
-    /// disk by now.
+    /// Extracts the rows of an entry. `before` are its earlier rows, which may have facts of bodies
+    /// that are on disk by now.
     fn rows(
         transcript: &Transcript,
         id: EntryId,
@@ -37,17 +40,17 @@ pub trait Derived: Default + PartialEq {
         out: &mut Out<'_, Self::Row>,
     );
 
-    /// The value of all facts. To look at the entries themselves would unpack all of them: of the transcript only the
-    /// order, lanes, turns and what is known of the session as a whole is for this function.
+    /// Computes the value from all facts. Of the transcript it may read only the order, lanes,
+    /// turns and facts of the whole session: reading entries would unpack all of them.
     fn of(transcript: &Transcript, facts: &Facts<Self::Row>, reads: &Self::Reads) -> Self;
 }
 
-/// Tells when a value that another one reads has become another one.
+/// Change tracking for a value that another one reads.
 pub trait Generation {
-    /// Rises with every change.
+    /// Increases with every change.
     fn generation(&self) -> u64;
 
-    /// Whether it is the value of all that is there.
+    /// Whether the value includes all entries.
     fn is_complete(&self) -> bool;
 }
 
@@ -64,14 +67,14 @@ impl Generation for () {
 /// A derived value, with the facts that it is computed from.
 #[derive(Clone, Debug)]
 pub struct Memo<D: Derived> {
-    /// What is known of the entries, also while nobody asks for the value.
+    /// Facts of entries, maintained even while the value is not needed.
     pub(crate) facts: Facts<D::Row>,
     value: D,
-    /// Whether the value is that of the facts.
+    /// Whether the value is up to date with the facts.
     is_current: bool,
-    /// How many facts the value was computed from.
+    /// Number of entries in the facts when the value was computed.
     computed: usize,
-    /// The generation of what it reads that it was computed from.
+    /// Generation of `reads` when the value was computed.
     seen: u64,
     pub(crate) generation: u64,
 }
@@ -108,7 +111,7 @@ impl<D: Derived> Generation for Memo<D> {
 }
 
 impl<D: Derived<Reads = ()>> Memo<D> {
-    /// The value of a transcript as it is.
+    /// Computes the value of a transcript.
     pub fn of(transcript: &Transcript) -> Self {
         let mut memo = Self::default();
         memo.follow(transcript, usize::MAX);
@@ -122,17 +125,18 @@ impl<D: Derived<Reads = ()>> Memo<D> {
 }
 
 impl<D: Derived> Memo<D> {
-    /// The value of a transcript as it is, for whoever asks for it once.
+    /// Computes the value of a transcript, without the memo.
     pub fn once(transcript: &Transcript, reads: &D::Reads) -> D {
         let mut memo = Self::default();
         memo.follow_with(transcript, reads, usize::MAX);
         memo.value
     }
 
-    /// Reads facts of entries that came, with no more work than so many entries are, and computes the value if anything
-    /// changed. Says whether that was all, also by the value that this one reads. Before all is read it computes only when
-    /// twice as many facts are known as the last time: all of it together costs no more than twice the last time, and
-    /// nobody looks at nothing meanwhile.
+    /// Extracts facts of new entries, within the work of `most` plain entries, and recomputes the
+    /// value if anything changed. Returns whether all entries are processed, also by the value that
+    /// this one reads. Until then the value is recomputed only when the number of entries has
+    /// doubled, so that all computations together cost at most twice the last one, and an early
+    /// value is available meanwhile.
     pub(crate) fn follow_with(
         &mut self,
         transcript: &Transcript,
@@ -151,7 +155,8 @@ impl<D: Derived> Memo<D> {
         is_all
     }
 
-    /// Reads facts while entries come and nobody looks. Says whether that was all.
+    /// Extracts facts of new entries without computing the value. Returns whether all are
+    /// processed.
     pub(crate) fn watch(&mut self, transcript: &Transcript, most: usize) -> bool {
         for id in transcript.ids_from(self.facts.len(), most) {
             let has_rows = self
@@ -162,7 +167,7 @@ impl<D: Derived> Memo<D> {
         self.facts.len() >= transcript.ids()
     }
 
-    /// The session has changed; takes effect with [`Memo::follow_with`].
+    /// Invalidates what a change of the session touched; takes effect with [`Memo::follow_with`].
     pub fn note(&mut self, transcript: &Transcript, touched: &Touched) {
         for id in touched.changed.iter().chain(&touched.moved) {
             self.change(transcript, *id);
@@ -171,7 +176,8 @@ impl<D: Derived> Memo<D> {
         self.is_current &= !is_other && (D::IS_OF_ROWS || touched.is_empty());
     }
 
-    /// An entry has changed, or its bodies were read again; takes effect with [`Memo::follow_with`].
+    /// Extracts the facts of an entry again after it changed or its bodies were loaded; takes
+    /// effect with [`Memo::follow_with`].
     pub(crate) fn change(&mut self, transcript: &Transcript, id: EntryId) {
         let is_other = self
             .facts
@@ -179,7 +185,7 @@ impl<D: Derived> Memo<D> {
         self.is_current &= !is_other;
     }
 
-    /// Takes the place of another one, of whose value this one may differ.
+    /// Continues the generations of the memo that this one replaces, whose value may differ.
     pub(crate) fn go_on_from(&mut self, before: &Self) {
         self.generation += before.generation + 1;
     }

@@ -1,4 +1,4 @@
-//! Judgements over a transcript. Pure: "now" is a parameter.
+//! Figures and findings derived from a transcript. Pure functions: the current time is a parameter.
 
 pub mod account;
 pub mod activity;

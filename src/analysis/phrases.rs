@@ -1,4 +1,4 @@
-//! Facts as short strings, so that the viewer and the reports say the same thing in the same words.
+//! Short texts for facts, shared by the viewer and the reports.
 
 use super::account::{Account, Figures};
 use super::activity::Activity;
@@ -16,7 +16,7 @@ use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
 use crate::model::usage::Usage;
 
-/// `12 sessions`; with more of them that are not among these, `12 of 30 sessions`.
+/// `12 sessions`; with further sessions that are not listed, `12 of 30 sessions`.
 pub(crate) fn sessions(listed: u64, more: usize) -> String {
     match more {
         0 => count(listed, "session"),
@@ -32,10 +32,10 @@ pub(crate) fn needing(count: u64, whom: &str) -> String {
     )
 }
 
-/// Money: `$1.84`, `$0.031`, `$0.0004`.
+/// Formats USD: `$1.84`, `$0.031`, `$0.0004`.
 pub fn usd(amount: f64) -> String {
     let sign = if amount < 0.0 { "-" } else { "" };
-    // Half a digit is rounded up, however the sum came about: sums in floating point lie a little beside it.
+    // Rounds half up despite the error of floating-point sums.
     let amount = amount.abs();
     match if amount > 0.0 { amount + 1e-12 } else { amount } {
         0.0 => "$0".to_owned(),
@@ -45,8 +45,8 @@ pub fn usd(amount: f64) -> String {
     }
 }
 
-/// A cost with its source: `$1.84` as recorded, `~$1.84` an estimate, `$1.84+` where a part has no
-/// price. Nothing if no price is known.
+/// A cost with marks of its source: `$1.84` is recorded, `~$1.84` estimated, `$1.84+` partial.
+/// `None` if nothing is recorded or has a price.
 pub fn cost(cost: &Cost) -> Option<String> {
     let amount = usd(cost.usd?);
     let mark = if cost.is_estimated { "~" } else { "" };
@@ -54,7 +54,7 @@ pub fn cost(cost: &Cost) -> Option<String> {
     Some(format!("{mark}{amount}{more}"))
 }
 
-/// Why something cannot be read; of several the first, and how many they are.
+/// The first of several read errors, and their number.
 pub(crate) fn unread(why: &[Text]) -> Option<String> {
     let first = why.first()?;
     Some(if let [_] = why {
@@ -64,9 +64,9 @@ pub(crate) fn unread(why: &[Text]) -> Option<String> {
     })
 }
 
-/// What an agent does, with its sign and the time it has been doing so: `● Bash 42s`, `◔ waiting 3m10s`, `○ idle 2h05m`;
-/// and that its sub-agents work on while it waits: `◔ waiting 3m10s, 2 sub-agents at work`.
-/// Nothing if nobody knows.
+/// An activity with its sign and duration: `● Bash 42s`, `◔ waiting 3m10s`, `○ idle 2h05m`; with
+/// sub-agents that are still working: `◔ waiting 3m10s, 2 sub-agents at work`. Empty if the
+/// activity is unknown.
 pub(crate) fn activity(activity: &Activity, now: Timestamp, ascii: bool) -> String {
     format!(
         "{}{}",
@@ -75,7 +75,7 @@ pub(crate) fn activity(activity: &Activity, now: Timestamp, ascii: bool) -> Stri
     )
 }
 
-/// The same with how much goes on in the background: `◔ waiting for you 3m10s · 2 running`.
+/// The activity with the number of background calls: `◔ waiting for you 3m10s · 2 running`.
 pub(crate) fn activity_beside(
     activity: &Activity,
     running: usize,
@@ -83,7 +83,7 @@ pub(crate) fn activity_beside(
     ascii: bool,
     is_roomy: bool,
 ) -> String {
-    // Not for its work.
+    // The agent waits for the user rather than for its background work.
     let for_whom = match activity {
         Activity::Waiting { .. } if is_roomy => " for you",
         _ => "",
@@ -97,7 +97,7 @@ pub(crate) fn activity_beside(
     )
 }
 
-/// The same in short, on the wall: `◔ waiting ▶2 3m10s`.
+/// The activity with background calls in short, on the wall: `◔ waiting ▶2 3m10s`.
 pub(crate) fn activity_in_short(
     activity: &Activity,
     running: usize,
@@ -134,7 +134,7 @@ fn doing(activity: &Activity, beside: &str, now: Timestamp, ascii: bool) -> Stri
     format!("{sign} {words}{beside}{time}")
 }
 
-/// What is said behind the state of an agent whose sub-agents work on: `, 2 sub-agents at work`.
+/// A suffix for sub-agents that are still working: `, 2 sub-agents at work`.
 pub(crate) fn agents_at_work(agents: usize) -> String {
     if agents == 0 {
         String::new()
@@ -143,7 +143,7 @@ pub(crate) fn agents_at_work(agents: usize) -> String {
     }
 }
 
-/// Model names without the provider and the date.
+/// The name of a model without provider and date.
 pub(crate) fn model(model: &str) -> String {
     let name = model.rsplit('/').next().unwrap_or(model);
     let name = name.strip_prefix("claude-").unwrap_or(name);
@@ -157,14 +157,15 @@ pub(crate) fn model(model: &str) -> String {
         .collect()
 }
 
-/// Facts of a turn: `6 calls 1✗ · 1m52s · $0.21`; of one that has been going on for so many ms since its last sign with the
-/// time of a clock: `6 calls · 1:52`. Empty if nothing happened in it.
+/// Facts of a turn: `6 calls 1✗ · 1m52s · $0.21`. For an open turn, `goes_on_ms` is the time in ms
+/// since its last timestamp, and the duration is shown as a clock: `6 calls · 1:52`. Empty without
+/// facts.
 pub(crate) fn turn(figures: &Figures, goes_on_ms: u64, ascii: bool) -> String {
     let facts = &figures.facts;
     let calls = (facts.calls > 0).then(|| count(u64::from(facts.calls), "call"));
     let mark = if ascii { 'x' } else { '✗' };
     let failed = (facts.failed > 0).then(|| format!("{}{mark}", facts.failed));
-    // For other errors there is rarely room; the outline has a sign for them.
+    // Other errors are shown only without calls, for lack of room; the outline has a sign for them.
     let errors = if facts.calls == 0 { facts.errors } else { 0 };
     let work: Vec<String> = calls.into_iter().chain(failed).collect();
     let parts = [
@@ -182,7 +183,7 @@ pub(crate) fn turn(figures: &Figures, goes_on_ms: u64, ascii: bool) -> String {
     joined(parts, ascii)
 }
 
-/// What stands before a figure that is a part of the whole.
+/// A prefix for a number that is a lower bound.
 pub(crate) fn at_least(is_partial: bool, ascii: bool) -> &'static str {
     match (is_partial, ascii) {
         (true, false) => "≥",
@@ -191,7 +192,7 @@ pub(crate) fn at_least(is_partial: bool, ascii: bool) -> &'static str {
     }
 }
 
-/// Tokens and cost of one answer: `↑118k (97% cached) ↓402  $0.031`. Empty if nothing was spent.
+/// Tokens and cost of an answer: `↑118k (97% cached) ↓402  $0.031`. Empty without usage.
 pub(crate) fn spent(usage: &Usage, model: Option<&Name>, ascii: bool) -> String {
     if usage.is_zero() {
         return String::new();
@@ -224,7 +225,7 @@ pub(crate) fn spent(usage: &Usage, model: Option<&Name>, ascii: bool) -> String 
     format!("{prompt}{output}{price}").trim_start().to_owned()
 }
 
-/// A sub-agent: what it did and what that cost: `14 calls · $0.09`.
+/// Work and cost of a sub-agent: `14 calls · $0.09`.
 pub(crate) fn lane(
     lane: &LaneFacts,
     transcript: &Transcript,
@@ -240,7 +241,7 @@ pub(crate) fn lane(
     joined([Some(work), cost(&figures.cost())], ascii)
 }
 
-/// How many messages are among entries.
+/// The number of messages among entries.
 fn messages(ids: &mut dyn Iterator<Item = &EntryId>, transcript: &Transcript) -> String {
     match ids
         .filter_map(|id| transcript.get(*id))
@@ -252,7 +253,7 @@ fn messages(ids: &mut dyn Iterator<Item = &EntryId>, transcript: &Transcript) ->
     }
 }
 
-/// What a sub-agent did last, at most so many things, the newest at the end.
+/// The last actions of a sub-agent, at most `most`, the newest last.
 pub(crate) fn last_signs(lane: &LaneFacts, transcript: &Transcript, most: usize) -> Vec<String> {
     let flags = lane
         .entries
@@ -264,7 +265,7 @@ pub(crate) fn last_signs(lane: &LaneFacts, transcript: &Transcript, most: usize)
     flags
 }
 
-/// Why a session left a branch.
+/// Why a branch was abandoned.
 pub(crate) fn why(why: Why) -> &'static str {
     match why {
         Why::Prompt => "another prompt took its place",
@@ -273,7 +274,7 @@ pub(crate) fn why(why: Why) -> &'static str {
     }
 }
 
-/// A branch, for what is abandoned of it: `branch 2: 14 entries, 3 turns, $0.31, left at 10:41`.
+/// The abandoned part of a branch: `branch 2: 14 entries, 3 turns, $0.31, left at 10:41`.
 pub(crate) fn branch(branch: &Branch, transcript: &Transcript) -> String {
     let abandoned = &transcript.branches().abandoned;
     let ids = || branch.entries.iter().filter(|id| abandoned.contains(*id));
@@ -300,7 +301,8 @@ pub(crate) fn branch(branch: &Branch, transcript: &Transcript) -> String {
     format!("branch {}: {}", branch.number, parts.join(", "))
 }
 
-/// The end of work in the background as a row tells it; `is_by_intent`: the call is called by what it is for, where it says so.
+/// The row for the end of background work; `is_by_intent`: uses the call's description of its
+/// purpose, if it has one.
 pub(crate) fn end(report: &Report<'_>, root: Option<&str>, is_by_intent: bool) -> EndLine {
     let call = report.call;
     let about = call.intent().filter(|_| is_by_intent);
@@ -323,7 +325,7 @@ pub(crate) fn end(report: &Report<'_>, root: Option<&str>, is_by_intent: bool) -
     ];
     EndLine {
         tool: without_sgr(&call.name).to_lowercase(),
-        // Arguments say little without the row of their call.
+        // Raw arguments say little without the row of their call.
         about: about
             .lines()
             .next()
@@ -365,7 +367,8 @@ fn last_sign(transcript: &Transcript, entry: &Entry) -> Option<String> {
     })
 }
 
-/// The beginning of what a model said, without the marks that make it strong or a heading: among figures they are noise.
+/// The beginning of a message without Markdown for bold text and headings, which is noise among
+/// figures.
 fn unmarked(stub: &str) -> String {
     let text = stub.trim_start_matches('#');
     let text = if text.starts_with(' ') {
@@ -376,7 +379,7 @@ fn unmarked(stub: &str) -> String {
     text.replace("**", "")
 }
 
-/// Facts in a row: `14 calls · $0.09`.
+/// Joins facts on one line: `14 calls · $0.09`.
 pub(crate) fn joined(parts: impl IntoIterator<Item = Option<String>>, ascii: bool) -> String {
     let parts: Vec<String> = parts
         .into_iter()
@@ -386,7 +389,7 @@ pub(crate) fn joined(parts: impl IntoIterator<Item = Option<String>>, ascii: boo
     parts.join(if ascii { " - " } else { " · " })
 }
 
-/// What an entry is called: the beginning of its text.
+/// The title of an entry: the beginning of its text.
 pub(crate) fn title_of(entry: &Entry) -> Text {
     let text = entry.blocks.iter().find_map(|block| match &block.kind {
         BlockKind::Text(body) if !body.stub.is_blank() => Some(body.stub.clone()),
@@ -395,12 +398,12 @@ pub(crate) fn title_of(entry: &Entry) -> Text {
     text.unwrap_or_else(|| Text::from("(no text)"))
 }
 
-/// The block that stands for a prompt: its first text, or its first block.
+/// Whether a block represents its entry: the first text, or the first block.
 pub(crate) fn is_headline(entry: &Entry, place: usize) -> bool {
     headline(entry) == place
 }
 
-/// The block by which an entry is known: its first text.
+/// The index of the block that represents an entry: the first text, or the first block.
 pub(crate) fn headline(entry: &Entry) -> usize {
     let text = entry
         .blocks
@@ -437,7 +440,7 @@ mod tests {
         }
     }
 
-    /// Two programs write one file: each goes on from what the other one left.
+    /// Two processes append to one file: each continues from its own last entry.
     #[test]
     fn what_a_branch_says_is_of_what_is_left_of_it() {
         let mut transcript = Transcript::new();

@@ -1,6 +1,6 @@
-//! The plan that an agent had before it wrote the next one, and the step of it that was in work when it made a call.
+//! The plan that precedes a plan, and the step of a plan that was in progress at a call.
 //!
-//! Invariant: goes back from the plan, and no further than `FARTHEST` entries.
+//! Invariant: searches backwards, at most `FARTHEST` entries.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use crate::model::entry::{Block, BlockKind, Entry, EntryId, Role};
 use crate::model::tool::{ToolCall, ToolKind};
 use crate::model::transcript::Transcript;
 
-/// Entries that are looked at.
+/// Limit of entries that are searched.
 const FARTHEST: usize = 20_000;
 
-/// The call that wrote a plan, if a block is one.
+/// The call of a block, if it writes a plan.
 fn plan_of(block: &Block) -> Option<&ToolCall> {
     match &block.kind {
         BlockKind::Call(call) if call.kind == ToolKind::Plan => Some(call),
@@ -21,7 +21,7 @@ fn plan_of(block: &Block) -> Option<&ToolCall> {
     }
 }
 
-/// The entries of an entry's lane before it, the nearest one first.
+/// The entries before an entry in its lane, the nearest first.
 fn before<'t>(
     transcript: &'t Transcript,
     id: EntryId,
@@ -45,19 +45,19 @@ fn before<'t>(
     known.filter(|(_, other)| other.lane == entry.lane)
 }
 
-/// The step that was in work when a call was made.
+/// The step in progress at a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step<'a> {
-    /// Where the plan was written.
+    /// Position of the plan.
     pub(crate) written: Place,
-    /// What is done, in the agent's words.
+    /// Description of the step by the agent.
     pub(crate) words: &'a str,
-    /// How many of how many steps were done: `2/5`.
+    /// Number of completed steps out of all: `2/5`.
     pub(crate) done: &'a str,
 }
 
-/// The step that the plan says is in work at a call: by the last plan of its lane, if nobody has asked for anything
-/// since. The agent says so of the time, not of the call: where the call says itself what it is for, that counts.
+/// The step in progress at a call, by the last plan of its lane since the last prompt. It describes
+/// the time rather than the call, so a description of the call itself takes precedence.
 pub(crate) fn step_at(transcript: &Transcript, place: Place) -> Option<Step<'_>> {
     let entry = transcript.get(place.entry)?;
     entry
@@ -99,8 +99,8 @@ pub(crate) fn step_at(transcript: &Transcript, place: Place) -> Option<Step<'_>>
     })
 }
 
-/// The inputs of the earlier plans of an entry's lane that the plans in some of its blocks took the place of: by
-/// the place of the block, with the entry that holds each.
+/// For plans in a range of an entry's blocks, the inputs of the plans before them in its lane: each
+/// with the index of the block, and the entry of the earlier plan.
 pub(crate) fn earlier(
     transcript: &Transcript,
     id: EntryId,

@@ -1,5 +1,6 @@
-//! The order in which a transcript is read: that of its file; and lanes with files of their own, which no call in the
-//! transcript started, where they stand in time. Without that all of them would stand behind the last answer.
+//! The reading order of a transcript: that of its file, except for lanes with files of their own
+//! that no call in the transcript started. These are inserted by time, because otherwise all of
+//! them would follow the last answer.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,16 +11,16 @@ use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
-/// Lanes that do not stand where they were read.
+/// Lanes that are moved in the reading order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Displaced {
     lanes: HashSet<Name>,
-    /// By the entry of the main lane that they stand behind; none for those before all of it.
+    /// By the entry of the main lane that they follow; `None` for those before all of it.
     behind: HashMap<Option<EntryId>, Vec<Name>>,
 }
 
 impl Displaced {
-    /// Those of a transcript, of lanes that do not stand under the calls that started them.
+    /// The moved lanes of a transcript, among those that are not shown under their calls.
     pub(crate) fn of(transcript: &Transcript, is_attached: impl Fn(&LaneFacts) -> bool) -> Self {
         let mut displaced = Self::default();
         let mut main: Option<Vec<EntryId>> = None;
@@ -47,19 +48,19 @@ impl Displaced {
         displaced
     }
 
-    /// Whether a lane is one of them.
+    /// Whether a lane is moved.
     pub(crate) fn holds(&self, lane: &Name) -> bool {
         self.lanes.contains(lane)
     }
 
-    /// The lanes that stand behind an entry; those before all others without one.
+    /// The lanes that follow an entry; for `None` those before all entries.
     pub(crate) fn behind(&self, id: Option<EntryId>) -> &[Name] {
         self.behind.get(&id).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
-/// The lane of a helper that an entry is the head of. A helper serves the session and no call started it, so its head
-/// stands for all of it while it is folded.
+/// The helper lane whose first shown entry this is. A helper serves the session and no call started
+/// it, so this entry represents the lane while it is folded.
 pub(crate) fn helper_headed_by(transcript: &Transcript, id: EntryId) -> Option<&LaneFacts> {
     let lane = transcript
         .lane(transcript.lane_at(id)?)
@@ -77,10 +78,10 @@ pub(crate) fn helper_headed_by(transcript: &Transcript, id: EntryId) -> Option<&
     (head == Some(&id) && transcript.caller(lane).is_none()).then_some(lane)
 }
 
-/// Fewer traces have a row each.
+/// Minimum number of traces that are joined into one row.
 pub(crate) const LEAST_TRACES: usize = 2;
 
-/// What a trace is called: those of one name and lane that stand one below the other are one row, with their number.
+/// The name of a trace: successive traces of one name and lane are one row, with their number.
 pub(crate) fn trace_of(entry: &Entry) -> Option<&Text> {
     let is_said = |block: &&Block| !matches!(&block.kind, BlockKind::Text(body) if body.bytes == 0);
     let mut blocks = entry.blocks.iter().filter(is_said);
@@ -90,7 +91,8 @@ pub(crate) fn trace_of(entry: &Entry) -> Option<&Text> {
     }
 }
 
-/// Whether something stands between the rows of two entries, or they are of several branches.
+/// Whether there is another line between the rows of two entries, or they are on different
+/// branches.
 pub(crate) fn has_line_between(transcript: &Transcript, above: EntryId, below: EntryId) -> bool {
     transcript.branches().headed_by(below).is_some()
         || helper_headed_by(transcript, below).is_some()
@@ -98,7 +100,7 @@ pub(crate) fn has_line_between(transcript: &Transcript, above: EntryId, below: E
             != transcript.branches().of(below).map(|branch| branch.number)
 }
 
-/// The runs of traces among entries that stand one below the other.
+/// The runs of equal traces among successive entries.
 pub(crate) fn runs_of_traces(transcript: &Transcript, order: &[EntryId]) -> Vec<Vec<EntryId>> {
     let goes_on = |above: &EntryId, below: &EntryId| {
         let (Some(one), Some(other)) = (transcript.get(*above), transcript.get(*below)) else {
@@ -128,7 +130,7 @@ fn began_elsewhere(transcript: &Transcript, lane: &LaneFacts) -> Option<Timestam
     transcript.lane_began(lane).filter(|_| own != of_main)
 }
 
-/// All entries in the order in which they are read.
+/// All entries in reading order.
 pub(crate) fn order(transcript: &Transcript) -> Vec<EntryId> {
     let displaced = Displaced::of(transcript, |lane| transcript.caller(lane).is_some());
     if displaced.lanes.is_empty() {

@@ -1,10 +1,10 @@
-//! Shell commands, as far as their plain words show what they do.
+//! Parses shell commands, as far as their literal words show what they do.
 
 use crate::model::text::is_listed;
 
-/// Words that stand before a command and do not change what it is.
+/// Words before a command that do not change which program runs.
 const BEFORE: &str = "sudo time env command exec then do ! (";
-/// Programs that run the command behind them, with the words that belong to them.
+/// Programs that run the command after them, with their own arguments.
 const RUNNERS: [&[&str]; 9] = [
     &["npx"],
     &["bunx"],
@@ -16,7 +16,7 @@ const RUNNERS: [&[&str]; 9] = [
     &["python3", "-m"],
     &["rtk"],
 ];
-/// Programs, and what they are told to do that changes something.
+/// Programs, and subcommands of theirs that change something.
 const CHANGES: [(&str, &str); 7] = [
     (
         "git",
@@ -35,15 +35,15 @@ const CHANGES: [(&str, &str); 7] = [
     ("terraform tofu", "apply destroy"),
     ("systemctl", "start stop restart enable disable"),
 ];
-/// Programs that are told to `test` by their first word …
+/// Programs with a subcommand `test`.
 const TEST_BY_NAME: &str = "go dotnet mix deno swift zig mvn gradle gradlew flutter playwright";
-/// … or run a task whose name begins so, …
+/// Programs that run a task whose name begins with `test`.
 const TEST_BY_TASK: &str = "make just mise task rake hatch pdm nx turbo bazel";
-/// … or do nothing else.
+/// Test runners.
 const TEST: &str =
     "pytest py.test unittest jest vitest mocha ctest rspec phpunit tox nox bats busted";
 
-/// What a simple command does, if it is one of those that a reader asks for.
+/// What a simple command does, if it is relevant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Does {
     /// Runs tests.
@@ -56,32 +56,33 @@ pub(crate) enum Does {
     Change,
 }
 
-/// What stands before a simple command, and so decides whether it runs.
+/// The operator before a simple command, which determines whether it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Join {
-    /// Nothing, `;`, `&` or the end of a line: it runs.
+    /// None, `;`, `&` or the end of a line: it runs.
     Then,
-    /// `&&`: it runs if what stands before it went well.
+    /// `&&`: it runs if the one before succeeded.
     And,
-    /// `||`: it runs if that failed.
+    /// `||`: it runs if the one before failed.
     Or,
-    /// `|`: it reads what that writes.
+    /// `|`: it reads the output of the one before.
     Pipe,
 }
 
-/// A simple command with what stands before it.
+/// A simple command with the operator before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SimpleCommand<'a> {
     pub(crate) text: &'a str,
     pub(crate) join: Join,
 }
 
-/// The simple commands of a command, in their order. What is quoted stays in one piece, and here-documents are text.
+/// Splits a command into simple commands. Quoted text is not split, and here-documents are text.
 pub(crate) fn simple_commands(command: &str) -> Vec<&str> {
     steps(command).into_iter().map(|step| step.text).collect()
 }
 
-/// The simple commands of a command with what joins them; of `sh -c "…"` those within.
+/// Splits a command into simple commands with their operators; `sh -c "…"` is replaced by its own
+/// commands.
 pub(crate) fn steps_within(command: &str) -> Vec<SimpleCommand<'_>> {
     steps(command).into_iter().flat_map(within).collect()
 }
@@ -133,11 +134,11 @@ fn steps(command: &str) -> Vec<SimpleCommand<'_>> {
             }
             (None, '\'' | '"') => quote = Some(c),
             (Some(open), _) if open == c => quote = None,
-            // `2>&1` and `&>` send output elsewhere and end nothing.
+            // `2>&1` and `&>` are redirections.
             (None, '&') if last == '>' || rest.starts_with('>') => {}
             (None, '\n' | ';' | '|' | '&') => {
                 let text = command.get(start..at).unwrap_or_default();
-                // Two signs are one: between them is nothing.
+                // The second character of `&&` or `||`.
                 let is_second = text.is_empty() && last == c && matches!(c, '&' | '|');
                 steps.push(SimpleCommand { text, join });
                 join = match c {
@@ -165,7 +166,7 @@ fn steps(command: &str) -> Vec<SimpleCommand<'_>> {
     steps
 }
 
-/// The word that ends a here-document which begins with what stands behind `<<`.
+/// The delimiter of a here-document, from the text after `<<`.
 fn here_document_end(rest: &str) -> Option<&str> {
     let word = rest.trim_start_matches(['-', ' ', '\'', '"', '\\']);
     let end = word
@@ -174,7 +175,7 @@ fn here_document_end(rest: &str) -> Option<&str> {
     word.get(..end).filter(|word| !word.is_empty())
 }
 
-/// Bytes up to the line behind a here-document's end.
+/// Length in bytes of a here-document, including its last line.
 fn here_document(text: &str, end: &str) -> usize {
     let mut length = 0;
     for line in text.split_inclusive('\n') {
@@ -186,7 +187,8 @@ fn here_document(text: &str, end: &str) -> usize {
     length
 }
 
-/// The command that a shell is given as one word: `bash -lc "make test"`, `nix-shell --run 'pytest -q'`.
+/// The command that a shell is given as one argument: `bash -lc "make test"`, `nix-shell --run
+/// 'pytest -q'`.
 fn given_to_a_shell(simple: &str) -> Option<&str> {
     let name = simple.split_whitespace().next()?;
     let options: &[&str] = match name.rsplit('/').next()? {
@@ -207,7 +209,7 @@ fn given_to_a_shell(simple: &str) -> Option<&str> {
     inner.get(..inner.rfind(quote)?)
 }
 
-/// The program that a simple command runs, and what is given to it.
+/// The program that a simple command runs, and its arguments.
 fn program(simple: &str) -> Option<(&str, Vec<&str>)> {
     let is_setting = |word: &str| {
         let name = word.split_once('=').map(|(name, _)| name);
@@ -235,7 +237,7 @@ fn program(simple: &str) -> Option<(&str, Vec<&str>)> {
     Some((name.rsplit('/').next().unwrap_or(name), rest.to_vec()))
 }
 
-/// A simple command without the words of the shell around it: `do cp a b` copies.
+/// A simple command without shell keywords: `do cp a b` is `cp a b`.
 pub(crate) fn bare(simple: &str) -> &str {
     let mut simple = simple.trim();
     while let Some((first, rest)) = simple.split_once(char::is_whitespace)
@@ -246,7 +248,7 @@ pub(crate) fn bare(simple: &str) -> &str {
     simple
 }
 
-/// Whether a step may not have run, though all went well.
+/// Whether a step may not have run, although the whole command succeeded.
 pub(crate) fn is_conditional(step: &SimpleCommand<'_>) -> bool {
     let first = step.text.split_whitespace().next();
     step.join == Join::Or || matches!(first, Some("then" | "else" | "elif"))
@@ -256,7 +258,7 @@ pub(crate) fn is_conditional(step: &SimpleCommand<'_>) -> bool {
 pub(crate) fn does(simple: &str) -> Option<Does> {
     let (name, rest) = program(simple)?;
     let rest = rest.as_slice();
-    // Options before the word that says what is to be done.
+    // Options may precede the subcommand.
     let mut plain = plain_words(name, rest).into_iter();
     let first = if name == "git" {
         git_command(rest)
@@ -286,7 +288,7 @@ pub(crate) fn does(simple: &str) -> Option<Does> {
     changes.then_some(Does::Change)
 }
 
-/// Words that are no options, nor the values of those that say where something is to be done.
+/// Arguments without options, and without the values of options that select a directory or package.
 fn plain_words<'a>(name: &str, rest: &[&'a str]) -> Vec<&'a str> {
     let valued = match name {
         "npm" | "pnpm" | "yarn" | "bun" => "--filter -F --prefix -C --dir --cwd -w --workspace",
@@ -306,7 +308,7 @@ fn plain_words<'a>(name: &str, rest: &[&'a str]) -> Vec<&'a str> {
     plain
 }
 
-/// The word that says what git is to do: before it, some options have values of their own.
+/// The subcommand of git, whose options before it may have values.
 fn git_command<'a>(rest: &[&'a str]) -> Option<&'a str> {
     let mut words = rest.iter().copied();
     while let Some(word) = words.next() {
@@ -320,7 +322,7 @@ fn git_command<'a>(rest: &[&'a str]) -> Option<&'a str> {
 }
 
 fn is_test(name: &str, first: &str, second: &str, rest: &[&str]) -> bool {
-    // Lists what there is, and says how it is used.
+    // Lists tests or prints help.
     if rest
         .iter()
         .any(|word| is_listed(word, "--help --version --collect-only --no-run --list"))
@@ -345,18 +347,18 @@ fn is_test(name: &str, first: &str, second: &str, rest: &[&str]) -> bool {
     }
 }
 
-/// How a step of a command ended, by how all of it did.
+/// Whether a step succeeded, given whether the whole command did; `None` if that does not follow.
 pub(crate) fn end_of(steps: &[SimpleCommand<'_>], number: usize, is_well: bool) -> Option<bool> {
     let behind = steps.get(number + 1..)?;
     if is_well {
-        // What `&&` joins went well, all of it.
+        // If all following steps are joined by `&&`, all succeeded.
         return behind
             .iter()
             .all(|step| step.join == Join::And)
             .then_some(true);
     }
     let mut before = steps.get(..=number)?.iter().rev();
-    // What failed may be something that stands before it, so that it never ran.
+    // An earlier step may have failed instead, so that this one did not run.
     let is_first = loop {
         match before.next() {
             Some(SimpleCommand {
@@ -379,13 +381,13 @@ pub(crate) fn end_of(steps: &[SimpleCommand<'_>], number: usize, is_well: bool) 
     (behind.is_empty() && is_first).then_some(false)
 }
 
-/// Whether a command only prepares for what follows.
+/// Whether a command only prepares for the next ones.
 fn prepares(simple: &str) -> bool {
     let first = simple.split_whitespace().next();
     first.is_some_and(|first| is_listed(first, "cd pushd export set echo sleep"))
 }
 
-/// Scripts that are called for the tests they run.
+/// Whether a script is named like one that runs tests.
 fn is_test_script(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));

@@ -1,4 +1,4 @@
-//! Fates of sub-agents by their calls and by their own ends.
+//! Outcomes of sub-agents by their calls and by their own ends.
 
 use super::{Fate, fate};
 use crate::model::edit::{Batch, MetaEdit};
@@ -38,7 +38,7 @@ fn result(verdict: Verdict, at: i64) -> ToolState {
     })
 }
 
-/// A session with a sub-agent whose entries are at these times, the last one with these blocks.
+/// A session with a sub-agent whose entries have these timestamps, the last one with these blocks.
 fn session(times: &[i64], stop: Stop, last: Vec<Block>) -> Transcript {
     let mut batch = Batch::default();
     batch.meta(MetaEdit::Lane {

@@ -1,4 +1,4 @@
-//! Each condition with what rings it and what must not.
+//! Each condition with a case that fires it and one that must not.
 
 use super::{Alarm, Rung, Status};
 use crate::analysis::activity::{Activity, Wish};
@@ -16,7 +16,7 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 use crate::model::transcript::Transcript;
 
-/// A session with everything else that an alarm looks at.
+/// A session with all other inputs of an alarm.
 struct Session {
     transcript: Transcript,
     loops: Memo<Loops>,

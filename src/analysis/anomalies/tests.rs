@@ -30,7 +30,7 @@ fn record(out: &mut Batch, line: u32) {
     });
 }
 
-/// What, how often, and in which line first.
+/// Description, count, and the line of the first record.
 fn seen(anomalies: &[Anomaly]) -> Vec<(&str, u64, u32)> {
     anomalies
         .iter()

@@ -1,6 +1,7 @@
-//! Facts of entries: rows of a fixed size, in pages of so many entries.
+//! Facts of entries: rows of a fixed size, in pages of a fixed number of entries.
 //!
-//! Pages are filled once and rarely change, so a copy of all facts shares them, and none takes more room than it needs.
+//! Pages are filled once and rarely change, so clones of all facts share them, and full pages have
+//! no spare capacity.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,34 +10,34 @@ use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 
-/// Entries of a page.
+/// Entries per page.
 const PAGE: usize = 128;
 
-/// Rows by the ids of their entries.
+/// Rows by entry id.
 #[derive(Clone, Debug)]
 pub struct Facts<R> {
     pages: Vec<Arc<Page<R>>>,
-    /// Entries that were read.
+    /// Number of entries added.
     len: usize,
     names: Arc<Names>,
 }
 
-/// The rows of some entries.
+/// The rows of the entries of a page.
 #[derive(Clone, Debug)]
 struct Page<R> {
     rows: Vec<R>,
-    /// Where the rows of each entry end.
+    /// End index of the rows of each entry.
     ends: Vec<u32>,
 }
 
-/// Names and paths by numbers.
+/// Interned names and paths.
 #[derive(Clone, Debug, Default)]
 struct Names {
     list: Vec<Name>,
     numbers: HashMap<Name, u32>,
 }
 
-/// Takes the rows of an entry.
+/// Collects the rows of an entry.
 #[derive(Debug)]
 pub struct Out<'n, R> {
     rows: Vec<R>,
@@ -53,7 +54,7 @@ impl<R> Default for Facts<R> {
     }
 }
 
-/// Whether each entry has the same rows, whether it was read or has none.
+/// Compares the rows of each entry; an entry that was not added has none.
 impl<R: PartialEq> PartialEq for Facts<R> {
     fn eq(&self, other: &Self) -> bool {
         let pages = self.pages.len().max(other.pages.len());
@@ -73,17 +74,17 @@ impl<R> Out<'_, R> {
         self.rows.push(row);
     }
 
-    /// The row that was added last, to be changed.
+    /// The row that was added last.
     pub(crate) fn last_mut(&mut self) -> Option<&mut R> {
         self.rows.last_mut()
     }
 
-    /// The number of a name or a path, the same for the same one.
+    /// The number of a name or a path, equal for equal names.
     pub(crate) fn number(&mut self, name: &str) -> u32 {
         if let Some(number) = self.names.numbers.get(name) {
             return *number;
         }
-        // What is not safe to show is known by what stands for it.
+        // Looks up the cleaned name, which may be interned already.
         let (name, number) = (
             Name::from(name),
             u32::try_from(self.names.list.len()).unwrap_or(u32::MAX),
@@ -114,12 +115,12 @@ impl<R> Page<R> {
 }
 
 impl<R: Clone + PartialEq> Facts<R> {
-    /// How many entries were read.
+    /// The number of entries added.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// Reads the next entry. Says whether it has any rows.
+    /// Adds the next entry. Returns whether it has rows.
     pub(super) fn add(&mut self, read: impl FnOnce(&[R], &mut Out<'_, R>)) -> bool {
         let mut out = Out {
             rows: Vec::new(),
@@ -147,7 +148,8 @@ impl<R: Clone + PartialEq> Facts<R> {
         has_rows
     }
 
-    /// Reads an entry again, if it was read. Says whether its rows are others now.
+    /// Extracts the rows of an entry again, if it was added before. Returns whether they have
+    /// changed.
     pub(super) fn change(&mut self, id: EntryId, read: impl FnOnce(&[R], &mut Out<'_, R>)) -> bool {
         let (at, Some(page)) = (id.index() % PAGE, self.pages.get_mut(id.index() / PAGE)) else {
             return false;
@@ -177,7 +179,7 @@ impl<R: Clone + PartialEq> Facts<R> {
 }
 
 impl<R> Facts<R> {
-    /// The rows of an entry; none if it was not read yet.
+    /// The rows of an entry; empty if it was not added yet.
     pub(crate) fn get(&self, id: EntryId) -> &[R] {
         self.pages
             .get(id.index() / PAGE)
@@ -185,7 +187,7 @@ impl<R> Facts<R> {
             .unwrap_or_default()
     }
 
-    /// The rows of entries in the order of the session, each with the place of its entry.
+    /// The rows of entries in the order of the session, each with the position of the entry.
     pub(crate) fn in_order(
         &self,
         transcript: &Transcript,
@@ -196,7 +198,7 @@ impl<R> Facts<R> {
             .map(|(place, id)| (place, *id, self.get(*id)))
     }
 
-    /// The name of a number.
+    /// The name with a number.
     pub(crate) fn name(&self, number: u32) -> Name {
         self.names.of(number).cloned().unwrap_or_default()
     }

@@ -6,17 +6,16 @@ use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 
-/// The entries of each lane.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Lanes {
     /// In the order of their first entries.
     list: Vec<Vec<EntryId>>,
-    /// The number of the lane by id, if there are several.
+    /// Lane number by entry id, if there are several lanes.
     numbers: Vec<u32>,
 }
 
 impl Lanes {
-    /// Of these entries, which stand in the order of the session.
+    /// Distributes entries, which are in the order of the session.
     pub(crate) fn of(transcript: &Transcript, ids: impl Iterator<Item = EntryId>) -> Self {
         let mut lanes = Self::default();
         let mut known: HashMap<Option<&Name>, usize> = HashMap::new();
@@ -46,12 +45,12 @@ impl Lanes {
         lanes
     }
 
-    /// All lanes, by their numbers.
+    /// All lanes, by number.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[EntryId]> {
         self.list.iter().map(Vec::as_slice)
     }
 
-    /// The number of the lane of an entry, and its place there.
+    /// The number of an entry's lane, and its index there.
     pub(crate) fn place_of(&self, id: EntryId) -> Option<(usize, usize)> {
         let number = self
             .numbers
@@ -60,7 +59,7 @@ impl Lanes {
         Some((number, self.list.get(number)?.binary_search(&id).ok()?))
     }
 
-    /// Entries of the same lane behind one.
+    /// The following entries of the same lane.
     pub(crate) fn behind(&self, id: EntryId) -> &[EntryId] {
         let found = self.place_of(id);
         found

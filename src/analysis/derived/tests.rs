@@ -1,4 +1,4 @@
-//! When facts are read, and when a value is computed.
+//! When facts are extracted, and when a value is computed.
 
 use super::{Derived, Facts, Generation, Memo, Out};
 use crate::model::edit::{Batch, Edit, Mode};
@@ -10,7 +10,7 @@ use crate::model::transcript::Transcript;
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Texts(Vec<String>);
 
-/// The text of an entry, and how often it was read.
+/// The text of an entry, and how often it was extracted.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Read {
     text: String,
@@ -46,7 +46,7 @@ impl Derived for Texts {
     }
 }
 
-/// How many texts there are, and what that was computed from.
+/// The number of texts, and of the entries that it was computed from.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Count(usize);
 
@@ -156,7 +156,7 @@ fn a_value_follows_the_one_that_it_reads() {
     fixture.texts.follow(&fixture.transcript, 9);
     count.follow_with(&fixture.transcript, &fixture.texts, 9);
     assert_eq!((*count).clone(), Count(1));
-    // It hears nothing of the session itself here.
+    // Without a notification that the session has changed.
     fixture.apply(Mode::Append, |out| out.push(Edit::Retire(Text::from("a"))));
     fixture.texts.follow(&fixture.transcript, 9);
     count.follow_with(&fixture.transcript, &fixture.texts, 9);
