@@ -1,10 +1,10 @@
-//! Lenient access to JSON: values that borrow from the record, members that may be missing or of another type, and repair
-//! of damage.
+//! Lenient access to JSON: values that borrow from the record, members that may be missing or of
+//! another type, and repair of damaged text.
 //!
-//! serde_json parses; [`reader`] builds the tree of values. While a large file is read, a second thread parses the lines
-//! of each chunk ahead of the decoder.
+//! serde_json parses; [`reader`] builds the tree of values. While a large file is read, a second
+//! thread parses the lines of each chunk ahead of the decoder.
 //!
-//! Invariant: no input makes it recurse deeper than `MAX_DEPTH`; deeper values stay source text.
+//! Invariant: no input causes recursion deeper than `MAX_DEPTH`; deeper values stay source text.
 
 mod damage;
 pub(crate) mod masked;
@@ -24,11 +24,11 @@ use crate::model::timestamp::Timestamp;
 pub(crate) use damage::Damage;
 pub(crate) use reader::read_without;
 
-/// Values nested deeper than this are kept as source text.
+/// The nesting depth from which on values stay source text.
 const MAX_DEPTH: u8 = 96;
 
-/// A value in a tree takes sixty bytes: arrays and objects with more values than this, of fewer
-/// than `SHORT` bytes each, are kept as source text.
+/// Arrays and objects with more than `MANY` values of fewer than `SHORT` bytes each stay source
+/// text, since a value in a tree takes sixty bytes.
 const MANY: usize = 1 << 12;
 const SHORT: usize = 12;
 
@@ -47,7 +47,7 @@ pub enum Json<'a> {
     Str(Cow<'a, str>),
     /// An array.
     Array(Vec<Self>),
-    /// An object. Of repeated keys the last one counts.
+    /// An object. If a key is repeated, the last one counts.
     Object(Vec<(Cow<'a, str>, Self)>),
     /// The source text of a value that is nested too deeply, or contains too many values.
     Deep(Cow<'a, str>),
@@ -57,7 +57,7 @@ pub enum Json<'a> {
 static NULL: Json<'static> = Json::Null;
 
 impl<'a> Json<'a> {
-    /// The member of an object; `Null` if there is none or this is no object.
+    /// The member with this name; `Null` if it is missing or this is not an object.
     pub fn get(&self, name: &str) -> &Self {
         match self {
             Self::Object(members) => members
@@ -69,13 +69,13 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The member at a path of keys.
+    /// The member at a path of names.
     pub(crate) fn at(&self, path: &[&str]) -> &Self {
         path.iter().fold(self, |value, name| value.get(name))
     }
 
-    /// Reads the first member with one of these names for which `read` succeeds: agents rename
-    /// members.
+    /// The result of `read` for the first of these members for which it succeeds, since agents
+    /// rename members.
     pub(crate) fn first<'s, T>(
         &'s self,
         names: &[&str],
@@ -97,7 +97,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Whether it is this string.
+    /// Whether this is a string that equals `text`.
     pub(crate) fn is(&self, text: &str) -> bool {
         self.str() == Some(text)
     }
@@ -127,7 +127,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The number as a count: negative ones are 0, fractions are truncated.
+    /// The number as a count: negative numbers are 0, fractions are truncated.
     pub(crate) fn count(&self) -> Option<u64> {
         #[expect(
             clippy::cast_possible_truncation,
@@ -146,7 +146,6 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Whether it is `true`.
     pub(crate) fn is_true(&self) -> bool {
         matches!(self, Self::Bool(true))
     }
@@ -191,7 +190,7 @@ impl<'a> Json<'a> {
         self.filled().map(Text::clean)
     }
 
-    /// The content blocks: an array, or a bare string or object as the only block.
+    /// The content blocks: the items of an array, or a plain string or object as the only block.
     pub(crate) fn blocks(&self) -> &[Self] {
         match self {
             Self::Array(items) => items,
@@ -349,8 +348,8 @@ impl<'a> Json<'a> {
     }
 }
 
-/// Compares the last bytes first: most keys of the same length differ there, and this is cheaper
-/// than a call to compare them.
+/// Compares the last bytes first: they differ in most keys of the same length, and this is cheaper
+/// than a call to compare the keys.
 fn is_named(key: &str, name: &str) -> bool {
     key.len() == name.len() && key.as_bytes().last() == name.as_bytes().last() && key == name
 }
@@ -370,7 +369,7 @@ pub fn read(text: &str) -> Option<Json<'_>> {
     read_without(text, &[])
 }
 
-/// As [`read`], with the reason of a failure.
+/// As [`read`], with the reason for a failure.
 pub fn parse(text: &str) -> Result<Json<'_>, Damage> {
     read(text).ok_or_else(|| {
         damage::find(text).unwrap_or_else(|| Damage {

@@ -1,4 +1,4 @@
-//! The messages of a sample.
+//! Decodes the messages of a sample.
 
 use std::borrow::Cow;
 
@@ -43,7 +43,7 @@ pub(super) fn message(
         }
     };
     let key = Text::clean(&format!("{}:{number}", sample.place));
-    // Only answers have times; the input of the model existed when the sample began.
+    // Only answers have times; the first message existed when the sample began.
     let at = known.began.or_else(|| started.filter(|_| number == 0));
     let mut entry = out.new_entry(key.clone(), role, at);
     entry.marks.prompt = role == Role::User;
@@ -109,7 +109,7 @@ fn block(part: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) -> Option<Block>
     Some(Block::new(Piece(0), kind))
 }
 
-/// The key of a call: the ids of some models are names of functions, which a sample has more than once.
+/// The key of a call. Some models use names of functions as ids, which a sample has several times.
 fn call_key(id: &str, nth: usize, sample: &Sample<'_>) -> Text {
     let name = &sample.name;
     Text::clean(&if nth == 0 {
@@ -144,7 +144,7 @@ fn asked(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) -> ToolCall {
 
 fn result(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
     let id = json.get("tool_call_id").str_or_empty();
-    // The oldest call without a result.
+    // The result belongs to the oldest call without one.
     let nth = sample.answered.next(id);
     let EventFacts { began, ended, .. } = sample.known.get(&(id, nth)).copied().unwrap_or_default();
     let content = json.get("content").blocks();

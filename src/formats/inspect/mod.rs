@@ -1,8 +1,8 @@
-//! inspect-eval: logs of evaluations by Inspect AI: `.eval` archives, of which each member is a line here, and the older
-//! documents. A sample is one record with its messages, its scores and its events.
+//! inspect-eval: logs of evaluations by Inspect AI: `.eval` archives, whose members are read as
+//! lines, and the older documents. A sample is one record with its messages, scores and events.
 //!
-//! **Messages are the transcript, events have the times.** Events repeat the input of the model, which is not shown again;
-//! tokens are the sums of the sample by model.
+//! **Messages are the transcript, events have the times.** Events repeat the model's input, which
+//! is not shown again; tokens are the sums of the sample by model.
 //!
 //! Source: <https://inspect.aisi.org.uk/eval-logs.html>.
 
@@ -56,7 +56,8 @@ impl Format for Inspect {
     }
 }
 
-/// Emits the facts of an evaluation, which are recorded at its begin and at its end.
+/// Whether a value is the log of an evaluation: a whole document, or the record of its beginning or
+/// end.
 fn is_log(json: &Json<'_>) -> bool {
     let eval = json.get("eval");
     json.has("version")
@@ -89,7 +90,8 @@ impl Decoder for InspectDecoder {
         }
         if is_log(json) {
             let fate = self.header(json, input.place == Place::Header, out);
-            // A log on one line has its samples in it, and so has a document whose longest list is another one.
+            // A log on one line contains its samples, and so does a document whose longest list is
+            // another one.
             let samples = json
                 .get("samples")
                 .items()
@@ -111,7 +113,7 @@ impl Decoder for InspectDecoder {
 impl InspectDecoder {
     fn header(&mut self, json: &Json<'_>, is_document: bool, out: &mut Batch) -> Fate {
         let eval = json.get("eval");
-        // The end repeats the facts of the begin.
+        // The record of the end repeats the facts of the beginning.
         if std::mem::replace(&mut self.has_header, true) && !json.has("results") {
             return Fate::Merged;
         }
@@ -136,7 +138,7 @@ impl InspectDecoder {
         if let Some(status) = json.get("status").filled() {
             out.meta(MetaEdit::Live(Some(status == "started")));
         }
-        // The usage of all samples, for logs without samples, or whose samples have no usage.
+        // The total usage counts only if samples are missing or have no usage.
         for (model, counts) in json.at(&["stats", "model_usage"]).members() {
             let of = Text::clean(&format!("stats:{model}"));
             let usage = Box::new(Usage {
@@ -168,7 +170,7 @@ impl InspectDecoder {
     }
 }
 
-/// An error, with its stack trace.
+/// An error with its stack trace.
 fn failure(
     error: &Json<'_>,
     first: Piece,
@@ -198,7 +200,7 @@ fn value_of(json: &Json<'_>) -> String {
     json.str().map_or_else(|| json.to_source(), str::to_owned)
 }
 
-/// The results of the evaluation, a line for each.
+/// The results of the evaluation, one per line.
 fn results(json: &Json<'_>) -> String {
     let eval = json.get("eval");
     let mut lines = vec![format!("model {}", eval.get("model").str_or_empty())];

@@ -1,4 +1,5 @@
-//! What the parts of a sample refer to: long texts that are stored once, and times and tokens in its events.
+//! What the parts of a sample refer to: long texts, which are stored once, and the times and usage
+//! in its events.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -9,33 +10,32 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 
-/// The prefix of a reference to a text elsewhere in the sample.
+/// The prefix of a reference to an attachment of the sample.
 const ELSEWHERE: &str = "attachment://";
 
-/// Facts of a message or a call in the events.
+/// The facts that events record about a message or a call.
 #[derive(Clone, Copy, Default)]
 pub(super) struct EventFacts<'j> {
-    /// When it was requested.
+    /// When the answer or call began.
     pub(super) began: Option<Timestamp>,
     /// When it was complete.
     pub(super) ended: Option<Timestamp>,
-    /// The usage of the model.
     pub(super) usage: Option<&'j Json<'j>>,
 }
 
-/// The keys of a sample, and what its parts may refer to.
+/// The keys of a sample, and the data that its parts refer to.
 pub(super) struct Sample<'j> {
-    /// A prefix for ids in it: other samples have calls with the same ids.
+    /// The prefix of ids, since other samples have calls with the same ids.
     pub(super) name: String,
-    /// The prefix of the keys of its entries: its record, with its number if the record has several samples.
+    /// The prefix of entry keys: the record, with the sample's number if the record has several.
     pub(super) place: Text,
-    /// Long texts, by their names.
+    /// Long texts by name.
     pub(super) attached: Attachments<'j>,
-    /// Answers and calls by id, with the number of earlier ones with the same id.
+    /// Facts of answers and calls, by id and the number of earlier ones with the same id.
     pub(super) known: HashMap<(&'j str, usize), EventFacts<'j>>,
-    /// The calls of the sample.
+    /// The calls so far.
     pub(super) asked: IdCounts,
-    /// The calls with results.
+    /// The calls with results so far.
     pub(super) answered: IdCounts,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Sample<'j> {
 pub(super) struct IdCounts(RefCell<HashMap<String, usize>>);
 
 impl IdCounts {
-    /// Counts a use of an id; returns how often it was used before.
+    /// Counts a use of an id and returns the number of earlier uses.
     pub(super) fn next(&self, id: &str) -> usize {
         let mut uses = self.0.borrow_mut();
         let count = uses.entry(id.to_owned()).or_default();
@@ -57,7 +57,6 @@ impl IdCounts {
 pub(super) struct Attachments<'j>(&'j Json<'j>);
 
 impl<'j> Attachments<'j> {
-    /// The attachments of a sample.
     pub(super) fn of(json: &'j Json<'j>) -> Self {
         Self(json)
     }
@@ -74,8 +73,9 @@ impl<'j> Attachments<'j> {
     }
 }
 
-/// Counts of tokens. Some providers include reasoning in the output, others do not, and old versions of the program include
-/// cached tokens of some in the input: the total says which.
+/// Parses token counts. Some providers include reasoning in the output, others do not, and old
+/// versions of the program include some providers' cached tokens in the input. The total shows
+/// which applies.
 pub(super) fn usage_of(json: &Json<'_>) -> Usage {
     let count = |name: &str| json.get(name).count();
     let (input, output, thought) = (
@@ -114,7 +114,7 @@ pub(super) fn usage_of(json: &Json<'_>) -> Usage {
     }
 }
 
-/// Reads the facts of answers and calls in events, by id.
+/// Collects the facts of answers and calls from events, by id.
 pub(super) fn known<'j>(events: &'j [Json<'j>]) -> HashMap<(&'j str, usize), EventFacts<'j>> {
     let mut known = HashMap::new();
     let calls = IdCounts::default();

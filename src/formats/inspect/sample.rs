@@ -1,4 +1,4 @@
-//! One sample: input, messages and scores.
+//! Decodes one sample: input, messages and scores.
 
 use super::references::{Attachments, IdCounts, Sample, known, usage_of};
 use super::{failure, message, value_of};
@@ -10,7 +10,8 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::{Scope, Usage};
 
-/// Decodes a sample. Its keys do not depend on its position: others are inserted before it while the archive grows.
+/// Decodes a sample. Its keys do not depend on its position, since a growing archive gets other
+/// samples before it.
 pub(super) fn sample(json: &Json<'_>, out: &mut Batch) -> Fate {
     let id = json.get("id");
     let id = value_of(id);
@@ -135,8 +136,8 @@ fn end(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
     out.entry(entry);
 }
 
-/// The usage of the sample by model, including its scorers. Without sums it is that of the events. Sums have names of models
-/// with the provider, answers those that the provider returned.
+/// Emits the usage of the sample by model, including its scorers. Without sums it is the usage in
+/// the events. Sums name models with their provider, answers as the provider returned them.
 fn spend(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
     let place = &sample.place;
     let mut spent = |of: String, counts: &Json<'_>, model: Option<Text>| {

@@ -1,22 +1,23 @@
-//! Why a text is not one JSON value, in the parser's words.
+//! Finds the reason why a text is not one JSON value.
 
 use super::python::{as_wide, without_python};
 use super::reader::read_strictly;
 
-/// Why a text is not one JSON value.
+/// The reason why a text is not one JSON value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// Byte offset of the error in the text.
+    /// The byte offset of the error in the text.
     pub(crate) at: usize,
-    /// What is wrong, in the parser's words.
+    /// The parser's message.
     pub(crate) what: String,
-    /// A value was read, and more follows: the text may hold several values.
+    /// Whether a value was parsed and more text follows, so that the text may contain several
+    /// values.
     pub(crate) trailing: bool,
-    /// The text ends in the middle of a value.
+    /// Whether the text ends within a value.
     pub(crate) unfinished: bool,
 }
 
-/// What is wrong with a text; `None` if it is one JSON value.
+/// The damage of a text; `None` if it is one JSON value.
 pub(super) fn find(text: &str) -> Option<Damage> {
     let text = &*without_python(text, as_wide);
     let error = read_strictly(text, &[]).err()?;

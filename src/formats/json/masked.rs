@@ -1,6 +1,7 @@
-//! Masking of secrets in the strings of a record.
+//! Masks secrets in the strings of a record.
 //!
-//! Invariant: everything else keeps its offset; spaces behind a string fill up what its mask is shorter by.
+//! Invariant: everything else keeps its offset; a string that becomes shorter is followed by
+//! spaces.
 
 use std::borrow::Cow;
 
@@ -10,7 +11,8 @@ use super::{Json, parse, push_quoted};
 use crate::model::text::secrets::Mask;
 use crate::model::text::{text_of, without_sgr};
 
-/// The record with its secrets masked; `None` if it has none. `is_text`: it is text, even if it looks like JSON.
+/// A copy of the record with its secrets masked; `None` if it has none. `is_text`: the record is
+/// text, even if it looks like JSON.
 pub(crate) fn masked(bytes: &[u8], is_text: bool, mask: &mut Mask) -> Option<Vec<u8>> {
     if is_text || !matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'[' | b'"')) {
         return mask
@@ -46,7 +48,7 @@ pub(crate) fn masked(bytes: &[u8], is_text: bool, mask: &mut Mask) -> Option<Vec
     Some(out)
 }
 
-/// The offset of the quotation mark that ends the string which starts there.
+/// The offset of the quotation mark that ends the string whose content begins at `start`.
 fn end_of_string(bytes: &[u8], start: usize) -> usize {
     let mut at = start;
     loop {
@@ -61,7 +63,7 @@ fn end_of_string(bytes: &[u8], start: usize) -> usize {
     }
 }
 
-/// The content of a string with its secrets masked.
+/// The content of a string with its secrets masked; `None` if it has none.
 fn string(name: &[u8], content: &[u8], mask: &mut Mask) -> Option<String> {
     let name = text_of(name);
     if memchr(b'\\', content).is_none() {
@@ -71,7 +73,7 @@ fn string(name: &[u8], content: &[u8], mask: &mut Mask) -> Option<String> {
     }
     let quoted = format!("\"{}\"", text_of(content));
     let Ok(Json::Str(read)) = parse(&quoted) else {
-        // Half a character, or an escape that there is not.
+        // A lone surrogate, or an unknown escape.
         return mask.apply(&text_of(content));
     };
     let plain: Cow<'_, str> = without_sgr(&read);

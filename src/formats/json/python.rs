@@ -1,15 +1,15 @@
-//! `NaN` and infinities, which Python writes and JSON does not have.
+//! Replaces `NaN` and infinities, which Python writes although JSON does not have them.
 
 use std::borrow::Cow;
 
 const PYTHON: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
-/// An empty array as long as the word, so that all offsets stay the same.
+/// An empty array of the same length as the word, so that all offsets stay the same.
 pub(super) fn as_wide(word: &str) -> String {
     format!("[{:1$}]", "", word.len() - 2)
 }
 
-/// The text with such numbers replaced by JSON.
+/// The text with these numbers replaced by JSON.
 pub(super) fn without_python(text: &str, instead: impl Fn(&str) -> String) -> Cow<'_, str> {
     if !["NaN", "Infinity"].iter().any(|word| text.contains(word)) {
         return Cow::Borrowed(text);

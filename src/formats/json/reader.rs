@@ -1,6 +1,7 @@
-//! Builds values from serde_json's parser. Strings without escapes borrow from the text.
+//! Builds values with serde_json's parser. Strings without escapes borrow from the text.
 //!
-//! Invariant: nothing recurses deeper than `MAX_DEPTH`; deeper values stay source text, and so do those beyond `MOST`.
+//! Invariant: nothing recurses deeper than `MAX_DEPTH`; deeper values stay source text, and so does
+//! a text of more than `MOST` values.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -13,10 +14,12 @@ use serde_json::value::RawValue;
 use super::python::without_python;
 use super::{Json, MAX_DEPTH};
 
-/// The limit of values of a text: a tree of two-byte values takes twenty times the memory of its text.
+/// The maximum number of values of a text, since a tree of two-byte values takes twenty times the
+/// memory of its text.
 const MOST: usize = 1 << 20;
 
-/// Parses a text that is one JSON value. The values of `closed` members are not parsed: they stay source text.
+/// Parses a text that is one JSON value. The values of members named in `closed` are not parsed and
+/// stay source text.
 pub(crate) fn read_without<'a>(text: &'a str, closed: &'static [&'static str]) -> Option<Json<'a>> {
     read_strictly(text, closed).ok().or_else(|| {
         match without_python(text, |word| format!("\"{word}\"")) {
@@ -26,7 +29,7 @@ pub(crate) fn read_without<'a>(text: &'a str, closed: &'static [&'static str]) -
     })
 }
 
-/// As [`read_without`] for strict JSON, with the reason of a failure.
+/// As [`read_without`], for strict JSON, with the reason for a failure.
 pub(super) fn read_strictly<'a>(
     text: &'a str,
     closed: &'static [&'static str],
@@ -45,7 +48,7 @@ pub(super) fn read_strictly<'a>(
     value.and_then(|value| deserializer.end().map(|()| value))
 }
 
-/// Deserializes a value, within the limits of depth and number.
+/// Deserializes a value within the limits of depth and number of values.
 #[derive(Clone, Copy)]
 struct Seed<'c> {
     depth: u8,
@@ -122,7 +125,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Json<'de>, A::Error> {
-        // Records and blocks have about as many.
+        // Most records and blocks have about this many members.
         let mut members = Vec::with_capacity(8);
         while let Some(Key(key)) = access.next_key()? {
             let value = if self.closed.contains(&&*key) {
@@ -137,7 +140,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 }
 
-/// The value of a member that is not parsed, unless it is a scalar.
+/// The source text of a member that is not parsed. Numbers, booleans and null are parsed.
 fn as_written(source: &str) -> Option<Json<'_>> {
     match source.as_bytes() {
         [b'"', .., b'"'] => Some(Json::Str(source.get(1..source.len() - 1)?.into())),
@@ -146,6 +149,5 @@ fn as_written(source: &str) -> Option<Json<'_>> {
     }
 }
 
-/// The name of a member.
 #[derive(Deserialize)]
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);

@@ -1,7 +1,7 @@
-//! Repair of JSON text that does not parse.
+//! Repairs JSON text that does not parse.
 
-/// Repairs what agents and redaction tools break: lone surrogates, bare control characters inside strings, unknown
-/// escapes. `None` if there is nothing of the kind.
+/// Repairs the damage that agents and redaction tools cause: lone surrogates, raw control
+/// characters inside strings, unknown escapes. `None` if the text has no such damage.
 pub(crate) fn repair(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len() + 16);
     let mut rest = text.char_indices().peekable();
@@ -32,7 +32,8 @@ pub(crate) fn repair(text: &str) -> Option<String> {
     mended.then_some(out)
 }
 
-/// The escape at the start of the text in a valid form, and how many characters of the text it takes.
+/// A valid form of the escape at the beginning of a text, and the number of characters that it
+/// replaces.
 fn mend_escape(text: &str) -> (String, usize) {
     let second = text.chars().nth(1);
     match second {

@@ -1,4 +1,4 @@
-//! What the lenient reader accepts and what it repairs.
+//! Tests of what the lenient reader accepts and repairs.
 
 use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
 use serde_json::Value;
@@ -69,7 +69,7 @@ fn the_last_of_repeated_keys_counts() {
     );
 }
 
-/// Texts that are JSON, or nearly.
+/// Texts that are JSON or nearly so.
 fn nearly_json() -> impl Strategy<Value = String> {
     let bit = prop_oneof![
         Just("{"),
@@ -119,7 +119,7 @@ fn nearly_json() -> impl Strategy<Value = String> {
     prop::collection::vec(bit, 0..24).prop_map(|bits| bits.concat())
 }
 
-/// JSON whose strings have all kinds of contents.
+/// JSON with strings of many kinds.
 fn json() -> impl Strategy<Value = Value> {
     let text = prop::collection::vec(
         prop_oneof![
@@ -179,7 +179,7 @@ proptest! {
     fn what_is_taken_is_what_the_parser_takes(text in nearly_json()) {
         assert_eq!(read(&text).is_none(), super::damage::find(&text).is_some(), "{text}");
         let member = format!(r#"{{"content":{text},"usage":1}}"#);
-        // Numbers beyond all bounds and half characters are looked for only where a value is taken apart.
+        // Numbers out of range and lone surrogates are only found in values that are parsed.
         if read(&member).is_some() {
             assert!(read_without(&member, &["content"]).is_some(), "{text}");
         }
@@ -200,7 +200,7 @@ proptest! {
     }
 }
 
-/// All but ASCII written by its number.
+/// Escapes all characters except ASCII.
 fn ascii(text: &str) -> String {
     let mut out = String::new();
     for unit in text.encode_utf16() {

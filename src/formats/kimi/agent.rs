@@ -13,13 +13,12 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolState};
 use crate::model::usage::Usage;
 
-/// Characters of a title that is made from a prompt.
+/// The maximum length of a title made from a prompt, in characters.
 const TITLE_CHARS: usize = 120;
 
-/// The state of one agent.
 #[derive(Debug, Default)]
 pub(crate) struct Agent {
-    /// The lane of a sub-agent.
+    /// The lane, if this is a sub-agent.
     pub(crate) lane: Option<Name>,
     pub(crate) model: Option<Name>,
     step: Option<AgentStep>,
@@ -36,7 +35,8 @@ struct AgentStep {
 }
 
 impl AgentStep {
-    /// A step begun by this record. The rest of a broken record has a key of its own.
+    /// A step that begins with this record. Its key differs from that of the record, which the rest
+    /// of a damaged record gets.
     fn new(out: &Batch) -> Self {
         let key = Text::clean(&format!("{}:step", out.origin_key()));
         Self {
@@ -69,14 +69,14 @@ impl Agent {
         }
     }
 
-    /// An entry without blocks.
+    /// An entry without blocks, in the agent's lane.
     pub(crate) fn entry(&self, key: Key, role: Role, at: Option<Timestamp>, out: &Batch) -> Entry {
         let mut entry = out.new_entry(key, role, at);
         entry.lane.clone_from(&self.lane);
         entry
     }
 
-    /// Makes the entry of a prompt.
+    /// An entry for a prompt, without blocks. The first prompt is the title of the session.
     pub(crate) fn prompt(&mut self, words: &str, at: Option<Timestamp>, out: &mut Batch) -> Entry {
         self.step = None;
         if !self.has_prompt {
@@ -96,12 +96,12 @@ impl Agent {
 
     // === steps ===
 
-    /// Begins a request; its entry is made with the first part of the answer.
+    /// Begins a request. Its entry is made with the first part of the answer.
     pub(crate) fn begin_step(&mut self, out: &Batch) {
         self.step = Some(AgentStep::new(out));
     }
 
-    /// The entry of the current step, and whether it is new.
+    /// An entry for a part of the current step, and whether the step's entry is new.
     pub(crate) fn answer(&mut self, at: Option<Timestamp>, out: &Batch) -> (Entry, Fate) {
         let step = self.step.get_or_insert_with(|| AgentStep::new(out));
         let fate = if std::mem::take(&mut step.is_new) {
@@ -113,7 +113,7 @@ impl Agent {
         (self.part(key, at, out), fate)
     }
 
-    /// A part of an answer.
+    /// An entry for a part of an answer.
     pub(crate) fn part(&self, key: Key, at: Option<Timestamp>, out: &Batch) -> Entry {
         let mut entry = self.entry(key, Role::Assistant, at, out);
         entry.model.clone_from(&self.model);
@@ -121,7 +121,7 @@ impl Agent {
         entry
     }
 
-    /// Ends the answer of the step. An empty answer is an entry, too, to show why it ended.
+    /// Ends the answer of the step. An empty answer is emitted as well, to show why it ended.
     pub(crate) fn stop(&mut self, stop: Stop, at: Option<Timestamp>, out: &mut Batch) -> Fate {
         if self.step.is_none() {
             return Fate::Merged;
@@ -135,7 +135,7 @@ impl Agent {
         fate
     }
 
-    /// Adds usage to the step; usage for a step that was counted is emitted beside it.
+    /// Adds usage to the step. If the step already has usage, it is emitted separately.
     pub(crate) fn spend(
         &mut self,
         usage: Usage,
@@ -160,7 +160,7 @@ impl Agent {
 
     // === calls ===
 
-    /// A call of this name with this input.
+    /// A call of id and name `names` with this input.
     pub(crate) fn call(
         &mut self,
         names: (&str, &str),
@@ -175,7 +175,7 @@ impl Agent {
         self.call_with(names, (kind, headline, body), at)
     }
 
-    /// A call with an input that was converted before.
+    /// A call whose input has already been converted.
     pub(crate) fn call_with(
         &mut self,
         (id, name): (&str, &str),
@@ -198,13 +198,13 @@ impl Agent {
         }
     }
 
-    /// Removes a call, which has its result. Returns whether there was such a call.
+    /// Closes a call that has its result. Returns whether the call is known.
     pub(crate) fn end_call(&mut self, id: &Key) -> bool {
         self.open.remove(id);
         self.known.contains(id)
     }
 
-    /// Gives up all calls without results.
+    /// Marks all calls without results as lost.
     pub(crate) fn lose(&mut self, out: &mut Batch) {
         for call in std::mem::take(&mut self.open) {
             out.state(call, ToolState::Lost);
@@ -217,7 +217,7 @@ impl Agent {
         self.block(out.origin_key(), BlockKind::Break(what), false, at, out)
     }
 
-    /// Emits a separator that another record may replace: a question, or its answer.
+    /// Emits a separator that a later record may replace, such as a question and its answer.
     pub(crate) fn line_of(
         &self,
         key: Key,
@@ -231,12 +231,12 @@ impl Agent {
         out.entry(entry);
     }
 
-    /// Emits a trace with a text.
+    /// Emits a separator as a trace.
     pub(crate) fn trace(&self, what: Break, at: Option<Timestamp>, out: &mut Batch) -> Fate {
         self.block(out.origin_key(), BlockKind::Break(what), true, at, out)
     }
 
-    /// Emits a trace with a value.
+    /// Emits a value as a trace.
     pub(crate) fn tree(
         &self,
         title: &str,
@@ -255,7 +255,7 @@ impl Agent {
         )
     }
 
-    /// Emits a text of the program under a title.
+    /// Emits a text of the program with a title.
     pub(crate) fn text(
         &self,
         (title, text): (&str, &str),
@@ -285,7 +285,7 @@ impl Agent {
     }
 }
 
-/// The piece of a record in its entry.
+/// The piece of the current record within its entry.
 pub(crate) fn piece(out: &Batch) -> Piece {
     Piece::of(&out.origin_key())
 }

@@ -1,9 +1,10 @@
-//! kimi-cli: the wire of Kimi CLI, protocols 1.1 to 1.10: the events that the agent sent to its terminal, with those of
-//! sub-agents in them.
+//! kimi-cli: the wire of Kimi CLI, protocols 1.1 to 1.10: the events that the agent sent to its
+//! terminal, including those of sub-agents.
 //!
-//! **Arguments are streamed.** A call may be written before its arguments are complete; the parts that follow are appended.
-//! Other events may come between: only the next call or step of the agent ends them. No line holds all of them, so all the
-//! lines from the call to its last part are read again together.
+//! **Arguments are streamed.** A call may be recorded before its arguments are complete; the
+//! following parts are appended. Other events may come in between: only the next call or step of
+//! the agent ends the arguments. No line has all of them, so all lines from the call to its last
+//! part are read again together.
 
 mod result;
 
@@ -44,7 +45,8 @@ impl Format for KimiCli {
         Box::new(KimiCliDecoder::default())
     }
 
-    /// The state of the session, which has its title. The events of sub-agents are in the wire.
+    /// The state of the session, which has its title. The events of sub-agents are in the wire
+    /// itself.
     fn companions(&self, path: &Path) -> Vec<Pattern> {
         places::beside(path)
             .manifest
@@ -62,15 +64,15 @@ impl Format for KimiCli {
     }
 }
 
-/// The sub-agent whose event it is.
+/// The sub-agent of an event; `None` is the main agent.
 type Lane = Option<Name>;
 
 #[derive(Default)]
 struct KimiCliDecoder {
     agents: BTreeMap<Lane, Agent>,
-    /// Calls with incomplete arguments.
+    /// The call with incomplete arguments, by agent.
     streams: BTreeMap<Lane, PartialCall>,
-    /// Open questions, by their own id or that of the call.
+    /// Open questions, by their own id or that of their call.
     questions: BTreeMap<Key, OpenQuestion>,
     lanes: HashSet<Name>,
     counted: HashSet<Key>,
@@ -88,14 +90,14 @@ struct PartialCall {
     piece: Piece,
     call: ToolCall,
     text: String,
-    /// The line of the call.
+    /// The origin of the call's line.
     origin: Origin,
-    /// The range from there to the line of the last part.
+    /// The range from the call's line to that of the last part.
     from: Origin,
     is_changed: bool,
 }
 
-/// The kind, the headline and the input of a call, from the arguments so far.
+/// The kind, headline and input of a call, from its arguments so far.
 fn put_together(name: &str, text: &str, from: Origin, out: &Batch) -> (ToolKind, Text, Body) {
     let parsed = json::parse(text.trim()).ok();
     let bare = Json::Str(text.into());
@@ -106,7 +108,8 @@ fn put_together(name: &str, text: &str, from: Origin, out: &Batch) -> (ToolKind,
         broken_off: parsed.is_none(),
         ..BodyFlags::default()
     };
-    // It is emitted between the bodies of other records, whose numbers it must not shift.
+    // The body gets no slot number: it is emitted between bodies of other records, whose numbers
+    // must not change.
     let input = match parsed.filter(Json::is_object) {
         Some(input) => Body {
             stub: headline.clone(),
@@ -181,7 +184,7 @@ impl KimiCliDecoder {
         self.agents.entry(lane.cloned()).or_insert_with(new)
     }
 
-    /// Decodes an event of an agent. `None` for an unknown type.
+    /// Decodes an event of an agent; `None` if its type is unknown.
     fn event(
         &mut self,
         event: WireEvent<'_>,
@@ -234,7 +237,7 @@ impl KimiCliDecoder {
         })
     }
 
-    /// Decodes an event of the program. `None` for an unknown type.
+    /// Decodes an event of the program; `None` if its type is unknown.
     fn notice(
         &mut self,
         event: WireEvent<'_>,
@@ -319,7 +322,7 @@ impl KimiCliDecoder {
         fate
     }
 
-    /// Appends a part of the arguments. A part without a call is shown by itself.
+    /// Appends a part of the arguments. A part without a call is shown as an entry.
     fn grow(&mut self, event: WireEvent<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
         let text = event.payload.get("arguments_part").str_or_empty();
         let Some(stream) = self.streams.get_mut(&lane.cloned()) else {
@@ -343,8 +346,8 @@ impl KimiCliDecoder {
         self.streams.remove(&lane.cloned());
     }
 
-    /// Emits a call whose arguments have grown, as if from the line of the call: when that happens depends on the portions in
-    /// which the session is read.
+    /// Emits a call whose arguments have grown. Its origin is the line of the call, since the time
+    /// of emission depends on the portions in which the session is read.
     fn show_stream(&mut self, lane: Option<&Name>, out: &mut Batch) {
         let Some(stream) = self.streams.get_mut(&lane.cloned()) else {
             return;
@@ -378,7 +381,7 @@ impl KimiCliDecoder {
 
     // === sub-agents ===
 
-    /// The lane of a sub-agent. Older versions name only its call.
+    /// Decodes an event of a sub-agent. Older versions only name its call.
     fn sub_agent(&mut self, event: WireEvent<'_>, out: &mut Batch) -> Option<Fate> {
         let payload = event.payload;
         let calls = ["parent_tool_call_id", "task_tool_call_id"];
@@ -423,7 +426,7 @@ impl KimiCliDecoder {
             (event.at, None),
             out,
         );
-        // A permission has an id of its own; a question is answered by the result of its call.
+        // A permission has its own id; a question is answered by the result of its call.
         let names = if event.kind == "ApprovalRequest" {
             ["id", "tool_call_id"]
         } else {
@@ -459,7 +462,7 @@ impl KimiCliDecoder {
         }
     }
 
-    /// Removes the questions about a call that has its result, or whose step was interrupted.
+    /// Closes the questions about calls that have results, or whose step was interrupted.
     fn close_questions(
         &mut self,
         is_over: impl Fn(&Key) -> bool,

@@ -1,5 +1,6 @@
-//! kimi-code: the wire of Kimi Code: operations on its context. Prompts are appended as messages, answers are events of its
-//! loop; other records repeat these, or are about the program.
+//! kimi-code: the wire of Kimi Code, which records operations on its context. Prompts are appended
+//! as messages, answers are events of its loop; other records repeat these, or are about the
+//! program.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -37,7 +38,8 @@ impl Format for KimiCode {
         Box::new(KimiCodeDecoder::default())
     }
 
-    /// The wires of sub-agents, the state of the session, which has its title, and what became of its tasks.
+    /// The wires of sub-agents, the state of the session, which has its title, and the files of its
+    /// tasks.
     fn companions(&self, path: &Path) -> Vec<Pattern> {
         let folder =
             places::session_folder(path).filter(|_| places::agent_of(path) == Some("main"));
@@ -74,14 +76,14 @@ struct KimiCodeDecoder {
 #[derive(Default)]
 struct WireState {
     agent: Agent,
-    /// The last prompt, until its message is read.
+    /// A hash of the last prompt, until its message is read.
     prompted: Option<Piece>,
     is_cancelled: bool,
     prompt_of_system: Option<Piece>,
     turns: Turns,
 }
 
-/// Texts in results of calls that were refused.
+/// Texts in the results of refused calls.
 const REFUSALS: [&str; 3] = [
     "rejected by the user",
     "the user rejected the approval request",
@@ -222,7 +224,7 @@ impl WireState {
 
     // === messages ===
 
-    /// Decodes a prompt; the next record mostly appends it to the context.
+    /// Decodes a prompt. Usually the next record appends it to the context.
     fn prompt(
         &mut self,
         content: &Json<'_>,
@@ -270,7 +272,8 @@ impl WireState {
                         .is_some() =>
             {
                 let mut entry = self.agent.entry(out.origin_key(), Role::Harness, at, out);
-                // Read alone this is the prompt, so the numbers of its bodies are counted here, too.
+                // Read alone this record is the prompt, so the known parts are decoded as well, to
+                // number its bodies alike.
                 let mut other = |part| block(part, Piece(0), out).filter(|_| !is_named(part));
                 entry.blocks = content.blocks().iter().filter_map(&mut other).collect();
                 if entry.blocks.is_empty() {
@@ -448,7 +451,7 @@ impl WireState {
         }
     }
 
-    /// Forgets the turns so far, which are not undone any more.
+    /// Decodes a compaction. Turns before it can no longer be undone.
     fn compaction(&mut self, json: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Fate {
         let mut entry = self.agent.entry(out.origin_key(), Role::Harness, at, out);
         self.turns = Turns::default();
@@ -485,12 +488,12 @@ impl WireState {
     }
 }
 
-/// Characters of a reason why a task ended.
+/// The maximum length of the reason for a task's end, in characters.
 const REASON_CHARS: usize = 200;
-/// The folder with a file for each task in the background.
+/// The folder with a file for each background task.
 const TASKS: &str = "tasks";
 
-/// How a task in the background ended, by its file, which has the exit code.
+/// Decodes the file of a background task, which has its end and exit code.
 fn task(path: &Path, json: &Json<'_>, out: &mut Batch) -> Fate {
     let handle = json.get("taskId").text().or_else(|| {
         let stem = path.file_stem()?.to_string_lossy();
@@ -523,7 +526,7 @@ fn task(path: &Path, json: &Json<'_>, out: &mut Batch) -> Fate {
     BESIDE
 }
 
-/// The background work that a result names in its first lines.
+/// The background work that the first lines of a result name.
 fn work_of(output: &str, out: &Batch) -> Option<Box<Work>> {
     let field = |name: &str| {
         output
@@ -542,10 +545,10 @@ fn work_of(output: &str, out: &Batch) -> Option<Box<Work>> {
     Some(Box::new(work))
 }
 
-/// The number of lines at the start of a result that may name the work.
+/// The number of leading lines of a result that may name the work.
 const WORK_LINES: usize = 12;
 
-/// The result of a call that started a sub-agent begins with its name.
+/// Emits the lane of a sub-agent. The result of the call that started it begins with its name.
 fn announce(call: &Text, output: &str, out: &mut Batch) {
     let Some(rest) = output.strip_prefix("agent_id: ") else {
         return;
@@ -577,13 +580,13 @@ fn unknown(
     unknown::record(Kind(class, kind), json, entry, out)
 }
 
-/// Whether a prompt is of a human or a calling agent; older records do not say.
+/// Whether a prompt is by a human or a calling agent. Older records do not say.
 fn is_asked(origin: &Json<'_>) -> bool {
     let is_of_agent = origin.get("name").is("subagent");
     origin.is_null() || origin.get("kind").is("user") || is_of_agent
 }
 
-/// The title of a message that the program adds to the context.
+/// The title for a message that the program adds to the context.
 fn title_of<'j>(origin: &'j Json<'_>) -> &'j str {
     let names = [
         origin.get("variant"),

@@ -1,4 +1,4 @@
-//! Parts of messages and outputs, which are the same in both generations.
+//! Parts of messages and outputs, which both generations share.
 
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ pub(crate) fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Bl
     Some(Block::new(piece, kind))
 }
 
-/// Whether a part is of a kind that is known.
+/// Whether the kind of a part is known.
 pub(crate) fn is_named(part: &Json<'_>) -> bool {
     let kind = part.get("type").str_or_empty();
     said(part).is_some()
@@ -38,7 +38,7 @@ pub(crate) fn is_named(part: &Json<'_>) -> bool {
         .contains(&kind)
 }
 
-/// The text of a part, if it is a text.
+/// The text of a text part; `None` for other parts.
 pub(crate) fn said<'j>(part: &'j Json<'_>) -> Option<&'j str> {
     let is_text = part.get("type").str().is_none_or(|kind| kind == "text");
     part.str()
@@ -54,12 +54,12 @@ pub(crate) fn blocks(content: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<B
         .collect()
 }
 
-/// All text of a message.
+/// The text of a message.
 pub(crate) fn text_of<'j>(content: &'j Json<'_>) -> Cow<'j, str> {
     joined(content.blocks().iter().filter_map(said).map(Cow::Borrowed))
 }
 
-/// All text of an output, whatever its parts are.
+/// The text of an output, from parts of any kind.
 pub(crate) fn output_of<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, str> {
     let text = |part: &'j Json<'a>| part.str().or_else(|| part.get("text").str());
     joined(content.blocks().iter().filter_map(text).map(Cow::Borrowed))

@@ -1,5 +1,5 @@
-//! Kimi: two generations of `wire.jsonl`, the event logs of Kimi CLI (`kimi-cli`) and of Kimi Code (`kimi-code`), which
-//! share nothing but the name of the file and the first line.
+//! Kimi: two generations of `wire.jsonl`, the event logs of Kimi CLI (`kimi-cli`) and of Kimi Code
+//! (`kimi-code`), which only share the name of the file and the first line.
 
 mod agent;
 mod cli;

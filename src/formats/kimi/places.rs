@@ -1,4 +1,4 @@
-//! Paths of both generations: a folder for each session, in a folder for each working directory.
+//! Paths of both generations: a folder per session within a folder per working directory.
 
 use std::path::Path;
 
@@ -7,7 +7,8 @@ use crate::formats::roots::{SessionName, SideFiles, file_name, folder_name};
 const WIRE: &str = "wire.jsonl";
 const STATE: &str = "state.json";
 
-/// A session is named after its folder. The context of the model and the state are no sessions.
+/// The session that a file belongs to, named after its folder. The model's context and the state
+/// are not sessions.
 pub(crate) fn named(path: &Path) -> Option<SessionName<'_>> {
     let name = file_name(path);
     if name != WIRE {
@@ -23,7 +24,7 @@ pub(crate) fn named(path: &Path) -> Option<SessionName<'_>> {
     Some(SessionName::id(file_name(folder))).filter(|named| !named.id.is_empty())
 }
 
-/// The agent whose wire it is, in Kimi Code.
+/// The agent that a wire of Kimi Code belongs to.
 pub(crate) fn agent_of(path: &Path) -> Option<&str> {
     let is_agent = path
         .parent()?

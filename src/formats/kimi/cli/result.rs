@@ -1,4 +1,4 @@
-//! Results of Kimi CLI's tools: an output, a message about it, and its display in the terminal.
+//! Results of Kimi CLI's tools: the output, a message about it, and its display in the terminal.
 
 use crate::formats::json::Json;
 use crate::formats::kimi::content::{images, output_of};
@@ -8,9 +8,9 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolResult, Verdict};
 
-/// Context lines of a diff.
+/// The number of context lines in a diff.
 const AROUND: usize = 3;
-/// The limit of bytes of a message that is shown as facts.
+/// The maximum length of a message that is shown as facts, in bytes.
 const SHORT: usize = 48;
 
 pub(crate) fn read(
@@ -64,7 +64,7 @@ fn verdict(is_error: bool, message: &str) -> Verdict {
     }
 }
 
-/// A diff display: it holds both texts, of which only the difference is shown.
+/// The diff of a display that contains both whole texts.
 fn diff(shown: &Json<'_>) -> Option<String> {
     if !shown.get("type").is("diff") {
         return None;
