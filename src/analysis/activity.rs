@@ -207,7 +207,6 @@ const NEXT_PROMPT: &str = "the next prompt";
 /// The last write to the files of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastWrite {
-    /// When.
     pub(crate) at: Timestamp,
     /// Whether the write was observed. The modification time of a file may be the time at which it
     /// was copied.

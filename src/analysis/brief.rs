@@ -101,7 +101,6 @@ impl Change {
     }
 }
 
-/// A command.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Command {
     /// The simple command of the line that has the side effect.
@@ -109,7 +108,6 @@ pub(crate) struct Command {
     pub(crate) place: Place,
 }
 
-/// A commit.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Commit {
     /// Its short hash.

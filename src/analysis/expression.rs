@@ -24,7 +24,7 @@ pub enum Expr {
     Any(Vec<Self>),
 }
 
-/// One condition.
+/// A condition.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Term {
     /// A failed call, a stray result, an error of the agent, a broken record.

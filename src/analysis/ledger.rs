@@ -134,7 +134,7 @@ impl By {
     }
 }
 
-/// The sums.
+/// The usage of all sessions, without copies.
 #[derive(Debug, Default)]
 pub struct Ledger {
     since: Option<Timestamp>,

@@ -72,7 +72,7 @@ struct Called {
     starts: Option<Name>,
 }
 
-/// All spans.
+/// The spans of a session by lane and row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timeline {
     lanes: Lanes,

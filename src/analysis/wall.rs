@@ -192,7 +192,7 @@ pub enum News {
     Left(Place),
     /// An alarm fired.
     Rang(Box<Rang>),
-    /// All directories that cannot be read now, with the reason.
+    /// The errors of all locations of sessions that cannot be read now.
     Refused(Vec<Text>),
     /// All sessions that cannot be read now. Those modified recently have rows as well.
     Unreadable(Vec<Found>),

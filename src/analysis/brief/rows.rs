@@ -100,7 +100,6 @@ pub(crate) enum Tone {
     Bad,
 }
 
-/// A row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BriefRow {
     /// Text that is written as code: a path, a hash, a command.

@@ -437,7 +437,7 @@ impl Reader {
     }
 }
 
-/// Facts with a value, with an example of each where it is a number.
+/// Words for completion; facts with a value end with their operator.
 const OF_BLOCKS: &[&str] = &[
     "err",
     "tool:",

@@ -15,7 +15,6 @@ use crate::model::text::Text;
 /// An edit that was undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Undone {
-    /// The edit.
     pub(crate) edit: Place,
     /// The edit that undoes it.
     pub(crate) by: Place,

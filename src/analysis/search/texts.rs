@@ -506,7 +506,7 @@ mod tests {
             told("Bash make keel…", several, "hull"),
             [own(body, "make hull")]
         );
-        // Of a line that is cut in the head row the rest is told.
+        // A match in the truncated part of the head row is reported.
         assert_eq!(
             told("Bash make ke…", "make keel hull", "ke"),
             [own(head, "Bash make ke…")]

@@ -23,7 +23,6 @@ pub(crate) struct Lane {
     pub(super) open: Vec<SpanId>,
 }
 
-/// All lanes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Lanes {
     /// The main lane first.

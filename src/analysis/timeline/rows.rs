@@ -9,7 +9,7 @@ use super::{Span, SpanId, What};
 use crate::analysis::calls::Outcome;
 use crate::model::timestamp::Timestamp;
 
-/// A row.
+/// Spans of a lane with the same content that do not overlap.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimelineRow {
     /// The lane in which it is shown.
@@ -77,7 +77,6 @@ impl TimelineRow {
     }
 }
 
-/// All rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Rows {
     pub(super) list: Vec<TimelineRow>,

@@ -534,7 +534,7 @@ fn a_sub_agent_without_a_sign_for_hours_was_not_at_work() {
     }
 }
 
-/// A call in a lane, from one time to another.
+/// A call in a lane, with the times of its start and end.
 fn call_of(out: &mut Batch, key: &str, lane: &str, kind: ToolKind, (from, to): (i64, i64)) {
     let call = ToolCall {
         kind,
