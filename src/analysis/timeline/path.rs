@@ -136,7 +136,7 @@ impl Timeline {
             .copied()
     }
 
-    /// Adds the path through a lane that is still working, or that is not followed by others.
+    /// Adds the path through a whole lane, back from its open call or its last end.
     fn whole(&self, lane: usize, floor: Timestamp, depth: usize, on: &mut HashSet<SpanId>) {
         let open = self.open_calls(lane).min();
         let to = match open {
