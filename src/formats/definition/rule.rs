@@ -14,7 +14,7 @@ use crate::model::entry::sender::SenderKind;
 use crate::model::tool::work::Ends;
 use crate::model::usage::Scope;
 
-/// A format that is a table of rules.
+/// A format defined by a table of rules.
 #[derive(Debug)]
 pub struct Definition {
     /// Everything except the rules: name, roots, kinds, detection.
@@ -56,7 +56,7 @@ pub(super) struct Needs {
     pub(super) undoes_entries: bool,
     /// Usage since the last sum, for agents that record sums of the session so far.
     pub(super) sums: bool,
-    /// Ids that each run of the program numbers anew.
+    /// Ids that restart with each run of the program.
     pub(super) numbered: Option<Numbered>,
     /// Texts of answers, for rules that emit only texts that no answer has.
     pub(super) unless_answered: bool,

@@ -56,7 +56,7 @@ fn definition(text: &str) -> &'static Definition {
     ))
 }
 
-/// The transcript of lines by a definition.
+/// Reads lines with a definition. Returns the transcript and the batch.
 pub(in crate::formats::definition) fn read_lines(
     text: &str,
     lines: &[&str],

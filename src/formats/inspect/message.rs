@@ -70,7 +70,7 @@ pub(super) fn message(
     }
 }
 
-/// Emits the input of a sample without messages.
+/// Emits the text of the input, for a sample without messages.
 pub(super) fn asked_bare(words: &str, sample: &Sample<'_>, at: Option<Timestamp>, out: &mut Batch) {
     let mut entry = out.new_entry(
         Text::clean(&format!("{}:input", sample.place)),

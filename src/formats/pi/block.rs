@@ -1,4 +1,4 @@
-//! The blocks of pi's messages: text, thinking, images and tool calls.
+//! Decodes the blocks of pi's messages: text, thinking, images and tool calls.
 
 use super::image::image;
 use super::result;

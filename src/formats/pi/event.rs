@@ -352,7 +352,7 @@ impl Events {
         fate
     }
 
-    // === what closes a turn or a run ===
+    // === ends of turns and runs ===
 
     /// Emits the messages of a summary that no other line had.
     fn reconcile<'j, 'a: 'j>(

@@ -1,4 +1,4 @@
-//! The images of pi's messages and results.
+//! Images in pi's messages and results.
 
 use crate::formats::inline::decoded_size;
 use crate::formats::json::Json;

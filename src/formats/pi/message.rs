@@ -307,7 +307,7 @@ fn outcome(message: &Json<'_>) -> Option<Break> {
     }
 }
 
-// === what the program or an extension says ===
+// === messages of the program and of extensions ===
 
 /// A message of an extension: an entry of type `custom_message`, or a message of role `custom`.
 pub(crate) fn custom(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {

@@ -64,7 +64,7 @@ pub(super) fn owner(path: &Path) -> Option<PathBuf> {
     Some(session.into())
 }
 
-/// The runs of a session, by their names, which are those of their lanes.
+/// The runs of a session by name, which is also the name of their lane.
 #[derive(Default)]
 pub(super) struct Runs(BTreeMap<Name, Run>);
 

@@ -388,7 +388,7 @@ fn within(rule: &ResultRule, call: &Key, scope: Scope<'_>, out: &mut Batch) -> O
     Some(of_rule(rule, key_within(call), scope, out))
 }
 
-/// The key of the result within a call.
+/// The key of a result that its call contains.
 fn key_within(call: &Key) -> Key {
     Text::clean(&format!("{call}:result"))
 }
@@ -408,7 +408,7 @@ fn of_rule(rule: &ResultRule, key: Key, scope: Scope<'_>, out: &mut Batch) -> To
             .as_ref()
             .is_some_and(|flag| flag.is_recorded(scope));
     body.flags.unrecorded = rule.unrecorded;
-    // What an agent records for its own display is not always a diff.
+    // Agents record diffs for their own display, which may be in another form.
     let patch = rule.patch.as_ref().and_then(|path| {
         path.string(scope, |text| {
             change::is_patch(text).then(|| out.output(text))
