@@ -408,7 +408,7 @@ fn of_rule(rule: &ResultRule, key: Key, scope: Scope<'_>, out: &mut Batch) -> To
             .as_ref()
             .is_some_and(|flag| flag.is_recorded(scope));
     body.flags.unrecorded = rule.unrecorded;
-    // Agents record diffs for their own display, which may be in another form.
+    // Agents record this text for their own display, and it is not always a diff.
     let patch = rule.patch.as_ref().and_then(|path| {
         path.string(scope, |text| {
             change::is_patch(text).then(|| out.output(text))
