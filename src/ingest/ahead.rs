@@ -1,8 +1,8 @@
-//! Much of a file at once: another thread reads on and takes the JSON of the next lines apart while this one
-//! decodes.
+//! Reads a large part of a file with two threads: one reads ahead and parses the JSON of the next
+//! lines while the caller decodes.
 //!
-//! Invariant: lines are decoded in their order, by one decoder, on the thread that asks; what is done ahead
-//! depends on the bytes of a line alone.
+//! Invariant: lines are decoded in order, by one decoder, on the calling thread; what is done ahead
+//! depends only on the bytes of a line.
 
 use std::panic::resume_unwind;
 use std::sync::LazyLock;
@@ -16,25 +16,26 @@ use crate::formats::json::Json;
 use crate::source::follow::Follower;
 use crate::source::lines::{Ended, Line, LineBuffer};
 
-/// Fewer bytes are done before a thread is there.
+/// Smaller files, in bytes, are done before a thread would have started.
 const WORTH_A_THREAD: u64 = 256 << 10;
-/// How much is read and handed over together: so much stays near the processor.
+/// Bytes that are read and handed over together; small enough to stay in the processor's cache.
 const PORTION: usize = 128 << 10;
-/// Portions that may wait.
+/// Limit of portions in the queue.
 const AHEAD: usize = 3;
 
 /// Lines that end in one portion of a file.
 pub(crate) struct Portion<'r> {
-    /// Where the portion begins.
+    /// Offset of the portion in the file.
     pub(crate) at: u64,
-    /// The line that began before it.
+    /// The line that began in an earlier portion.
     pub(crate) first: Option<Ended>,
-    /// Those that lie in it, with what JSON was found in them ahead.
+    /// Lines within the portion, with the JSON parsed ahead.
     pub(crate) lines: Vec<(Line<'r>, Option<Json<'r>>)>,
 }
 
-/// Reads on until the room is full or the file ends, and emits one portion after the other. Returns how
-/// many bytes it read. What `is_counted` takes less than a thread would: nothing is done ahead.
+/// Reads until the buffer is full or the file ends, and emits each portion. Returns the number of
+/// bytes read. With `is_counted` there is no second thread: counting costs less than the thread
+/// would.
 pub(crate) fn read_portions<'r>(
     follower: &mut Follower,
     buffer: &mut LineBuffer,
@@ -45,7 +46,7 @@ pub(crate) fn read_portions<'r>(
     static CAN_HELP: LazyLock<bool> =
         LazyLock::new(|| thread::available_parallelism().is_ok_and(|threads| threads.get() > 1));
     let left = follower.len().saturating_sub(follower.offset);
-    // In a long line there is nothing to take apart, and what holds it should not outlive its thread.
+    // A long line has nothing to parse ahead, and its buffer must not outlive the thread.
     if is_counted || left < WORTH_A_THREAD || buffer.is_in_long_line() || !*CAN_HELP {
         return read_each(follower, buffer, room, |portion| {
             each(portion);
@@ -68,8 +69,8 @@ pub(crate) fn read_portions<'r>(
     })
 }
 
-/// Reads portions for as long as they are welcome. A line that one portion has only the beginning of is the first
-/// one of the next: both lie in the room, one behind the other.
+/// Reads portions while `take` accepts them. A line that a portion holds only the beginning of is
+/// the first one of the next, so both portions are in the buffer, one after the other.
 fn read_each<'r>(
     follower: &mut Follower,
     buffer: &mut LineBuffer,
@@ -104,7 +105,7 @@ fn read_each<'r>(
             break Ok(sum);
         }
     };
-    // Wherever it ended, what was read is taken.
+    // Wherever it ended, the bytes read are consumed.
     buffer.cut(rest.get(..begun).unwrap_or_default());
     end
 }

@@ -1,28 +1,28 @@
-//! Which bodies are kept in memory while a session is read.
+//! Policy for the bodies that stay in memory while a session is read.
 
-/// Of longer files only the last part keeps its bodies.
+/// Files above this size in bytes keep only the bodies at their end in memory.
 const LONG: u64 = 4 << 20;
-/// The part that does.
+/// Size of that end in bytes.
 const RECENT: u64 = 2 << 20;
-/// Which bodies are kept in memory.
+/// Which bodies stay in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bodies {
     /// None.
     Away,
     /// All.
     Kept,
-    /// Those at the end of long files, all of others. So reads a viewer, who also waits for what is
-    /// half written.
+    /// Those at the end of long files, and all of shorter ones: for the viewer, which also waits
+    /// for incomplete lines.
     Recent,
 }
 
 impl Bodies {
-    /// Whether what is half written will be looked at again.
+    /// Whether incomplete lines will be read again later.
     pub(crate) fn is_live(self) -> bool {
         self == Self::Recent
     }
 
-    /// Whether a record at a place of a file leaves its bodies on disk.
+    /// Whether the bodies of a record at an offset stay on disk.
     pub(crate) fn away_at(self, at: u64, len: u64) -> bool {
         match self {
             Self::Away => true,

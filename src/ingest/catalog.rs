@@ -1,4 +1,4 @@
-//! The sessions of a database: which there are, and which one a name means.
+//! Lists the sessions of a database, and finds one by its name.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,16 +13,16 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::source::rows::{Cell, Database, Failure};
 
-/// Of how many sessions the messages are counted.
+/// Limit of the sessions whose messages are counted.
 const COUNTED: usize = 200;
-/// How long a writer is waited for.
+/// How long to wait for a writer.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The same, where all places of agents are gone through.
+/// How long to wait for a writer while all agents' folders are scanned.
 const LISTING: Duration = Duration::from_secs(1);
-/// How many sessions an error names.
+/// Limit of the sessions in an error message.
 const NAMED: usize = 4;
 
-/// Finds out which session of a database is meant, and what the formats say of it.
+/// Determines which session of a database is meant, and what the formats say about it.
 pub(crate) fn plan(target: &Target, mode: DetectMode) -> Result<(Plan, Verdicts), OpenError> {
     let path = &target.path;
     let (database, detection, queries) =
@@ -61,18 +61,19 @@ pub fn sessions(path: &Path) -> Result<Vec<SessionHead>, OpenError> {
     Ok(heads)
 }
 
-/// Why no sessions of a database can be listed.
+/// Why the sessions of a database cannot be listed.
 pub(crate) enum Unlisted {
-    /// It cannot be read now, for this reason.
+    /// It cannot be read at the moment, for this reason.
     Unreadable(Failure),
-    /// It lies where this agent keeps its sessions, and its tables are unknown: what it is, half a sentence.
+    /// It is at the path of this agent's database, but its tables are unknown: what it is, as a
+    /// phrase.
     Unknown(String),
-    /// It holds none.
+    /// It has no sessions.
     Foreign(OpenError),
 }
 
-/// The sessions of a database, newest first, without the counts of their messages. Whoever lists what lies in the places
-/// of agents, of which this is the one, waits for a writer once: the next look comes soon.
+/// The sessions of a database at an agent's path, newest first, without the counts of their
+/// messages. Waits only briefly for a writer, because a listing scans again soon.
 pub(crate) fn heads_at(
     path: &Path,
     of: Option<&'static dyn Format>,
@@ -87,7 +88,7 @@ pub(crate) fn heads_at(
     heads(&database, &queries)
 }
 
-/// What a database is that an agent keeps in the place of its sessions, with tables that nobody knows.
+/// Describes a database at an agent's path with unknown tables.
 fn unknown_of(format: &dyn Format) -> String {
     let agent = format.head().agent;
     let article = if agent.starts_with(['A', 'E', 'I', 'O', 'U']) {
@@ -99,7 +100,7 @@ fn unknown_of(format: &dyn Format) -> String {
 }
 
 impl Unlisted {
-    /// As a failure of this database.
+    /// The error for this database.
     pub(crate) fn of(self, path: &Path) -> OpenError {
         match self {
             Self::Unreadable(failure) => refusal(path, &failure.words()),
@@ -143,7 +144,7 @@ pub(crate) fn tables(database: &Database) -> Result<Tables, Failure> {
     Ok(Tables(tables.collect()))
 }
 
-/// All sessions, newest first, each once.
+/// All sessions, newest first, without duplicates.
 fn heads(database: &Database, queries: &Queries) -> Result<Vec<SessionHead>, Unlisted> {
     let mut heads: Vec<SessionHead> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
@@ -188,7 +189,7 @@ fn heads(database: &Database, queries: &Queries) -> Result<Vec<SessionHead>, Unl
     Ok(heads)
 }
 
-/// Of what comes twice the first counts.
+/// Fills missing fields from a duplicate; the first one takes precedence.
 fn complete(known: &mut SessionHead, other: SessionHead) {
     known.key = known.key.take().or(other.key);
     known.title = known.title.take().or(other.title);
@@ -196,7 +197,7 @@ fn complete(known: &mut SessionHead, other: SessionHead) {
     known.updated = known.updated.or(other.updated);
 }
 
-/// The newest session that no other one here started.
+/// The newest session that no other session here started.
 fn newest(heads: &[SessionHead]) -> Option<&SessionHead> {
     heads
         .iter()
@@ -204,7 +205,7 @@ fn newest(heads: &[SessionHead]) -> Option<&SessionHead> {
         .or_else(|| heads.first())
 }
 
-/// When something was last written to sessions or to what they started, by their ids.
+/// Time of the latest write to each session or its descendants, by id.
 pub(crate) fn last_written(heads: &[SessionHead]) -> HashMap<String, Timestamp> {
     let names = |head: &'_ SessionHead| [Some(head.id.clone()), head.key.clone()];
     let by_name: HashMap<String, &SessionHead> = heads
@@ -221,7 +222,7 @@ pub(crate) fn last_written(heads: &[SessionHead]) -> HashMap<String, Timestamp> 
     for head in heads {
         let Some(at) = head.updated else { continue };
         let mut of = Some(head);
-        // Who is as new already has such parents; so parents in a ring have an end, too.
+        // Stops at a parent that is already as new, so cycles of parents end too.
         while let Some(head) =
             of.filter(|head| newest.get(&head.id).is_none_or(|known| *known < at))
         {
@@ -247,7 +248,7 @@ pub(crate) fn is_main(head: &SessionHead, heads: &[SessionHead]) -> bool {
         .any(|other| other.id != head.id && is_parent(other))
 }
 
-/// The session with this id, with this key, or the only one whose id begins so.
+/// The session with this id, with this key, or the only one whose id has this prefix.
 pub(crate) fn find<'h>(heads: &'h [SessionHead], name: &str) -> Result<&'h SessionHead, String> {
     let exact = heads.iter().find(|head| head.id == name);
     if let Some(head) =

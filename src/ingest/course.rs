@@ -1,5 +1,5 @@
-//! The course of a session that is followed: how it is read now, and what was said of it so far. Who follows it waits for
-//! its files; what becomes of a look at them is decided here.
+//! The state of following one session: its reader, and what was reported so far. The caller waits
+//! for changes of the files; this module decides what a poll of them means.
 
 use std::io;
 use std::path::Path;
@@ -23,27 +23,27 @@ pub(crate) struct Course<'f> {
     databases: Databases,
     outlet: Outlet<'f>,
     reader: Option<Reader<'f>>,
-    /// Whether there is something to be read.
+    /// Whether there is something to read.
     pub(crate) has_more: bool,
     is_caught_up: bool,
-    /// Why everything is read anew, to be said when that is done.
+    /// Why everything is read again, reported when that is done.
     reread: Option<String>,
     has_been_read: bool,
-    /// More may have been written between the look that told what the file is and the first reading of it.
+    /// Whether the file may have grown between the detection of its format and the first read.
     may_have_grown: bool,
 }
 
-/// What a look at the files came to.
+/// Result of a poll of the files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Taken {
-    /// Anything was heard of them.
+    /// Whether anything changed.
     pub(crate) is_news: bool,
-    /// Everything is read anew, so what is watched may have moved.
+    /// Whether everything is read again, so that the watched paths may have changed.
     pub(crate) is_anew: bool,
 }
 
 impl<'f> Course<'f> {
-    /// Nothing is read yet.
+    /// Starts with nothing read.
     pub(crate) fn begin(plan: Plan, files: Files, outlet: Outlet<'f>) -> Self {
         plan.say_opened(outlet);
         Self {
@@ -60,13 +60,13 @@ impl<'f> Course<'f> {
         }
     }
 
-    /// Shares what is open of a database with others that are followed on this thread.
+    /// Shares open databases with other sessions followed on this thread.
     #[must_use]
     pub(crate) fn with(self, databases: Databases) -> Self {
         Self { databases, ..self }
     }
 
-    /// Opens its files, if they are not.
+    /// Opens the files, unless they are open.
     pub(crate) fn open(&mut self) -> io::Result<()> {
         if self.is_open() {
             return Ok(());
@@ -88,41 +88,41 @@ impl<'f> Course<'f> {
         Ok(())
     }
 
-    /// Whether its files are open: not, if they turned out to be of another format.
+    /// Whether the files are open; they are not if they turned out to have another format.
     pub(crate) fn is_open(&self) -> bool {
         self.reader.is_some()
     }
 
-    /// Whether it is read to its end for good.
+    /// Whether the session is complete and nothing more can come.
     pub(crate) fn is_over(&self) -> bool {
         self.reader.as_ref().is_some_and(Reader::is_over)
     }
 
-    /// Whether anybody still listens.
+    /// Whether the receiver still accepts events.
     pub(crate) fn is_heard(&self) -> bool {
         self.reader
             .as_ref()
             .is_none_or(|reader| reader.emitter.is_open())
     }
 
-    /// When to look without any event.
+    /// When to poll without an event.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.reader.as_ref().and_then(Reader::due)
     }
 
-    /// The paths to be watched, the most important ones first.
+    /// The paths to watch, the most important ones first.
     pub(crate) fn watched(&self) -> impl Iterator<Item = &Path> {
         self.reader.iter().flat_map(Reader::watched)
     }
 
-    /// Shows the end of it before all of it is read, if it is long: so many bytes, where it is a file of lines.
+    /// Sends the end of a long session before the whole is read: `window` bytes of a line file.
     pub(crate) fn show_end(&self, window: u64) {
         if !self.is_caught_up {
             show_end(&self.plan, &self.files, self.outlet, window);
         }
     }
 
-    /// Reads on for so long. Answers whether there is more to be read.
+    /// Reads for the given time. Returns whether there is more to read.
     pub(crate) fn read(&mut self, slice: Duration) -> io::Result<bool> {
         self.open()?;
         self.has_more = self
@@ -135,7 +135,7 @@ impl<'f> Course<'f> {
         Ok(self.has_more)
     }
 
-    /// Says how far it is read.
+    /// Reports the progress.
     pub(crate) fn report(&mut self) {
         if let Some(reader) = &mut self.reader {
             let (done, total) = reader.progress();
@@ -144,17 +144,17 @@ impl<'f> Course<'f> {
         }
     }
 
-    /// Closes files that nobody writes to, as far as they are read.
+    /// Closes files that are read to the end and not written to.
     pub(crate) fn close(&mut self) {
         self.reader.iter_mut().for_each(Reader::close);
     }
 
-    /// Gives the room for reading back, as long as nothing is to be read.
+    /// Frees the read buffer while there is nothing to read.
     pub(crate) fn let_go(&mut self) {
         self.reader.iter_mut().for_each(Reader::let_go);
     }
 
-    /// Says that everything is there, and whether it was read anew.
+    /// Reports that everything is read, and whether it was read again.
     fn emit_state(&mut self) {
         let Some(reader) = &mut self.reader else {
             return;
@@ -170,7 +170,7 @@ impl<'f> Course<'f> {
         }
     }
 
-    /// Looks whether files have changed.
+    /// Checks whether files have changed.
     pub(crate) fn poll(&mut self, hints: &Hints) -> Taken {
         let now = Instant::now();
         let Some(reader) = &mut self.reader else {
@@ -186,7 +186,7 @@ impl<'f> Course<'f> {
         }
     }
 
-    /// Takes in what a look at the files showed. Answers whether everything is read anew.
+    /// Applies the result of a poll. Returns whether everything is read again.
     fn take_in(&mut self, seen: Seen) -> bool {
         for link in seen.links {
             (self.outlet)(Feed::Link(link));
@@ -217,7 +217,7 @@ impl<'f> Course<'f> {
     }
 }
 
-/// Reads on for so long. Answers whether there is more to be read.
+/// Reads for the given time. Returns whether there is more to read.
 fn read_on(reader: &mut Reader<'_>, slice: Duration) -> bool {
     let begun = Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! Formats that the reader defines, and what is known of all formats.
+//! Formats that the user defines, and information about all formats.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,33 +16,32 @@ use crate::formats::{
 use crate::ingest::find::Environment;
 use crate::model::tally::unknown::Judged;
 
-/// A rule of a definition, and how it fared so far.
+/// A rule of a definition, with its statistics.
 pub struct RuleLine {
-    /// Its line in the definition.
+    /// Line number in the definition.
     pub(crate) line: usize,
-    /// Which records it is for.
+    /// Description of the records it is for.
     pub(crate) words: String,
-    /// How many it took.
+    /// Number of records that it decoded.
     pub(crate) taken: u64,
 }
 
-/// What is known of a format.
+/// Information about a format.
 pub struct Known {
-    /// Its name.
     pub(crate) name: &'static str,
-    /// The agent, for people.
+    /// Name of the agent, for display.
     pub(crate) agent: &'static str,
-    /// Where sessions lie, for people.
+    /// Folders of its sessions, for display.
     pub(crate) places: Vec<String>,
-    /// The file of a reader's own definition.
+    /// File of a user's definition.
     pub(crate) file: Option<PathBuf>,
 }
 
-/// Takes the reader's own definitions, each with its file, before any format is used; `only` is the format that alone is
-/// tried. Gives back what is wrong with them, a sentence each; the others count.
+/// Registers the user's definitions, each with its file, before any format is used; `only` is the
+/// one format to try. Returns the errors, a sentence each; other definitions still count.
 pub(crate) fn take(own: Vec<(PathBuf, String)>, only: Option<String>) -> Vec<String> {
     let mut complaints = Vec::new();
-    // Overlays add to formats of which none is used before all are read.
+    // Overlays extend formats, which are not used before all definitions are read.
     let (added, own): (Vec<_>, Vec<_>) = own.into_iter().partition(|(_, text)| is_overlay(text));
     let definitions = definitions(&own, only.as_deref(), &mut complaints);
     let mut overlays: Vec<&'static Overlay> = Vec::new();
@@ -60,7 +59,7 @@ pub(crate) fn take(own: Vec<(PathBuf, String)>, only: Option<String>) -> Vec<Str
     complaints
 }
 
-/// So many mistakes of a definition does every command name.
+/// Limit of the errors of a definition that each command reports.
 const MISTAKES: usize = 8;
 
 fn first(path: &Path, mut mistakes: Vec<String>) -> Vec<String> {
@@ -74,7 +73,7 @@ fn first(path: &Path, mut mistakes: Vec<String>) -> Vec<String> {
     mistakes
 }
 
-/// The definitions among these files, and what is wrong with the others.
+/// Parses the definitions in these files, and returns the errors of the others.
 fn definitions(
     files: &[(PathBuf, String)],
     only: Option<&str>,
@@ -83,7 +82,7 @@ fn definitions(
     let mut definitions: Vec<&'static Definition> = Vec::new();
     for (path, text) in files.iter().filter(|(_, text)| !is_overlay(text)) {
         match read(text, Some(path.clone())) {
-            // What was asked for stands for what is installed by the same name.
+            // A definition that was requested replaces an installed one of the same name.
             Ok(definition)
                 if definitions
                     .iter()
@@ -141,8 +140,8 @@ fn overlay_of(
     overlay(text, path.to_owned(), &base).map_err(|mistakes| complaints_of(path, mistakes))
 }
 
-/// The name that a definition gives itself, or that of the format which it adds to; and what is wrong with it. `files` are
-/// the reader's others, which nobody has taken yet.
+/// The name of a definition, or of the format that it extends; and its errors. `files` are the
+/// user's other definitions, which are not registered yet.
 pub(crate) fn name_of(
     path: &Path,
     text: &str,
@@ -157,7 +156,7 @@ pub(crate) fn name_of(
         .map_err(|mistakes| complaints_of(path, mistakes))
 }
 
-/// What of a definition or an overlay, which was taken, changes nothing; or what is wrong with it.
+/// The parts of a registered definition or overlay that have no effect; or its errors.
 pub(crate) fn judge(path: &Path, text: &str) -> Result<(&'static str, Vec<String>), Vec<String>> {
     if !is_overlay(text) {
         return Ok((name_of(path, text, &[])?, Vec::new()));
@@ -178,17 +177,17 @@ pub(crate) fn judge(path: &Path, text: &str) -> Result<(&'static str, Vec<String
     ))
 }
 
-/// The files that add to a format.
+/// The files that extend a format.
 pub(crate) fn added_by(format: &str) -> impl Iterator<Item = &'static Path> {
     heads::overlays(format).map(|overlay| overlay.file.as_path())
 }
 
-/// Where the text of a note may be, if nobody says better.
+/// Default field paths for the text of a note.
 const SAID: &str =
     "text|message.content|content|message|summary|prompt|body|output|$.rendered[].content";
 
-/// Lines of an overlay that name kinds which a format does not know, by their names in the tally, each with whether it has
-/// a text. Kinds that no list of the format can name are left out.
+/// Overlay lines that name unknown kinds of a format, by their names in the tally, each with
+/// whether it has a text. Kinds that the format's lists cannot name are left out.
 pub(crate) fn naming(
     format: &str,
     kinds: impl Iterator<Item = (String, Judged)>,
@@ -225,7 +224,7 @@ pub(crate) fn naming(
     Some(text)
 }
 
-/// A text as TOML has it.
+/// A TOML string.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
@@ -243,7 +242,7 @@ pub(crate) fn is_known(name: &str) -> bool {
     named(name).is_some()
 }
 
-/// The definition that reads a format; nothing for formats with a decoder of their own.
+/// The definition of a format; `None` for formats with a decoder of their own.
 pub(crate) fn definition_of(name: &str) -> Option<&'static Definition> {
     DEFINITIONS
         .iter()
@@ -251,12 +250,12 @@ pub(crate) fn definition_of(name: &str) -> Option<&'static Definition> {
         .find(|definition| definition.head.name == name)
 }
 
-/// Whether the program itself has a format with the name of a reader's own definition.
+/// Whether a built-in format has the name of a user's definition.
 pub(crate) fn is_replaced(name: &str) -> bool {
     is_built_in(name)
 }
 
-/// All formats.
+/// Information about all formats.
 pub(crate) fn known(environment: &Environment) -> Vec<Known> {
     let place = |pattern: &Pattern| environment.shortened(&pattern.0);
     registry()
@@ -275,7 +274,8 @@ pub(crate) fn known(environment: &Environment) -> Vec<Known> {
         .collect()
 }
 
-/// The rules of the definition with this name, and how many records each has taken since the program began.
+/// The rules of the definition with this name, with the number of records each has decoded since
+/// the start of the program.
 pub(crate) fn rules(name: &str) -> Vec<RuleLine> {
     let rules = definition_of(name)
         .into_iter()

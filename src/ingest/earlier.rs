@@ -1,4 +1,4 @@
-//! Files in which a session began that goes on in another one: of each a part, the first one first.
+//! Earlier files of a session that continues in another file: a part of each, in order.
 
 use std::collections::HashSet;
 use std::io::{self, Read};
@@ -16,20 +16,20 @@ use crate::source::lines::LineBuffer;
 use crate::source::packed;
 use crate::source::stream::{Piece, start};
 
-/// A session goes on so often at most.
+/// Limit of the files of a session.
 const MOST: usize = 256;
-/// The last record of a part is looked for in so many bytes before its end.
+/// Bytes before the end of a part in which its last record is searched.
 const LAST: u64 = 4 << 20;
 
 /// A part of a file.
 pub(crate) struct Part {
-    /// The file.
     pub(crate) path: PathBuf,
-    /// How much of it is a part of the session.
+    /// Length of the part in bytes, from the beginning of the file.
     pub(crate) bytes: u64,
 }
 
-/// The parts before the file at `path`. Each is known by its last record: several files may have fitting names.
+/// The parts before the file at `path`. Each is identified by its last record, because several
+/// files may have a matching name.
 pub(crate) fn parts(format: &dyn Format, path: &Path, files: &Files) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut known = HashSet::from([path.to_owned()]);
@@ -55,7 +55,7 @@ pub(crate) fn parts(format: &dyn Format, path: &Path, files: &Files) -> Vec<Part
     parts
 }
 
-/// Gives the records of the session of which the one at `path` has copies.
+/// Passes the records of the original session, which the one at `path` copies, to `take`.
 pub(crate) fn originals(
     format: &dyn Format,
     path: &Path,
@@ -75,7 +75,7 @@ pub(crate) fn originals(
         return;
     };
     let mut buffer = LineBuffer::new(FileId::default());
-    // Without it what is copied is told by its times.
+    // Without the part, copies are recognized by their timestamps.
     for piece in read(&name, u64::MAX, files) {
         if let Piece::Bytes(read) = piece {
             buffer.feed(&read, |line| learn(line.record().bytes));
@@ -83,7 +83,7 @@ pub(crate) fn originals(
     }
 }
 
-/// Reads so much of the text in a file beside the session.
+/// Reads the first bytes of the text in a file beside the session.
 pub(crate) fn read(path: &Path, bytes: u64, files: &Files) -> Receiver<Piece> {
     let (path, files) = (path.to_owned(), files.clone());
     start(
@@ -92,8 +92,8 @@ pub(crate) fn read(path: &Path, bytes: u64, files: &Files) -> Receiver<Piece> {
     )
 }
 
-/// The file in which a session began that goes on in the one at `path`, which begins so: by names alone, which have times
-/// in them. The one before may itself go on from another one.
+/// The file in which a session began that continues in the one at `path`, which begins with `head`:
+/// found by names alone, which contain timestamps. That file may itself continue another one.
 pub(super) fn first_file(format: &dyn Format, path: &Path, head: &[u8]) -> Option<PathBuf> {
     let own = format.named(path)?.id;
     let mut known = HashSet::from([path.to_owned()]);
@@ -125,7 +125,7 @@ fn before_in(format: &dyn Format, path: &Path, head: &[u8]) -> Option<EarlierFil
     format.goes_on_from(path, &json::parse(text.lines().next()?).ok()?)
 }
 
-/// Whether a part of a file ends with the record that it should end with.
+/// Whether a part of a file ends with the expected record.
 fn ends_well(path: &Path, earlier: &EarlierFile, files: &Files) -> io::Result<bool> {
     let mut text = open(path, files)?;
     let skipped = earlier.bytes.saturating_sub(LAST);
@@ -141,7 +141,7 @@ fn ends_well(path: &Path, earlier: &EarlierFile, files: &Files) -> io::Result<bo
     Ok(is_all && last.is_some_and(|last| (earlier.is_last)(&last)))
 }
 
-/// The text in a file beside the session, decompressed if need be.
+/// The text of a file beside the session, decompressed if necessary.
 fn open(path: &Path, files: &Files) -> io::Result<Box<dyn Read>> {
     packed::text_of(files.fence_of(path).open(path)?)
 }

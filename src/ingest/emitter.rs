@@ -1,7 +1,7 @@
-//! Records through a decoder into batches, and batches into the feed.
+//! Decodes records into batches, and sends the batches.
 //!
-//! Invariant: each batch carries the tally of all records so far; a replacement begins and ends with
-//! the batches that say so, however many there are.
+//! Invariant: each batch has the tally of all records so far; a replacement begins and ends with
+//! the batches whose mode says so, however many there are.
 
 use std::ops::Range;
 use std::path::Path;
@@ -17,18 +17,18 @@ use crate::model::tally::{Fate, Tally};
 use crate::model::text::Text;
 use crate::model::text::secrets;
 
-/// Where feeds go. Answers whether more is welcome.
+/// Receiver of events. Returns whether it accepts more.
 pub(crate) type Outlet<'o> = &'o dyn Fn(Feed) -> bool;
 
-/// A batch is sent when it has so many edits: what comes first is shown soon. Later ones have a part of what was sent before,
-/// for each may have whoever takes it go through all that came so far.
-/// None has more than the indexes take in with a batch: what they fall behind with is packed when its turn comes, and is
-/// unpacked again.
+/// Number of edits after which a batch is sent, so that the first ones are shown soon. Later
+/// batches hold a fraction of what was sent before, because each may cost the receiver a pass over
+/// everything. No batch exceeds what the indexes process at once: entries that they fall behind
+/// with would be packed, and unpacked again for them.
 const EDITS: usize = 128;
 const PART: u64 = 4;
 const MOST_EDITS: usize = 512;
 
-/// Whether the next batch comes on top or takes the place of what was sent.
+/// Whether the next batch is added to the transcript or replaces it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sending {
     Append,
@@ -36,11 +36,11 @@ enum Sending {
     ReplaceMore,
 }
 
-/// What an entry takes in memory besides its texts.
+/// Estimated memory of an entry besides its texts, in bytes.
 const A_RECORD: u64 = 1_000;
 
-/// What a byte of JSON comes to in memory: an object may be a block of an entry; control characters are shown by signs,
-/// unseen ones by their numbers.
+/// Estimated memory of a byte of JSON, in bytes: an object may become a block of an entry; control
+/// characters are shown by pictures, invisible ones by their code points.
 fn weight_of(byte: u8) -> u64 {
     match byte {
         b'{' => 200,
@@ -52,7 +52,7 @@ fn weight_of(byte: u8) -> u64 {
     }
 }
 
-/// About how much memory what a record says takes.
+/// Estimated memory for the content of a record, in bytes.
 fn weight(bytes: &[u8]) -> u64 {
     bytes.iter().map(|byte| weight_of(*byte)).sum()
 }
@@ -67,7 +67,8 @@ pub(crate) struct Emitter<'o> {
     records_sent: u64,
     is_open: bool,
     has_sent: bool,
-    /// How much memory what is emitted may take, and how much of that is left; none if there is no bound.
+    /// Limit of the memory of what is emitted, and what remains of it, in bytes; `None` without a
+    /// limit.
     budget: Option<(u64, u64)>,
 }
 
@@ -87,7 +88,7 @@ impl<'o> Emitter<'o> {
         }
     }
 
-    /// Begins to replace the whole session, with a fresh decoder.
+    /// Begins a replacement of the whole session, with a fresh decoder.
     pub(crate) fn restart(&mut self, decoder: Box<dyn Decoder>) {
         self.decoder = decoder;
         self.batch = self.next_batch();
@@ -98,32 +99,32 @@ impl<'o> Emitter<'o> {
         }
     }
 
-    /// What is sent takes the place of what another emitter sent.
+    /// Makes the next batches replace what another emitter sent.
     pub(crate) fn replace(&mut self) {
         self.sending = Sending::Replace;
         self.has_sent = true;
     }
 
-    /// What is emitted takes at most so much memory; what comes then is left out.
+    /// Limits the memory of what is emitted, in bytes; records beyond that are dropped.
     #[must_use]
     pub(crate) fn within(mut self, most: u64) -> Self {
         self.budget = Some((most, most));
         self
     }
 
-    /// Whether no more may be emitted.
+    /// Whether the memory limit is reached.
     pub(crate) fn is_full(&self) -> bool {
         self.budget.is_some_and(|(_, left)| left == 0)
     }
 
-    /// Takes so much off the memory that what is emitted may take.
+    /// Deducts bytes from the memory limit.
     pub(crate) fn spend(&mut self, bytes: u64) {
         if let Some((_, left)) = &mut self.budget {
             *left = left.saturating_sub(bytes);
         }
     }
 
-    /// As [`Self::spend`], for what a record took since there were so many.
+    /// As [`Self::spend`], for the memory of a record; `before` is the number of records before it.
     fn spend_record(&mut self, bytes: &[u8], before: u64) {
         let records = self.batch.tally.records().saturating_sub(before);
         if records > 0 && self.budget.is_some() {
@@ -135,21 +136,21 @@ impl<'o> Emitter<'o> {
         }
     }
 
-    /// What is sent comes through a pipe.
+    /// Marks what is sent as coming through a pipe.
     #[must_use]
     pub(crate) fn of_pipe(mut self, is_piped: bool) -> Self {
         self.batch.is_piped = is_piped;
         self
     }
 
-    /// Who takes what is sent looks at no body.
+    /// Marks what is sent as needed without bodies.
     #[must_use]
     pub(crate) fn counting(mut self, is_counted: bool) -> Self {
         self.batch.is_counted = is_counted;
         self
     }
 
-    /// An empty batch that is sent like the last one.
+    /// An empty batch with the flags of the last one.
     fn next_batch(&self) -> Batch {
         let mut batch = Batch::default();
         batch.stubs_only = self.batch.stubs_only;
@@ -158,22 +159,22 @@ impl<'o> Emitter<'o> {
         batch
     }
 
-    /// Whether anybody still listens.
+    /// Whether the receiver still accepts events.
     pub(crate) fn is_open(&self) -> bool {
         self.is_open
     }
 
-    /// Whether the bodies of the next records stay on disk.
+    /// Sets whether the bodies of the next records stay on disk.
     pub(crate) fn leave_bodies(&mut self, stubs_only: bool) {
         self.batch.stubs_only = stubs_only;
     }
 
-    /// The records of a text that is no JSON.
+    /// The records of a plain text.
     pub(crate) fn passages(&self, text: &str) -> Vec<Range<usize>> {
         self.decoder.passages(text)
     }
 
-    /// Emits a record.
+    /// Decodes and emits a record.
     pub(crate) fn emit(&mut self, record: Record<'_>, place: Place<'_>) {
         if self.is_full() {
             return;
@@ -184,7 +185,7 @@ impl<'o> Emitter<'o> {
         self.flush_if_full();
     }
 
-    /// As [`Self::tell`], for a record whose value is known.
+    /// As [`Self::emit`], for a record that is parsed already.
     pub(crate) fn emit_read(&mut self, record: Record<'_>, value: &Json<'_>, place: Place<'_>) {
         feed_read(
             &mut *self.decoder,
@@ -196,7 +197,7 @@ impl<'o> Emitter<'o> {
         self.flush_if_full();
     }
 
-    /// Emits a record that may be sent again in another form. Returns what it counted, to be taken back.
+    /// Emits a record that may be sent again in another form. Returns its tally, to be taken back.
     pub(crate) fn emit_apart(&mut self, record: Record<'_>, place: Place<'_>) -> Tally {
         self.emit_as(record, place, false)
     }
@@ -219,17 +220,17 @@ impl<'o> Emitter<'o> {
         })
     }
 
-    /// Whether nobody looks at more than what counts.
+    /// Whether the receiver needs only figures.
     pub(crate) fn is_counting(&self) -> bool {
         self.batch.is_counted
     }
 
-    /// Emits a fact that stands in no record.
+    /// Emits metadata that is in no record.
     pub(crate) fn emit_fact(&mut self, fact: MetaEdit) {
         self.batch.meta(fact);
     }
 
-    /// Shows bytes that are no record, and says why.
+    /// Emits bytes that are no record, with the reason.
     pub(crate) fn fault(&mut self, record: Record<'_>, what: &str) {
         if self.is_full() {
             return;
@@ -255,18 +256,18 @@ impl<'o> Emitter<'o> {
         self.spend_record(record.bytes, before);
     }
 
-    /// Adds bytes to those of the last fault.
+    /// Adds bytes to the last fault.
     pub(crate) fn weigh_fault(&mut self, file: FileId, bytes: u64) {
         self.batch.tally.weigh(Fate::Faulty, file, bytes);
     }
 
-    /// As [`Self::fault`], to be taken back.
+    /// As [`Self::fault`], returning the tally, to be taken back.
     pub(crate) fn fault_apart(&mut self, record: Record<'_>, what: &str) -> Tally {
         self.apart(|emitter| emitter.fault(record, what))
     }
 
-    /// Takes back what a record counted. A fault's entry is retired: in its new form the record may
-    /// have another key.
+    /// Subtracts the tally of a record. The entry of a fault is removed, because the record may
+    /// have another key in its new form.
     pub(crate) fn take_back(&mut self, counted: &Tally, origin: Origin) {
         self.batch.tally.give_back(counted);
         if counted.faulty > 0 {
@@ -276,7 +277,7 @@ impl<'o> Emitter<'o> {
         }
     }
 
-    /// Notes something odd about a file.
+    /// Adds a notice about a file.
     pub(crate) fn notice(&mut self, file: FileId, what: &str) {
         self.batch.begin_record(Origin {
             file,
@@ -285,27 +286,27 @@ impl<'o> Emitter<'o> {
         self.batch.notice(Severity::Warning, what);
     }
 
-    /// What decoders asked for since the last call.
+    /// The ids that decoders requested since the last call.
     pub(crate) fn take_wanted(&mut self) -> Vec<Text> {
         std::mem::take(&mut self.batch.wanted)
     }
 
-    /// Emits that a small file is gone.
+    /// Emits that a small file was deleted.
     pub(crate) fn lost(&mut self, path: &Path) {
         self.decoder.lost(path, &mut self.batch);
     }
 
-    /// Gives the decoder a record of the session of which this one has copies.
+    /// Passes a record of the original session, which this one copies, to the decoder.
     pub(crate) fn read_original(&mut self, original: &[u8]) {
         self.decoder.read_original(original);
     }
 
-    /// Lets the decoder give out what it held back: the end of a reading.
+    /// Lets the decoder emit pending records at the end of a reading.
     pub(crate) fn finish(&mut self) {
         self.decoder.finish(&mut self.batch);
     }
 
-    /// Sends what is there. `is_end` ends a replacement.
+    /// Sends the pending batch. `is_end` ends a replacement.
     pub(crate) fn flush(&mut self, is_end: bool) {
         let (mode, next) = match (self.sending, is_end) {
             (Sending::Append, _) => (Mode::Append, Sending::Append),
@@ -333,7 +334,7 @@ impl<'o> Emitter<'o> {
         });
     }
 
-    /// Sends something that is no batch.
+    /// Sends an event that is no batch.
     pub(crate) fn send(&mut self, feed: Feed) {
         self.is_open = self.is_open && (self.outlet)(feed);
     }
@@ -357,12 +358,13 @@ impl<'o> Emitter<'o> {
     }
 }
 
-/// Masks secrets in what is sent, if they are to be masked: one may have come in several records.
+/// Masks secrets in the edits of a batch, if masking is on; a secret may be spread over several
+/// records.
 pub(super) fn mask_edits(batch: &mut Batch) {
     secrets::with_mask(|mask| rewording::batch(batch, &mut |text| mask.text(text)));
 }
 
-/// The text of bytes that are no record, for when they are sent and for when they come again from the disk.
+/// The body of bytes that are no record, used when they are sent and when they are read again.
 pub(super) fn body_of_fault(bytes: &[u8], batch: &mut Batch) -> Body {
     batch.output(String::from_utf8_lossy(bytes).trim())
 }

@@ -1,4 +1,4 @@
-//! The files of a session by number, shared by those who read and those who page.
+//! The files of a session by number, shared by readers and pagers.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -15,41 +15,41 @@ use crate::model::record::FileId;
 use crate::source::pattern::from_root;
 use crate::source::regular::Fence;
 
-/// What the records of a file are.
+/// Kind of the records in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Lines of the opened file.
     Lines,
-    /// Lines of a file beside it.
+    /// Lines of a companion.
     CompanionLines,
     /// The parts of a document.
     Document,
-    /// Values over several lines each.
+    /// JSON values over several lines each.
     Values,
-    /// Parts of a text that is no JSON.
+    /// Passages of a plain text.
     Passages,
     /// The whole file is one record.
     Small,
-    /// Rows of a session in the table with this number.
+    /// Rows of a session, in the table with this number.
     Row {
         session: usize,
         table: usize,
         name: &'static str,
     },
-    /// Rows of a session that are what lines of a file would be, in the table with this number.
+    /// Rows of a session that are equivalent to lines of a file, in the table with this number.
     RowLine {
         session: usize,
         table: usize,
         is_lane: bool,
     },
-    /// Lines of a session that its database keeps in one value.
+    /// Lines of a session that its database stores in one value.
     Archive { session: usize, is_lane: bool },
     /// The whole file is the text of one body.
     Text,
 }
 
 impl Kind {
-    /// The place of a record. Number 0 is a document's header.
+    /// The place of a record for its decoder. Number 0 is a document's header.
     pub(crate) fn place(self, path: &Path, number: u32) -> Place<'_> {
         match self {
             Self::CompanionLines => Place::CompanionLine(path),
@@ -67,7 +67,7 @@ impl Kind {
     }
 }
 
-/// The table of files. A file keeps its number as long as the session is open.
+/// The table of files. Numbers are stable while the session is open.
 #[derive(Clone, Default)]
 pub(crate) struct Files(Arc<RwLock<Table>>);
 
@@ -77,11 +77,11 @@ struct Table {
     fence: Fence,
     files: Vec<(Arc<Path>, Kind)>,
     numbers: HashMap<Arc<Path>, FileId>,
-    /// What came through a pipe, to be read again; it has no name, and goes with the last who reads it.
+    /// The copy of a pipe, to be read again; an unlinked file, freed with its last reader.
     copy: Option<Arc<File>>,
     /// Sessions of a database by number.
     sessions: Vec<String>,
-    /// How the rows of a database are read, and the state of its tables for which that holds.
+    /// How the rows of a database are read, and the schema version that this is for.
     queries: Option<(Arc<Queries>, i64)>,
 }
 
@@ -99,7 +99,7 @@ impl Files {
         self.number_of(path, || Arc::from(path), kind)
     }
 
-    /// The number of a file, of which whoever reads the session is told if it is new.
+    /// The number of a file; sends an event if it is new.
     pub(crate) fn announce(
         &self,
         path: Arc<Path>,
@@ -136,7 +136,8 @@ impl Files {
         (id, true)
     }
 
-    /// Who wrote the files; the one at this path was opened. May become clearer while they are read.
+    /// Sets the format; the file at this path was opened. The format may become clearer during
+    /// reading.
     pub(crate) fn set_format(&self, format: &'static dyn Format, path: &Path) {
         let (home, path) = (format.home(&from_root(path)), path.to_owned());
         let fence = Fence::around(move || {
@@ -150,7 +151,7 @@ impl Files {
         (table.format, table.fence) = (Some(format), fence);
     }
 
-    /// Where a file must lie: the one that was named wherever its reader says, others in the agent's folders.
+    /// Where a file may be: the opened one anywhere, others in the agent's folders.
     pub(crate) fn fence_of(&self, path: &Path) -> Fence {
         let table = self.table();
         let is_named = table
@@ -169,7 +170,7 @@ impl Files {
         self.table().copy.clone()
     }
 
-    /// Who wrote the files.
+    /// The format of the files.
     pub(crate) fn format(&self) -> &'static dyn Format {
         self.table().format.unwrap_or(&Generic)
     }
@@ -184,23 +185,23 @@ impl Files {
         })
     }
 
-    /// The session of a database with a number.
+    /// Id of the session with a number.
     pub(crate) fn session_id(&self, number: usize) -> Option<String> {
         let table = self.table();
         table.sessions.get(number).cloned()
     }
 
-    /// How the rows of a database are read while its tables are in this state.
+    /// Sets how the rows of a database are read while its schema version is this.
     pub(crate) fn set_queries(&self, queries: Arc<Queries>, schema: i64) {
         self.change().queries = Some((queries, schema));
     }
 
-    /// How the rows of a database are read, and the state of its tables for which that holds.
+    /// How the rows of a database are read, and the schema version that this is for.
     pub(crate) fn queries(&self) -> Option<(Arc<Queries>, i64)> {
         self.table().queries.clone()
     }
 
-    /// The file with a number.
+    /// Path and kind of the file with a number.
     pub(crate) fn get(&self, id: FileId) -> Option<(PathBuf, Kind)> {
         let table = self.table();
         table
@@ -210,7 +211,8 @@ impl Files {
     }
 }
 
-/// The text of what cannot be read again, in a file without a name, for who asks for a record as it was written.
+/// The text of a source that cannot be read again, in an unlinked file, for showing records as
+/// written.
 pub(crate) struct TextCopy {
     files: Files,
     is_wanted: bool,
@@ -218,7 +220,7 @@ pub(crate) struct TextCopy {
 }
 
 impl TextCopy {
-    /// For these files, if somebody may ask.
+    /// A copy for these files, if records may be requested.
     pub(crate) fn of(files: &Files, is_wanted: bool) -> Self {
         Self {
             files: files.clone(),
@@ -227,7 +229,7 @@ impl TextCopy {
         }
     }
 
-    /// Begins with nothing. Until it is shown, records come from the copy before.
+    /// Starts an empty copy. Records are read from the previous one until [`Self::show`].
     pub(crate) fn begin(&mut self) {
         self.file = self
             .is_wanted
@@ -236,14 +238,15 @@ impl TextCopy {
             .map(Arc::new);
     }
 
-    /// Records come from it.
+    /// Makes records be read from this copy.
     pub(crate) fn show(&self) {
         self.files.change().copy.clone_from(&self.file);
     }
 
-    /// Adds what came.
+    /// Appends bytes.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
-        // Half a copy would give other bytes for some records; without any they are said to be gone.
+        // An incomplete copy would yield wrong bytes for some records; without a copy they are
+        // reported as gone.
         if self
             .file
             .as_deref()

@@ -1,15 +1,15 @@
-//! Finding sessions: all that lie under the agents' roots, or where the reader says, newest first.
+//! Finds sessions in the agents' folders or where the user says, newest first.
 //!
-//! `watch` goes on looking, for the picker; `first_prompt` tells what one session is about; `unread` gives sessions of which
-//! nothing was read yet, to whoever goes through all of them.
+//! `watch` scans repeatedly for the picker; `first_prompt` returns the prompt of one session;
+//! `unread` returns sessions without reading them, for commands that go through all.
 //!
-//! **Finding sessions opens none.** `ingest::find` walks under the roots that the formats name and the environment
-//! moves, and orders files by when they were written. The facts of each are read when its row is asked for, by its
-//! own decoder from the beginning and the end of the file, and never more; only where a format's records name files
-//! beside a session are the files of a folder looked through, once.
+//! **Listing opens no files.** The scan walks the roots that the formats define and the environment
+//! moves, and sorts files by modification time. The facts of a session are read when its row is
+//! needed, by its own decoder from the beginning and the end of the file; only where records name
+//! files beside a session are the files of a folder read, once.
 //!
-//! Invariant: `candidates` come from walks that open no file; the facts of each are read only when it is
-//! asked for, from its beginning and its end.
+//! Invariant: `candidates` come from walks that open no file; the facts of each are read only on
+//! request, from its beginning and its end.
 
 mod candidates;
 mod facts;
@@ -41,13 +41,14 @@ use crate::formats::{self, names};
 use crate::model::found::Found;
 use crate::model::timestamp::Timestamp;
 
-/// By time, the newest first, then by what names it.
+/// Sort key: time, newest first, then path and session.
 type Order = (Reverse<Option<Timestamp>>, PathBuf, Option<String>);
 
-/// Sessions, newest first, and among them what cannot be read. Each is read when it is asked for.
+/// Iterator over sessions, newest first, including files that cannot be read. Each is read on
+/// demand.
 pub struct Sessions {
     failures: vec::IntoIter<OpenError>,
-    /// In the order in which their files were written: none of them is newer than that.
+    /// Sorted by modification time: no session is newer than that.
     candidates: Peekable<vec::IntoIter<Candidate>>,
     /// Sessions that were read, until no candidate can be newer.
     known: BTreeMap<Order, Found>,
@@ -55,7 +56,7 @@ pub struct Sessions {
     facts: Facts,
 }
 
-/// Finds sessions. Paths that are not there come first, as errors.
+/// Finds sessions. Missing paths come first, as errors.
 pub fn sessions(search: &Search, now: Timestamp) -> Sessions {
     let mut databases = Databases::default();
     let (candidates, failures) = candidates::collect(search, &mut databases);
@@ -74,7 +75,7 @@ pub fn sessions(search: &Search, now: Timestamp) -> Sessions {
 }
 
 impl Sessions {
-    /// How many files were opened so far.
+    /// Number of files opened so far.
     pub fn files_opened(&self) -> usize {
         self.facts.files_opened()
     }
@@ -114,14 +115,15 @@ impl Iterator for Sessions {
     }
 }
 
-/// What is there and cannot be read, the newest first. Which sessions run is no matter here, so there is no time.
+/// Files that exist but cannot be read, newest first. Takes no time, because it does not tell which
+/// sessions run.
 pub(crate) fn unreadable(search: &Search) -> impl Iterator<Item = Found> {
     sessions(search, Timestamp(0))
         .flatten()
         .filter(|found| found.unreadable.is_some())
 }
 
-/// How many sessions there are of each format.
+/// Number of sessions of each format.
 pub(crate) fn counts(environment: &Environment, now: Timestamp) -> HashMap<&'static str, usize> {
     let mut counts = HashMap::new();
     let search = Search {
@@ -137,12 +139,12 @@ pub(crate) fn counts(environment: &Environment, now: Timestamp) -> HashMap<&'sta
     counts
 }
 
-/// The names of all formats.
+/// Names of all formats.
 pub(crate) fn formats() -> Vec<&'static str> {
     names().collect()
 }
 
-/// Whether sessions of a format may lie in several files each.
+/// Whether sessions of a format may extend over several files.
 pub fn may_go_on(format: &str) -> bool {
     formats::named(format).is_some_and(|format| format.head().is_continued)
 }

@@ -1,6 +1,7 @@
-//! Several sessions as one: each is followed as it would be alone, and what they say is merged.
+//! Several sessions as one: each is followed as it would be alone, and their edits are merged.
 //!
-//! `seat` makes keys, lanes and files of each its own, `merge` brings what they say into one order.
+//! `seat` makes keys, lanes and files of each session unique, `merge` brings the edits into one
+//! order.
 
 mod merge;
 mod seat;
@@ -25,17 +26,17 @@ use crate::model::found::Place;
 use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
 
-/// Messages that may wait to be merged.
+/// Limit of messages in the queue of the merge.
 const DEPTH: usize = 8;
-/// How often to look whether to stop.
+/// Interval at which the stop flag is checked.
 const CALM: Duration = Duration::from_millis(50);
 
-/// Whether a session lies among others in a database or a folder.
+/// Whether a session shares a database or a folder with others.
 fn is_one_of_many(plan: &Plan) -> bool {
     matches!(plan.shape, Shape::Rows | Shape::Folder)
 }
 
-/// Names of sessions for readers, of their files, as far as they differ, and their formats.
+/// Names of sessions for display, from the distinct parts of their file names, and their formats.
 fn names(plans: &[&Plan]) -> Vec<(String, &'static str)> {
     let stem = |plan: &&Plan| {
         let stem = plan.path.file_stem().unwrap_or(plan.path.as_os_str());
@@ -43,7 +44,7 @@ fn names(plans: &[&Plan]) -> Vec<(String, &'static str)> {
         named.map_or_else(|| stem.to_string_lossy().into_owned(), str::to_owned)
     };
     let stems: Vec<String> = plans.iter().map(stem).collect();
-    // Ids begin with what is the same in all of one day; the end tells them apart.
+    // Ids of one day begin alike; the end distinguishes them.
     let short = |stem: &String| match stem.char_indices().rev().nth(SHORT - 1) {
         Some((at, _)) if stem.chars().count() > LONGEST => {
             stem.get(at..).unwrap_or(stem).to_owned()
@@ -58,11 +59,11 @@ fn names(plans: &[&Plan]) -> Vec<(String, &'static str)> {
         .collect()
 }
 
-/// Longer names are shortened to so many of their last characters.
+/// Limit of a name in characters; longer ones are reduced to their last characters.
 const LONGEST: usize = 20;
 const SHORT: usize = 8;
 
-/// What was opened, as one.
+/// The event for the joined session.
 pub(crate) fn opened(plans: &[&Plan]) -> Option<Opened> {
     let first = plans.first()?;
     let reason = Text::clean(&format!("{} sessions joined", plans.len()));
@@ -79,7 +80,7 @@ pub(crate) fn opened(plans: &[&Plan]) -> Option<Opened> {
     })
 }
 
-/// Follows one session until asked to stop.
+/// Follows one session until the stop flag is set.
 pub(super) fn follow_one(
     plan: Plan,
     files: &Files,
@@ -94,7 +95,7 @@ pub(super) fn follow_one(
     }
 }
 
-/// Follows all of them until asked to stop.
+/// Follows all sessions until the stop flag is set.
 pub(crate) fn follow(
     sessions: Vec<(Plan, Files)>,
     outlet: Outlet<'_>,
@@ -141,16 +142,16 @@ pub(crate) fn follow(
 
 struct Joiner<'o> {
     merge: Merge,
-    /// What is shown until all is read.
+    /// The preview that is shown until everything is read.
     ends: Option<Ends>,
     outlet: Outlet<'o>,
     progress: Vec<(u64, u64)>,
-    /// Sessions that cannot be read on, and why, in a word or two.
+    /// Sessions that cannot be followed any more, with the reason in a word or two.
     lost: BTreeMap<usize, &'static str>,
 }
 
 impl Joiner<'_> {
-    /// Takes what a session says. Answers whether more is welcome.
+    /// Processes an event of a session. Returns whether more are accepted.
     fn take(&mut self, number: usize, feed: Feed) -> bool {
         match feed {
             Feed::Batch {
@@ -196,18 +197,18 @@ impl Joiner<'_> {
             Feed::Fault(why) => self.lose(number, "reading stopped", &why),
             Feed::Link(LinkState::Reread(why)) => self.say(number, &why) && self.have(number),
             Feed::Link(LinkState::Live) => self.have(number),
-            // It says nothing of what is shown.
+            // These events do not affect what is shown.
             Feed::Link(_) | Feed::Polled(_) | Feed::Opened(_) | Feed::Bodies(_) => true,
         }
     }
 
-    /// A session cannot be read on: says so, and in a word or two as long as it lasts.
+    /// Reports that a session cannot be followed; a short form is shown as long as that lasts.
     fn lose(&mut self, number: usize, word: &'static str, what: &str) -> bool {
         self.lost.insert(number, word);
         self.say(number, what) && self.send_lost()
     }
 
-    /// A session can be read on.
+    /// Reports that a session can be followed again.
     fn have(&mut self, number: usize) -> bool {
         let was_lost = self.lost.remove(&number).is_some();
         !was_lost && self.lost.is_empty() || self.send_lost()
@@ -227,7 +228,8 @@ impl Joiner<'_> {
         (self.outlet)(Feed::Link(state))
     }
 
-    /// Says something of a session that keeps nothing from the others: it is waited for no longer.
+    /// Sends a message about a session that does not affect the others: they do not wait for it any
+    /// longer.
     fn say(&mut self, number: usize, what: &str) -> bool {
         let words = Text::clean(&self.merge.said(number, what));
         self.finish(number) && (self.outlet)(Feed::Link(LinkState::Reread(words)))
@@ -244,7 +246,7 @@ impl Joiner<'_> {
             && (self.outlet)(Feed::CaughtUp)
     }
 
-    /// Shows what there is of the ends, as long as they are of use.
+    /// Sends the preview, as long as it is of use.
     fn show(&mut self, of: impl FnOnce(&mut Ends) -> Vec<Batch>) -> bool {
         let batches = self.ends.as_mut().map(of).unwrap_or_default();
         batches
@@ -260,19 +262,20 @@ impl Joiner<'_> {
     }
 }
 
-/// The ends of several sessions as one, to be shown at once while all of each is read.
+/// A preview of several sessions as one, shown while each is read completely.
 ///
-/// Of a long session its last entries come first, of a short one all that it has. They reach back to different times:
-/// what is older than the youngest of the beginnings is left out, so that between two entries none is missing. Nothing is
-/// shown before each of the sessions has said where it stands, and nothing at all if none of them is long.
+/// It consists of the last entries of long sessions and of all entries of short ones. Their ranges
+/// of time differ: entries older than the latest start among them are left out, so that none is
+/// missing between two entries. Nothing is shown before the first event of each session, and
+/// nothing at all if none of them is long.
 struct Ends {
     merge: Merge,
-    /// Which of the sessions are shown by their last entries.
+    /// Which sessions are shown by their last entries only.
     is_end: Vec<bool>,
 }
 
 impl Ends {
-    /// Of sessions with these names and formats.
+    /// A preview of sessions with these names and formats.
     fn new(names: &[(String, &'static str)]) -> Self {
         Self {
             merge: Merge::new(names),
@@ -280,7 +283,7 @@ impl Ends {
         }
     }
 
-    /// Takes a batch of the last entries of a session. Answers what is to be shown.
+    /// Adds a batch of the last entries of a session. Returns the batches to show.
     fn take_end(&mut self, number: usize, batch: Batch) -> Vec<Batch> {
         self.is_end
             .get_mut(number)
@@ -290,7 +293,7 @@ impl Ends {
         self.merge.take(number, batch)
     }
 
-    /// Takes a batch of all of it.
+    /// Adds a batch of a whole session.
     fn take_whole(&mut self, number: usize, batch: &Batch) -> Vec<Batch> {
         match self.is_end.get(number) {
             Some(false) => self.merge.take(number, batch.clone()),
@@ -298,7 +301,7 @@ impl Ends {
         }
     }
 
-    /// The session goes on with what is older than its last entries.
+    /// The session continues with entries before its last ones.
     fn go_on(&mut self, number: usize) -> Vec<Batch> {
         if self.is_end.get(number) == Some(&true) {
             self.finish(number)
@@ -307,7 +310,7 @@ impl Ends {
         }
     }
 
-    /// All of the session is read, or nothing of it can be.
+    /// The session is complete, or cannot be read at all.
     fn finish(&mut self, number: usize) -> Vec<Batch> {
         let batches = self.merge.finish(number).unwrap_or_default();
         if self.is_end.contains(&true) {

@@ -1,6 +1,6 @@
-//! One line file that is read on: its follower, its unfinished line, and what was sent of that.
+//! A line file that is followed: its follower, its unfinished line, and what was sent of that.
 //!
-//! Invariant: a line counts once, however often it was shown while it was unfinished.
+//! Invariant: a line counts once, however often it was sent while it was unfinished.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,23 +22,22 @@ use crate::model::text::Text;
 use crate::source::follow::Follower;
 use crate::source::lines::{Ended, Line, LineBuffer};
 
-/// An unfinished last line that stays so for this long is shown as it is.
+/// An unfinished last line is shown after this time.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A line file that is read.
+/// A line file that is followed.
 pub(crate) struct LineFile {
     id: FileId,
     kind: Kind,
-    /// Where it is read.
     pub(crate) follower: Follower,
     buffer: LineBuffer,
-    /// Which lines are needed, if all that is asked is what counts.
+    /// Which lines are needed, if only figures are requested.
     counting: Option<Counting>,
     shown: Option<Shown>,
     last_bytes: Instant,
 }
 
-/// The unfinished line as it was shown.
+/// The unfinished line as it was sent.
 struct Shown {
     origin: Origin,
     tally: Tally,
@@ -46,7 +45,7 @@ struct Shown {
 }
 
 impl LineFile {
-    /// Begins to read a file from its beginning.
+    /// Opens a file at its beginning.
     pub(crate) fn open(path: &Path, kind: Kind, files: &Files, now: Instant) -> io::Result<Self> {
         let follower = Follower::open(path, files.fence_of(path))?;
         let (id, _) = files.number(path, kind);
@@ -62,19 +61,19 @@ impl LineFile {
         })
     }
 
-    /// Passes over what counting does not need, if that is all that is planned.
+    /// Skips lines that counting does not need, if the plan is to count.
     pub(crate) fn planned(mut self, plan: &Plan) -> Self {
         self.counting = plan.counting(self.kind.place(self.follower.path(), 0));
         self
     }
 
-    /// Begins again at the beginning; the follower is there already.
+    /// Restarts at the beginning; the follower is there already.
     pub(crate) fn restart(&mut self) {
         self.buffer = LineBuffer::new(self.id);
         self.shown = None;
     }
 
-    /// Where a file is that was moved away, perhaps to there: its agent may have put it aside.
+    /// State of a file that was moved away, perhaps to `there`: its agent may have archived it.
     pub(crate) fn whereabouts(&self, format: &dyn Format, there: Option<PathBuf>) -> LinkState {
         let files = files_of(&format.archives(self.follower.path()));
         match files.iter().find(|path| self.follower.is_now_at(path)) {
@@ -83,18 +82,17 @@ impl LineFile {
         }
     }
 
-    /// The name that a moved file has now, or the name of its folder if that is what is new.
+    /// The new name of a moved file, or of its folder if only that is new.
     fn in_short(&self, there: &Path) -> Text {
         let has_its_name = there.file_name() == self.follower.path().file_name();
         name_of(there.parent().filter(|_| has_its_name).unwrap_or(there))
     }
 
-    /// The file's number.
     pub(crate) fn id(&self) -> FileId {
         self.id
     }
 
-    /// Reads on and emits what lines it read. Returns how many bytes that were.
+    /// Reads and emits further lines. Returns the number of bytes read.
     pub(crate) fn read(
         &mut self,
         emitter: &mut Emitter<'_>,
@@ -111,7 +109,7 @@ impl LineFile {
             ..
         } = self;
         let (path, len) = (follower.path().to_owned(), follower.len());
-        // What was shown is the line that was not finished, so the first one that is settles it.
+        // The shown line was the unfinished one, so the first finished line replaces it.
         let mut is_wanted = |line: Line<'_>, emitter: &mut Emitter<'_>| {
             shown
                 .take()
@@ -150,8 +148,8 @@ impl LineFile {
         Ok(read)
     }
 
-    /// At the end of the file: shows the unfinished line if it is a whole record that only lacks its
-    /// newline, or if nothing more can be expected.
+    /// At the end of the file: emits the unfinished line if it is a whole record that only lacks
+    /// its newline, or if nothing more is expected.
     pub(crate) fn rest(&mut self, emitter: &mut Emitter<'_>, now: Instant, is_final: bool) {
         let Some(line) = self.buffer.unfinished() else {
             return;
@@ -164,7 +162,7 @@ impl LineFile {
         {
             return;
         }
-        // A number or a word could go on.
+        // A number or a literal could continue.
         let is_whole = matches!(line, Line::Whole(record) if is_whole_value(record.bytes));
         if !is_whole && !is_final && now.duration_since(self.last_bytes) < PATIENCE {
             return;
@@ -185,7 +183,7 @@ impl LineFile {
         });
     }
 
-    /// When the unfinished line will have waited long enough.
+    /// When the unfinished line will be shown.
     pub(crate) fn due(&self) -> Option<Instant> {
         let line = self.buffer.unfinished()?;
         let is_shown = self
@@ -196,19 +194,19 @@ impl LineFile {
     }
 }
 
-/// What is needed of a line: all of it, unless it is only counted.
+/// What is needed of a line: all of it, unless only figures are counted.
 fn need_of(line: Line<'_>, counting: &mut Option<Counting>) -> Need {
     counting
         .as_mut()
         .map_or(Need::Whole, |counting| counting.need(line.record().bytes))
 }
 
-/// A line's value without what was said, if it tells enough.
+/// The value of a line without texts, if that suffices for counting.
 fn account_of<'a>(line: Line<'a>, counting: &Counting) -> Option<Json<'a>> {
     value_without(line.record().bytes, counting.closed()).filter(|value| counting.suffices(value))
 }
 
-/// Takes the shown form of a line back. Answers whether the line must be emitted.
+/// Takes back the sent form of a line. Returns whether the line must be emitted.
 fn take_back(shown: &Shown, line: Line<'_>, emitter: &mut Emitter<'_>) -> bool {
     let origin = line.record().origin;
     if shown.origin.at != origin.at || (shown.origin == origin && !shown.is_damaged) {

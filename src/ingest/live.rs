@@ -1,4 +1,4 @@
-//! The thread that follows a session: preview, whole, and then every change as it comes.
+//! The thread that follows a session: sends the preview, the whole session, and then every change.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,16 +16,16 @@ use crate::model::text::Text;
 use crate::source::follow::why_unread;
 use crate::source::watch::Watcher;
 
-/// Time between two figures of progress.
+/// Interval of progress events.
 const PROGRESS: Duration = Duration::from_millis(100);
-/// Changes that follow each other faster are taken together.
+/// Changes within this interval are processed together.
 const GATHER: Duration = Duration::from_millis(4);
-/// How often a sender that waits for room looks whether it should stop.
+/// Interval at which a blocked sender checks the stop flag.
 const SEND: Duration = Duration::from_millis(50);
-/// How long to wait before opening is tried again.
+/// Delay before opening is tried again.
 const REOPEN: Duration = Duration::from_millis(250);
 
-/// Sends a feed, unless asked to stop or nobody listens.
+/// Sends an event, until the stop flag is set or the receiver is gone.
 pub(crate) fn send<T>(feed: T, sender: &Sender<T>, stop: &AtomicBool, wake: &dyn Fn()) -> bool {
     let mut feed = feed;
     while !stop.load(Ordering::Relaxed) {
@@ -41,7 +41,7 @@ pub(crate) fn send<T>(feed: T, sender: &Sender<T>, stop: &AtomicBool, wake: &dyn
     false
 }
 
-/// Runs something that decodes; a panic becomes a fault and is the end of the reading.
+/// Runs something that decodes; a panic becomes a fault event and ends the reading.
 pub(crate) fn guarded(outlet: Outlet<'_>, run: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
         let what = panic.downcast_ref::<String>().map(String::as_str);
@@ -53,7 +53,7 @@ pub(crate) fn guarded(outlet: Outlet<'_>, run: impl FnOnce()) {
     }
 }
 
-/// Follows a session of files until asked to stop.
+/// Follows a session of files until the stop flag is set.
 pub fn follow(plan: &Plan, files: &Files, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
     let course = Course::begin(plan.clone(), files.clone(), outlet);
     let watcher = plan.watcher(native, outlet);
@@ -77,7 +77,7 @@ impl Follow<'_> {
     fn run(&mut self) {
         while !self.is_stopped() {
             if !self.course.is_open() {
-                // Before all that takes long with thousands of files.
+                // Before steps that take long with thousands of files.
                 self.course.show_end(WINDOW);
                 self.open();
             }
@@ -98,7 +98,7 @@ impl Follow<'_> {
         }
     }
 
-    /// Opens the files, however long it takes until they can be.
+    /// Opens the files, retrying until that succeeds.
     fn open(&mut self) {
         let mut last = String::new();
         while let Err(error) = self.course.open()
@@ -114,7 +114,7 @@ impl Follow<'_> {
         self.watch(true);
     }
 
-    /// Waits for something to read.
+    /// Waits until there is something to read.
     fn wait(&mut self) {
         while !self.is_stopped() {
             let is_anew = self.course.poll(&self.watcher.take()).is_anew;
@@ -162,7 +162,7 @@ mod tests {
     use crate::model::edit::{Feed, LinkState, Polled, Stage};
     use crate::source::watch::Watcher;
 
-    /// Has no watch left to give.
+    /// A watcher that has no watches left.
     struct Exhausted;
 
     impl notify::Watcher for Exhausted {
@@ -183,8 +183,8 @@ mod tests {
         }
     }
 
-    /// Appends lines one by one to a file that is followed with this watcher, each when the last one was
-    /// seen. Returns how many were seen, and why the file was polled.
+    /// Appends lines one by one to a file followed with this watcher, each after the previous one
+    /// was seen. Returns the number of lines seen, and why the file was polled.
     fn followed(native: impl notify::Watcher + Send + 'static) -> (u64, Vec<Polled>) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("session.jsonl");

@@ -1,8 +1,9 @@
-//! An open session: a source and a decoder, whose records become a feed on a bounded channel.
+//! An open session: a source and a decoder, whose records become events on a bounded channel.
 //!
-//! `find` finds sessions, `sift` looks through their bytes. `target` → `open` (with `probe`) → `plan`; then `live`
-//! follows it ([`Course`]), or it is read whole: a `reader` reads `line_file`s, `whole` files and a `packed_file` through an
-//! `emitter`; `piped` reads what is no file. `pager` reads single records again. `joined` reads several as one.
+//! `find` finds sessions, `sift` searches their bytes. `target` → `open` (with `probe`) → `plan`;
+//! then `live` follows the session ([`Course`]), or it is read once: a `reader` reads `line_file`s,
+//! `whole` files and a `packed_file` through an `emitter`; `piped` reads pipes. `pager` reads
+//! single records again. `joined` reads several sessions as one.
 
 mod ahead;
 mod bodies;
@@ -61,32 +62,32 @@ use crate::model::edit::{Feed, Opened, Stage};
 use crate::model::record::Shape;
 use crate::model::text::Text;
 
-/// How changes of files are noticed.
+/// How changes of files are detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WatchMode {
-    /// Events of the operating system, and a poll as a safety net.
+    /// Events of the operating system, and infrequent polling as a fallback.
     #[default]
     Native,
-    /// The poll alone.
+    /// Polling only.
     Poll,
 }
 
 /// A session that can be read, followed and paged.
 pub struct Session {
-    /// What was found.
+    /// What was found out when it was opened.
     pub opened: Opened,
     plan: Plan,
     files: Files,
-    /// Those that are read as one with it.
+    /// The sessions that are joined with it.
     others: Vec<Self>,
 }
 
-/// Opens a session: finds out its format and shape, reads nothing else.
+/// Opens a session: detects its format and shape, and reads nothing else.
 pub fn open(target: &Target) -> Result<Session, OpenError> {
     open::plan(target).map(Session::of)
 }
 
-/// As [`open`], for what was listed as a session of the format with this name.
+/// As [`open`], for a session that was listed under the format with this name.
 pub(crate) fn open_listed(target: &Target, format: &str) -> Result<Session, OpenError> {
     let listed = target
         .session
@@ -96,29 +97,29 @@ pub(crate) fn open_listed(target: &Target, format: &str) -> Result<Session, Open
     listed.map_or_else(|| open(target), |plan| Ok(Session::of(plan)))
 }
 
-/// What one format says of a file.
+/// Verdict of one format on a file.
 #[derive(Clone, Debug)]
 pub struct FormatVerdict {
-    /// The format's name as in the JSON outputs.
+    /// Name of the format in JSON outputs.
     pub format: &'static str,
     /// `no`, `need-more`, `maybe`, `likely`, `certain`.
     pub confidence: &'static str,
-    /// Why, in a sentence without a full stop.
+    /// Reason, in a sentence without a full stop.
     pub(crate) reason: Text,
 }
 
-/// Whether a format tells which agent wrote a file.
+/// Whether a format identifies the agent that wrote a file.
 pub(crate) fn names_an_agent(format: &str) -> bool {
     format != Format::name(&Generic)
 }
 
-/// What the agents that write a format do not record; empty if nothing can be said.
+/// What the agents that write a format do not record; empty if nothing is known.
 pub(crate) fn omits(format: &str) -> &'static str {
     named(format).map_or("", |known| known.head().omits)
 }
 
-/// What each format says of what lies there, in the order of the registry; nothing of a pipe. Opening asks no more than it
-/// needs to.
+/// Verdicts of all formats on a target, in the order of the registry; none for a pipe. Opening
+/// queries no more formats than it needs.
 pub fn verdicts(target: &Target) -> Result<Vec<FormatVerdict>, OpenError> {
     let verdict_of = |(format, verdict): (&'static str, Verdict)| FormatVerdict {
         format,
@@ -144,17 +145,17 @@ impl Session {
         }
     }
 
-    /// What names the session within its folder or database; `None` for a file that is one session.
+    /// Name of the session in its folder or database; `None` for a file that is one session.
     pub(crate) fn name(&self) -> Option<&str> {
         matches!(self.plan.shape, Shape::Folder | Shape::Rows).then_some(self.plan.session.as_str())
     }
 
-    /// How the session lies on disk.
+    /// Storage shape of the session.
     pub(crate) fn shape(&self) -> Shape {
         self.plan.shape
     }
 
-    /// Reads all that is there now, companions included, and ends with [`Feed::CaughtUp`].
+    /// Reads everything that exists now, including companions, and ends with [`Feed::CaughtUp`].
     pub fn read_whole(self, stubs_only: bool, sink: &mut dyn FnMut(Feed)) {
         with_outlet(sink, |outlet| {
             if self.plan.is_pipe() {
@@ -170,8 +171,8 @@ impl Session {
         });
     }
 
-    /// As [`Session::read_whole`], with bodies left on disk and without what counting does not need: what was spent, when
-    /// and on what is all there, what was said is not. Answers whether results of calls are not there either.
+    /// As [`Session::read_whole`], with bodies on disk and only what figures need: usage, times and
+    /// models, but no texts. Returns whether results of calls were left out, too.
     pub(crate) fn read_counted(mut self, sink: &mut dyn FnMut(Feed)) -> bool {
         (self.plan.is_counted, self.plan.is_paged) = (true, false);
         let counting = self
@@ -190,7 +191,7 @@ impl Session {
         lacks_results
     }
 
-    /// Reads these lines of its files as if there were no others, with their bodies, and ends with [`Feed::CaughtUp`].
+    /// Reads only these lines of its files, with their bodies, and ends with [`Feed::CaughtUp`].
     pub(crate) fn read_lines(&self, picked: &[Picked], sink: &mut dyn FnMut(Feed)) {
         with_outlet(sink, |outlet| {
             sift::read_lines(&self.plan, &self.files, picked, outlet);
@@ -202,12 +203,13 @@ impl Session {
         self.plan.shape == Shape::Lines
     }
 
-    /// Whether these lines of it tell the same by themselves as among all others.
+    /// Whether these lines decode to the same by themselves as among all others.
     pub(crate) fn stands_on(&self, picked: &[Picked]) -> bool {
         self.has_lines() && !sift::is_entangled(self.plan.format, picked)
     }
 
-    /// As [`Session::read_whole`], with bodies left on disk, and what of the strings of all records is shown.
+    /// As [`Session::read_whole`], with bodies on disk; also returns how much of the strings of all
+    /// records is shown.
     pub(crate) fn survey(mut self, sink: &mut dyn FnMut(Feed)) -> Coverage {
         let sums = SharedSurvey::default();
         self.plan.survey = Some(SharedSurvey::clone(&sums));
@@ -215,7 +217,7 @@ impl Session {
         sums.lock().unwrap_or_else(PoisonError::into_inner).finish()
     }
 
-    /// To be followed by whoever waits for its files.
+    /// The session as a course, for a caller that waits for its files.
     pub(crate) fn course(self, outlet: Outlet<'_>, databases: Databases) -> Course<'_> {
         let plan = Plan {
             is_paged: false,
@@ -224,7 +226,7 @@ impl Session {
         Course::begin(plan, self.files, outlet).with(databases)
     }
 
-    /// Reads others as one with it. What is named twice is read once.
+    /// Joins other sessions with it; duplicates are read once.
     #[must_use]
     pub fn join(mut self, others: Vec<Self>) -> Self {
         let place = |session: &Self| {
@@ -250,12 +252,12 @@ impl Session {
         self
     }
 
-    /// Whether several sessions are read as one.
+    /// Whether several sessions are joined.
     pub(crate) fn is_joined(&self) -> bool {
         !self.others.is_empty()
     }
 
-    /// A reader of bodies that are away.
+    /// A reader of bodies that are on disk.
     pub fn pager(&self) -> Pager {
         Pager::new(
             std::iter::once(self)
@@ -264,9 +266,9 @@ impl Session {
         )
     }
 
-    /// Reads and follows on a thread of its own until `stop` is set or the receiver is gone.
-    /// `wake` is called after each message. The thread looks at `stop` twice a second, and at once
-    /// when it is unparked.
+    /// Reads and follows the session on a thread of its own until `stop` is set or the receiver is
+    /// gone. `wake` is called after each message. The thread checks `stop` twice a second, and at
+    /// once when it is unparked.
     pub fn follow(
         self,
         feed: Sender<Feed>,
@@ -293,7 +295,7 @@ impl Session {
     }
 }
 
-/// Reads for somebody who takes all that comes.
+/// Reads with an outlet that accepts everything.
 fn with_outlet(sink: &mut dyn FnMut(Feed), read: impl FnOnce(Outlet<'_>)) {
     let sink = RefCell::new(sink);
     let outlet = |feed: Feed| {

@@ -1,4 +1,4 @@
-//! From a path to a plan: what lies there, which format reads it, which session is meant.
+//! From a path to a plan: determines the shape, the format and the session.
 
 use std::borrow::Cow;
 use std::fs::{self, FileType};
@@ -24,19 +24,19 @@ use crate::source::rewritten::Rewritten;
 use crate::source::rows;
 use crate::source::stamp::{Stamp, read_range};
 
-/// How deep a folder is searched for session files.
+/// Maximum depth at which a folder is searched for session files.
 const DEEPEST: usize = 3;
-/// How many of its newest files are tried.
+/// Number of the newest files of a folder that are tried.
 const TRIED: usize = 200;
-/// How much of a listed file tells that it is what it was listed as.
+/// Bytes of a listed file that confirm its format.
 const FIRST_BYTES: usize = 32 << 10;
 
-/// Finds out what a target is.
+/// Determines what a target is.
 pub(crate) fn plan(target: &Target) -> Result<Plan, OpenError> {
     plan_asking(target, DetectMode::UntilCertain).map(|(plan, _)| plan)
 }
 
-/// What each format says of a target, in the order of the registry; nothing of a pipe.
+/// Verdicts of all formats on a target, in the order of the registry; none for a pipe.
 pub(crate) fn verdicts(target: &Target) -> Result<Verdicts, OpenError> {
     plan_asking(target, DetectMode::All).map(|(_, verdicts)| verdicts)
 }
@@ -80,7 +80,7 @@ fn plan_asking(target: &Target, mode: DetectMode) -> Result<(Plan, Verdicts), Op
             return Err(refusal(path, &what));
         }
     };
-    // What is named behind a file is an entry of its only session.
+    // The name after a file's path is that of an entry in its only session.
     let session = session_of(path, &head).unwrap_or_default();
     let (plan, verdicts) = Plan::of(path, session, detection);
     let plan = match packing {
@@ -92,17 +92,17 @@ fn plan_asking(target: &Target, mode: DetectMode) -> Result<(Plan, Verdicts), Op
 
 /// Why a file holds no session.
 enum NoSession {
-    /// It belongs to an agent and is none by design: what it is.
+    /// It belongs to an agent and is no session by design: what it is.
     Aside(&'static str),
     /// It is something else: what.
     Foreign(&'static str),
-    /// No format knows what it is.
+    /// No format recognizes it.
     Unclaimed,
 }
 
 const UNCLAIMED: &str = "no session format is recognised in it";
 
-/// Who wrote the session in a file that begins so.
+/// Detects the format of the session in a file with this beginning.
 fn detect_session(
     path: &Path,
     head: &[u8],
@@ -125,7 +125,8 @@ fn detect_session(
     }
 }
 
-/// Why the file of an agent cannot be read as a session. `None`: it can, it is empty so far, or it is none by design.
+/// Why an agent's file cannot be read as a session. `None`: it can, it is empty so far, or it is no
+/// session by design.
 pub(crate) fn why_no_session(path: &Path) -> Option<Text> {
     let head = match read_head(path) {
         Ok(head) => head,
@@ -141,8 +142,8 @@ pub(crate) fn why_no_session(path: &Path) -> Option<Text> {
     }
 }
 
-/// The plan for a file that was listed as this format's, if its first lines are that for certain: who goes through
-/// thousands of files does not look at fifty lines of each.
+/// The plan for a file listed under this format, if its first lines confirm that for certain: a
+/// command that goes through thousands of files does not parse fifty lines of each.
 pub(crate) fn plan_listed(path: &Path, format: &str) -> Option<Plan> {
     let head = read_range(&regular::open(path).ok()?, 0, FIRST_BYTES).ok()?;
     let format = named(format)?;
@@ -181,9 +182,10 @@ pub fn sessions(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
         .collect())
 }
 
-/// Whether a database holds several sessions that no other one there started, and none of them is named.
+/// Whether a database holds several sessions that no other one there started, and the target names
+/// none.
 pub(crate) fn is_choice(target: &Target) -> bool {
-    // What waits for its writer is not looked into.
+    // Opening a named pipe would wait for its writer.
     let is_file =
         !target.is_stdin() && fs::metadata(&target.path).is_ok_and(|metadata| metadata.is_file());
     if target.session.is_some() || !is_file || !is_database(&target.path) {
@@ -197,12 +199,12 @@ pub(crate) fn is_choice(target: &Target) -> bool {
         .is_some()
 }
 
-/// Whether a file is a database, whatever its name.
+/// Whether a file is a database, by its content.
 pub(crate) fn is_database(path: &Path) -> bool {
     read_head(path).is_ok_and(|head| head.packing.is_none() && rows::is_database(&head.bytes))
 }
 
-/// The session that one file of a folder belongs to.
+/// The session that a file of a folder belongs to.
 fn session_of(path: &Path, head: &[u8]) -> Option<String> {
     let may_name = memchr::memmem::find(head, b"sessionID").is_some();
     let text = if may_name {
@@ -214,7 +216,7 @@ fn session_of(path: &Path, head: &[u8]) -> Option<String> {
     named.or_else(|| stem(path))
 }
 
-/// A pipe shows what it is when something comes out of it.
+/// The format of a pipe is detected when data comes.
 fn piped(path: &Path) -> Plan {
     let verdict = Verdict::yes(
         Confidence::Maybe,
@@ -274,8 +276,8 @@ fn may_be_sessions(folder: &Path) -> Below {
     found
 }
 
-/// The session of this name among files that are named for theirs, and its file. Some agents put the time of its
-/// beginning in front of the id, or write what it is about to a file of the same name.
+/// The session with this name among files named by their sessions, and its file. Some agents put
+/// the start time before the id, or store the topic in a file with the same name.
 fn named_among(mut files: Vec<PathBuf>, name: &str) -> Result<(String, PathBuf), String> {
     let id = |file: &PathBuf| stem(file).map(|stem| stem.trim_end_matches(".messages").to_owned());
     files.sort_by_cached_key(|file| (id(file), std::cmp::Reverse(stem(file))));
@@ -329,7 +331,7 @@ fn newest_session(format: &dyn Format, path: &Path) -> Option<String> {
         .and_then(|file| stem(file))
 }
 
-/// Why one of these files, or a folder among them, cannot be looked at.
+/// Why a file or a folder of a search cannot be read.
 fn why_unread_below(found: &Below) -> Option<OpenError> {
     let unread = found
         .files
@@ -342,7 +344,7 @@ fn why_unread_below(found: &Below) -> Option<OpenError> {
     unread.chain(closed).next()
 }
 
-/// The newest of these files that an agent wrote; of a session and its companions the session.
+/// The newest file that an agent wrote; of a session and its companions the session.
 fn newest_session_file(mut files: Vec<PathBuf>) -> Option<PathBuf> {
     files.sort_by_cached_key(|file| std::cmp::Reverse(modified(file)));
     files.truncate(TRIED);
@@ -357,7 +359,8 @@ fn newest_session_file(mut files: Vec<PathBuf>) -> Option<PathBuf> {
         is_session.then_some((file, detection.format))
     })?;
     if format.named(newest).is_none() {
-        // Where each record is a file, it does not matter which one was written last: the first one is the session.
+        // Where each record is a file, any of them may be the newest: the session is named by the
+        // first one.
         let all = files_of(&format.files(newest, ""));
         if let Some(first) = all
             .iter()
@@ -377,7 +380,7 @@ fn newest_session_file(mut files: Vec<PathBuf>) -> Option<PathBuf> {
     Some(files.iter().find(is_owner).unwrap_or(newest).clone())
 }
 
-/// Whether a hidden folder is one of those in which agents keep sessions.
+/// Whether a hidden folder is one in which agents store sessions.
 pub(crate) fn holds_sessions(folder: &Path) -> bool {
     is_of_agents(folder, registry().flat_map(roots))
 }
@@ -401,7 +404,7 @@ fn describe(kind: FileType) -> &'static str {
     }
 }
 
-/// Why the system does not let a path be opened.
+/// The error for a path that the system does not open.
 pub(crate) fn cannot_open(path: &Path, error: &io::Error) -> OpenError {
     refusal(
         path,
@@ -409,7 +412,7 @@ pub(crate) fn cannot_open(path: &Path, error: &io::Error) -> OpenError {
     )
 }
 
-/// What keeps whoever asks from a path, where there are better words for it than those of the system.
+/// A better explanation of a system error, if there is one.
 fn why(path: &Path, error: &io::Error) -> Option<String> {
     let is_link = path
         .symlink_metadata()
@@ -425,7 +428,7 @@ fn why(path: &Path, error: &io::Error) -> Option<String> {
     Some(what.to_owned())
 }
 
-/// Why a path is not looked at, for a row that says that it cannot be read.
+/// Why a path was not searched, for the row of an unreadable path.
 pub(crate) fn why_closed(closed: &Closed) -> Text {
     Text::clean(&match closed.why {
         Why::System(number) => why_unread(&closed.path, &io::Error::from_raw_os_error(number)),
@@ -433,7 +436,7 @@ pub(crate) fn why_closed(closed: &Closed) -> Text {
     })
 }
 
-/// The same of a file that cannot be read.
+/// Why a file cannot be read, for the row of an unreadable path.
 pub(crate) fn why_unread(path: &Path, error: &io::Error) -> String {
     why(path, error).unwrap_or_else(|| error.to_string())
 }

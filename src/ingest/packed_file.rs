@@ -1,7 +1,9 @@
-//! One compressed file: read from its beginning to its end, with its bodies in memory and within bounds. Nothing in it can
-//! be read again by its place; a file without a name has its text, for who asks for a record as it was written.
+//! A compressed file: read from beginning to end, with its bodies in memory, within a memory limit.
+//! Nothing in it can be read again by position; an unlinked file holds its text for showing records
+//! as written.
 //!
-//! The archive of an evaluation is read once more, all of it, when it was written again; others are read once.
+//! The archive of an evaluation is read again as a whole when it is rewritten; other files are read
+//! once.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Seek};
@@ -34,24 +36,24 @@ pub(crate) struct PackedFile {
     packing: Packing,
     kind: Kind,
     copy: TextCopy,
-    /// The same open file as that of the text: how far it is read.
+    /// The handle that the text is read from, for its position.
     source: Option<File>,
-    /// What is left of the text.
+    /// The remaining text.
     text: Option<Receiver<Piece>>,
     buffer: LineBuffer,
-    /// A document, until it is there to its end.
+    /// A document, until it is complete.
     document: Vec<u8>,
     has_been_read: bool,
-    /// The state that was read last.
+    /// Stamp of the file that was read last.
     read: Stamp,
-    /// A state that is not complete, and since when.
+    /// An incomplete version, and since when.
     broken: Option<(Stamp, Instant)>,
-    /// How it fares, as that was said.
+    /// The state that was reported.
     link: LinkState,
 }
 
 impl PackedFile {
-    /// Begins to read a file from its beginning.
+    /// Opens a file at its beginning.
     pub(crate) fn open(
         plan: &Plan,
         (packing, shape): (Packing, Shape),
@@ -81,7 +83,7 @@ impl PackedFile {
         Ok(file)
     }
 
-    /// Begins again at the beginning.
+    /// Restarts at the beginning.
     pub(crate) fn begin(&mut self) {
         let source = regular::open(&self.path);
         self.source = source.as_ref().ok().and_then(|file| file.try_clone().ok());
@@ -95,7 +97,7 @@ impl PackedFile {
         }
     }
 
-    /// How far it is read: compressed bytes done, and all.
+    /// Compressed bytes read, and all.
     pub(crate) fn progress(&self) -> (u64, u64) {
         let done = self
             .source
@@ -104,22 +106,22 @@ impl PackedFile {
         (done.unwrap_or(0), self.read.len)
     }
 
-    /// Whether there is more of it to be read.
+    /// Whether there is more to read.
     pub(crate) fn has_more(&self) -> bool {
         self.text.is_some()
     }
 
-    /// Whether it is read, and will not be written again.
+    /// Whether it is read, and will not be rewritten.
     pub(crate) fn is_over(&self) -> bool {
         self.packing != Packing::Zip && self.text.is_none()
     }
 
-    /// When to look again without any event.
+    /// When to poll without an event.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.broken.and_then(|_| Instant::now().checked_add(RETRY))
     }
 
-    /// Reads on a little. Answers whether there was something to be read.
+    /// Reads a step further. Returns whether there was something to read.
     pub(crate) fn step(&mut self, emitter: &mut Emitter<'_>) -> bool {
         let Some(text) = &self.text else { return false };
         emitter.leave_bodies(false);
@@ -148,7 +150,7 @@ impl PackedFile {
         }
     }
 
-    /// Why no more is read of it; nothing as long as there is memory left.
+    /// Why reading stops because of the memory limit; `None` while memory remains.
     fn excess(&self, emitter: &Emitter<'_>) -> Option<io::Error> {
         let is_long = self.document.len() as u64 > budget::DOCUMENT;
         (is_long || emitter.is_full()).then(|| budget::exceeded(self.packing.name()))
@@ -169,13 +171,13 @@ impl PackedFile {
             return;
         };
         emitter.notice(FileId(0), &why.to_string());
-        // Half of an archive is all that there is; of this one there would be more.
+        // An incomplete archive has no more to read; this one would have.
         if why.kind() == ErrorKind::FileTooLarge {
             emitter.send(Feed::Fault(Text::clean(&why.to_string())));
         }
     }
 
-    /// Looks at it. Answers how it fares, if that is news, and whether it is to be read again.
+    /// Polls the file. Returns its state, if that changed, and whether it is to be read again.
     pub(crate) fn poll(&mut self) -> (Option<LinkState>, bool) {
         let (link, is_other) = match Stamp::of(&self.path) {
             Ok(stamp) => (LinkState::Live, self.is_other(stamp)),
@@ -189,7 +191,7 @@ impl PackedFile {
         (is_news.then_some(link), is_other)
     }
 
-    /// Whether it is another one than was read, and is complete, or will hardly be.
+    /// Whether it is another version than was read, and is complete or unlikely to become so.
     fn is_other(&mut self, stamp: Stamp) -> bool {
         if self.packing != Packing::Zip || self.read == stamp {
             return false;

@@ -1,4 +1,4 @@
-//! Bodies that were left on disk, read again by their origin.
+//! Reads bodies that are on disk again, by their origin.
 
 use std::fs::File;
 use std::io;
@@ -27,20 +27,20 @@ use crate::source::regular::LARGEST;
 use crate::source::rows::{Cell, Database};
 use crate::source::stamp::{Stamp, read_range};
 
-/// Reads records of one session, or of several that are read as one, again by their origin. Has file handles of its own;
-/// several may work side by side.
+/// Reads records of a session, or of joined sessions, again by their origin. It has file handles of
+/// its own, so several pagers can work in parallel.
 pub struct Pager(Vec<SessionPager>);
 
 /// Reads records of one of the sessions.
 #[derive(Default)]
 struct SessionPager {
     files: Files,
-    /// The file that was read last: the next record is mostly in the same one.
+    /// The file that was read last, which usually holds the next record too.
     open: Option<(PathBuf, File, Stamp)>,
-    /// The copy of a session that came through a pipe: it has no other file.
+    /// The copy of a session from a pipe, which has no other file.
     copy: Option<Arc<File>>,
     database: Option<Database>,
-    /// The text of the archive of a session that was read last.
+    /// The decompressed archive that was read last, by session.
     archive: Option<(usize, Vec<u8>)>,
     window: Option<Window>,
 }
@@ -57,19 +57,19 @@ impl Again<'_> {
         self.kind.place(&self.path, self.record.origin.line)
     }
 
-    /// Whether it is several lines, in which a body came piece by piece.
+    /// Whether it spans several lines, each with a piece of a body.
     fn is_several(&self) -> bool {
         is_several(self.record.bytes, self.kind)
     }
 }
 
-/// Of a file whose records are read one after the other, so much is read at once.
+/// Bytes that are read at once when records are read in sequence.
 const WINDOW: usize = 256 << 10;
 
-/// Of a larger record the beginning is shown, as text.
+/// Limit in bytes; a larger record is shown as the beginning of its text.
 const LARGEST_TREE: usize = 4 << 20;
 
-/// Some of a file, or one record of anything else.
+/// A part of a file, or one record of another source.
 struct Window {
     of: Origin,
     bytes: Vec<u8>,
@@ -99,13 +99,13 @@ impl Pager {
         Self(sessions.map(session).collect())
     }
 
-    /// The session that a record belongs to, and where it stands there.
+    /// The session that a record belongs to, and its origin there.
     fn session(&mut self, origin: Origin) -> Option<(&mut SessionPager, Origin)> {
         let (session, file) = of_file(origin.file, self.0.len())?;
         Some((self.0.get_mut(session)?, Origin { file, ..origin }))
     }
 
-    /// Does something with a record; nothing if it is gone.
+    /// Calls a function with a record; `None` if it is gone.
     fn with<T>(
         &mut self,
         origin: Origin,
@@ -127,13 +127,13 @@ impl Pager {
         )
     }
 
-    /// The contents of all bodies of a record in slot order; nothing if the record is gone.
+    /// Contents of all bodies of a record in slot order; empty if the record is gone.
     pub fn read(&mut self, origin: Origin) -> Vec<Held> {
         self.with(origin, |session, again| Some(session.decode(again)))
             .unwrap_or_default()
     }
 
-    /// A record as a tree, its beginning if it is very large; nothing if it is gone.
+    /// A record as a tree, or its beginning if it is very large; `None` if it is gone.
     pub fn tree(&mut self, origin: Origin) -> Option<Tree> {
         let bytes = self.bytes(origin)?;
         let text = String::from_utf8_lossy(&bytes);
@@ -147,7 +147,7 @@ impl Pager {
         )
     }
 
-    /// What a record holds that no entry tells, or all of it; nothing if it is gone.
+    /// Fields of a record that no entry shows, or the whole record; `None` if it is gone.
     pub fn details(&mut self, origin: Origin, is_whole: bool) -> Details {
         if is_whole {
             return Details {
@@ -171,7 +171,7 @@ impl Pager {
         found.unwrap_or_default()
     }
 
-    /// When a record was written, by its own account; nothing if it does not say, or is gone.
+    /// Timestamp that a record itself has; `None` if it has none, or is gone.
     pub(crate) fn time(&mut self, origin: Origin) -> Option<Timestamp> {
         self.with(origin, |session, again| {
             session
@@ -186,8 +186,8 @@ impl Pager {
         })
     }
 
-    /// As [`Pager::read`], for one record after the other: the file is read in large pieces, and a record
-    /// whose bytes are not worth it is not decoded.
+    /// As [`Pager::read`], for records in sequence: the file is read in large pieces, and a record
+    /// whose bytes `is_worth` rejects is not decoded.
     pub fn read_next(&mut self, origin: Origin, is_worth: &dyn Fn(&[u8]) -> bool) -> Vec<Held> {
         let Some((session, origin)) = self.session(origin) else {
             return Vec::new();
@@ -206,14 +206,14 @@ impl Pager {
                 path,
                 kind,
             };
-            // What is sought may be torn apart between lines.
+            // A match may be split between lines.
             (is_worth(bytes) || again.is_several()).then(|| session.decode(&again))
         });
         session.window = Some(window);
         held.unwrap_or_default()
     }
 
-    /// Lets go of what [`Pager::read_next`] has read ahead.
+    /// Frees the pieces that [`Pager::read_next`] has read ahead.
     pub fn rest(&mut self) {
         self.0.iter_mut().for_each(|session| session.window = None);
     }
@@ -235,14 +235,14 @@ impl SessionPager {
             let bytes = masked.as_deref().unwrap_or(record.bytes);
             return vec![body_of_fault(bytes, &mut Batch::default()).held];
         }
-        // Of what spans several lines only that is meant which comes from all of them.
+        // A record over several lines has the bodies that come from all of them.
         let is_several = again.is_several();
         contents(&self.batch(again), |body| {
             !is_several || body.from == record.origin
         })
     }
 
-    /// What a record says by itself.
+    /// Decodes a record by itself.
     fn batch(&self, again: &Again<'_>) -> Batch {
         let mut batch = Batch::default();
         let mut decoder = self.files.format().decoder();
@@ -263,8 +263,8 @@ impl SessionPager {
         batch
     }
 
-    /// Whether a record was sent as a fault, whatever its bytes would be by themselves: a line that is too
-    /// long to be held, and what a document breaks off with.
+    /// Whether a record was sent as a fault although it could be decoded by itself: a line above
+    /// the size limit, or the incomplete end of a document.
     fn is_fault(&mut self, again: &Again<'_>) -> bool {
         let origin = again.record.origin;
         match again.kind {
@@ -325,8 +325,8 @@ impl SessionPager {
         }
         let file = self.file(path).ok()?;
         if kind == Kind::Document && origin.line == 0 {
-            // The header is what is left of the document when its messages are taken out; if that is broken, there may be
-            // several values in it, each a record.
+            // The header is the document without its messages; if that is broken, it may hold
+            // several values, each a record.
             let split = split(&whole(file)?)?;
             let start = usize::try_from(origin.at)
                 .ok()?
@@ -373,7 +373,7 @@ impl SessionPager {
         )
     }
 
-    /// The database, unless its rows have been moved since they were numbered.
+    /// The database, unless its rows have moved since they were numbered.
     fn database(&mut self) -> Option<&Database> {
         let (path, _) = self.files.get(FileId(0))?;
         let (_, schema) = self.files.queries()?;
@@ -401,7 +401,7 @@ impl SessionPager {
             .is_some_and(|(open, _, was)| open == path && was.is_same_file(&stamp));
         if !is_open {
             let file = self.files.fence_of(path).open(path)?;
-            // Origins in a compressed file are places of the text in it.
+            // Origins in a compressed file are offsets in its decompressed text.
             if packing_of(&file)?.is_some() {
                 return Err(io::Error::from(io::ErrorKind::Unsupported));
             }
@@ -413,17 +413,17 @@ impl SessionPager {
     }
 }
 
-/// All of a document.
+/// The content of a whole file.
 fn whole(file: &File) -> Option<Vec<u8>> {
     read_range(file, 0, usize::try_from(LARGEST).unwrap_or(usize::MAX)).ok()
 }
 
-/// Whether bytes are those of several lines, in which a body came piece by piece.
+/// Whether bytes are several lines, each with a piece of a body.
 fn is_several(bytes: &[u8], kind: Kind) -> bool {
     matches!(kind, Kind::Lines | Kind::CompanionLines) && memchr(b'\n', bytes).is_some()
 }
 
-/// The lines of a record that has several.
+/// The lines of a record.
 fn lines_of(record: Record<'_>) -> impl Iterator<Item = Record<'_>> {
     let Record { mut origin, bytes } = record;
     bytes
@@ -442,8 +442,8 @@ fn lines_of(record: Record<'_>) -> impl Iterator<Item = Record<'_>> {
         })
 }
 
-/// The contents of bodies that a record brought, of those that are meant, by slot; [`Held::Stub`] where a stub is all
-/// there is.
+/// Contents of the bodies that a record brought and `is_meant` accepts, by slot; [`Held::Stub`]
+/// where the stub is the content.
 pub fn contents(batch: &Batch, is_meant: impl Fn(&Body) -> bool) -> Vec<Held> {
     let mut held = Vec::new();
     let mut put = |body: &Body| {
@@ -454,7 +454,7 @@ pub fn contents(batch: &Batch, is_meant: impl Fn(&Body) -> bool) -> Vec<Held> {
         if held.len() <= slot {
             held.resize(slot + 1, Held::Stub);
         }
-        // A text that no record holds is its stub, and has no slot of its own.
+        // A text that no record holds is its own stub, and has no slot.
         if let Some(place) = held.get_mut(slot).filter(|_| body.held != Held::Stub) {
             *place = body.held.clone();
         }

@@ -1,5 +1,5 @@
-//! A session that comes through a pipe. It cannot be read again, so all bodies are kept; where somebody may ask for
-//! a record as it was written, a copy in a file without a name has it.
+//! A session from a pipe. It cannot be read again, so all bodies stay in memory; if records may be
+//! requested as written, an unlinked file holds a copy.
 
 use std::io;
 use std::path::Path;
@@ -24,12 +24,12 @@ use crate::source::packed::Packing;
 use crate::source::rows::is_database;
 use crate::source::stream::{Piece, pipe, start};
 
-/// A pipe that was silent for so long is taken for what it said until then.
+/// After this time without data, the format is detected from what has come.
 const SILENCE: Duration = Duration::from_millis(200);
-/// How often to look whether to stop.
+/// Interval at which the stop flag is checked.
 const CALM: Duration = Duration::from_millis(500);
 
-/// Reads a pipe to its end, or until asked to stop, with a copy for these files of what is to be read again.
+/// Reads a pipe to its end, or until the stop flag is set, with a copy in these files for pagers.
 pub(crate) fn run(plan: Plan, files: &Files, outlet: Outlet<'_>, stop: &AtomicBool) {
     let mut piped = Piped::new(plan, files, outlet);
     if piped.run(stop) {
@@ -39,14 +39,14 @@ pub(crate) fn run(plan: Plan, files: &Files, outlet: Outlet<'_>, stop: &AtomicBo
 
 struct Piped<'o> {
     plan: Plan,
-    /// Who reads records again.
+    /// Files for the pagers.
     files: Files,
     copy: TextCopy,
     emitter: Emitter<'o>,
-    /// What came so far, until it is clear what it is; a document to its end.
+    /// What came so far, until the format is detected; a document until its end.
     head: Vec<u8>,
     is_decided: bool,
-    /// Whether it is nothing that can be read.
+    /// Whether it is nothing readable.
     is_refused: bool,
     buffer: LineBuffer,
     /// Whether the unfinished line was sent.
@@ -73,7 +73,7 @@ impl<'o> Piped<'o> {
         }
     }
 
-    /// Reads it from its beginning to its end. Answers whether it came there.
+    /// Reads from beginning to end. Returns whether the end was reached.
     fn run(&mut self, stop: &AtomicBool) -> bool {
         self.copy.begin();
         self.copy.show();
@@ -83,7 +83,7 @@ impl<'o> Piped<'o> {
         self.pump(&pieces, stop)
     }
 
-    /// Takes what comes. Answers whether it came to the end.
+    /// Processes the data. Returns whether the end was reached.
     fn pump(&mut self, pieces: &Receiver<Piece>, stop: &AtomicBool) -> bool {
         let mut last = Instant::now();
         while self.emitter.is_open() && !self.is_refused && !stop.load(Ordering::Relaxed) {
@@ -106,9 +106,9 @@ impl<'o> Piped<'o> {
         false
     }
 
-    /// The pipe is silent. Returns how long it may be.
+    /// The pipe is silent. Returns how long to wait for more.
     fn pause(&mut self, silence: Duration) -> Duration {
-        // Half a line tells nothing.
+        // An incomplete line is not enough.
         let can_decide = self.head.contains(&b'\n') || is_whole_value(&self.head);
         if self.is_decided || (silence >= SILENCE && can_decide) {
             self.rest();
@@ -127,7 +127,7 @@ impl<'o> Piped<'o> {
             self.head.extend_from_slice(bytes);
         }
         if !self.is_decided {
-            // What is no file can be looked at but once.
+            // A pipe can be detected only once.
             let has_record = self.head.len() >= LONGEST || self.head.contains(&b'\n');
             if self.head.len() >= HEAD && has_record {
                 self.decide(false);
@@ -139,7 +139,7 @@ impl<'o> Piped<'o> {
         }
     }
 
-    /// Settles what the stream is. Lines are sent from here on as they come, a document at its end.
+    /// Detects the format. From here on lines are sent as they come, a document at its end.
     fn decide(&mut self, is_whole: bool) {
         if let Some(what) = self.refusal() {
             self.is_refused = true;
@@ -153,7 +153,7 @@ impl<'o> Piped<'o> {
         self.emit_head();
     }
 
-    /// Why what came through a pipe is no session.
+    /// Why the data is no session.
     fn refusal(&self) -> Option<String> {
         if let Some(packing) = Packing::of(&self.head) {
             return Some(format!(
@@ -167,7 +167,7 @@ impl<'o> Piped<'o> {
         probe::foreign(&self.head).map(str::to_owned)
     }
 
-    /// With more of the stream it may turn out to be something else.
+    /// Detects the format again, because more data may show another one.
     fn decide_again(&mut self, new: &[u8]) {
         let plan = self
             .detect(false)
@@ -195,7 +195,7 @@ impl<'o> Piped<'o> {
         Some(plan)
     }
 
-    /// Emits all that came so far from its beginning, by the plan.
+    /// Emits everything that came so far, from the beginning, by the plan.
     fn emit_head(&mut self) {
         let is_rewritten = self.plan.shape.is_rewritten();
         let kind = if is_rewritten {
@@ -224,7 +224,7 @@ impl<'o> Piped<'o> {
         });
     }
 
-    /// Emits all that came so far.
+    /// Emits the rest at the end.
     fn rest(&mut self) {
         if !self.is_decided {
             self.decide(false);

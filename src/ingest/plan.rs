@@ -1,4 +1,4 @@
-//! How a session will be read: its format, its shape, where it lies.
+//! How a session is read: its format, shape and path.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,36 +18,35 @@ use crate::source::regular;
 use crate::source::stamp::{Stamp, read_range};
 use crate::source::watch::Watcher;
 
-/// How a session will be read.
+/// How a session is read.
 #[derive(Clone)]
 pub(crate) struct Plan {
-    /// Who wrote it.
     pub(crate) format: &'static dyn Format,
-    /// How it lies on disk.
+    /// Storage shape.
     pub(crate) shape: Shape,
-    /// Where; `-` for standard input.
+    /// Path; `-` for standard input.
     pub(crate) path: PathBuf,
-    /// Which session of a folder; else empty.
+    /// Session within a folder; else empty.
     pub(crate) session: String,
-    /// Whether more of the file may show that it is something else.
+    /// Whether more data may show another format.
     pub(crate) is_provisional: bool,
-    /// How the file is compressed, if it is, and how what is in it lies.
+    /// Compression of the file, if any, and the shape of its content.
     pub(crate) packed: Option<(Packing, Shape)>,
-    /// What to tell the reader.
+    /// The event that reports what was opened.
     pub(crate) opened: Opened,
-    /// Where it is found out what of the records is shown, if somebody asks.
+    /// Collects how much of the records is shown, if that is requested.
     pub(crate) survey: Option<SharedSurvey>,
-    /// Whether only what counts is asked for.
+    /// Whether only figures are requested.
     pub(crate) is_counted: bool,
-    /// Whether somebody may ask for records.
+    /// Whether records may be requested again.
     pub(crate) is_paged: bool,
 }
 
-/// What the formats that were asked say of a file, by their names.
+/// Verdicts of the queried formats on a file, by name.
 pub(crate) type Verdicts = Vec<(&'static str, Verdict)>;
 
 impl Plan {
-    /// What waits for changes of the file. Says why it looks at it a few times a second, if it does.
+    /// The watcher for changes of the file. Reports the reason if it polls frequently.
     pub(crate) fn watcher(&self, native: bool, outlet: Outlet<'_>) -> Watcher {
         let mut watcher = Watcher::new(native);
         let kind = watcher.distrust(&self.path);
@@ -61,7 +60,7 @@ impl Plan {
         watcher
     }
 
-    /// Says what was opened.
+    /// Sends the event that reports what was opened.
     pub(crate) fn say_opened(&self, outlet: Outlet<'_>) {
         outlet(Feed::Opened(Box::new(self.opened.clone())));
         outlet(Feed::File {
@@ -70,13 +69,13 @@ impl Plan {
         });
     }
 
-    /// A plan after a detection, and what the formats that were asked said.
+    /// The plan after a detection, and the verdicts of the queried formats.
     pub(crate) fn of(path: &Path, session: String, mut detection: Detection) -> (Self, Verdicts) {
         let verdicts = std::mem::take(&mut detection.others);
         (Self::new(path, session, detection), verdicts)
     }
 
-    /// A plan after a detection.
+    /// The plan after a detection.
     pub(crate) fn new(path: &Path, session: String, detection: Detection) -> Self {
         let opened = Opened {
             format: detection.format.name(),
@@ -101,7 +100,8 @@ impl Plan {
         }
     }
 
-    /// The plan for a file of which this is in a compressed one: it cannot be read again in the middle, nor will it grow.
+    /// The plan for a compressed file with this content: it cannot be read again by position, nor
+    /// will it grow.
     pub(crate) fn packed(mut self, packing: Packing) -> Self {
         let reason = format!(
             "{}, decompressed from {}",
@@ -113,7 +113,7 @@ impl Plan {
         self
     }
 
-    /// A decoder that begins with the first record.
+    /// A decoder for a reading from the first record.
     pub(crate) fn decoder(&self) -> Box<dyn Decoder> {
         let decoder = self.format.decoder_of(&from_root(&self.path));
         match &self.survey {
@@ -122,22 +122,22 @@ impl Plan {
         }
     }
 
-    /// Whether it comes through a pipe.
+    /// Whether the source is a pipe.
     pub(crate) fn is_pipe(&self) -> bool {
         self.shape == Shape::Stream && self.packed.is_none()
     }
 
-    /// Whether its records are lines, be they compressed.
+    /// Whether its records are lines, compressed or not.
     pub(crate) fn has_lines(&self) -> bool {
         matches!(self.packed, Some((_, Shape::Lines))) || self.shape == Shape::Lines
     }
 
-    /// The files that belong to the session besides the opened one, now or later.
+    /// The companions of the session, existing or not.
     pub(crate) fn companions(&self) -> Vec<Pattern> {
         self.as_named(self.format.companions(&from_root(&self.path)))
     }
 
-    /// Files that a decoder asked for, beside a link and beside the file that it leads to.
+    /// Files that a decoder requested, beside a link and beside its target.
     pub(crate) fn follow_up(&self, wanted: &str) -> Vec<Pattern> {
         let path = from_root(&self.path);
         let mut patterns = self.as_named(self.format.follow_up(&path, wanted));
@@ -165,15 +165,15 @@ impl Plan {
             .collect()
     }
 
-    /// Which records of a file are needed, if only what counts is asked for.
+    /// Which records of a file are needed, if only figures are requested.
     pub(crate) fn counting(&self, place: Place<'_>) -> Option<Counting> {
         self.format
             .counting(place)
             .filter(|_| self.is_counted && self.packed.is_none())
     }
 
-    /// The plan for the file as it is now. `None` if it cannot be read or is nothing that is known:
-    /// then the old plan stays.
+    /// The plan for the current file. `None` if it cannot be read or is not recognized: then the
+    /// old plan stays.
     pub(crate) fn again(&self) -> Option<Self> {
         if matches!(self.shape, Shape::Folder | Shape::Rows) {
             return None;
@@ -197,14 +197,14 @@ impl Plan {
         })
     }
 
-    /// Whether both read a file in the same way.
+    /// Whether both plans read a file in the same way.
     pub(crate) fn reads_like(&self, other: &Self) -> bool {
         self.format.name() == other.format.name()
             && (self.shape, self.packed) == (other.shape, other.packed)
     }
 }
 
-/// The files that patterns name.
+/// The files that match patterns.
 pub(crate) fn files_of(patterns: &[Pattern]) -> Vec<PathBuf> {
     patterns
         .iter()
@@ -212,13 +212,13 @@ pub(crate) fn files_of(patterns: &[Pattern]) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The beginning of a file, decompressed if need be.
+/// The beginning of a file, decompressed if necessary.
 pub(crate) struct Head {
     /// The first bytes.
     pub(crate) bytes: Vec<u8>,
-    /// Whether that is all of it.
+    /// Whether these are the whole file.
     pub(crate) is_whole: bool,
-    /// How it is compressed.
+    /// Compression of the file.
     pub(crate) packing: Option<Packing>,
 }
 

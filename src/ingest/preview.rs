@@ -1,4 +1,4 @@
-//! The end of a long session, shown at once while the whole is read, and of no use once that is done.
+//! Shows the end of a long session while the whole is read.
 
 use std::io;
 use std::path::Path;
@@ -15,19 +15,19 @@ use crate::source::lines::{Line, LineBuffer};
 use crate::source::regular;
 use crate::source::stamp::{Stamp, read_range};
 
-/// Files that are not so many times longer than what would be shown of them are read whole at once.
+/// Files must be at least this many times longer than the preview.
 const WORTH_IT: u64 = 4;
-/// How much of the end is read for a reader; eight times as much if no line begins in it, but not more than can be
+/// Bytes of the preview; eight times as many if no line begins in them, but at most what can be
 /// read at once.
 pub(crate) const WINDOW: u64 = 1 << 20;
 const WIDEST: u64 = 64 << 20;
 /// Folders with fewer messages are read whole at once.
 const MANY_FILES: usize = 200;
-/// How many messages of others are shown first.
+/// Number of messages of a larger folder that are shown first.
 const NEWEST_FILES: usize = 30;
 
-/// Shows the end of a session, if there is more than a few times that: so many bytes, where it is a file of lines. What
-/// cannot be read is left to the whole reading.
+/// Sends the end of a session, if it is a few times longer than that: `window` bytes of a line
+/// file. Errors are left to the reading of the whole.
 pub(crate) fn show_end(plan: &Plan, files: &Files, outlet: Outlet<'_>, window: u64) {
     let mut emitter = Emitter::new(plan.format.decoder(), Stage::Preview, outlet);
     let is_shown = match plan.shape {
@@ -39,7 +39,7 @@ pub(crate) fn show_end(plan: &Plan, files: &Files, outlet: Outlet<'_>, window: u
     if is_shown {
         emitter.finish();
         emitter.flush(true);
-        // Who shows it learns that it is complete.
+        // Signals to the receiver that the preview is complete.
         outlet(Feed::Progress { done: 0, total: 0 });
     }
 }
@@ -59,7 +59,7 @@ fn last_lines(
             len - size,
             usize::try_from(size).unwrap_or(usize::MAX),
         )?;
-        // What ends with the file may be the only line there.
+        // A line that ends with the file may be the only one in the window.
         let newline = bytes
             .split_last()
             .and_then(|(_, rest)| memchr::memchr(b'\n', rest));
@@ -81,7 +81,7 @@ fn last_lines(
     Ok(false)
 }
 
-/// The newest files of a folder with many, and what they ask for.
+/// The newest files of a large folder, and those that they request.
 fn newest_files(plan: &Plan, files: &Files, emitter: &mut Emitter<'_>) -> bool {
     let found = files_of(&plan.format.files(&plan.path, &plan.session));
     if found.len() <= MANY_FILES {
@@ -98,7 +98,7 @@ fn newest_files(plan: &Plan, files: &Files, emitter: &mut Emitter<'_>) -> bool {
     true
 }
 
-/// Files that are half written are left to the whole reading.
+/// Incomplete files are left to the reading of the whole.
 fn emit_small(path: &Path, files: &Files, emitter: &mut Emitter<'_>) {
     let id = files.announce(path.into(), Kind::Small, emitter);
     let mut small = Small::new(path, id, Kind::Small, files.fence_of(path));

@@ -1,4 +1,5 @@
-//! What a file is, by its beginning; where a record is longer than that, by its [`skeleton`].
+//! Detects the format of a file from its beginning; where a record is longer than that, from its
+//! [`skeleton`].
 
 mod skeleton;
 
@@ -18,22 +19,22 @@ use crate::source::document::{Split, split, split_values};
 use crate::source::packed::Packing;
 use crate::source::pattern::{from_root, matches};
 
-/// How much of a file is looked at as it is.
+/// Bytes of a file that are parsed as they are.
 pub(crate) const HEAD: usize = 256 << 10;
-/// How much of one is read for its title, or of a pipe before its first record has ended: a prompt may have large images
-/// before its words or behind them.
+/// Limit of the bytes that are read for a title, or of a pipe before its first record has ended: a
+/// prompt may have large images before or after its text.
 pub(crate) const LONGEST: usize = 16 << 20;
-/// How many records are looked at.
+/// Limit of the records that are parsed.
 const RECORDS: usize = 50;
-/// How many lines tell of a file in its agent's place that it is the agent's.
+/// Number of lines that confirm the format of a file at its agent's path.
 const FIRST_LINES: usize = 8;
 
-/// Detects the format of a file by its beginning. `is_whole`: there is no more of it.
+/// Detects the format of a file from its beginning. `is_whole`: that is the whole file.
 pub(crate) fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection {
     detect_file_asking(path, head, is_whole, DetectMode::UntilCertain)
 }
 
-/// As [`detect_file`], with the verdicts of all formats if all are asked.
+/// As [`detect_file`], with the verdicts of all formats if all are queried.
 pub(crate) fn detect_file_asking(
     path: &Path,
     head: &[u8],
@@ -42,7 +43,7 @@ pub(crate) fn detect_file_asking(
 ) -> Detection {
     let beginning = head.get(..HEAD).unwrap_or(head);
     let detection = detect_beginning(path, beginning, is_whole && head.len() <= HEAD, mode);
-    // What is cut may look like what many formats have in common.
+    // A truncated text may have the common form of many formats.
     let is_sure =
         is_certain_of_agent(&detection) && detection.verdict.confidence > Confidence::Maybe;
     if is_sure || !skeleton::is_needed(beginning) {
@@ -69,7 +70,7 @@ pub(crate) fn detect_file_asking(
 fn detect_beginning(path: &Path, head: &[u8], is_whole: bool, mode: DetectMode) -> Detection {
     let text = text_of(head);
     let text = text.trim_start_matches('\u{feff}');
-    // Asking all definitions whether an object is a chat would parse them all for nothing.
+    // Querying all definitions whether an object is a chat would parse them for nothing.
     let is_object = text.trim_start().starts_with('{');
     if !is_object && let Some(detection) = detect_text(text, mode) {
         return detection;
@@ -103,7 +104,7 @@ fn detect_beginning(path: &Path, head: &[u8], is_whole: bool, mode: DetectMode) 
         .as_ref()
         .and_then(|split| text.get(split.root.clone()))
         .unwrap_or_default();
-    // Who reads lines cannot read a value over several of them, even if it knows what is in it.
+    // A line format cannot read a value over several lines, even if it recognizes the content.
     let is_over_lines = detection.verdict.shape == Shape::Lines && root.contains('\n');
     let is_sure =
         is_certain_of_agent(&detection) && detection.verdict.confidence > Confidence::Maybe;
@@ -131,8 +132,8 @@ fn detect_beginning(path: &Path, head: &[u8], is_whole: bool, mode: DetectMode) 
     detection
 }
 
-/// As [`formats::detect`]. Between formats that fit equally the folder decides in which the file lies, unless one is
-/// certain.
+/// As [`formats::detect`]. Between formats that fit equally, the folder of the file decides, unless
+/// one is certain.
 fn detect(probe: &Probe<'_>, mode: DetectMode) -> Detection {
     let detection = formats::detect(probe, mode);
     let confidence = detection.verdict.confidence;
@@ -160,8 +161,8 @@ fn detect(probe: &Probe<'_>, mode: DetectMode) -> Detection {
     }
 }
 
-/// The agents in whose folders a file lies: below a home directory, then below another one to which a folder may have
-/// been moved, which several may name alike.
+/// The agents in whose folders a file is: below a home directory, else below another folder to
+/// which the agent's may have been moved, which several agents may name alike.
 fn owners(path: &Path) -> Vec<&'static dyn Format> {
     let path = from_root(path);
     let lies_at = |folder: &str, files: &str| {
@@ -189,13 +190,13 @@ fn owners(path: &Path) -> Vec<&'static dyn Format> {
     [whose(&in_home), whose(&is_moved)].concat()
 }
 
-/// A document that no agent writes may be an agent's records, each over several lines or all in an
-/// array: printed for reading, or taken out of a log.
+/// A document that no agent writes may hold an agent's records, each over several lines or all in
+/// an array, pretty-printed or taken from a log.
 fn as_values(path: &Path, text: &str, is_whole: bool, mode: DetectMode) -> Option<Detection> {
     let ranges = split_values(text.as_bytes())?.elements;
     let parse = |range: Range<usize>| json::parse(text.get(range)?).ok();
     let seen = ranges.len().min(RECORDS);
-    // What is no record among them is shown as such, and does not hide what the others are.
+    // Values that are no records are shown as such, and do not affect the detection of the others.
     let values: Vec<Json<'_>> = ranges
         .into_iter()
         .take(RECORDS)
@@ -216,8 +217,8 @@ fn as_values(path: &Path, text: &str, is_whole: bool, mode: DetectMode) -> Optio
     is_agents.then_some(detection)
 }
 
-/// What the format in whose place a file lies says of its first lines, if it is certain: then it is of no other, and none
-/// is asked.
+/// The verdict of the format at whose path a file is, from its first lines, if it is certain: then
+/// no other format is queried.
 pub(crate) fn certain(format: &dyn Format, path: &Path, head: &[u8]) -> Option<Verdict> {
     let whole = memrchr(b'\n', head).and_then(|end| head.get(..end))?;
     let lines = str::from_utf8(whole).ok()?.lines().take(FIRST_LINES);
@@ -232,7 +233,7 @@ pub(crate) fn certain(format: &dyn Format, path: &Path, head: &[u8]) -> Option<V
     ((verdict.confidence, verdict.shape) == (Confidence::Certain, Shape::Lines)).then_some(verdict)
 }
 
-/// Detects the format of a folder by the names in it.
+/// Detects the format of a folder from the names in it.
 pub(crate) fn detect_folder(path: &Path, children: &[String], mode: DetectMode) -> Detection {
     detect(
         &Probe {
@@ -249,7 +250,7 @@ pub(crate) fn is_unclaimed(detection: &Detection) -> bool {
     detection.verdict.confidence < Confidence::Maybe
 }
 
-/// Whether a format that knows its agent reads the file.
+/// Whether a format of a specific agent reads the file.
 pub(crate) fn is_certain_of_agent(detection: &Detection) -> bool {
     !is_unclaimed(detection) && detection.format.name() != Generic.name()
 }
@@ -259,7 +260,7 @@ pub(crate) fn is_folder_of_sessions(detection: &Detection) -> bool {
     is_certain_of_agent(detection) && detection.verdict.shape == Shape::Folder
 }
 
-/// Whether a file's name allows for a session: they are named `.jsonl`, `.ndjson` or `.json`, archives of them
+/// Whether a file's name is one of a session: `.jsonl`, `.ndjson` or `.json`, archives
 /// `….jsonl.reset.<date>`, logs of evaluations `.eval`.
 pub(crate) fn may_hold_a_session(path: &Path) -> bool {
     let name = path
@@ -273,7 +274,8 @@ pub(crate) fn may_hold_a_session(path: &Path) -> bool {
     name.contains(".json") || name.ends_with(".ndjson") || is_log
 }
 
-/// Why these bytes are no session, if that can be seen without any format: what they are, what helps.
+/// Why these bytes are no session, if that is visible without any format: what they are, and what
+/// helps.
 pub(crate) fn foreign(head: &[u8]) -> Option<&'static str> {
     let is = |magic: &[u8]| head.starts_with(magic);
     if Packing::of(head).is_some() {
@@ -293,14 +295,15 @@ pub(crate) fn foreign(head: &[u8]) -> Option<&'static str> {
     if is(b"PK\x03\x04") || is(b"BZh") || is(&[0xfd, b'7', b'z', b'X', b'Z']) {
         return Some("an archive; unpack it and open the session file in it");
     }
-    // A crash may leave NUL bytes in a session, but no file of one is without the beginning of an object.
+    // A crash may leave NUL bytes in a session, but every session contains the beginning of an
+    // object.
     let is_binary = memchr(0, head).is_some() && memchr::memmem::find(head, b"{\"").is_none();
     is_binary.then_some("a binary file, not a session")
 }
 
-/// Why a file that no agent's format claims holds no records at all; nothing if it may hold some.
+/// Why a file that no agent's format claims holds no records; `None` if it may hold some.
 pub(crate) fn without_records(head: &[u8], detection: &Detection) -> Option<&'static str> {
-    /// Of so many bytes one may be broken in a session.
+    /// Divisor: at most one in so many bytes of a session may be invalid.
     const BROKEN: usize = 10;
     if is_certain_of_agent(detection) || head.iter().all(u8::is_ascii_whitespace) {
         return None;
@@ -314,7 +317,7 @@ pub(crate) fn without_records(head: &[u8], detection: &Detection) -> Option<&'st
     let is_broken = |c: &char| {
         *c == char::REPLACEMENT_CHARACTER || (c.is_control() && !c.is_ascii_whitespace())
     };
-    // A crash may leave NUL bytes, and output of a tool has escapes.
+    // A crash may leave NUL bytes, and tool output has escapes.
     let broken = text
         .chars()
         .filter(is_broken)
@@ -340,7 +343,7 @@ fn parsed_lines(text: &str, is_whole: bool) -> Vec<Json<'_>> {
         }
         let is_ended = is_whole || line.ends_with('\n');
         let line = unframed(line.trim());
-        // With a comma it is an element of a document that has one a line.
+        // With a comma it is an element of a document with one element a line.
         if !line.starts_with('{') || line.ends_with(',') {
             continue;
         }
@@ -358,8 +361,8 @@ fn parsed_lines(text: &str, is_whole: bool) -> Vec<Json<'_>> {
     objects
 }
 
-/// Whether a text is one value over several lines, or an array. A line that breaks off makes the next
-/// ones look like parts of its value, so lines that are records by themselves weigh against it.
+/// Whether a text is one value over several lines, or an array. A truncated line makes the next
+/// ones seem to be parts of its value, so lines that are records by themselves count against that.
 fn is_document(text: &str, split: &Split, lines: &[Json<'_>]) -> bool {
     let root = text.get(split.root.clone()).unwrap_or_default();
     if root.starts_with('[') {
@@ -375,7 +378,7 @@ fn is_alone(text: &str, split: &Split) -> bool {
         .is_some_and(|rest| rest.trim().is_empty())
 }
 
-/// The format with this name's way to say why it reads a file, for the header.
+/// The format's reason for the detection, for the header.
 pub(crate) fn reason(detection: &Detection) -> String {
     match detection.verdict.reason.as_str() {
         "" => format!("read as {}", Format::name(detection.format)),

@@ -1,5 +1,5 @@
-//! All of one session through one decoder: the main file, the files beside it, and those that its
-//! records ask for. Reads step by step, so that its caller can do other things in between.
+//! Reads a whole session with one decoder: the main file, its companions, and the files that its
+//! records reference. Reads step by step, so that the caller can do other work in between.
 
 mod companions;
 pub(crate) mod registry;
@@ -34,22 +34,25 @@ use crate::source::rewritten::{Look, Rewritten};
 use crate::source::stream::Piece;
 use crate::source::watch::Hints;
 
-/// How much of a line file is read at once.
+/// Bytes of a line file that are read at once.
 const ROOM: usize = 1 << 20;
-/// Of small files no more than they have: who goes through thousands would clear a mebibyte for each.
+/// Minimum size of the buffer; small files get no more than they need, because clearing a mebibyte
+/// for each of thousands takes time.
 const LEAST_ROOM: usize = 64 << 10;
-/// Small files beyond this sum leave their bodies on disk, and all of them where there are so many.
+/// Sum of bytes above which small files keep their bodies on disk; so do all where there are very
+/// many files.
 const SMALL_SUM: u64 = 32 << 20;
 const MANY_SMALLS: usize = 2_000;
 
-/// What a look at the files showed.
+/// Result of a poll of the files.
 #[derive(Debug, Default)]
 pub struct Seen {
-    /// How the opened file fares, in order.
+    /// Changes of the opened file's state, in order.
     pub(crate) links: Vec<LinkState>,
-    /// The opened file has new bytes.
+    /// Whether the opened file has new bytes.
     pub(crate) has_grown: bool,
-    /// It is another text now, and why. Nothing to say if it was only written again with more.
+    /// Set if the opened file must be read again, with the reason; empty if it was only rewritten
+    /// with more.
     pub(crate) anew: Option<String>,
 }
 
@@ -58,12 +61,12 @@ pub struct Reader<'o> {
     plan: Plan,
     files: Files,
     bodies: Bodies,
-    /// What is read goes through here.
+    /// Decodes and sends the records.
     pub(crate) emitter: Emitter<'o>,
     main: Main,
     line_files: Vec<LineFile>,
     line_file_at: HashMap<PathBuf, usize>,
-    /// A database with rows on the session.
+    /// A database with rows about the session.
     rows_beside: Option<RowsBeside>,
     smalls: Vec<Small>,
     small_at: HashMap<Arc<Path>, usize>,
@@ -71,7 +74,7 @@ pub struct Reader<'o> {
     folder: Folder,
     asked: HashSet<Text>,
     queue: VecDeque<Todo>,
-    /// Files beside the session that could not be opened; tried again at each look.
+    /// Companions that could not be opened; tried again at each poll.
     unopened: BTreeSet<PathBuf>,
     /// The process that has the session open.
     registry: Option<Registry>,
@@ -94,20 +97,21 @@ enum Main {
     Rows(Box<Rows>),
 }
 
-/// What waits to be read.
+/// A step that is pending.
 enum Todo {
     LineFile(usize),
     Small(usize, Option<Vec<u8>>),
-    /// A small file that is gone.
+    /// A small file that was deleted.
     Lost(PathBuf),
-    /// The rows of a database beside the session.
+    /// Rows of the database beside the session.
     RowsBeside,
-    /// A text that is read once: a part of a file in which the session began, or a compressed file beside it.
+    /// A text that is read once: a part of an earlier file of the session, or a compressed
+    /// companion.
     Text(Kind, Part),
 }
 
 impl<'o> Reader<'o> {
-    /// Gets ready to read a session. Fails if its file cannot be opened.
+    /// Prepares the reading of a session. Fails if its file cannot be opened.
     pub(crate) fn new(
         plan: &Plan,
         files: &Files,
@@ -182,13 +186,13 @@ impl<'o> Reader<'o> {
         }
     }
 
-    /// Gives the room for reading back, as long as nothing is to be read.
+    /// Frees the read buffer while there is nothing to read.
     pub(crate) fn let_go(&mut self) {
         self.room = Vec::new();
     }
 
-    /// Closes the opened file until there is something to read: of one that is moved away meanwhile nobody knows where
-    /// to.
+    /// Closes the opened file until there is something to read. While it is closed, a move of the
+    /// file cannot be traced.
     pub(crate) fn close(&mut self) {
         match &mut self.main {
             Main::Lines {
@@ -200,11 +204,11 @@ impl<'o> Reader<'o> {
         }
     }
 
-    /// Reads on a little. Answers whether there is more to read.
+    /// Reads a step further. Returns whether there is more to read.
     pub(crate) fn step(&mut self, now: Instant) -> bool {
         let comes_first = match self.queue.front() {
             Some(Todo::Text(kind, _)) => *kind == Kind::Lines,
-            // Of a session in a database the lines of a file beside it come before the rows.
+            // For a session in a database, the lines of a file beside it come before the rows.
             Some(Todo::LineFile(_)) => matches!(self.main, Main::Rows(_)),
             _ => false,
         };
@@ -223,7 +227,7 @@ impl<'o> Reader<'o> {
         true
     }
 
-    /// How far the opened file is read: bytes done, and all.
+    /// Bytes of the opened file read, and all.
     pub(crate) fn progress(&self) -> (u64, u64) {
         match &self.main {
             Main::Lines { line_file, .. } => (line_file.follower.offset, line_file.follower.len()),
@@ -237,10 +241,10 @@ impl<'o> Reader<'o> {
         }
     }
 
-    /// The end of a reading: last lines, what the decoder held back, the last batch. Answers whether
-    /// more is to be read after all.
+    /// Ends a reading: last lines, pending records of the decoder, the last batch. Returns whether
+    /// there is more to read after all.
     pub(crate) fn rest(&mut self, now: Instant, is_final: bool) -> bool {
-        // What lies beside a compressed file is read once, too.
+        // Companions of a compressed file are read once, too.
         let is_final = is_final || matches!(self.main, Main::Packed(_));
         match &mut self.main {
             Main::Lines { line_file, .. } => line_file.rest(&mut self.emitter, now, is_final),
@@ -259,7 +263,7 @@ impl<'o> Reader<'o> {
         has_more
     }
 
-    /// Whether something waits to be read.
+    /// Whether anything is pending.
     pub(crate) fn has_more(&self) -> bool {
         let main = match &self.main {
             Main::Lines { has_more, .. } => *has_more,
@@ -271,7 +275,7 @@ impl<'o> Reader<'o> {
         main || !self.queue.is_empty()
     }
 
-    /// When to look again without any event.
+    /// When to poll without an event.
     pub(crate) fn due(&self) -> Option<Instant> {
         let main = match &self.main {
             Main::Lines { line_file, .. } => line_file
@@ -294,17 +298,17 @@ impl<'o> Reader<'o> {
             .min()
     }
 
-    /// Whether the opened file is read, and will not be written again.
+    /// Whether the opened file is complete and will not be written again.
     pub(crate) fn is_over(&self) -> bool {
         matches!(&self.main, Main::Packed(file) if file.is_over())
     }
 
-    /// Whether the time of the next look has come.
+    /// Whether the time of the next poll has passed.
     pub(crate) fn is_overdue(&self, now: Instant) -> bool {
         self.due().is_some_and(|due| due <= now)
     }
 
-    /// The paths to be watched, the most important ones first.
+    /// The paths to watch, the most important ones first.
     pub(crate) fn watched(&self) -> impl Iterator<Item = &Path> {
         let main = Some(self.plan.path.as_path());
         let registry = self.registry.as_ref().and_then(Registry::folder);
@@ -321,7 +325,7 @@ impl<'o> Reader<'o> {
             .chain(self.folder.directories())
     }
 
-    /// Looks for changes of all files; what it finds is read in the next steps.
+    /// Polls all files for changes, which the next steps read.
     pub(crate) fn poll(&mut self, hints: &Hints, now: Instant) -> Seen {
         let mut seen = Seen::default();
         if self.poll_registry(hints, now) {
@@ -400,7 +404,7 @@ impl<'o> Reader<'o> {
         }
     }
 
-    /// A small file is gone. Should it come back, it is news even with the same content.
+    /// Handles the deletion of a small file. If it comes back, it is read even with equal content.
     fn lose_small(&mut self, path: &Path) {
         let small = self
             .small_at
@@ -412,7 +416,7 @@ impl<'o> Reader<'o> {
         }
     }
 
-    /// Looks how the process fares that has the session open. Answers whether that is something new.
+    /// Polls the process that has the session open. Returns whether its state changed.
     fn poll_registry(&mut self, hints: &Hints, now: Instant) -> bool {
         let Some(registry) = &mut self.registry else {
             return false;
@@ -483,7 +487,7 @@ impl<'o> Reader<'o> {
         }
     }
 
-    /// Begins to replace what is there: everything is read again from its beginning.
+    /// Begins a replacement: everything is read again from the beginning.
     fn restart(&mut self, now: Instant) {
         self.emitter.restart(self.plan.decoder());
         self.line_files.clear();
@@ -502,7 +506,7 @@ impl<'o> Reader<'o> {
                 has_more,
             } => {
                 if line_file.follower.offset > 0 && line_file.follower.seek(0).is_err() {
-                    // The next look finds out why.
+                    // The next poll finds the reason.
                     self.emitter.notice(
                         FileId(0),
                         "the file could not be read again from its beginning",
@@ -578,11 +582,11 @@ impl<'o> Reader<'o> {
         }
     }
 
-    /// Reads a text once: lines of the session before the opened file, or a compressed file beside it.
+    /// Reads a text once: lines of the session before the opened file, or a compressed companion.
     fn read_text(&mut self, kind: Kind, Part { path, bytes }: &Part) {
         let emitter = &mut self.emitter;
         let id = self.files.announce(Arc::from(&**path), kind, emitter);
-        // What is compressed cannot be read again in the middle.
+        // Compressed text cannot be read again by position.
         emitter.leave_bodies(!is_packed(path) && self.bodies.away_at(0, *bytes));
         let mut buffer = LineBuffer::new(id);
         let mut end = None;
@@ -632,7 +636,7 @@ impl<'o> Reader<'o> {
     }
 }
 
-/// There may be thousands, so those are looked at whose turn it is, and those that wait to be.
+/// There may be thousands, so only those are polled whose turn it is, and those with pending data.
 fn due(
     retries: impl Iterator<Item = Option<Instant>>,
     named: impl Iterator<Item = usize>,
@@ -644,7 +648,7 @@ fn due(
     waiting.map(|(index, _)| index).chain(named).collect()
 }
 
-/// Tells that a file beside the session cannot be read; what was read of it stays.
+/// Reports that a companion cannot be read; what was read of it stays.
 fn note_unreadable(emitter: &mut Emitter<'_>, line_file: &LineFile, why: &str) {
     emitter.notice(
         line_file.id(),
@@ -655,7 +659,7 @@ fn note_unreadable(emitter: &mut Emitter<'_>, line_file: &LineFile, why: &str) {
     );
 }
 
-/// Room for what is left of a file, or for much of it.
+/// A buffer for the rest of a file, or for a large part of it.
 fn room_for<'r>(file: &Follower, room: &'r mut Vec<u8>) -> &'r mut [u8] {
     let left = file.len().saturating_sub(file.offset);
     let wanted = usize::try_from(left)

@@ -1,6 +1,7 @@
-//! What may be a session, by its place and its name alone.
+//! Files that may be sessions, by path and name alone.
 //!
-//! Invariant: opens no file but those that the reader names, and databases, whose rows are the sessions.
+//! Invariant: opens no file except those that the user names, and databases, whose rows are the
+//! sessions.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -24,26 +25,26 @@ use crate::source::regular;
 use crate::source::rows::{Failure, State};
 use crate::source::stamp::Stamp;
 
-/// How deep a folder that the reader names is searched.
+/// Maximum depth at which a folder that the user names is searched.
 const DEEPEST: usize = 6;
 
-/// Where to look, and for what.
+/// Which sessions to search for, and where.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Search {
     /// Where the agents' roots are.
     pub environment: Environment,
-    /// Files, databases and folders to look at instead of all roots.
+    /// Files, databases and folders to search instead of all roots.
     pub paths: Vec<PathBuf>,
-    /// Only sessions of the format with this name.
+    /// Restricts to sessions of the format with this name.
     pub format: Option<String>,
-    /// Of these files, databases and folders only the sessions that are named, where one is.
+    /// Of these files, databases and folders restricts to the named sessions.
     pub named: Vec<Target>,
-    /// What the reader named and is none of these.
+    /// Arguments that are none of these.
     pub refused: Vec<OpenError>,
 }
 
 impl Search {
-    /// What the reader named, of all agents or of one.
+    /// A search for the sessions that the user names, of all agents or of one.
     pub fn among(
         environment: Environment,
         named: impl IntoIterator<Item = Result<Target, OpenError>>,
@@ -56,7 +57,7 @@ impl Search {
                 Err(refusal) => refused.push(refusal),
             }
         }
-        // Where all that was named is no session there is nothing to look at.
+        // If no argument is a session, the search finds nothing.
         let is_nothing = targets.is_empty() && !refused.is_empty();
         let environment = if is_nothing {
             Environment::default()
@@ -74,14 +75,14 @@ impl Search {
         }
     }
 
-    /// Whether it is of the format that is looked for.
+    /// Whether a session is of the requested format.
     pub(crate) fn wants(&self, found: &Found) -> bool {
         self.format
             .as_ref()
             .is_none_or(|format| found.format == format)
     }
 
-    /// What the reader named.
+    /// The arguments that the user named.
     pub(crate) fn targets(&self) -> Vec<Target> {
         let whole = |path: &PathBuf| Target {
             path: path.clone(),
@@ -94,7 +95,8 @@ impl Search {
         }
     }
 
-    /// Where is looked: what the reader named, else the roots that are there, or all if none is.
+    /// Folders to search: those that the user named, else the existing roots, or all roots if none
+    /// exists.
     pub(crate) fn places(&self) -> Vec<PathBuf> {
         if self.paths.is_empty() {
             places(&self.environment)
@@ -104,7 +106,7 @@ impl Search {
     }
 }
 
-/// The roots that are there; all of them if none is.
+/// The existing roots; all of them if none exists.
 pub(crate) fn places(environment: &Environment) -> Vec<PathBuf> {
     let known = registry()
         .flat_map(formats::roots)
@@ -118,7 +120,7 @@ pub(crate) fn places(environment: &Environment) -> Vec<PathBuf> {
     places
 }
 
-/// Where one works is no place of an agent.
+/// The current directory is no folder of an agent's own.
 fn is_its_own(root: &Root) -> bool {
     !root
         .holds
@@ -126,42 +128,43 @@ fn is_its_own(root: &Root) -> bool {
         .any(|holds| matches!(holds, RootPattern::Above(_)))
 }
 
-/// Agents that keep sessions in each project have all of the home folder for a root: that names no place.
+/// Agents that store sessions in each project have the home folder as a root, which names no
+/// particular folder.
 fn names_one(place: &Path, environment: &Environment) -> bool {
     !place.to_string_lossy().contains('*') && Some(place) != environment.home.as_deref()
 }
 
-/// What may be a session.
+/// A file or row that may be a session.
 #[derive(Clone, Default)]
 pub(crate) struct Candidate {
-    /// The file or database.
+    /// Path of the file or database.
     pub(crate) path: PathBuf,
-    /// Who wrote it. `None`: its content must tell.
+    /// Format of the session. `None`: to be detected from the content.
     pub(crate) format: Option<&'static dyn Format>,
-    /// The id that its name or its row gives.
+    /// Id from the file name or the row.
     pub(crate) id: String,
-    /// The agent that its path names.
+    /// Agent name from the path.
     pub(crate) agent: Option<String>,
-    /// Whether it was put aside.
+    /// Whether it is an archive.
     pub(crate) is_archive: bool,
-    /// When something was last written to it.
+    /// When it was last written to.
     pub(crate) modified: Option<Timestamp>,
-    /// Length of the file; `None` for rows of a database.
+    /// Length of the file in bytes; `None` for rows of a database.
     pub(crate) size: Option<u64>,
-    /// What tells the file from all others, whatever names it has.
+    /// Device and inode, equal for all paths of a file.
     pub(crate) identity: Option<(u64, u64)>,
-    /// Whether it was a regular file when it was found.
+    /// Whether it was a regular file at the scan.
     pub(crate) is_file: bool,
-    /// What its database says of it.
+    /// The session's row in its database.
     pub(crate) row: Option<Box<SessionHead>>,
     /// Whether another session of its database started it.
     pub(crate) is_child: bool,
-    /// Whether the reader named this very file.
+    /// Whether the user named this very file.
     pub(crate) is_asked: bool,
 }
 
 impl Candidate {
-    /// One of which nothing else is known.
+    /// A candidate with nothing but a path.
     pub(super) fn at(path: PathBuf, format: Option<&'static dyn Format>, id: &str) -> Self {
         Self {
             path,
@@ -171,8 +174,8 @@ impl Candidate {
         }
     }
 
-    /// What lies beside it, and when each was last written, if that is known: what lies beside a file that the reader named
-    /// is known only when that is read.
+    /// Files beside it, each with its time of modification if known: for a file that the user named
+    /// they are known only after it is read.
     pub(crate) fn written_beside(&self) -> impl Iterator<Item = (PathBuf, Timestamp)> {
         let format = self.format.filter(|_| self.row.is_none());
         let beside = format
@@ -183,12 +186,12 @@ impl Candidate {
             .filter_map(|path| Stamp::of(&path).ok().map(|stamp| (path, stamp.moment())))
     }
 
-    /// Its state, as far as that is known without opening it.
+    /// Its stamp, as far as that is known without opening it.
     pub(super) fn stamp(&self) -> (Option<Timestamp>, Option<u64>) {
         (self.modified, self.size)
     }
 
-    /// What names it.
+    /// Its identity.
     pub(crate) fn place(&self) -> Place {
         Place {
             path: self.path.clone(),
@@ -196,7 +199,7 @@ impl Candidate {
         }
     }
 
-    /// Whether it lies there, and is the one that is named if one is.
+    /// Whether it is below a target, and is the named session if there is one.
     fn is_of(&self, target: &Target) -> bool {
         let key = self.row.as_ref().and_then(|row| row.key.as_ref());
         let is_named = |name: &String| self.id.starts_with(name) || key == Some(name);
@@ -204,22 +207,23 @@ impl Candidate {
     }
 }
 
-/// The rows of databases, as long as nothing is written to them; and what else a look came by.
+/// Cache of the rows of databases, valid until they are written to, and results of a scan.
 #[derive(Default)]
 pub(crate) struct Databases {
     rows: HashMap<PathBuf, (State, Vec<Candidate>)>,
-    /// Those at which a look was tried.
+    /// Databases that were tried in this scan.
     tried: HashSet<PathBuf>,
-    /// What the latest look came by and could not read: databases, files and folders, each in place of the sessions
-    /// that may be in it, in the order in which they were written last.
+    /// Databases, files and folders that the last scan could not read, each in place of the
+    /// sessions that it may hold, by time of modification.
     pub(crate) unreadable: Vec<Found>,
-    /// The folders that it looked into for files of agents.
+    /// Folders that the scan searched for files of agents.
     pub(crate) folders: Vec<PathBuf>,
-    /// What lies in the folders that it looked into.
+    /// Cached listings of those folders.
     pub(crate) listings: Arc<Listings>,
 }
 
-/// Finds candidates, newest first, one for each session. What the reader named and is not there is a failure.
+/// Finds candidates, newest first, one for each session. A named path that does not exist is a
+/// failure.
 pub(crate) fn collect(
     search: &Search,
     databases: &mut Databases,
@@ -230,7 +234,8 @@ pub(crate) fn collect(
     (candidates, failures)
 }
 
-/// The same with all files of sessions that have several: what one of them tells may be taken back in the next.
+/// As [`collect`], with all files of sessions that have several: a session may be superseded by a
+/// later file.
 pub(crate) fn files(
     search: &Search,
     databases: &mut Databases,
@@ -267,7 +272,7 @@ pub(crate) fn files(
     (candidates, failures)
 }
 
-/// Leaves those that were named, if some were. What was named and is not among them is a failure.
+/// Retains the named sessions, if any are named. A named session that was not found is a failure.
 fn leave_named(candidates: &mut Vec<Candidate>, named: &[Target]) -> Vec<OpenError> {
     if named.is_empty() {
         return Vec::new();
@@ -295,7 +300,7 @@ fn leave_named(candidates: &mut Vec<Candidate>, named: &[Target]) -> Vec<OpenErr
     missing.map(why).collect()
 }
 
-/// What lies under the roots of the agents, or of one, within a folder if one is given.
+/// Candidates below the roots of the agents, or of one, optionally within a folder.
 fn under_roots(
     environment: &Environment,
     format: Option<&str>,
@@ -337,18 +342,18 @@ fn under_roots(
                 .files
                 .into_iter()
                 .filter(|lying| is_within(&lying.path));
-            // Where one works, and what lies above it, is full of other things.
+            // The current directory and its parents are full of unrelated files.
             if !matches!(holds, RootPattern::Above(_)) {
                 databases
                     .folders
                     .extend(named.folders.into_iter().filter(|folder| is_within(folder)));
             }
             let is_missing = |closed: &Closed| match holds {
-                // A folder that is closed elsewhere is nobody's in particular.
+                // An unreadable folder elsewhere belongs to no agent in particular.
                 _ if !closed.is_file => names_one && !matches!(holds, RootPattern::Above(_)),
                 RootPattern::Files(_) => format.named(&closed.path).is_some(),
                 RootPattern::Databases(_) => true,
-                // What lies beside a session is missed when that is read.
+                // Unreadable files beside a session are reported when that is read.
                 RootPattern::Beside(_) | RootPattern::Above(_) => false,
             };
             let closed = named
@@ -373,7 +378,8 @@ fn under_roots(
     all
 }
 
-/// What lies beside sessions that are gone is a session of its own. Where no place tells whose it is, its content does.
+/// A file beside a session that was deleted is a session of its own. If no path tells whose it is,
+/// its content does.
 fn add_beside(found: &mut Vec<Candidate>, beside: Vec<Lying>, format: &'static dyn Format) {
     if beside.is_empty() {
         return;
@@ -393,7 +399,7 @@ fn add_beside(found: &mut Vec<Candidate>, beside: Vec<Lying>, format: &'static d
     }
 }
 
-/// What a path that the reader names stands for.
+/// Candidates for a path that the user names.
 fn at_path(
     path: &Path,
     search: &Search,
@@ -401,7 +407,7 @@ fn at_path(
 ) -> Result<Vec<Candidate>, OpenError> {
     let metadata = fs::metadata(path).map_err(|error| open::cannot_open(path, &error))?;
     let lying = Lying::at(path.to_owned());
-    // Whoever names a place wants to know what is in it.
+    // A named folder is listed even if it is no session.
     let looked = if metadata.is_dir() {
         fs::read_dir(path).map(drop)
     } else {
@@ -425,7 +431,8 @@ fn at_path(
     }])
 }
 
-/// A folder is searched by the agents' own patterns, which know hidden folders, and then file by file.
+/// A folder is searched with the agents' own patterns, which include hidden folders, and then file
+/// by file.
 fn in_folder(folder: &Path, search: &Search, databases: &mut Databases) -> Vec<Candidate> {
     let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let mut found = under_roots(
@@ -439,7 +446,7 @@ fn in_folder(folder: &Path, search: &Search, databases: &mut Databases) -> Vec<C
         .map(|candidate| candidate.path.clone())
         .collect();
     let mut stores: Vec<Candidate> = Vec::new();
-    // What lies under the roots is known by now.
+    // What is below the roots was found already.
     let roots = registry()
         .flat_map(formats::roots)
         .filter(|root| is_its_own(root));
@@ -484,7 +491,7 @@ fn in_folder(folder: &Path, search: &Search, databases: &mut Databases) -> Vec<C
     found
 }
 
-/// The sessions of a folder in which each has many files, if it is one.
+/// The sessions of a folder in which each has many files, if it is such a folder.
 fn in_store(folder: &Path, names: &[String], databases: &mut Databases) -> Option<Vec<Candidate>> {
     let detection = probe::detect_folder(folder, names, DetectMode::UntilCertain);
     let format = Some(detection.format).filter(|_| probe::is_folder_of_sessions(&detection))?;
@@ -504,14 +511,14 @@ fn in_store(folder: &Path, names: &[String], databases: &mut Databases) -> Optio
     Some(sessions)
 }
 
-/// Whether a file of an agent is no session of its own: its place says so, or another file stands for it. What lies
-/// beside one that has an owner is that of the owner, if it is there.
+/// Whether a file of an agent is no session of its own: its path says so, or another file
+/// represents it. A file beside one that has an owner belongs to the owner, if that exists.
 pub(crate) fn is_beside(format: &dyn Format, path: &Path) -> bool {
     let is_named = format.named(path).is_some() || format.owner(path).is_some();
     !is_named || has_stand_in(format, path)
 }
 
-/// Whether another file tells of the same session, and more of it.
+/// Whether another file records the same session more completely.
 pub(crate) fn has_stand_in(format: &dyn Format, path: &Path) -> bool {
     format
         .beside(path)
@@ -544,8 +551,8 @@ fn candidate(
 }
 
 impl Databases {
-    /// The sessions of a database, as it is now; as it was at an earlier look, if it cannot be read. One of which nothing
-    /// is known is noted.
+    /// The current sessions of a database; those of an earlier scan, if it cannot be read. If there
+    /// was no earlier scan, the database is reported as unreadable.
     fn rows(
         &mut self,
         lying: &Lying,
@@ -555,8 +562,8 @@ impl Databases {
             .map_err(|why| why.of(&lying.path))
     }
 
-    /// The sessions of a file that may be a database of some agent. One that is written to may be; anything else that
-    /// cannot be read is nobody's in particular.
+    /// The sessions of a file that may be a database of some agent. If it is busy it may be one;
+    /// any other unreadable file belongs to no agent in particular.
     fn rows_by_the_way(&mut self, lying: &Lying) -> Vec<Candidate> {
         self.listed(lying, None).unwrap_or_else(|why| {
             if let Unlisted::Unreadable(failure @ (Failure::Busy | Failure::Unfinished)) = why {
@@ -566,7 +573,7 @@ impl Databases {
         })
     }
 
-    /// Notes what is there and cannot be looked at.
+    /// Reports a path that exists and cannot be read.
     fn miss_closed(&mut self, closed: &Closed, format: &'static str) {
         let modified = fs::symlink_metadata(&closed.path)
             .ok()
@@ -577,7 +584,7 @@ impl Databases {
         });
     }
 
-    /// Notes a database that cannot be read: it stands in the place of the sessions in it.
+    /// Reports a database that cannot be read, in place of its sessions.
     fn miss_database(&mut self, lying: &Lying, format: &'static str, why: &str) {
         let named = formats::named(format).and_then(|format| format.named(&lying.path));
         let agent = named.and_then(|named| named.agent).map(Text::clean);
@@ -589,7 +596,7 @@ impl Databases {
         });
     }
 
-    /// Several patterns lead to the same.
+    /// Several patterns may match the same path.
     fn miss(&mut self, found: Found) {
         if !self.unreadable.iter().any(|known| known.path == found.path) {
             self.unreadable.push(found);
@@ -620,7 +627,7 @@ impl Databases {
                 self.miss_database(lying, format.name(), &why);
                 return Ok(Vec::new());
             }
-            // One of other things has no sessions to list.
+            // A database with other tables has no sessions to list.
             (Err(Unlisted::Foreign(_)), _, Some(_)) => Vec::new(),
             (Err(why), ..) => return Err(why),
         };
@@ -661,7 +668,7 @@ fn of_database(
     Ok(heads.iter().map(row).collect())
 }
 
-/// When something was written to a database last: its log is newer than itself.
+/// When a database was last written to: its log is newer than itself.
 fn written(lying: &Lying) -> Option<Timestamp> {
     let log = State::of(&lying.path).ok().and_then(|state| state.log);
     lying
@@ -672,8 +679,8 @@ fn written(lying: &Lying) -> Option<Timestamp> {
         .max()
 }
 
-/// A file may have several names, by links to it or to a folder above: one session has one of them, its own if that
-/// is among them, unless the reader asked for another one.
+/// A file may have several paths, by links to it or to a parent folder: only one is retained, the
+/// session's own path if that is among them, unless the user named another one.
 fn leave_out_other_names(candidates: &mut Vec<Candidate>) {
     let mut kept: Vec<Candidate> = Vec::with_capacity(candidates.len());
     let mut places: HashMap<_, usize> = HashMap::with_capacity(candidates.len());
@@ -696,8 +703,9 @@ fn leave_out_other_names(candidates: &mut Vec<Candidate>) {
     *candidates = kept;
 }
 
-/// What a database took over stays beside it: files of sessions that are rows now are old copies, or are read with the
-/// rows, which are then as new as they. Of an index of sessions the rows are left out whose files are there.
+/// A database may leave imported files beside it: files of sessions that are rows now are old
+/// copies, or are read with the rows, which then get their time of modification. Rows of an index
+/// are left out if their files exist.
 fn leave_out_copies(candidates: &mut Vec<Candidate>) {
     let name = |candidate: &Candidate| (candidate.format.map(Format::name), candidate.id.clone());
     let rows: HashSet<_> = candidates
@@ -741,8 +749,8 @@ fn leave_out_copies(candidates: &mut Vec<Candidate>) {
     }
 }
 
-/// Of the files of one session, which its agent keeps in one place, the newest one goes on from the others. A packed
-/// file beside what it was made from is the same.
+/// Of several files of one session in one folder, only the newest is retained, which continues the
+/// others. A compressed file beside its original is the same.
 pub(super) fn leave_out_beginnings<T>(all: &mut Vec<T>, candidate: impl Fn(&T) -> &Candidate) {
     let is_packed = |it: &Candidate| {
         it.path

@@ -1,4 +1,4 @@
-//! The facts of a found session: what a glance at it tells, and what lies beside it.
+//! Facts about a found session: from its beginning and end, and from the files beside it.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -26,32 +26,32 @@ use crate::source::discover::named_by;
 use crate::source::stamp::read_range;
 use crate::source::{process, regular};
 
-/// How large a manifest or a lock may be.
+/// Limit of a manifest or a lock, in bytes.
 const SMALL: usize = 256 << 10;
-/// How large an index of sessions may be: real ones repeat prompts of the system for each session.
+/// Limit of an index of sessions, in bytes: real ones repeat system prompts for each session.
 const INDEX: usize = 16 << 20;
-/// A larger file is not looked through.
+/// Limit of a file that is searched for references, in bytes.
 const LARGEST_ASKER: usize = 64 << 20;
-/// Nor more files than this in a folder.
+/// Limit of the files in a folder that are searched.
 const MOST_ASKERS: usize = 4_000;
-/// How many folders above its own may hold the file that asks for one.
+/// Number of folders above its own that may hold the file which references one.
 const ABOVE: usize = 2;
 
-/// A session that was written to so lately is taken for a running one.
+/// A session that was written to within this time, in ms, counts as running.
 const FRESH_MS: u64 = 60_000;
 
-/// Reads facts, and keeps the indexes that it came by.
+/// Reads facts, and caches the indexes beside sessions.
 pub(crate) struct Facts {
     now: Timestamp,
     opened: usize,
     indexes: HashMap<PathBuf, Vec<ListedSession>>,
-    /// Which sessions that started others are there.
+    /// Whether sessions that started others still exist.
     starters: HashMap<Text, bool>,
     asked: Asked,
 }
 
 impl Facts {
-    /// At this time.
+    /// A reader for this time.
     pub(crate) fn new(now: Timestamp) -> Self {
         Self {
             now,
@@ -62,12 +62,13 @@ impl Facts {
         }
     }
 
-    /// How many files were opened so far.
+    /// Number of files opened so far.
     pub(crate) fn files_opened(&self) -> usize {
         self.opened
     }
 
-    /// The facts of a candidate; of one that cannot be read, why. `None`: it is no session, or one that another one started.
+    /// The facts of a candidate; if it cannot be read, the reason. `None`: it is no session, or
+    /// another session started it.
     pub(crate) fn read(&mut self, candidate: Candidate) -> Option<Found> {
         if candidate.row.is_some() {
             return self.of_row(candidate);
@@ -75,7 +76,7 @@ impl Facts {
         self.opened += 1;
         match glance::at_file(&candidate, true) {
             Ok(glance) => self.of_file(candidate, glance?),
-            // It was there a moment ago.
+            // It was deleted since the scan.
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => {
                 let why = Text::clean(&open::why_unread(&candidate.path, &error));
@@ -84,14 +85,14 @@ impl Facts {
         }
     }
 
-    /// Whether another session asks for the file of this one, and is read with it.
+    /// Whether another session references the file of this one, and includes it.
     pub(crate) fn is_part(&mut self, found: &Found) -> bool {
         found.session.is_none()
             && formats::named(found.format)
                 .is_some_and(|format| self.asked.is_part(&found.path, format))
     }
 
-    /// What the index beside a session says of it.
+    /// The line for a session in the index beside it.
     pub(crate) fn listing(
         &mut self,
         candidate: &Candidate,
@@ -110,7 +111,7 @@ impl Facts {
                 .iter()
                 .find(|listing| listing.file.as_deref() == Some(name))
         };
-        // An id speaks of the session that goes on, not of what was put aside.
+        // An id in an index means the current session, not an archive.
         let is_its = |listing: &&ListedSession| {
             listing.file.is_none() && !candidate.is_archive && listing.id == candidate.id
         };
@@ -118,7 +119,7 @@ impl Facts {
         by_file().or_else(by_id).cloned()
     }
 
-    /// The id that a file tells of its session, whatever it is called.
+    /// The session id that a file records, whatever its name.
     pub(crate) fn recorded_id(&mut self, candidate: &Candidate) -> Option<Text> {
         if candidate.row.is_some() {
             return None;
@@ -140,7 +141,7 @@ impl Facts {
         let format = candidate.format?;
         let row = candidate.row.clone().filter(|_| !candidate.is_child)?;
         self.opened += 1;
-        // Rows that cannot be read just now are there all the same.
+        // Rows that cannot be read at the moment exist all the same.
         let glance = glance::at_rows(&candidate, format, true)
             .unwrap_or_else(|_| Glance::nothing(format, &candidate.path, true));
         let known = Found {
@@ -153,10 +154,10 @@ impl Facts {
         Some(self.completed(&candidate, known, &glance.transcript()))
     }
 
-    /// What is known of a session, with what its transcript tells.
+    /// Completes the facts of a session from its transcript.
     fn completed(&self, candidate: &Candidate, known: Found, transcript: &Transcript) -> Found {
         let meta = transcript.meta();
-        // What was written to lately is taken for running; what was put aside, or says that it ended, runs no more.
+        // A recent write means running, unless the session is archived or says that it ended.
         let is_fresh = known
             .modified
             .is_some_and(|at| self.now.since(at) < FRESH_MS);
@@ -184,7 +185,7 @@ impl Facts {
     fn of_file(&mut self, candidate: Candidate, mut glance: Glance) -> Option<Found> {
         let format = glance.format;
         let beside = format.beside(&candidate.path);
-        // What the beginning says of a run need not hold at its end.
+        // The state at the beginning of a run may not hold at its end.
         let says_live = glance.has_end || beside.manifest.is_some();
         let process = beside
             .manifest
@@ -194,7 +195,7 @@ impl Facts {
         let is_child = glance.is_child;
         let (transcript, last) = glance.dated_transcript();
         let tally = transcript.tally();
-        // What has no record that the agent may have written may be anything.
+        // A file without any record that an agent may have written can be anything.
         if candidate.format.is_some()
             && tally.records() == tally.faulty
             && let Some(why) = open::why_no_session(&candidate.path)
@@ -202,7 +203,7 @@ impl Facts {
             return Some(unreadable(candidate, why));
         }
         let meta = transcript.meta();
-        // Of a session that is gone nobody else tells what its sub-agents did.
+        // If the parent session was deleted, nothing else shows what its sub-agents did.
         let is_there = |by: &Text| {
             *self.starters.entry(by.clone()).or_insert_with(|| {
                 let is_at = |Pattern(place): &Pattern| !named_by(place).is_empty();
@@ -255,7 +256,7 @@ impl Facts {
         Some(self.completed(&candidate, known, &transcript))
     }
 
-    /// Feeds the manifest to the decoder. Answers which process it names.
+    /// Passes the manifest to the decoder. Returns the process that it names.
     fn manifest(&mut self, path: &Path, glance: &mut Glance) -> Option<i64> {
         let bytes = small(path, SMALL)?;
         self.opened += 1;
@@ -281,17 +282,18 @@ impl Facts {
     }
 }
 
-/// Which files are parts of others that lie beside them, and only these say so, by folder. Only formats are asked whose
-/// records name such files (`Format::asks`). The files of a folder are looked through once for the word; those with it are
-/// decoded.
+/// Files that are parts of others beside them, by folder; only the others' records say so. Applies
+/// only to formats whose records reference files (`Format::asks`). The files of a folder are
+/// searched once for the keyword; those with it are decoded.
 #[derive(Default)]
 struct Asked(HashMap<(&'static str, PathBuf), Askers>);
 
-/// Files that ask for others, with these.
+/// Files that reference others, with those.
 type Askers = HashMap<PathBuf, HashSet<PathBuf>>;
 
 impl Asked {
-    /// Whether a file beside this one, or above it, asks for it. Of two that ask for each other neither is a part.
+    /// Whether a file beside this one, or above it, references it. Of two files that reference each
+    /// other neither is a part.
     fn is_part(&mut self, path: &Path, format: &'static dyn Format) -> bool {
         let Some(word) = format.head().files_word else {
             return false;
@@ -345,7 +347,7 @@ fn askers(folder: &Path, format: &'static dyn Format, word: &str) -> Askers {
         .collect()
 }
 
-/// A candidate that cannot be read. Of a file in a folder that the reader named nobody knows whose it is.
+/// A candidate that cannot be read. The agent of a file in a folder that the user named is unknown.
 fn unreadable(candidate: Candidate, why: Text) -> Found {
     let format = candidate.format.map_or(Generic.name(), Format::name);
     let agent = candidate.agent.as_deref().map(Text::clean);
@@ -356,7 +358,7 @@ fn unreadable(candidate: Candidate, why: Text) -> Found {
     }
 }
 
-/// When the first of what was taken in was said: histories that were taken over stand in any order.
+/// Earliest timestamp: copied histories may be in any order.
 fn first_time(transcript: &Transcript) -> Option<Timestamp> {
     transcript
         .entries()
@@ -365,12 +367,13 @@ fn first_time(transcript: &Transcript) -> Option<Timestamp> {
         .min()
 }
 
-/// When the last of what a file beside a session tells was, if it tells a time.
+/// Latest timestamp in a file beside a session; `None` if it has none.
 pub(super) fn last_time_beside(path: &Path, format: &'static dyn Format) -> Option<Timestamp> {
     glance::of_companion(path, format)?.dated_transcript().1
 }
 
-/// A lock tells best; who claims to run must name a process that does, or name none.
+/// Whether a session runs: a lock is the best evidence; a recorded state counts only if the process
+/// it names runs, or it names none.
 fn live(lock: Option<bool>, recorded: Option<bool>, process: Option<i64>) -> Option<bool> {
     let is_alive = process.is_none_or(process::is_running);
     lock.or_else(|| recorded.map(|is_live| is_live && is_alive))
@@ -386,13 +389,14 @@ fn listings(index: &Path, format: &dyn Format) -> Option<Vec<ListedSession>> {
     Some(format.listings(&Json::Array(text.lines().filter_map(json::read).collect())))
 }
 
-/// A file of at most `max` bytes.
+/// The content of a file of at most `max` bytes.
 fn small(path: &Path, max: usize) -> Option<Vec<u8>> {
     let bytes = regular::read_small(path, max)?;
     Some(masked(&bytes, Place::File(path)).unwrap_or(bytes))
 }
 
-/// Whether an id, or its beginning, goes with a name that ends with the first letters of the session's id, as Gemini's do.
+/// Whether an id, or its beginning, matches a file name that ends with the first letters of the
+/// session's id, as Gemini's do.
 pub(super) fn goes_on_from_name(id: &str, name: &str) -> bool {
     const LEAST: usize = 8;
     let Some((_, end)) = name.rsplit_once('-').filter(|(_, end)| end.len() == LEAST) else {

@@ -1,9 +1,10 @@
-//! A glance at a session: its own decoder fed with the beginning and the end.
+//! Reads facts about a session by feeding its decoder with the beginning and the end only.
 //!
-//! Invariant: of a file no more than its first [`STEP`] and its last are read, but for a beginning without a title, of
-//! which up to [`LONGEST`] are, and for an end without a time, of which up to a mebibyte is ([`ENDS`]); and as much is
-//! searched for lines that agents write when a title changes, without being read further. Of a database no more than a
-//! few rows.
+//! Invariant: reads at most the first and the last [`STEP`] bytes of a file, except for a beginning
+//! without a title, of which up to [`LONGEST`] are read, and for an end without a timestamp, of
+//! which up to a mebibyte is read ([`ENDS`]). Another [`MIDDLE`] bytes are searched, but not
+//! decoded, for lines that agents write when a title changes. Of a database only a few rows are
+//! read.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -36,45 +37,45 @@ use crate::source::regular;
 use crate::source::rows::{Cell, Database, Failure};
 use crate::source::stamp::{Stamp, read_range};
 
-/// How much is read at a time: the beginning until a title is known, and once at the end.
+/// Bytes that are read at a time: of the beginning until there is a title, and once of the end.
 const STEP: usize = 32 << 10;
-/// How much of an end that tells no time is looked through for one: the last records may be large.
+/// Bytes at the end that are searched for a timestamp, in steps, because the last records may be
+/// large.
 const ENDS: [usize; 3] = [STEP, 256 << 10, 1 << 20];
-/// How much before the end is searched for titles.
+/// Bytes before the end that are searched for titles.
 const MIDDLE: usize = 1 << 20;
-/// How many titles that belong to other lines are looked at.
+/// Limit of titles that are linked to other lines.
 const LINKED: usize = 16;
-/// How many rows are read at the beginning of a session, and at its end.
+/// Rows that are read at the beginning of a session, and at its end.
 const ROWS: i64 = 24;
-/// How many files of a folder are read if its first has no title, and how many at its beginning and its end else.
+/// Files of a folder that are read if the first has no title, and else at the beginning and the
+/// end.
 const FILES: usize = 8;
 const FEW_FILES: usize = 2;
-/// How many messages are read at the beginning of a session that has a row of its own.
+/// Messages that are read at the beginning of a session with a row of its own.
 const FEW_ROWS: i64 = 2;
 
-/// What was taken in.
+/// Facts read from the beginning and the end of a session.
 pub struct Glance {
-    /// Who wrote it.
     pub(crate) format: &'static dyn Format,
     /// Whether another session started it.
     pub(crate) is_child: bool,
-    /// Whether the file is only one of many.
+    /// Whether the file is only one of many of the session.
     pub(crate) is_part: bool,
-    /// Whether all of the session was taken in.
+    /// Whether all of the session was read.
     pub(crate) is_whole: bool,
-    /// Whether its end was.
+    /// Whether its end was read.
     pub(crate) has_end: bool,
-    /// Whether the last time in what was taken in is the last one of the session.
+    /// Whether the last timestamp that was read is the last one of the session.
     is_dated: bool,
-    /// When the last of it was, if that is told by more of its end than was taken in.
+    /// The last timestamp, if it was found in a longer part of the end than was decoded.
     last: Option<Timestamp>,
     decoder: Box<dyn Decoder>,
     out: Batch,
 }
 
 impl Glance {
-    /// Nothing yet of what lies at a path. With `stubs_only` of texts no more than their beginnings will be
-    /// kept.
+    /// An empty glance for the file at a path. With `stubs_only` texts are reduced to their stubs.
     pub(crate) fn nothing(format: &'static dyn Format, path: &Path, stubs_only: bool) -> Self {
         let mut out = Batch::default();
         out.stubs_only = stubs_only;
@@ -92,7 +93,7 @@ impl Glance {
         }
     }
 
-    /// All of a file was taken in, or only its beginning.
+    /// Notes whether all of the file was read, or only its beginning.
     fn ends_with(&mut self, is_whole: bool) {
         (self.is_whole, self.has_end, self.is_dated) = (is_whole, is_whole, is_whole);
     }
@@ -113,7 +114,7 @@ impl Glance {
         );
     }
 
-    /// Whether a title is known.
+    /// Whether there is a title.
     pub(crate) fn has_title(&self) -> bool {
         self.out
             .edits
@@ -121,7 +122,7 @@ impl Glance {
             .any(|edit| matches!(edit, Edit::Meta(MetaEdit::Title { .. })))
     }
 
-    /// Whether an edit from this number on tells a time.
+    /// Whether any edit from this index on has a timestamp.
     fn tells_time_from(&self, number: usize) -> bool {
         self.out.edits.iter().skip(number).any(|edit| match edit {
             Edit::Entry(entry) => entry.last_time().is_some(),
@@ -130,7 +131,7 @@ impl Glance {
         })
     }
 
-    /// All that was taken in, and when the last of the session was, if its end tells that.
+    /// The transcript of what was read, and the last timestamp of the session, if its end has one.
     pub(crate) fn dated_transcript(self) -> (Transcript, Option<Timestamp>) {
         let (last, is_dated) = (self.last, self.is_dated);
         let transcript = self.transcript();
@@ -139,7 +140,7 @@ impl Glance {
         (transcript, last)
     }
 
-    /// All that was taken in.
+    /// The transcript of what was read.
     pub(crate) fn transcript(mut self) -> Transcript {
         self.decoder.finish(&mut self.out);
         let mut transcript = Transcript::new();
@@ -148,7 +149,7 @@ impl Glance {
     }
 }
 
-/// What the beginning and the end of a file tell. `None`: it is no session.
+/// Reads the beginning and the end of a file. `None`: it is no session.
 pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Option<Glance>> {
     let path = &candidate.path;
     let is_lines = file_name(path).contains(".jsonl") && !is_packed(path);
@@ -173,7 +174,7 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
     match shape {
         _ if probe::foreign(&head).is_some() => {}
         Shape::Lines | Shape::Stream | Shape::Rows if packing.is_some() => {
-            // To unpack more of it, up to its end, would take longer than all else that is listed.
+            // Decompressing the file up to its end would take longer than the rest of the listing.
             glance.ends_with(is_whole);
             let whole = memchr::memrchr(b'\n', &head).filter(|_| !is_whole);
             take_lines(
@@ -219,7 +220,7 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
             glance.is_child =
                 json::parse(&text).is_ok_and(|session| !session.get("parentID").is_null());
             glance.take(0, 0, &head, Place::File(path));
-            // The first message says when it began, the last one which model answers.
+            // The first message has the start, the last one the model.
             let files = files_of(&format.files(path, &candidate.id)).into_iter();
             let mut files: Vec<_> = (1..).zip(files.filter(|file| file != path)).collect();
             let first = if glance.has_title() { FEW_FILES } else { FILES };
@@ -234,7 +235,7 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
     Ok(Some(glance))
 }
 
-/// What the beginning and the end of a file of lines beside a session tell.
+/// Reads the beginning and the end of a line file beside a session.
 pub(super) fn of_companion(path: &Path, format: &'static dyn Format) -> Option<Glance> {
     let mut glance = Glance::nothing(format, path, true);
     let is_lines = path
@@ -246,7 +247,7 @@ pub(super) fn of_companion(path: &Path, format: &'static dyn Format) -> Option<G
         .map(|()| glance)
 }
 
-/// The files beside a session that its records ask for.
+/// The files beside a session that its records reference.
 pub(crate) fn asked_by(path: &Path, format: &'static dyn Format, bytes: &[u8]) -> Vec<PathBuf> {
     let mut glance = Glance::nothing(format, path, true);
     if file_name(path).contains(".jsonl") {
@@ -265,14 +266,14 @@ pub(crate) fn asked_by(path: &Path, format: &'static dyn Format, bytes: &[u8]) -
         .collect()
 }
 
-/// Who wrote a file, and how it is to be read. What no agent wrote is a session only if it was named.
+/// Format and shape of a file. A file that no agent wrote is a session only if it was named.
 fn format_of(
     candidate: &Candidate,
     head: &[u8],
     is_whole: bool,
 ) -> Option<(&'static dyn Format, Shape)> {
     if probe::foreign(head).is_some() {
-        // Of what cannot be looked into, its place and name say what it is.
+        // A special file, which cannot be opened, is identified by path and name.
         return candidate.format.map(|format| (format, Shape::Lines));
     }
     let detection = probe::detect_file(&candidate.path, head, is_whole);
@@ -289,14 +290,14 @@ fn format_of(
         .map(|format| (format, detection.verdict.shape))
 }
 
-/// What the beginning and the end of a file of lines tell.
+/// Reads the beginning and the end of a line file.
 fn at_lines(path: &Path, glance: &mut Glance) -> io::Result<()> {
     let file = regular::open(path)?;
     let head = read_range(&file, 0, STEP)?;
     at_opened_lines(&file, path, head, glance)
 }
 
-/// The same of one that is open, and of which this is the first step.
+/// As [`at_lines`], for an open file of which the first step was read.
 fn at_opened_lines(file: &File, path: &Path, head: Vec<u8>, glance: &mut Glance) -> io::Result<()> {
     let len = Stamp::of_file(file)?.len;
     if glance.format.head().is_continued {
@@ -339,14 +340,14 @@ fn at_opened_lines(file: &File, path: &Path, head: Vec<u8>, glance: &mut Glance)
         glance.last = last_at_end(file, path, glance.format, (&longer, take_lines))?;
     }
     if !has_title && end > at {
-        // What is the first prompt there is not that of the session.
+        // The first prompt in a later part is not that of the session.
         let is_later = |edit: &Edit| matches!(edit, Edit::Meta(MetaEdit::Title { rank: 0, .. }));
         glance.out.edits.retain(|edit| !is_later(edit));
     }
     Ok(())
 }
 
-/// Takes the titles that lines tell which begin in so much of these bytes of a file, and nothing else of them.
+/// Decodes the lines with titles that begin in the first `middle` bytes, and nothing else.
 fn take_titles(bytes: &[u8], (at, middle): (u64, usize), marks: &[TitleMark], glance: &mut Glance) {
     let line_at = |place: usize| {
         let start = memchr::memrchr(b'\n', bytes.get(..place)?)? + 1;
@@ -357,7 +358,7 @@ fn take_titles(bytes: &[u8], (at, middle): (u64, usize), marks: &[TitleMark], gl
     for mark in marks {
         match mark {
             TitleMark::Last(name) => {
-                // From the end it would be searched many times slower.
+                // Searching backwards would be many times slower.
                 lines.extend(memmem::find_iter(bytes, *name).filter_map(line_at).last());
             }
             TitleMark::Of(name, id) => {
@@ -397,8 +398,8 @@ fn take_titles(bytes: &[u8], (at, middle): (u64, usize), marks: &[TitleMark], gl
     glance.out.edits.extend(others.into_iter().filter(is_title));
 }
 
-/// When the last of a file was, as the smallest end of it tells that tells a time. Where the beginning tells none, no end
-/// is looked at for one.
+/// The last timestamp of a file, from the shortest end that has one. If the beginning has no
+/// timestamp, the end is not searched.
 fn last_at_end(
     file: &File,
     path: &Path,
@@ -419,7 +420,8 @@ fn last_at_end(
     Ok(None)
 }
 
-/// Takes the whole lines of a part of a file that begins there, and the last one if it only lacks its end.
+/// Decodes the whole lines in a part of a file that begins at this offset, and the last one if it
+/// only lacks its line end.
 fn take_lines(bytes: &[u8], at: u64, glance: &mut Glance) {
     let first = if at == 0 {
         0
@@ -441,7 +443,7 @@ fn take_on(mut buffer: LineBuffer, bytes: &[u8], glance: &mut Glance) {
     }
 }
 
-/// Takes the whole messages at the end of a document that begins there.
+/// Decodes the whole messages at the end of a document that begins at this offset.
 fn take_elements(bytes: &[u8], at: u64, shape: Shape, glance: &mut Glance) {
     if at == 0 {
         return at_document(bytes, shape, glance);
@@ -457,7 +459,7 @@ fn take_elements(bytes: &[u8], at: u64, shape: Shape, glance: &mut Glance) {
     }
 }
 
-/// What the first file of a session tells that goes on in another one: it is called after its first prompt.
+/// Reads the first file of a session that continues in another one: its first prompt is the title.
 fn at_first_file(path: &Path, head: &[u8], glance: &mut Glance) {
     let first = earlier::first_file(glance.format, path, head);
     let Some(Head { bytes, .. }) = first.and_then(|first| read_head(&first).ok()) else {
@@ -477,7 +479,8 @@ fn take_line(line: Line<'_>, glance: &mut Glance) {
     }
 }
 
-/// The header and the messages that are complete in the beginning of a document, or of values that follow one another.
+/// Decodes the header and the complete messages at the beginning of a document, or of a sequence of
+/// values.
 fn at_document(head: &[u8], shape: Shape, glance: &mut Glance) {
     let split = if shape == Shape::Values {
         split_values(head)
@@ -494,7 +497,7 @@ fn at_document(head: &[u8], shape: Shape, glance: &mut Glance) {
     }
 }
 
-/// What the first and the last rows of a session in a database tell.
+/// Reads the first and the last rows of a session in a database.
 pub(crate) fn at_rows(
     candidate: &Candidate,
     format: &'static dyn Format,
@@ -510,11 +513,11 @@ pub(crate) fn at_rows(
         .into_iter()
         .flat_map(|Pattern(pattern)| expand(&pattern).files)
     {
-        // What it has before the rows; without it they tell what they tell.
+        // The file may hold what came before the rows; if it cannot be read, the rows suffice.
         let _ = at_lines(&file, &mut glance);
     }
     let key = Cell::from(candidate.id.as_str());
-    // Where it lies, and the row itself where it is read with the list.
+    // The position of a row, and the row itself where the list includes it.
     let listed = |mut row: Vec<Cell>| match row.as_mut_slice() {
         [Cell::Int(table), Cell::Int(at), rest @ ..] => {
             let record = rest
@@ -542,7 +545,7 @@ pub(crate) fn at_rows(
         Some(sql) => list(sql, &[])?.into_iter().take(1).collect(),
         None => Vec::new(),
     };
-    // A session without a title is called after its first prompt, and began with it.
+    // A session without a title is named by its first prompt, and started with it.
     let are_lines = queries.tables.iter().all(|rows| rows.is_line);
     let count = if are_lines { ROWS } else { FEW_ROWS };
     some.extend(list(
@@ -577,7 +580,7 @@ pub(crate) fn at_rows(
     Ok(glance)
 }
 
-/// What the first lines of a session tell that its database keeps in one value.
+/// Reads the first lines of a session that its database stores in one value.
 fn at_archive(
     database: &Database,
     queries: &Queries,

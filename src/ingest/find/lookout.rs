@@ -1,7 +1,7 @@
-//! Which sessions were written to lately, looked for again and again.
+//! Repeated scans for sessions that were written to recently.
 //!
-//! Invariant: a file is opened when it is seen for the first time or has changed since it was no session; all others
-//! are asked for their stamps only.
+//! Invariant: a file is opened when it is new, or has changed since it turned out to be no session;
+//! of all others only the stamps are read.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -18,47 +18,47 @@ use crate::source::discover::on_two_threads;
 use crate::source::rows;
 use crate::source::stamp::Stamp;
 
-/// What is known from earlier looks.
+/// Results of earlier scans.
 #[derive(Default)]
 pub(crate) struct Lookout {
     search: Search,
     databases: Databases,
-    /// Sessions that were given out, as they were at the last look.
+    /// Sessions that were returned, with their stamps at the last scan.
     given: HashMap<Place, FileStamp>,
     /// Files that cannot be read.
     unreadable: Vec<Found>,
-    /// What is no session, or one of another, as it was then.
+    /// Files that are no session, or belong to another one, with their stamps then.
     passed: HashMap<Place, FileStamp>,
-    /// Sessions that rest, as they were then, and when the last of each was.
+    /// Sessions at rest, with their stamps and last timestamps then.
     resting: HashMap<Place, (FileStamp, Option<Timestamp>)>,
-    /// Of files beside sessions, when each was written and when the last of what it tells was.
+    /// Files beside sessions, with their time of modification and last timestamp.
     beside: HashMap<PathBuf, (Timestamp, Timestamp)>,
-    /// What the last look could not look at.
+    /// Paths that the last scan could not read.
     refused: Vec<OpenError>,
-    /// What the last look passed over, because nothing was said in it lately.
+    /// Candidates that the last scan skipped, because they were not written to recently.
     older: Vec<Candidate>,
     /// All files that may hold a session.
     paths: HashSet<PathBuf>,
-    /// The folders in which a session may begin or go on, those that changed last first.
+    /// Folders in which a session may begin or continue, the latest changed first.
     pub(crate) folders: Vec<PathBuf>,
 }
 
 type FileStamp = (Option<Timestamp>, Option<u64>);
 
-/// What one look came by.
+/// Result of one scan.
 pub(crate) struct Look {
-    /// Sessions that were written to lately and were not given out before, the newest first.
+    /// Sessions that were written to recently and not returned before, newest first.
     pub(crate) found: Vec<Found>,
-    /// What cannot be read now, whenever it was written.
+    /// Files that cannot be read at the moment, whatever their age.
     pub(crate) unreadable: Vec<Found>,
-    /// Why places cannot be looked at, if these are others than at the look before.
+    /// Why paths cannot be read, if that changed since the last scan.
     pub(crate) refused: Option<Vec<Text>>,
-    /// How long it took to see what there is, without what is read of each that is new.
+    /// Duration of the scan, without reading new sessions.
     pub(crate) took: Duration,
 }
 
 impl Lookout {
-    /// Nothing is known yet.
+    /// A scan without earlier results.
     pub(crate) fn new(search: Search) -> Self {
         Self {
             search,
@@ -66,13 +66,13 @@ impl Lookout {
         }
     }
 
-    /// Where is looked.
+    /// The folders to search.
     pub(crate) fn places(&self) -> Vec<PathBuf> {
         self.search.places()
     }
 
-    /// Looks for sessions that were written to at this time or later. Of what is not known when it was written to,
-    /// nobody knows that it was not.
+    /// Scans for sessions that were written to since `from`. Candidates without a time of
+    /// modification are included.
     pub(crate) fn look(&mut self, from: Timestamp, now: Timestamp) -> Look {
         let begun = Instant::now();
         let (candidates, failures) = collect(&self.search, &mut self.databases);
@@ -125,7 +125,7 @@ impl Lookout {
             .into_iter()
             .chain(older)
             .collect();
-        // With a home folder for a root, projects lie there, and all else.
+        // If the home folder is a root, it holds projects and everything else.
         let home = self.search.environment.home.as_ref();
         let mut folders: Vec<PathBuf> = all
             .into_iter()
@@ -137,13 +137,13 @@ impl Lookout {
         folders
     }
 
-    /// Whether something was not looked at by the last look that may be a session of interest.
+    /// Whether the last scan skipped candidates that may be of interest.
     pub(crate) fn has_older(&self) -> bool {
         !self.older.is_empty()
     }
 
-    /// Of what the last look passed over, the sessions beside which something was said at this time or later: a sub-agent
-    /// may work for long while nothing is said in the session that waits for it.
+    /// The skipped sessions with files beside them that have timestamps since `from`: a sub-agent
+    /// may work for long while nothing is written to the session that waits for it.
     pub(crate) fn look_beside(&mut self, from: Timestamp, now: Timestamp) -> Vec<Found> {
         let older = std::mem::take(&mut self.older);
         self.paths
@@ -167,7 +167,7 @@ impl Lookout {
         all
     }
 
-    /// When the last of what lies beside a session was, if it was at this time or later.
+    /// The last timestamp of the files beside a session, if it is not before `from`.
     fn last_time_beside(&mut self, candidate: &Candidate, from: Timestamp) -> Option<Timestamp> {
         let format = candidate.format?;
         let written = candidate.written_beside().filter(|(_, at)| *at >= from);
@@ -184,7 +184,8 @@ impl Lookout {
         last.max().filter(|last| *last >= from)
     }
 
-    /// The sessions among these that are news, the newest first. One that grows is at work, whatever times it tells.
+    /// The new sessions among the candidates, newest first. A session that grows is at work,
+    /// whatever its timestamps.
     fn look_at(
         &mut self,
         candidates: Vec<Candidate>,
@@ -210,8 +211,8 @@ impl Lookout {
         all
     }
 
-    /// Those of the candidates that are sessions and were not given out: read on two threads, for the first rows wait for
-    /// all of them. What cannot be read is looked at each time.
+    /// Reads the candidates that were not returned before, on two threads, because the first rows
+    /// wait for all of them. Unreadable files are tried in every scan.
     fn read(&mut self, mut candidates: Vec<Candidate>, now: Timestamp) -> Vec<(Candidate, Found)> {
         candidates.retain(|candidate| {
             let (place, stamp) = (candidate.place(), candidate.stamp());
@@ -242,14 +243,14 @@ impl Lookout {
         all
     }
 
-    /// A session is followed no more; it is given out again when it is written to.
+    /// A session is not followed any more; it is returned again when it is written to.
     pub(crate) fn rest(&mut self, place: Place, last: Option<Timestamp>) {
         if let Some(stamp) = self.given.remove(&place) {
             self.resting.insert(place, (stamp, last));
         }
     }
 
-    /// How many sessions rest in which something was said at this time or later.
+    /// Number of sessions at rest with a timestamp since `from`.
     pub(crate) fn resting(&self, from: Timestamp) -> usize {
         self.resting
             .values()
@@ -257,7 +258,7 @@ impl Lookout {
             .count()
     }
 
-    /// Whether a file was there at the last look, or the database whose log it is.
+    /// Whether the last scan found a file, or the database whose log it is.
     pub(crate) fn knows(&self, path: &Path) -> bool {
         self.paths.contains(&*rows::written_with(path))
     }

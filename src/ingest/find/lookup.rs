@@ -1,5 +1,5 @@
-//! One session by its id, the beginning of it, its file's name, or the key that its agent gives it. Where none is named so,
-//! the ids count that stand in the files, for which their beginnings are read.
+//! Finds a session by its id, a prefix of it, the name of its file, or the key that its agent gives
+//! it. If none matches, the beginnings of the files are read for the ids that they record.
 
 use std::path::Path;
 
@@ -11,25 +11,25 @@ use crate::ingest::target::{OpenError, Target};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
-/// How many sessions are named when several match, or are near.
+/// Limit of the sessions in an error message, when several match or are similar.
 const NAMED: usize = 3;
-/// Characters of an id and of a title that name a session which is near.
+/// Characters of an id and of a title in such a message.
 const NAME: usize = 12;
 const TITLE: usize = 24;
 
-/// How well a session matches, best first.
+/// Quality of a match, best first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Match {
     Exact,
     ExactArchive,
     Beginning,
     BeginningOfArchive,
-    /// By the id of a session whose file's name ends with the beginning of it.
+    /// The file name ends with the beginning of the session's id.
     End,
 }
 
-/// The session that an argument names which is no path. `None`: it does not look like a name of a
-/// session, or nothing is known of where agents keep theirs.
+/// Finds the session for an argument that is no path. `None`: it does not have the form of a name,
+/// or the agents' folders are unknown.
 pub(crate) fn locate(
     argument: &str,
     environment: &Environment,
@@ -44,12 +44,12 @@ pub(crate) fn locate(
     })
 }
 
-/// Whether a word names sessions, one or several.
+/// Whether a word matches any session.
 pub(crate) fn is_name(argument: &str, environment: &Environment) -> bool {
     looks_like_a_name(argument) && !matching(argument, environment).is_empty()
 }
 
-/// The sessions that a word names best.
+/// The sessions that match a word best.
 fn matching(argument: &str, environment: &Environment) -> Vec<(Match, Candidate)> {
     let search = Search {
         environment: environment.clone(),
@@ -63,7 +63,7 @@ fn matching(argument: &str, environment: &Environment) -> Vec<(Match, Candidate)
     };
     let mut matches = those(&mut |candidate, facts| how(candidate, argument, facts));
     if matches.is_empty() {
-        // Some files are called otherwise than the session in them.
+        // Some files have another name than the session in them.
         matches = those(&mut |candidate, facts| {
             let id = facts.recorded_id(candidate)?;
             rank(
@@ -78,7 +78,7 @@ fn matching(argument: &str, environment: &Environment) -> Vec<(Match, Candidate)
     matches
 }
 
-/// Ids and keys are one word without slashes; what begins with a dot or a dash is none.
+/// Ids and keys are one word without slashes that does not begin with a dot or a dash.
 fn looks_like_a_name(argument: &str) -> bool {
     let is_of_a_name =
         |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '/' | '\\' | '*');
@@ -93,7 +93,7 @@ fn how(candidate: &Candidate, name: &str, facts: &mut Facts) -> Option<Match> {
     } else {
         file_name(&candidate.path)
     };
-    // Only keys have colons, and to know those of files an index must be read.
+    // Only keys contain colons, and for keys of files an index must be read.
     let key = candidate
         .row
         .as_ref()
@@ -127,7 +127,7 @@ fn rank(is_exact: bool, is_beginning: bool, is_archive: bool) -> Option<Match> {
     }
 }
 
-/// The id and the agent of a session, as far as the place of its file tells.
+/// Id and agent of a session, as far as the path of its file tells.
 pub(crate) fn named(path: &Path, format: &str) -> Option<(Text, Option<Text>)> {
     let named = formats::named(format)
         .and_then(|format| format.named(path))
@@ -155,7 +155,7 @@ fn none(argument: &str, environment: &Environment) -> OpenError {
     ))
 }
 
-/// The newest sessions that have the word in their id, title or folder.
+/// The newest sessions with the word in their id, title or folder.
 fn near(argument: &str, environment: &Environment) -> Vec<String> {
     let search = Search {
         environment: environment.clone(),

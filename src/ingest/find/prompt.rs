@@ -1,4 +1,4 @@
-//! What a session is about: its first prompt, from the same glance as its facts.
+//! Reads the first prompt of a session, from its beginning as facts are.
 
 use super::candidates::Candidate;
 use super::glance;
@@ -8,7 +8,7 @@ use crate::model::entry::{BlockKind, Entry};
 use crate::model::found::Found;
 use crate::model::text::Text;
 
-/// Characters of a prompt that are kept.
+/// Limit of a prompt in characters.
 const LONGEST: usize = 4_000;
 
 /// Reads the first prompt of a session.

@@ -1,7 +1,8 @@
-//! Sessions of which nothing was read yet: for whoever goes through all of them, and needs the facts of few.
+//! Sessions that were found but not read, for commands that go through all sessions and need the
+//! facts of few.
 //!
-//! Invariant: every file that may be a session is given once. What belongs to another session and is not among the
-//! files that its format names beside it is given as a session of its own.
+//! Invariant: every file that may be a session is returned once. A file of another session that its
+//! format does not list among the files beside it is returned as a session of its own.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -23,30 +24,30 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::source::pattern::Listings;
 
-/// A session of which nothing was read yet, and who wrote it, as far as its place or, of a file that the reader named,
-/// its beginning tells; with the files of its sub-agents that do not lie beside it.
+/// A session that was not read, its format as far as its path tells (or, for a file that the user
+/// named, its beginning), and the files of its sub-agents in other folders.
 pub(crate) struct Unread(Candidate, Option<&'static dyn Format>, Vec<PathBuf>);
 
-/// What comes of looking for sessions.
+/// Result of a scan.
 pub(crate) struct Looked {
     /// The sessions, newest first.
     pub(crate) sessions: Vec<Unread>,
-    /// What lies among them and cannot be read, as far as that is known without reading any.
+    /// Paths that cannot be read, as far as that is known without opening sessions.
     pub(crate) unreadable: Vec<Found>,
-    /// What the reader named and is not there.
+    /// Named paths that do not exist.
     pub(crate) refused: Vec<OpenError>,
-    /// What lies in the folders that were looked into.
+    /// Cached listings of the folders that were searched.
     pub(crate) listings: Arc<Listings>,
 }
 
-/// Finds sessions without reading any.
+/// Finds sessions without reading them.
 pub(crate) fn unread(search: &Search) -> Looked {
     let mut databases = Databases::default();
     let (candidates, refused) = candidates::files(search, &mut databases);
     let mut unreadable = databases.unreadable;
     unreadable.retain(|found| search.wants(found));
     let all: Vec<Unread> = candidates.into_iter().map(Unread::of).collect();
-    // Where the reader names folders and files, what lies beside sessions is come by as well.
+    // If the user names folders and files, the scan also finds files beside sessions.
     let may_lie_beside =
         |Unread(candidate, ..): &Unread| candidate.format.is_none() || candidate.is_asked;
     let has_some = all.iter().any(may_lie_beside);
@@ -58,7 +59,7 @@ pub(crate) fn unread(search: &Search) -> Looked {
     let beside: HashSet<PathBuf> = beside.flatten().collect();
     let is_wanted = |unread: &Unread| match unread {
         unread if may_lie_beside(unread) => !beside.contains(unread.path()),
-        // What another session of a database started is read with it.
+        // A session of a database that another one started is read with that.
         Unread(candidate, ..) => !(candidate.row.is_some() && candidate.is_child),
     };
     let sessions = all.into_iter().filter(is_wanted).collect();
@@ -70,13 +71,13 @@ pub(crate) fn unread(search: &Search) -> Looked {
     }
 }
 
-/// Leaves of each session the newest file, which goes on from the others.
+/// Retains the newest file of each session, which continues the others.
 pub(crate) fn leave_newest(sessions: &mut Vec<Unread>) {
     candidates::leave_out_beginnings(sessions, |session| &session.0);
 }
 
-/// Searches sub-agents with their session, if the reader named its file and they are sessions of their own, which only
-/// the records of their session name.
+/// Adds the files of sub-agents to their session, if the user named its file and they are sessions
+/// of their own, which only its records name.
 pub(crate) fn with_sub_agents(mut sessions: Vec<Unread>) -> Vec<Unread> {
     for session in &mut sessions {
         session.2 = session.agents_elsewhere();
@@ -89,7 +90,7 @@ pub(crate) fn with_sub_agents(mut sessions: Vec<Unread>) -> Vec<Unread> {
     sessions
 }
 
-/// What was put aside of a session that goes on stands behind that, however late it was put aside.
+/// Moves an archive of a session that continues behind that session, however late it was archived.
 fn archives_behind(sessions: Vec<Unread>) -> Vec<Unread> {
     if !sessions.iter().any(|session| session.0.is_archive) {
         return sessions;
@@ -115,7 +116,7 @@ fn archives_behind(sessions: Vec<Unread>) -> Vec<Unread> {
 impl Unread {
     fn of(candidate: Candidate) -> Self {
         let format = match candidate.format {
-            // In a folder that is named each record of a session may be such a file.
+            // In a named folder any file may be a part of another session.
             None if candidate.is_asked || has_extension(&candidate.path, "json") => {
                 format_of(&candidate.path)
             }
@@ -124,7 +125,7 @@ impl Unread {
         Self(candidate, format, Vec::new())
     }
 
-    /// The file or database.
+    /// Path of the file or database.
     pub(crate) fn path(&self) -> &Path {
         &self.0.path
     }
@@ -133,12 +134,12 @@ impl Unread {
         self.session().map(|(format, id)| (format, id.to_owned()))
     }
 
-    /// What names its session, whatever file of it this is, if a format claims it.
+    /// Format and id of its session, the same for all its files, if a format claims it.
     pub(crate) fn session(&self) -> Option<(&'static str, &str)> {
         Some((self.0.format?.name(), &self.0.id))
     }
 
-    /// Whether something was written to it or beside it at this time or later, as far as anybody knows.
+    /// Whether it or a file beside it was written to since then, as far as that is known.
     pub(crate) fn is_since(&self, since: Timestamp) -> bool {
         let is_since = |at: Option<Timestamp>| at.is_none_or(|at| at >= since);
         self.0.is_asked
@@ -154,14 +155,14 @@ impl Unread {
         }
     }
 
-    /// Looks through its bytes. What is no file of its own can only be read.
+    /// Searches its bytes. A session without a file of its own must be read instead.
     pub(crate) fn sift(&self, reader: &mut Reader, sieve: Sieve<'_>) -> io::Result<Sifted> {
         if self.is_of_many() {
             return Ok(Sifted::Whole(None));
         }
         let file = (&*self.0.path, self.0.is_file);
         let sifted = sift::sift(file, self.1, &self.2, &reader.1, sieve)?;
-        // Only of what an agent wrote is known how it begins.
+        // Only the beginning of an agent's file is predictable.
         let is_of_agent = self.0.format.is_some() && self.0.row.is_none();
         Ok(if sifted == Sifted::Strange && !is_of_agent {
             Sifted::Nothing
@@ -170,7 +171,7 @@ impl Unread {
         })
     }
 
-    /// It, if it cannot be read, and why: for what is read in another way than by a [`Reader`].
+    /// The row for it if it cannot be read, for callers that do not use a [`Reader`].
     pub(crate) fn unreadable(&self, why: &str) -> Found {
         let Self(candidate, format, _) = self;
         let format = format.map_or(Generic.name(), Format::name);
@@ -183,7 +184,7 @@ impl Unread {
         }
     }
 
-    /// The files of its sub-agents, if the reader named it and they are sessions of their own.
+    /// The files of its sub-agents, if the user named it and they are sessions of their own.
     fn agents_elsewhere(&self) -> Vec<PathBuf> {
         let Self(candidate, Some(format), _) = self else {
             return Vec::new();
@@ -218,7 +219,7 @@ impl Unread {
         files.map(|(_, path)| path).collect()
     }
 
-    /// Whether it lies in a database, or in a folder of small files.
+    /// Whether it is in a database, or in a folder of small files.
     fn is_of_many(&self) -> bool {
         let Self(Candidate { path, id, row, .. }, format, _) = self;
         row.is_some() || format.is_some_and(|format| !format.files(path, id).is_empty())
@@ -229,22 +230,22 @@ impl Unread {
 pub(crate) struct Reader(Facts, Arc<Listings>);
 
 impl Reader {
-    /// At this time.
+    /// A reader for this time.
     pub(crate) fn new(now: Timestamp) -> Self {
         Self::beside(now, &Arc::default())
     }
 
-    /// The same, where this is known of folders by now.
+    /// As [`Self::new`], with cached listings of folders.
     pub(crate) fn beside(now: Timestamp, listings: &Arc<Listings>) -> Self {
         Self(Facts::new(now), Arc::clone(listings))
     }
 
-    /// The facts of a session. `None`: it is none, or one that another one started.
+    /// The facts of a session. `None`: it is none, or another session started it.
     pub(crate) fn listed(&mut self, unread: &Unread) -> Option<Found> {
         self.0.read(unread.0.clone())
     }
 
-    /// Whether another session asks for the file of this one, and is read with it.
+    /// Whether another session references the file of this one, and includes it.
     pub(crate) fn is_part(&mut self, found: &Found) -> bool {
         self.0.is_part(found)
     }
@@ -254,7 +255,7 @@ impl Reader {
         if let Some(found) = self.listed(unread) {
             return Some(found);
         }
-        // One that another one started, or a file beside one.
+        // A session that another one started, or a file beside one.
         let is_named = unread.0.is_asked || unread.0.format.is_some();
         let is_whole =
             |format: &'static dyn Format| is_named || !candidates::is_beside(format, unread.path());
@@ -273,7 +274,7 @@ fn has_extension(path: &Path, wanted: &str) -> bool {
         .is_some_and(|extension| extension == wanted)
 }
 
-/// The agent that wrote a file, as its beginning tells.
+/// The format of a file, from its beginning.
 fn format_of(path: &Path) -> Option<&'static dyn Format> {
     let head = read_head(path)
         .ok()

@@ -1,6 +1,7 @@
-//! Looks for sessions time and again: each is sent once, then what is new, has grown or is gone.
+//! Scans for sessions repeatedly: sends each once, then those that are new, have changed or are
+//! gone.
 //!
-//! Invariant: between two looks files are only asked for their stamps; one is opened when it is new, has
+//! Invariant: between two scans only stamps of files are read; a file is opened when it is new, has
 //! changed, or was running.
 
 use std::collections::{HashMap, HashSet};
@@ -16,21 +17,21 @@ use crate::model::found::{Found, Place, Sighting};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
-/// How many sightings wait for whoever shows them.
+/// Limit of events in the queue.
 const WAITING: usize = 64;
-/// How long after a look the next one begins.
+/// Pause between two scans.
 const PAUSE: Duration = Duration::from_secs(3);
-/// Looks take at most one part in so many of the time.
+/// Divisor: scans take at most this fraction of the time.
 const SHARE: u32 = 20;
 
-/// A search that goes on until this is dropped.
+/// A repeated scan that stops when this is dropped.
 pub struct Watch {
-    /// What it comes by.
+    /// Events of the scan.
     pub sightings: Receiver<Sighting>,
     _wanted: Sender<()>,
 }
 
-/// Starts a search on a thread of its own, which reads a little ahead of whoever takes the sightings.
+/// Starts scanning on a thread of its own, which is at most a full queue ahead of the receiver.
 pub fn watch(search: Search, clock: fn() -> Timestamp) -> Watch {
     let (sender, sightings) = bounded(WAITING);
     let (wanted, unwanted) = bounded(0);
@@ -54,24 +55,24 @@ pub fn watch(search: Search, clock: fn() -> Timestamp) -> Watch {
     }
 }
 
-/// What is known from earlier looks.
+/// Results of earlier scans.
 #[derive(Default)]
 struct Looker {
     search: Search,
     databases: Databases,
     known: HashMap<Place, Known>,
-    /// What the last look could not look at.
+    /// Paths that the last scan could not read.
     refused: Vec<OpenError>,
 }
 
 struct Known {
     modified: Option<Timestamp>,
     size: Option<u64>,
-    /// Whether it is a session that is listed.
+    /// Whether it is a session that was sent.
     is_sent: bool,
-    /// Runs end without a word.
+    /// Whether it was running: a run may end without a write.
     is_live: bool,
-    /// Why it cannot be read. What is in the way may go without a trace in the file.
+    /// Why it could not be read; the cause may go away without a change of the file.
     unreadable: Option<Text>,
 }
 
@@ -83,7 +84,7 @@ impl Looker {
         }
     }
 
-    /// One look at all places. `false` when nobody listens any more.
+    /// Scans all folders once. Returns `false` when the receiver is gone.
     fn look(&mut self, now: Timestamp, send: &mut dyn FnMut(Sighting) -> bool) -> bool {
         let (candidates, failures) = collect(&self.search, &mut self.databases);
         if self.refused != failures {
@@ -137,7 +138,7 @@ impl Looker {
         send(Sighting::Complete)
     }
 
-    /// Sends what a look at a place came by, if it is news.
+    /// Sends the result for a path, if it changed.
     fn send_news(
         &mut self,
         place: Place,
@@ -183,7 +184,7 @@ mod tests {
     use crate::model::text::Text;
     use crate::model::timestamp::Timestamp;
 
-    /// Long after everything that is written here.
+    /// Long after all timestamps written here.
     const LATER: Timestamp = Timestamp(4_000_000_000_000);
 
     fn session(id: &str, prompt: &str) -> String {
@@ -268,11 +269,11 @@ mod tests {
             matches!(sent(&mut looker).as_slice(), [why, all] if why.contains("no/such") && all == "all")
         );
         assert_eq!(sent(&mut looker), ["all"]);
-        // What is there in the end is taken back.
+        // What is left in the end is removed again.
         let folder = tempfile::tempdir().unwrap();
         looker.search.paths = vec![folder.path().to_owned()];
         assert_eq!(sent(&mut looker), ["", "all"]);
-        // Of a thread the end of the first look is enough to see.
+        // With a thread, the end of the first scan is enough to wait for.
         let watch = watch(search, || LATER);
         assert!(
             watch

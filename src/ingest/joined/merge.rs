@@ -1,13 +1,15 @@
-//! The edits of several sessions as those of one: by time what is there at first, then as it comes.
+//! Merges the edits of several sessions: by time for what exists at the start, then in order of
+//! arrival.
 //!
-//! **By time, and each session in its own order.** An entry stands behind what its own lane says before it, whatever
-//! its time is; of two that were written at once, that of the session that was named first comes first. What is written
-//! later stands in the order in which it was written: nothing that is being read moves.
+//! **By time, and in each session's own order.** An entry comes after all earlier ones of its own
+//! lane, whatever its timestamp; of two with the same timestamp, that of the session named first
+//! comes first. Later entries are in the order in which they were written, so that nothing on the
+//! screen moves.
 //!
-//! **What several sessions tell is of the one that began it**, as in the ledger: of a fork and what it was forked from of
-//! that. Nothing is taken in before all of them were read.
+//! **A request in several sessions belongs to the one that began it**, as in the ledger: for a
+//! fork, the session it was forked from. Nothing is merged before all sessions were read.
 //!
-//! Invariant: the entries are those of each session, each once.
+//! Invariant: the result has each entry of each session once.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -27,69 +29,68 @@ use crate::model::usage::{Scope, Usage};
 /// Edits of a batch.
 const EDITS: usize = 128;
 
-/// The sessions that are joined.
+/// The joined sessions.
 pub(crate) struct Merge {
     parts: Vec<Part>,
     is_begun: bool,
     requests: Requests,
 }
 
-/// One of them.
+/// One of the joined sessions.
 #[derive(Default)]
 struct Part {
     seat: Seat,
-    /// The name of its file, until it has a title, and that of its format.
+    /// Name of its file, until it has a title, and name of its format.
     name: Name,
     format: &'static str,
-    /// Its id.
     id: Option<Text>,
-    /// Its titles and folders, and what it had cost when; nothing else is taken in.
+    /// Its titles, folders and sums; other metadata is not collected.
     meta: Meta,
     tally: Tally,
-    /// What it said before all of them were read.
+    /// Its edits before all sessions were read.
     unread: Vec<Edit>,
-    /// What is known of it before all are.
+    /// Its edits with their times, before all are merged.
     waiting: Vec<(Option<Timestamp>, Edit)>,
     notices: Vec<Notice>,
     clocks: HashMap<Option<Name>, Timestamp>,
     is_read: bool,
-    /// The time of its last entry.
+    /// Timestamp of its last entry.
     last: Option<Timestamp>,
-    /// Whether only its last entries are here.
+    /// Whether only its last entries were read.
     is_cut: bool,
-    /// Its entries, and their pieces.
+    /// Its entries with their pieces.
     known: HashMap<Key, Vec<Piece>>,
-    /// Its requests by its entries.
+    /// Its requests by entry.
     own: HashMap<Key, Own>,
-    /// The number of another one that tells of the same requests.
+    /// Number of another session that records the same requests.
     same: Option<u32>,
-    /// What it has of older ones with other ids.
+    /// What it repeats of older sessions with other ids.
     shares: Vec<Share>,
     sum: Sum,
-    /// Those of before, while they are replaced.
+    /// Entries before a replacement, while that is in progress.
     former: HashMap<Key, Vec<Piece>>,
 }
 
 /// A request of a session.
 struct Own {
     request: Request,
-    /// How many it had made before.
+    /// Number of the session's earlier requests.
     number: usize,
     at: Option<Timestamp>,
     model: Name,
     tokens: Tokens,
 }
 
-/// What is known of sums of a session.
+/// Totals that a session records.
 #[derive(Default)]
 struct Sum {
-    /// Whether its agent says what all of it came to so far.
+    /// Whether its agent records running totals.
     is_own: bool,
-    /// The requests that a fork has in its sum, if this one has none of its own.
+    /// Requests that a fork's totals include, if this session has no totals of its own.
     of_fork: Option<HashSet<Request>>,
-    /// When the last of these was made.
+    /// Time of the last of these requests.
     forked: Option<Timestamp>,
-    /// What was said to be in no sum.
+    /// Usage that was reported as not included in any total.
     open: Vec<Key>,
 }
 
@@ -115,12 +116,12 @@ impl Merge {
         }
     }
 
-    /// The place of a session.
+    /// The seat of a session.
     pub(crate) fn seat(&self, number: usize) -> Option<&Seat> {
         self.parts.get(number).map(|part| &part.seat)
     }
 
-    /// What comes of a session are its last entries only.
+    /// Marks a session as represented by its last entries only.
     pub(crate) fn cut(&mut self, number: usize) {
         self.parts
             .get_mut(number)
@@ -128,7 +129,7 @@ impl Merge {
             .for_each(|part| part.is_cut = true);
     }
 
-    /// Takes a batch of a session.
+    /// Adds a batch of a session.
     pub(crate) fn take(&mut self, number: usize, batch: Batch) -> Vec<Batch> {
         let Self {
             parts,
@@ -172,8 +173,8 @@ impl Merge {
         batches
     }
 
-    /// All that there is of a session was read, or nothing can be. Answers what all of them have said, when the last
-    /// of them has.
+    /// Marks a session as complete, or as unreadable. Returns the merged edits after the last of
+    /// them.
     pub(crate) fn finish(&mut self, number: usize) -> Option<Vec<Batch>> {
         let part = self.parts.get_mut(number)?;
         part.is_read = true;
@@ -184,7 +185,7 @@ impl Merge {
         Some(self.all())
     }
 
-    /// Something about a session that its reader should know.
+    /// A message about a session, for the user.
     pub(crate) fn said(&self, number: usize, what: &str) -> String {
         let name = self.parts.get(number).map(Part::label).unwrap_or_default();
         format!("{name}: {what}")
@@ -230,7 +231,7 @@ impl Merge {
         self.batches(edits, notices)
     }
 
-    /// Counts what each has of those before it in this order.
+    /// Counts what each session repeats of those before it in this order.
     fn note_shares(&mut self, order: &[usize]) {
         let mut having: HashMap<&Request, Vec<usize>> = HashMap::new();
         for (number, part) in order
@@ -273,8 +274,8 @@ impl Merge {
         }
     }
 
-    /// A fork's sum has in it what the fork began with. What the other session spent besides is in no sum, unless its agent
-    /// tells one of it, too.
+    /// A fork's totals include what it was forked with. The rest of the other session's usage is in
+    /// no total, unless its agent records totals, too.
     fn note_forks(&mut self) {
         let has_none = |share: &&Share| {
             self.parts
@@ -298,7 +299,7 @@ impl Merge {
         self.parts.iter_mut().for_each(Part::open_beyond_forks);
     }
 
-    /// What it is called as a whole.
+    /// Title of the joined session.
     fn title(&self) -> Edit {
         let labels: Vec<Text> = self.parts.iter().map(Part::label).collect();
         let title = format!("{} sessions joined: {}", labels.len(), labels.join(", "));
@@ -360,8 +361,8 @@ impl Part {
         self.unread.clear();
     }
 
-    /// Of two that tell of the same request, the lesser one said it first. A fork may have the times of what it was forked
-    /// from.
+    /// Sort key: of two sessions with the same request, the lesser one recorded it first. A fork
+    /// may have the timestamps of its original.
     fn precedence(&self) -> (bool, Option<Timestamp>, bool) {
         let entries = || {
             self.unread.iter().filter_map(|edit| match edit {
@@ -380,7 +381,7 @@ impl Part {
     }
 
     fn take_in(&mut self, edits: Vec<Edit>, requests: &mut Requests) {
-        // What it goes on from may have its records here under an id of its own.
+        // The session it continues may have records here under an id of its own.
         let id = edits.iter().rev().find_map(|edit| match edit {
             Edit::Meta(MetaEdit::Id(id)) => Some(id),
             _ => None,
@@ -430,13 +431,13 @@ impl Part {
         }
     }
 
-    /// Tells of what is to be taken in, and is in no fork's sum, that it is in none.
+    /// Reports the usage that is in no fork's totals.
     fn open_beyond_forks(&mut self) {
         let Some(forked) = &self.sum.of_fork else {
             return;
         };
         if self.sum.is_own {
-            // Its own sum has all of it.
+            // Its own totals include everything.
             self.sum.of_fork = None;
             let usage = || {
                 Box::new(Usage {
@@ -469,7 +470,8 @@ impl Part {
         let shared = spent
             .iter()
             .filter(|(_, of, ..)| names.get(*of).is_some_and(|(_, is_shared)| *is_shared));
-        // What was spent before the fork is in its sum, too, though it has no copies of what sub-agents did.
+        // The fork's totals include usage before the fork, although it has no copies of what
+        // sub-agents did.
         self.sum.forked = shared
             .filter_map(|(at, ..)| **at)
             .max()
@@ -495,7 +497,7 @@ impl Part {
         }
     }
 
-    /// What stands before the first time of its session stands beside that.
+    /// Gives entries without a timestamp before the first one that time.
     fn date_beginning(&mut self) {
         let mut next = None;
         for (at, _) in self.waiting.iter_mut().rev() {
@@ -504,7 +506,7 @@ impl Part {
         }
     }
 
-    /// What was there before, and is not named any more, is gone.
+    /// Removes entries that the replacement did not name.
     fn drop_former(&mut self) {
         for (key, pieces) in std::mem::take(&mut self.former) {
             let Some(now) = self.known.get(&key) else {
@@ -525,13 +527,13 @@ impl Part {
         }
     }
 
-    /// What to call it: by its title, as everywhere else, with its format.
+    /// Label: its title, as everywhere else, with its format.
     fn label(&self) -> Text {
         let name = self.meta.title().unwrap_or(&self.name);
         Text::clean(&format!("{name} ({})", self.format))
     }
 
-    /// That its lane is a session, and what is known of that.
+    /// The edit that makes its lane a session, with its metadata.
     fn session(&self) -> Edit {
         let (name, label, root) = (self.seat.lane.clone(), self.label(), self.meta.root.clone());
         let same = self.same.and_then(|number| usize::try_from(number).ok());
@@ -588,7 +590,7 @@ impl Part {
         self.waiting.push((clock, edit));
     }
 
-    /// Whether what an edit says was spent is to be counted with it: no other session has said it.
+    /// Whether the usage of an edit counts: no other session has recorded it.
     fn counts(&mut self, edit: &Edit, requests: &mut Requests) -> bool {
         let (key, usage, model) = match edit {
             Edit::Entry(entry) => {
@@ -619,10 +621,11 @@ impl Part {
         let request = if usage.scope.is_of_requests() {
             Request::new(Some(key), at, prompt, session)
         } else if matches!(usage.scope, Scope::Total | Scope::Open) {
-            // Of a sum that grows the newest counts, whichever copy of the session tells it, and what came after it.
+            // Of running totals the newest counts, whichever copy of the session has it, and the
+            // usage after it.
             Request::within(session, Text::clean(&format!("total:{key}")), None, [0; 3])
         } else {
-            // Only the same session counts the same run.
+            // Only copies of the same session record the same run.
             let output = usage.output.unwrap_or(0);
             Request::within(session, Text::clean(&format!("run:{output}")), None, prompt)
         };
@@ -649,13 +652,13 @@ impl Part {
     }
 }
 
-/// Which session a request was read from first.
+/// The session that each request was first read from.
 #[derive(Default)]
 struct Requests {
     known: HashMap<Request, Known>,
-    /// Sessions by their ids.
+    /// Sessions by id.
     ids: HashMap<Text, u32>,
-    /// Copies say more of these than was said first.
+    /// Usage of which a copy has more than the first record.
     fuller: Vec<Edit>,
 }
 
@@ -667,14 +670,14 @@ struct Known {
 }
 
 impl Requests {
-    /// The number of another session with this id.
+    /// Number of another session with this id.
     fn other_of(&mut self, id: &Text, seat: &Seat) -> Option<u32> {
         let first = *self.ids.entry(id.clone()).or_insert(seat.number);
         (first != seat.number).then_some(first)
     }
 
-    /// The number of the session that a request is of. Copies may have been made while an answer was written: the
-    /// longest counts.
+    /// Number of the session that a request belongs to. Copies may have been made while an answer
+    /// was written: the one with the most output counts.
     fn owner(
         &mut self,
         seat: &Seat,
@@ -705,7 +708,8 @@ impl Requests {
         known.session
     }
 
-    /// A copy within a session says more of a request. Whether the request is of that session.
+    /// Completes the usage of a request from a copy within its session. Returns whether the request
+    /// belongs to that session.
     fn complete(&mut self, seat: &Seat, request: &Request, usage: &Usage) -> bool {
         let Some(known) = self.known.get_mut(request) else {
             return true;

@@ -1,6 +1,6 @@
-//! The place of a session among those that are joined: its keys, lanes and files are made its own.
+//! Maps the keys, lanes and files of one joined session to unique ones.
 //!
-//! Invariant: what two sessions call the same is two things; what one session calls the same stays one.
+//! Invariant: equal names of two sessions stay distinct; equal names of one session stay equal.
 
 use crate::model::body::{Body, Image, Key};
 use crate::model::edit::{Edit, MetaEdit};
@@ -10,18 +10,17 @@ use crate::model::text::{Name, Text};
 use crate::model::tool::{ToolResult, ToolState};
 use crate::model::transcript::key_of_session;
 
-/// A session among others.
+/// A session among the joined ones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seat {
-    /// Its number.
     pub(crate) number: u32,
-    /// How many there are.
+    /// Number of joined sessions.
     pub(crate) of: u32,
-    /// The name of the lane that its main lane is.
+    /// Name of the lane that replaces its main lane.
     pub(crate) lane: Name,
 }
 
-/// What the session with a number calls something, among what all of them do.
+/// The unique key for a key of the session with a number.
 pub(crate) fn key_at(number: u32, key: &Key) -> Key {
     if key.trim().is_empty() {
         key.clone()
@@ -31,18 +30,18 @@ pub(crate) fn key_at(number: u32, key: &Key) -> Key {
 }
 
 impl Seat {
-    /// The number of a file among those of all.
+    /// The unique number for a file of the session.
     pub(crate) fn file(&self, id: FileId) -> FileId {
         FileId(id.0.saturating_mul(self.of).saturating_add(self.number))
     }
 
-    /// The key of an entry or a call among those of all. What names nothing goes on to name nothing, and what a key
-    /// begins with tells of what kind it is.
+    /// The unique key of an entry or call. Empty keys stay empty, and prefixes stay, because they
+    /// tell the kind of a key.
     pub(crate) fn key(&self, key: &Key) -> Key {
         key_at(self.number, key)
     }
 
-    /// The lane of what its session has in this one.
+    /// The unique lane for a lane of the session.
     pub(crate) fn lane(&self, lane: Option<&Name>) -> Name {
         lane.map_or_else(
             || self.lane.clone(),
@@ -50,7 +49,7 @@ impl Seat {
         )
     }
 
-    /// Makes an edit its own; nothing comes of what is known of the session as a whole.
+    /// Makes an edit unique; `None` for metadata of the session as a whole.
     pub(crate) fn take(&self, mut edit: Edit) -> Option<Edit> {
         match &mut edit {
             Edit::Entry(entry) => self.entry(entry),
@@ -175,13 +174,13 @@ impl Seat {
         self.origin(&mut image.origin);
     }
 
-    /// Where something stands among the files of all.
+    /// Makes an origin unique.
     pub(crate) fn origin(&self, origin: &mut Origin) {
         origin.file = self.file(origin.file);
     }
 }
 
-/// Which of so many sessions a file belongs to, and its number there.
+/// The session that a file belongs to, and the number of the file there.
 pub(crate) fn of_file(file: FileId, sessions: usize) -> Option<(usize, FileId)> {
     let sessions = u32::try_from(sessions)
         .ok()

@@ -1,7 +1,7 @@
-//! The beginning of a file without most of what its strings and arrays hold: what a record is is told by its types and
-//! keys, however long its texts are.
+//! The beginning of a file without most of the content of its strings and arrays, because the kind
+//! of a record depends on types and keys, however long its texts are.
 //!
-//! Invariant: what is left of a record that is JSON is JSON.
+//! Invariant: the skeleton of a JSON record is valid JSON.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -12,34 +12,34 @@ use super::{HEAD, RECORDS};
 use crate::source::packed;
 use crate::source::regular;
 
-/// Bytes of a string that stay.
+/// Limit of a string in bytes.
 const STRING: usize = 256;
-/// The length of a string of which no more stays.
+/// Marks a string of which the rest is dropped.
 const CUT: usize = usize::MAX;
-/// Elements of an array that stay: of one in another one fewer.
+/// Limit of the elements of an array, by depth of nesting.
 const ELEMENTS: [usize; 3] = [RECORDS / 2, 6, 3];
-/// How much is read at most, and how much once a record has ended.
+/// Limit of the bytes read, and the limit once a record has ended.
 const MOST: u64 = 256 << 20;
 const ENOUGH: u64 = 16 << 20;
 const CHUNK: usize = 256 << 10;
-/// How large it becomes at most.
+/// Limit of the skeleton in bytes.
 const LARGEST: usize = 4 << 20;
-/// How many brackets may be open.
+/// Limit of open brackets.
 const DEEPEST: usize = 1 << 16;
-/// Whose beginning ends in a line longer than this may begin with records that are cut.
+/// If the beginning ends in a line longer than this, in bytes, its first records may be truncated.
 const LONG: usize = 64 << 10;
 
-/// Whether the beginning of a file may not have a single record to its end.
+/// Whether the beginning of a file may not contain a single complete record.
 pub(super) fn is_needed(head: &[u8]) -> bool {
     head.len() >= HEAD && memrchr(b'\n', head).is_none_or(|end| head.len() - end > LONG)
 }
 
-/// That of a file, unpacked if need be, and whether all of it was read.
+/// The skeleton of a file, decompressed if necessary, and whether all of it was read.
 pub(super) fn of_file(path: &Path) -> io::Result<(Vec<u8>, bool)> {
     of(&mut packed::text_of(regular::open(path)?)?)
 }
 
-/// That of a text.
+/// The skeleton of a text.
 pub(super) fn of(text: &mut dyn Read) -> io::Result<(Vec<u8>, bool)> {
     let mut skeleton = Skeleton::default();
     let mut chunk = vec![0; CHUNK];
@@ -62,12 +62,12 @@ pub(super) fn of(text: &mut dyn Read) -> io::Result<(Vec<u8>, bool)> {
 #[derive(Default)]
 struct Skeleton {
     out: Vec<u8>,
-    /// The brackets that are open: of arrays, how many elements have ended.
+    /// Open brackets: for arrays the number of elements that have ended.
     open: Vec<Option<usize>>,
     arrays: usize,
-    /// How many brackets are open around what is left out.
+    /// Number of open brackets around the part that is dropped.
     left_out: Option<usize>,
-    /// Bytes of the string that is being read.
+    /// Bytes of the current string.
     string: Option<usize>,
     is_escaped: bool,
     /// Lines that ended between records.
@@ -84,7 +84,7 @@ impl Skeleton {
         while let Some((first, rest)) = bytes.split_first() {
             let is_beyond = self.left_out.is_some() || self.string == Some(CUT);
             if self.string.is_some() && is_beyond && !self.is_escaped {
-                // Most of what is read is such.
+                // Most input is plain string content.
                 let next = memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
                 bytes = bytes.get(next..).unwrap_or_default();
                 if let Some((first, rest)) = bytes.split_first() {
@@ -129,7 +129,7 @@ impl Skeleton {
         }
     }
 
-    /// Ends what is left of a string before anything that may have begun in it: a character of several bytes, an escape.
+    /// Ends a truncated string before an incomplete character or escape.
     fn cut(&mut self) {
         if self.left_out.is_some() {
             return;

@@ -1,7 +1,8 @@
-//! Which files belong to the session: those that its format names, and those that its records ask for.
+//! The files that belong to a session: those that its format names, and those that its records
+//! reference.
 //!
-//! **The end comes before the companions.** A session may have thousands of files beside it; they are looked for when
-//! its end is read, and of those that rest some are looked at each time.
+//! **The end comes before the companions.** A session may have thousands of companions; they are
+//! searched after its end is read, and idle ones are polled in turn.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -46,8 +47,8 @@ impl Reader<'_> {
         self.find_rows_beside();
     }
 
-    /// Looks for the file in which a session of a database may stand, too. It is read first: what it has of the rows is
-    /// the same, and what it has more comes mostly before them.
+    /// Searches the file that a session of a database may also be stored in. It is read first: what
+    /// it shares with the rows is equal, and what it has besides mostly comes before them.
     fn find_lines_of_rows(&mut self, now: Instant) {
         let Some(pattern) = self
             .plan
@@ -56,13 +57,13 @@ impl Reader<'_> {
         else {
             return;
         };
-        // The first number is that of what was named, wherever it lies.
+        // The first number belongs to the opened path, wherever it is.
         self.files.number(&self.plan.path, Kind::Small);
         self.add_patterns(vec![pattern], false, now);
     }
 
-    /// Adds the files that records asked for. Those of a folder are read next, so that the parts of a
-    /// message follow it.
+    /// Adds the files that records referenced. Those of a folder are read next, so that the parts
+    /// of a message follow it.
     pub(super) fn follow_up(&mut self, now: Instant) {
         if let Main::Rows(rows) = &mut self.main {
             let wanted = self.emitter.take_wanted();
@@ -155,7 +156,7 @@ impl Reader<'_> {
     }
 }
 
-/// What a file beside the session holds: one JSON value, a text, or a record a line.
+/// Kind of a companion's content: one JSON value, a text, or a record a line.
 fn kind_of(path: &Path) -> Kind {
     match path.extension().and_then(|extension| extension.to_str()) {
         None | Some("json" | "lock" | "yaml") => Kind::Small,

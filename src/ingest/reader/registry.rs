@@ -1,7 +1,9 @@
-//! The folder in which an agent keeps a file for each of its processes that run, with the session that it has open.
+//! The folder in which an agent writes a file for each running process, with the session that it
+//! has open.
 //!
-//! **Files outlive their processes.** A file counts only while its process runs, and is the one that wrote it: numbers of
-//! processes are given again. All sessions of an agent share a folder, so what was found in one is kept for a moment.
+//! **Files outlive their processes.** A file counts only while its process runs, and is the one
+//! that wrote it, because process ids are reused. All sessions of an agent share a folder, so its
+//! content is cached for a moment.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -16,22 +18,22 @@ use crate::model::text::text_of;
 use crate::source::watch::Hints;
 use crate::source::{process, regular};
 
-/// How large the file of a process may be.
+/// Limit of the file of a process, in bytes.
 const SMALL: usize = 64 << 10;
-/// More files than that are no list of processes.
+/// Limit of the files in such a folder; more are no list of processes.
 const MOST: usize = 1_000;
-/// For so long a look at a folder stands for others.
+/// How long the content of a folder is cached.
 const KEPT: Duration = Duration::from_millis(400);
-/// How often it is looked whether a process still runs.
+/// Interval at which a process is checked for running.
 const AGAIN: Duration = Duration::from_secs(2);
 
-/// Processes that run, and when they were looked for.
+/// Running processes, and when they were listed.
 type Look = (Instant, Arc<Vec<Process>>);
 
-/// The last look at each folder.
+/// Cached content of each folder.
 static LOOKS: Mutex<Option<HashMap<PathBuf, Look>>> = Mutex::new(None);
 
-/// The process that has a session open, and how it fares.
+/// The process that has a session open.
 pub(crate) struct Registry {
     folder: PathBuf,
     session: String,
@@ -41,7 +43,7 @@ pub(crate) struct Registry {
 }
 
 impl Registry {
-    /// Of the session in the file at `path`; nothing if its agent keeps no such folder.
+    /// For the session in the file at `path`; `None` if its agent has no such folder.
     pub(crate) fn of(format: &'static dyn Format, path: &Path) -> Option<Self> {
         let folder = format.beside(path).processes?;
         let session = format.named(path)?.id.to_owned();
@@ -54,19 +56,19 @@ impl Registry {
         })
     }
 
-    /// The folder, to be watched.
+    /// The folder to watch.
     pub(crate) fn folder(&self) -> Option<&Path> {
         Some(self.folder.as_path()).filter(|folder| folder.is_dir())
     }
 
-    /// Which process has the session open now: of several the one that did something last.
+    /// The process that has the session open: of several the one that was active last.
     pub(crate) fn look(&self) -> Option<Process> {
         let all = processes(&self.folder, self.format);
         let own = all.iter().filter(|process| process.session == self.session);
         own.max_by_key(|process| process.updated).cloned()
     }
 
-    /// Looks again, if there is a reason to. Answers whether the session stands otherwise than before.
+    /// Polls the folder if necessary. Returns whether the state changed.
     pub(crate) fn poll(&mut self, hints: &Hints, now: Instant) -> bool {
         let is_named = || hints.paths().any(|path| path.starts_with(&self.folder));
         let is_due = self
@@ -83,13 +85,13 @@ impl Registry {
         std::mem::replace(&mut self.last, running) != running
     }
 
-    /// When to look without any event: a process may end without a word.
+    /// When to poll without an event: a process may end without a write.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.last.and(self.looked)?.checked_add(AGAIN)
     }
 }
 
-/// The processes of a folder that run.
+/// The running processes of a folder.
 fn processes(folder: &Path, format: &dyn Format) -> Arc<Vec<Process>> {
     let now = Instant::now();
     let mut looks = LOOKS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,5 @@
-//! Rows that an agent keeps on a session in a database beside its file. They are one record, which is read anew when the
-//! database was written to.
+//! Rows that an agent stores about a session in a database beside its file. They are one record,
+//! which is read again when the database was written to.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,20 +16,20 @@ use crate::model::record::Shape;
 use crate::source::regular::Fence;
 use crate::source::rows::{Cell, Database, Failure, State};
 
-/// How long a writer is waited for, if all is read at once.
+/// How long to wait for a writer if everything is read at once.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The database beside one session, whether it is there already or not.
+/// The database beside a session, whether it exists yet or not.
 pub(super) struct RowsBeside {
     path: PathBuf,
-    /// Its rows, once it is there.
+    /// The record of its rows, once it exists.
     small: Option<Small>,
-    /// What it was like when the rows were read.
+    /// State of the database when the rows were read.
     read: Option<State>,
 }
 
 impl RowsBeside {
-    /// The folder that is to be watched.
+    /// The folder to watch.
     pub(super) fn folder(&self) -> Option<&Path> {
         self.path.parent()
     }
@@ -42,7 +42,7 @@ impl RowsBeside {
 }
 
 impl Reader<'_> {
-    /// Looks for a database beside the session.
+    /// Searches a database beside the session.
     pub(super) fn find_rows_beside(&mut self) {
         if matches!(
             self.plan.shape,
@@ -59,14 +59,14 @@ impl Reader<'_> {
         }
     }
 
-    /// Has the rows read if they may be others.
+    /// Schedules a reading of the rows if they may have changed.
     pub(super) fn poll_rows_beside(&mut self) {
         if self.rows_beside.as_ref().is_some_and(RowsBeside::has_news) {
             self.queue.push_back(Todo::RowsBeside);
         }
     }
 
-    /// Reads the rows. While somebody writes, a reading that goes on tries again later.
+    /// Reads the rows. If the database is busy, a session that is followed tries again later.
     pub(super) fn read_rows_beside(&mut self) {
         let Some(beside) = &mut self.rows_beside else {
             return;
@@ -101,7 +101,7 @@ impl Reader<'_> {
     }
 }
 
-/// The rows of a database as JSON; nothing if it has none such.
+/// The rows of a database as JSON; `None` if it has none.
 fn rows(path: &Path, plan: &Plan, patience: Duration) -> Result<Option<Vec<u8>>, Failure> {
     let database = Database::open_patiently(path, patience)?;
     let tables = catalog::tables(&database)?;
