@@ -1,7 +1,7 @@
 //! Alarms, set with `:watch EXPR` or `watch` in the settings.
 //!
-//! Invariant: an alarm rings only for what comes after it was set and after the session was read to its end; no text of
-//! the session becomes part of a shell command.
+//! Invariants: an alarm rings only for entries that arrive after it was set and after the session
+//! was read to its end; no text of the session becomes part of a shell command.
 
 pub mod actions;
 
@@ -20,44 +20,43 @@ use crate::model::transcript::Touched;
 /// How the user is notified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NotifyMeans {
-    /// By the terminal's bell.
+    /// The terminal's bell.
     Bell,
-    /// By a notification of the terminal (OSC 9 or 777), where it supports that.
+    /// A notification of the terminal (OSC 9 or 777), where it supports that.
     Osc,
-    /// By both.
+    /// Both.
     #[default]
     Both,
-    /// Only on the screen.
+    /// A message on the screen only.
     Off,
 }
 
-/// An alarm as it is typed: the expression, and the shell command to run.
+/// An alarm as typed: the expression, and an optional shell command.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AlarmSpec {
     /// The condition.
     pub expr: Expr,
-    /// The command.
+    /// The shell command to run; `None` only notifies.
     pub command: Option<String>,
 }
 
 /// An alarm that rang, to be announced to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlarmNotice {
-    /// What the session is called.
+    /// The session's name, as the lists show it.
     pub session: String,
-    /// What happened.
+    /// The message: what happened.
     pub words: String,
     /// The expression of the alarm.
     pub expression: String,
-    /// The argument that opens the session on the command line.
+    /// The argument that opens the session on the command line; `None` if there is none.
     pub address: Option<String>,
     /// The activity of the agent, as JSON outputs name it.
     pub activity: &'static str,
-    /// The user's shell command.
+    /// The user's shell command, if the alarm has one.
     pub command: Option<String>,
 }
 
-/// An alarm that was set.
 #[derive(Clone, Debug)]
 struct ActiveAlarm {
     wish: AlarmSpec,
@@ -74,9 +73,9 @@ pub struct Alarms {
     touched: Vec<EntryId>,
     /// Entries at which an alarm rang.
     pub marks: HashSet<EntryId>,
-    /// Whether the spine lacks some of the marks.
+    /// Whether the spine does not show all marks yet.
     pub(crate) has_new_marks: bool,
-    /// Orphans of the lint at the last check; new ones ring.
+    /// Orphans that the lint had found at the last check; only new ones ring.
     orphans: Option<HashSet<Place>>,
     has_begun: bool,
 }
@@ -89,7 +88,7 @@ impl NotifyMeans {
         ("off", Self::Off),
     ];
 
-    /// The word for it.
+    /// The name in settings.
     pub fn word(self) -> &'static str {
         Self::ALL
             .iter()
@@ -97,7 +96,7 @@ impl NotifyMeans {
             .map_or("", |(word, _)| word)
     }
 
-    /// The means of this word.
+    /// Parses the name in settings.
     pub(crate) fn named(word: &str) -> Option<Self> {
         let mut all = Self::ALL.iter();
         all.find(|(known, _)| *known == word)
@@ -108,7 +107,8 @@ impl NotifyMeans {
 impl FromStr for AlarmSpec {
     type Err = Mistake;
 
-    /// Parses `EXPR` or `EXPR | COMMAND`. A bar within quotes or a regular expression is part of the expression.
+    /// Parses `EXPR` or `EXPR | COMMAND`. A bar within quotes or a regular expression belongs to
+    /// the expression.
     fn from_str(typed: &str) -> Result<Self, Mistake> {
         let whole = parse_alarm(typed);
         for (at, _) in typed.match_indices('|').filter(|_| whole.is_err()) {
@@ -125,7 +125,7 @@ impl FromStr for AlarmSpec {
                 });
             }
         }
-        // A mistake before the bar is reported first.
+        // An error before the bar is reported first.
         match typed.split_once('|') {
             Some((left, _)) if whole.is_err() => parse_alarm(left).and(whole),
             _ => whole,
@@ -147,7 +147,7 @@ impl std::fmt::Display for AlarmSpec {
 }
 
 impl Alarms {
-    /// The alarms of the settings.
+    /// Creates the alarms of the settings.
     pub fn of(wishes: &[AlarmSpec]) -> Self {
         let list = wishes
             .iter()
@@ -159,7 +159,7 @@ impl Alarms {
         }
     }
 
-    /// The same alarms for a reload of the session.
+    /// The same alarms for a reloaded session, without their state.
     #[must_use]
     pub fn restarted(self) -> Self {
         Self {
@@ -168,7 +168,7 @@ impl Alarms {
         }
     }
 
-    /// Whether an alarm may ring by time alone.
+    /// Whether an alarm can ring because time passes, without a new entry.
     pub(crate) fn needs_clock(&self) -> bool {
         !self.list.is_empty() && self.has_begun
     }
@@ -185,12 +185,12 @@ impl Alarms {
         self.list.iter().any(|watch| watch.wish.expr == wish.expr)
     }
 
-    /// How many are set.
+    /// Number of alarms.
     pub fn count(&self) -> usize {
         self.list.len()
     }
 
-    /// Maps all positions to another transcript of the session.
+    /// Maps all ids to another transcript of the session.
     pub(crate) fn remap(&mut self, lookup: &Lookup<'_>) {
         self.touched = lookup.entries(&self.touched);
         self.marks = lookup.entries(&self.marks);
@@ -200,7 +200,7 @@ impl Alarms {
             .for_each(|watch| watch.alarm.look_up(lookup));
     }
 
-    /// Adds the entries that a batch touched to the next check.
+    /// Queues the entries that a batch touched for the next check.
     pub fn update(&mut self, touched: &Touched) {
         if !self.list.is_empty() {
             self.touched

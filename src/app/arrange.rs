@@ -1,6 +1,8 @@
-//! Layout before each frame: fills the window and the panes around it. Rows are made nowhere else.
+//! Layout before each frame: fills the window and the panes around it. No other module lays out
+//! rows.
 //!
-//! Invariant: the cost of a frame depends on the size of the screen, not on that of the session.
+//! Invariant: the cost of a frame depends on the size of the screen, not on the size of the
+//! session.
 
 use std::collections::HashSet;
 
@@ -51,7 +53,7 @@ pub fn arrange(reader: &mut Reader) -> Vec<Effect> {
     effects
 }
 
-/// The indexes that the panes in sight need.
+/// The indexes that the visible panes need.
 fn needs(reader: &Reader, frame: &Frame) -> Needs {
     let watched = Needs {
         findings: reader.alarms.want_findings(),
@@ -71,7 +73,7 @@ fn arrange_text(text: &mut TextPane, scene: &mut Scene<'_>, mut frame: Frame) ->
     let held = (!text.view.is_moving()).then_some(text.view.anchor);
     fill(text, scene, frame);
     if text.frame(scene) != frame {
-        // The new entries came into sight, so the pill's line is free: fill again without it.
+        // New entries are now visible, so the line of the pill is free: fill again without it.
         frame = text.frame(scene);
         text.view.anchor = held.unwrap_or(text.view.anchor);
         fill(text, scene, frame);

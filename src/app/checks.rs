@@ -1,7 +1,8 @@
-//! Checks: what is or may be wrong with the session, as a list of kinds with name, count and first position. Outline and
-//! checks view show the same list.
+//! Checks: problems and possible problems of the session, as a list of kinds with name, count and
+//! position of the first. The outline and the checks view show the same list.
 //!
-//! Invariant: entries are counted when they come or change; the list is rebuilt only when it is shown and is stale.
+//! Invariant: entries are counted when they are added or change; the list is rebuilt only when it
+//! is shown and stale.
 
 pub(crate) mod counts;
 
@@ -28,21 +29,21 @@ pub enum StatusSign {
     /// No sign.
     #[default]
     None,
-    /// All is well.
+    /// No problem.
     Good,
-    /// May be wrong.
+    /// A possible problem.
     Warn,
-    /// Is wrong.
+    /// A problem.
     Bad,
-    /// Holds so many failures.
+    /// Contains this number of failures.
     Failures(u32),
-    /// Was not allowed.
+    /// Refused.
     Refused,
-    /// Has no end; the sign of this call while it runs.
+    /// A call without an end; while it runs, its own status sign is shown.
     Open(Place),
 }
 
-/// Loops that have a row each.
+/// Number of loops that have a row each.
 const LOOPS_MOST: usize = 6;
 
 /// The position that a check leads to.
@@ -64,13 +65,13 @@ pub enum CheckKind {
     Failed,
     /// Records of unknown kinds.
     Unknown,
-    /// Calls without results, which may still come.
+    /// Calls without results; the results may still arrive.
     Open,
     /// The loop that begins here.
     Loop(Place),
     /// All further loops.
     Loops,
-    /// Edits that later edits undid.
+    /// Edits that a later edit undid.
     TurnedBack,
     /// Calls with their results.
     Paired,
@@ -80,20 +81,20 @@ pub enum CheckKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Check {
     pub(crate) kind: CheckKind,
-    /// How bad it is.
+    /// Severity, as a sign.
     pub(crate) sign: StatusSign,
-    /// How often it was found; `None` for rows without a count.
+    /// Number of occurrences; `None` for rows without a count.
     pub(crate) count: Option<u64>,
-    /// Its name: of findings the rule.
+    /// Name; for findings the name of the rule.
     pub(crate) name: Cow<'static, str>,
-    /// An explanation, for the checks view.
+    /// Explanation, shown in the checks view.
     pub(crate) what: String,
-    /// The position of the first.
+    /// Position of the first occurrence.
     at: Option<CheckTarget>,
 }
 
 impl Check {
-    /// A row with a count.
+    /// Creates a row with a count.
     fn counted(
         kind: CheckKind,
         sign: StatusSign,
@@ -113,7 +114,7 @@ impl Check {
         }
     }
 
-    /// A row without a count.
+    /// Creates a row without a count.
     fn named(
         kind: CheckKind,
         sign: StatusSign,
@@ -130,7 +131,7 @@ impl Check {
         }
     }
 
-    /// The row of the outline: `6 failures`.
+    /// Text of the row in the outline: `6 failures`.
     pub(crate) fn words(&self) -> String {
         match self.count {
             Some(count) => format!("{count} {}", self.name),
@@ -153,7 +154,8 @@ pub struct Checks {
     /// Counts of entries; `None` until the list is first shown.
     notes: Option<CheckCounts>,
     list: Vec<Check>,
-    /// Generations of findings and loops that the list was built from; `None` if entries changed since.
+    /// Generations of findings and loops that the list was built from; `None` if entries changed
+    /// since.
     judged: Option<(u64, u64)>,
     generation: u64,
 }
@@ -177,7 +179,7 @@ impl Checks {
         self.judged = None;
     }
 
-    /// Drops all counts, for another session or order of entries.
+    /// Drops all counts, for another session or another order of entries.
     pub fn clear(&mut self) {
         self.notes = None;
         self.invalidate();
@@ -208,18 +210,19 @@ impl Checks {
         self.list = list;
     }
 
-    /// The list: findings, the worst first, other faults of calls and records, loops, notes of the lint, pairing.
+    /// The list: findings, the worst first, other faults of calls and records, loops, notes of the
+    /// lint, pairing.
     pub(crate) fn list(&self) -> &[Check] {
         &self.list
     }
 
-    /// How many there are of a kind.
+    /// The count of a kind; 0 if the list has none.
     pub(crate) fn count(&self, kind: CheckKind) -> u64 {
         let check = self.list.iter().find(|check| check.kind == kind);
         check.and_then(|check| check.count).unwrap_or(0)
     }
 
-    /// Generation, which rises with each rebuild.
+    /// Generation of the list; it increases with each rebuild.
     pub(crate) fn generation(&self) -> u64 {
         self.generation
     }
@@ -233,7 +236,7 @@ impl Checks {
     }
 }
 
-/// Findings of a severity, one row for each rule; notes are one row.
+/// Findings of a severity, one row per rule; notes share one row.
 fn of_rules(findings: &Findings, severity: Severity) -> Vec<Check> {
     let found = findings
         .iter()
@@ -268,7 +271,7 @@ fn of_rules(findings: &Findings, severity: Severity) -> Vec<Check> {
         .collect()
 }
 
-/// Counts of entries and of records.
+/// Rows for the counts of entries and records.
 fn of_session(transcript: &Transcript, notes: &CheckCounts) -> Vec<Check> {
     let awaited = Awaited::of(transcript);
     let open: Vec<EntryId> = notes
@@ -359,7 +362,7 @@ const OPEN: Words = (
 const LOOPS: Words = ("loop more", "loops more", "which began before these");
 const TURNED_BACK: Words = ("edit turned back", "edits turned back", "by a later edit");
 
-/// Loops, the newest first, and edits that were undone.
+/// Rows of loops, the newest first, and of edits that were undone.
 fn of_loops(loops: &Loops, glyphs: &Glyphs) -> Vec<Check> {
     let item = CheckTarget::Item;
     let runs = &loops.runs;
@@ -400,7 +403,7 @@ fn of_loops(loops: &Loops, glyphs: &Glyphs) -> Vec<Check> {
     found
 }
 
-/// How many calls have their result.
+/// The row that says how many calls have results.
 fn of_pairing(notes: &CheckCounts) -> Option<Check> {
     let sign = if notes.paired == notes.calls {
         StatusSign::Good
@@ -411,7 +414,7 @@ fn of_pairing(notes: &CheckCounts) -> Option<Check> {
     (notes.calls > 0).then(|| Check::named(CheckKind::Paired, sign, (&words, ""), None))
 }
 
-/// The entry of a record, or the next one of its file.
+/// The entry of a record, or the next entry from the same file.
 fn entry_of(transcript: &Transcript, origin: Origin) -> Option<Focus> {
     let is_it = |id: &EntryId| {
         let of = transcript.get(*id).map(|entry| entry.origin);

@@ -1,5 +1,5 @@
-//! Input: keys, mouse gestures, typed commands, and the actions that they name. [`dispatch`](super::dispatch) carries
-//! them out.
+//! Input: keys, mouse gestures, typed commands, and the actions that they name.
+//! [`dispatch`](super::dispatch) runs the actions.
 
 pub mod action;
 pub mod bindings;

@@ -1,5 +1,5 @@
-//! Navigation: a stack of the screens below the present one. Lists are opened over a session or over each other, a session
-//! is opened over a list, and leaving a screen shows the one below it.
+//! Navigation: a stack of the screens below the current one. Lists open over a session or over each
+//! other, a session opens over a list, and leaving a screen shows the one below it.
 
 use super::effect::Effect;
 use super::mode::{Mode, WallLine};
@@ -7,7 +7,7 @@ use super::screens::AppScreen;
 use super::state::App;
 
 impl Mode {
-    /// The screen that is shown, below pop-ups and typed lines.
+    /// The current screen, without pop-ups and typed lines.
     pub fn screen(&self) -> AppScreen {
         match self {
             Self::Picker => AppScreen::Picker,
@@ -30,7 +30,7 @@ impl Mode {
 }
 
 impl AppScreen {
-    /// The mode of the screen without pop-ups and typed lines.
+    /// The mode of the screen, without pop-ups and typed lines.
     pub(crate) fn mode(self) -> Mode {
         match self {
             Self::Session => Mode::Normal,
@@ -42,14 +42,14 @@ impl AppScreen {
 }
 
 impl App {
-    /// Opens the picker, the wall or the ledger over the present screen.
+    /// Opens the picker, the wall or the ledger over the current screen.
     pub(crate) fn open_list(&mut self, list: AppScreen) -> Vec<Effect> {
         let present = self.mode.screen();
         if present == AppScreen::Session {
             self.below.extend(self.has_session().then_some(present));
             return self.show(list);
         }
-        // Of the lists over one session, one that is open already is gone back to.
+        // If one list over a session is already open, going back to it replaces opening it twice.
         let is_session = |screen: &AppScreen| *screen == AppScreen::Session;
         let lists = self
             .below
@@ -64,7 +64,7 @@ impl App {
         self.show(list)
     }
 
-    /// Shows a screen, and returns effects that start what it lists.
+    /// Shows a screen. Returns the effects that load its list.
     pub fn show(&mut self, screen: AppScreen) -> Vec<Effect> {
         self.mode = screen.mode();
         match screen {
@@ -85,8 +85,8 @@ impl App {
         }
     }
 
-    /// Leaves the present list for the screen below it. The runtime shows a parked session, and ends the program if
-    /// nothing is below.
+    /// Leaves the current list for the screen below it. The runtime shows a parked session, and
+    /// ends the program if no screen is below.
     pub(crate) fn leave_list(&mut self) -> Vec<Effect> {
         let below = match self.below.last() {
             Some(AppScreen::Session) if !self.has_session() => None,
@@ -98,7 +98,7 @@ impl App {
         self.below.pop();
         let mut effects = match self.mode.screen() {
             AppScreen::Picker => vec![Effect::EndSeeking],
-            // Alarms of the wall go on without it.
+            // Alarms stay active when the wall is closed.
             AppScreen::Wall if self.wall.wishes.is_empty() => vec![Effect::LeaveAll],
             AppScreen::Wall | AppScreen::Ledger | AppScreen::Session => Vec::new(),
         };

@@ -11,7 +11,7 @@ use crate::app::input::action::Action;
 use crate::app::scene::Scene;
 use crate::render::row::Level;
 
-/// Carries out an action.
+/// Runs an action.
 pub(crate) fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) -> Vec<Effect> {
     if matches!(
         action,
@@ -28,7 +28,7 @@ pub(crate) fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) ->
         Action::PageUp => scroll(text, Motion::HalfPages(-2)),
         Action::HalfDown => scroll(text, Motion::HalfPages(1)),
         Action::HalfUp => scroll(text, Motion::HalfPages(-1)),
-        // The reader handles the other direction, since only a part of the session may be read.
+        // The reader handles the other direction, since only part of the session may be read.
         Action::ToggleFollow => scroll(text, Motion::Pause),
         Action::Seek(kind, way) => seek_on(text, scene, kind, way),
         Action::Pair => pair(text, scene),

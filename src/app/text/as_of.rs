@@ -1,7 +1,7 @@
-//! The session as of the cursor: entries that the model no longer saw there are dimmed, its context can be listed, and
-//! header and outline show cost and time up to there.
+//! The session as of the cursor: entries that the model could no longer see at that point are
+//! dimmed, its context can be listed, and header and outline show cost and time up to that point.
 //!
-//! Invariant: dimming moves no row, and only entries in the window are judged.
+//! Invariants: dimming moves no row, and only entries in the window are checked.
 
 pub mod make;
 
@@ -21,9 +21,9 @@ use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::render::wrap;
 
-/// Characters of a message that are copied.
+/// Limit of the text that is copied from a message, in characters.
 const WORDS: usize = 160;
-/// Columns of the kind of a part.
+/// Width of the column with the kind of a part.
 const KIND: usize = 18;
 
 /// State of the dimming.
@@ -31,9 +31,9 @@ const KIND: usize = 18;
 pub struct AsOfCursor {
     /// Whether it is on.
     pub is_on: bool,
-    /// Whether a message about the dimming is still to be shown.
+    /// Whether the message about the dimming is still to be shown.
     pub(crate) is_asked: bool,
-    /// Entries in the window that the model did not see at the cursor.
+    /// Entries in the window that the model could not see at the cursor.
     lost: HashSet<EntryId>,
     /// Cost, time and context up to the cursor.
     then: Option<SessionAtCursor>,
@@ -42,17 +42,17 @@ pub struct AsOfCursor {
 /// Cost, time and context of the session up to the cursor.
 #[derive(Clone, Debug)]
 pub struct SessionAtCursor {
-    /// The entry at the cursor and the generation of the account, by which it is cached.
+    /// Cache key: the entry at the cursor, and the generation of the account.
     made_for: (EntryId, u64),
     /// The position in the account.
     pub reach: account::AsOf,
     /// The time of the entry.
     pub at: Option<Timestamp>,
-    /// Cost up to there.
+    /// Cost up to the cursor.
     pub cost: Cost,
-    /// Figures of the turn up to there.
+    /// Figures of the turn, up to the cursor.
     pub turn: Option<Figures>,
-    /// How full the context was.
+    /// The fill of the context window.
     pub context: Option<ContextUse>,
 }
 
@@ -62,7 +62,7 @@ impl AsOfCursor {
         self.lost.contains(&id)
     }
 
-    /// Cost, time and context up to the cursor, if dimming is on and they are known.
+    /// Cost, time and context up to the cursor; `None` if dimming is off or they are not computed.
     pub fn then(&self) -> Option<&SessionAtCursor> {
         self.then.as_ref()
     }
@@ -132,7 +132,7 @@ fn messages(
     messages
 }
 
-/// The name of one part of a class.
+/// The singular name of a class.
 fn word(class: Class) -> &'static str {
     match class {
         Class::System => "system",

@@ -1,7 +1,7 @@
-//! Opens a sub-agent automatically while it alone is at work, and closes it when it ends.
+//! Opens a sub-agent automatically while it is the only agent at work, and closes it when it ends.
 //!
-//! Invariant: only while the window follows, and never for a sub-agent that the user has folded, or among whose entries
-//! the user stopped following.
+//! Invariant: this happens only while the window follows, and never to a sub-agent that the user
+//! has folded or whose entries the user has stopped at.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 use crate::render::row::Level;
 
-/// The sub-agent that was opened automatically, and those that are left to the user.
+/// The sub-agent that was opened automatically, and those that the user controls.
 #[derive(Debug, Default)]
 pub(crate) struct AutoOpened {
     opened: Option<Name>,
@@ -22,13 +22,14 @@ pub(crate) struct AutoOpened {
 }
 
 impl AutoOpened {
-    /// Leaves the open sub-agent to the user: it is not closed automatically.
+    /// Hands the open sub-agent over to the user: it is no longer closed automatically.
     pub(crate) fn release(&mut self) {
         self.touched.extend(self.opened.take());
     }
 }
 
-/// Opens the sub-agent that alone is at work, and closes the one that was opened and has ended.
+/// Opens the sub-agent that alone is at work, and closes the automatically opened one when it has
+/// ended.
 pub(crate) fn update(text: &mut TextPane, scene: &Scene<'_>) {
     if scene.view.is_some() {
         return;

@@ -1,4 +1,4 @@
-//! Abandoned branches: their heads, and the entries that their folds hide.
+//! Abandoned branches: their heads, and the entries hidden by their folds.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use crate::model::branches::Branch;
 use crate::model::entry::EntryId;
 use crate::model::transcript::Transcript;
 
-/// A branch with the branches within it.
+/// A branch and all branches nested in it.
 fn with_nested<'a>(transcript: &'a Transcript, branch: &'a Branch) -> Vec<&'a Branch> {
     let mut found = vec![branch];
     let mut next = 0;
@@ -22,7 +22,7 @@ fn with_nested<'a>(transcript: &'a Transcript, branch: &'a Branch) -> Vec<&'a Br
     found
 }
 
-/// Entries that folded branches hide: all but their heads.
+/// The entries that folded branches hide: all except their heads.
 pub(crate) fn hidden(transcript: &Transcript, folds: &Folds) -> HashSet<EntryId> {
     let branches = transcript.branches();
     let mut hidden = HashSet::new();

@@ -7,7 +7,7 @@ use crate::model::entry::details::Details;
 use crate::model::record::Origin;
 use crate::render::row::Level;
 
-/// Requests the details of entries in sight, each record once.
+/// Requests the details of visible entries, each record once.
 pub fn request(text: &mut TextPane, scene: &Scene<'_>) -> Option<Effect> {
     if text.level < Level::Full {
         text.view.keep_place();
@@ -34,7 +34,7 @@ pub fn request(text: &mut TextPane, scene: &Scene<'_>) -> Option<Effect> {
     (!origins.is_empty()).then_some(Effect::Details { origins, is_whole })
 }
 
-/// Applies details that were read.
+/// Stores details that were read.
 pub fn apply(text: &mut TextPane, is_whole: bool, found: Vec<(Origin, Details)>) {
     if text.details.take(is_whole, found) {
         text.cache.clear();

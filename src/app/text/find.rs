@@ -16,52 +16,53 @@ use crate::session::search::Search;
 /// State of the search and the filter.
 #[derive(Debug, Default)]
 pub struct Find {
-    /// The search.
+    /// The active search.
     pub search: Option<Search>,
-    /// A hit to bring into view as soon as its rows are laid out.
+    /// A hit to scroll to as soon as its rows are laid out.
     pub(crate) sought: Option<PendingHit>,
     /// The current hit.
     pub(crate) at_hit: Option<CurrentHit>,
     pub(crate) opened: OpenedFolds,
-    /// The id that `o` follows, and the item it led to; another focus ends that.
+    /// The id that `o` steps along, and the item that the last step reached; another focus resets
+    /// it.
     pub(crate) same_id: Option<(Focus, String)>,
-    /// The item that the last step along a call led to, and the call.
+    /// The item that the last step along a call reached, and the call.
     pub(crate) along: Option<(Focus, Focus)>,
-    /// Whether typed searches are literal.
+    /// Whether typed searches are literal text.
     pub is_literal: bool,
-    /// A search that is being typed.
+    /// The search that is being typed.
     pub(crate) typing: Option<Box<TypedSearch>>,
-    /// The filter in force.
+    /// The active filter.
     pub filter: Option<Filter>,
-    /// The filter that replaces it as soon as all texts are read.
+    /// The filter that replaces the active one as soon as all texts are read.
     pub next_filter: Option<Filter>,
-    /// Generation of the current search or filter; answers of earlier ones are dropped.
+    /// Generation of the current search or filter; answers for earlier generations are dropped.
     pub generation: u32,
 }
 
-/// A search that is being typed.
+/// The line of a search while it is typed.
 #[derive(Debug)]
 pub(crate) struct TypedSearch {
     /// The pattern typed so far.
     pub text: String,
-    /// Whether it changed since it was last searched for.
+    /// Whether the pattern changed since the last search for it.
     pub(crate) is_new: bool,
-    /// The position before the typing, to go back to.
+    /// The position before the typing, restored on cancel.
     pub from: SavedPosition,
-    /// Folds that earlier searches had opened.
+    /// Folds that earlier searches opened.
     pub(crate) opened: OpenedFolds,
 }
 
-/// A hit that the view is to go to, and steps from there.
+/// A hit to scroll to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PendingHit {
-    /// A block with hits.
+    /// The block with the hit, and the edge from which its hits count.
     pub(crate) block: Option<(Focus, Edge)>,
-    /// Hits to go on from there; back if negative.
+    /// Number of hits to step on from there; negative steps back.
     pub(crate) steps: isize,
 }
 
-/// Which of a block's hits.
+/// The first or the last hit of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Edge {
     First,
@@ -72,21 +73,21 @@ pub(crate) enum Edge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CurrentHit {
     pub(crate) focus: Focus,
-    /// The row within the block.
+    /// Row within the block.
     pub(crate) row: usize,
-    /// The number of the row among the block's rows with hits, from 0.
+    /// Index of the row among the block's rows with hits, from 0.
     pub(crate) number: usize,
 }
 
 impl Find {
-    /// Whether the filter in force shows a block.
+    /// Whether the active filter shows a block.
     pub fn shows(&self, focus: Focus) -> bool {
         self.filter
             .as_ref()
             .is_none_or(|filter| filter.shows(focus))
     }
 
-    /// The number of the current hit, from 1.
+    /// Number of the current hit within a block, from 1; `None` if it is not in this block.
     pub fn number(&self, focus: Focus) -> Option<usize> {
         let at = self.at_hit.filter(|at| at.focus == focus);
         self.search

@@ -67,7 +67,7 @@ fn set_node(text: &mut TextPane, scene: &Scene<'_>, focus: Focus, node: Node, is
     text.cache.remove(focus.entry);
 }
 
-/// Opens or closes the current node of a tree. Returns whether there is one.
+/// Opens or closes the current node of a tree. Returns `false` if no node is current.
 fn toggle_node(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
     let Some(node) = text.view.node() else {
         return false;
@@ -89,7 +89,7 @@ fn toggle_node(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
     true
 }
 
-/// Closes the current node, or goes to its parent. Returns whether there is a node.
+/// Closes the current node, or goes to its parent. Returns `false` if no node is current.
 fn collapse_node(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
     let Some(node) = text.view.node() else {
         return false;
@@ -105,7 +105,7 @@ fn collapse_node(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
     true
 }
 
-/// Opens the current node, or goes into one that is open. Returns whether there is a node.
+/// Opens the current node, or enters it if it is open. Returns `false` if no node is current.
 fn expand_node(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) -> bool {
     let Some(node) = text.view.node() else {
         return false;
@@ -140,7 +140,8 @@ pub(crate) fn toggle_fold(text: &mut TextPane, scene: &Scene<'_>) {
     set_fold(text, scene, focus, next);
 }
 
-/// Closes the sub-agent of a call, else the item's fold, else goes to the item's parent.
+/// Closes the sub-agent of a call; without one closes the item's fold, or goes to the item's
+/// parent.
 pub fn collapse(text: &mut TextPane, scene: &mut Scene<'_>) {
     let Some(focus) = text.view.focus else { return };
     if collapse_node(text, scene, focus) {
@@ -204,7 +205,7 @@ pub fn expand(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Opens the item, as [`expand`] does, or closes it again if it is open.
+/// Opens the item like [`expand`], or closes it if it is open.
 pub(crate) fn unfold(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     let Some(focus) = text.view.focus else {
         return Vec::new();
@@ -281,7 +282,7 @@ fn close_lane(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
     !open.is_empty()
 }
 
-/// The first image of an item, and whether there is nothing else to open.
+/// The first image of an item, and whether the item has nothing else to open.
 fn image_of(scene: &Scene<'_>, focus: Focus) -> (Option<Image>, bool) {
     let block = scene
         .session
@@ -301,7 +302,7 @@ fn image_of(scene: &Scene<'_>, focus: Focus) -> (Option<Image>, bool) {
     }
 }
 
-/// Unfolds the helper whose only row is focused. Returns whether there was one.
+/// Unfolds the folded helper in focus. Returns `false` if the focus is not on one.
 fn unfold_helper(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
     let helper =
         helper_headed_by(&scene.session.transcript, focus.entry).map(|lane| lane.name.clone());
@@ -312,7 +313,7 @@ fn unfold_helper(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
     is_unfolded
 }
 
-/// The sub-agents that the focused item started, or the helper that it is the head of.
+/// The sub-agents that the focused item started, or the helper whose first entry it is.
 fn lanes_under(scene: &Scene<'_>, focus: Focus) -> Vec<Name> {
     let transcript = &scene.session.transcript;
     if let Some(helper) = helper_headed_by(transcript, focus.entry) {

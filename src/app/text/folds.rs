@@ -1,5 +1,6 @@
-//! Folds set by hand: blocks, nodes of trees, abandoned branches, runs of equal calls; and how everything that hides an
-//! item is opened. Keyed by the entry's key, so that folds survive a reload.
+//! Folds set by hand: blocks, nodes of trees, abandoned branches, runs of equal calls; and the
+//! opening of everything that hides an item. Folds are stored by the entry's key, so they survive a
+//! reload.
 //!
 //! Invariant: a folded branch shows one row; a jump into it opens it.
 
@@ -22,16 +23,16 @@ use crate::session::Session;
 pub struct Folds {
     by_hand: HashMap<Key, Vec<Fold>>,
     nodes: HashMap<Key, NodeFolds>,
-    /// Numbers of branches of which only one row is shown.
+    /// Numbers of folded branches, which show one row each.
     branches: HashSet<usize>,
-    /// The branch that was unfolded last by the key that folds it again.
+    /// The branch that the fold key unfolded last; the same key folds it again.
     pub(crate) unfolded_branch: Option<usize>,
     /// Runs of equal calls, folded into one row each.
     pub(crate) runs: FoldedRuns,
 }
 
 impl Folds {
-    /// The folds of an entry's blocks; missing ones follow the level.
+    /// The folds of an entry's blocks; blocks without one follow the level.
     pub(crate) fn of(&self, entry: &Key) -> &[Fold] {
         self.by_hand.get(entry).map_or(&[], Vec::as_slice)
     }
@@ -52,7 +53,7 @@ impl Folds {
         }
     }
 
-    /// The nodes of an entry's trees that were folded by hand, if any were.
+    /// The nodes of an entry's trees that were folded by hand; `None` if none were.
     pub(crate) fn nodes(&self, entry: &Key) -> Option<&NodeFolds> {
         self.nodes.get(entry)
     }
@@ -65,7 +66,7 @@ impl Folds {
             .set(node, is_open);
     }
 
-    /// Opens all nodes of a block. Returns whether they were not all open.
+    /// Opens all nodes of a block. Returns `false` if all were open.
     pub(crate) fn open_nodes(&mut self, entry: &Key, block: usize) -> bool {
         let nodes = self.nodes.entry(entry.clone()).or_default();
         let was_whole = nodes.is_whole(block);
@@ -80,12 +81,12 @@ impl Folds {
         }
     }
 
-    /// The branches that are folded.
+    /// Numbers of the folded branches.
     pub(crate) fn branches(&self) -> &HashSet<usize> {
         &self.branches
     }
 
-    /// Folds a branch, or unfolds it.
+    /// Folds or unfolds a branch.
     pub(crate) fn set_branch(&mut self, number: usize, is_folded: bool) {
         if is_folded {
             self.branches.insert(number);
@@ -94,7 +95,7 @@ impl Folds {
         }
     }
 
-    /// The folds without those that are kept by the numbers of entries, for a reload.
+    /// The folds without those that are stored by number, for a reload.
     #[must_use]
     pub(crate) fn without_runs(self) -> Self {
         Self {
@@ -116,7 +117,8 @@ impl Folds {
         self.runs.remap(lookup);
     }
 
-    /// The folds for entries under other keys; folds of branches are dropped, since their numbers change.
+    /// The folds under renamed keys of entries; folds of branches are dropped, since their numbers
+    /// change.
     #[must_use]
     pub(crate) fn renamed(self, name: impl Fn(&Key) -> Key) -> Self {
         let by_hand = self
@@ -145,7 +147,8 @@ impl Folds {
     }
 }
 
-/// Drops cached rows when branches have changed, since rows show which branch an entry is on. Returns whether they had.
+/// Drops cached rows when branches have changed, since rows show the branch of their entry. Returns
+/// whether branches have changed.
 pub(crate) fn update_branches(text: &mut TextPane, session: &Session) -> bool {
     let changed = session.transcript.branches_changed();
     if std::mem::replace(&mut text.stale.branches_seen, changed) != changed {
@@ -156,7 +159,7 @@ pub(crate) fn update_branches(text: &mut TextPane, session: &Session) -> bool {
     false
 }
 
-/// Folds the branch of the focused item, or unfolds it.
+/// Folds or unfolds the branch of the focused item.
 pub fn toggle_branch(text: &mut TextPane, scene: &mut Scene<'_>) {
     let Some(focus) = text.view.focus else { return };
     text.view.pin();
@@ -181,7 +184,7 @@ pub fn toggle_branch(text: &mut TextPane, scene: &mut Scene<'_>) {
     }
 }
 
-/// Unfolds the branch whose only row is focused. Returns whether there was one.
+/// Unfolds the folded branch in focus. Returns `false` if the focus is not on one.
 pub(crate) fn unfold_branch(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
     let folded = scene
         .session
@@ -230,7 +233,7 @@ fn set_branch(text: &mut TextPane, number: usize, is_folded: bool) {
     text.invalidate_rows();
 }
 
-/// Opens everything that hides an item, but for the filter, and level 4 for traces.
+/// Opens everything that hides an item, except the filter; shows traces at level 4.
 pub fn reach(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) {
     show_kind(text, scene, focus);
     unfold_branches_above(text, scene, focus.entry);
@@ -238,7 +241,7 @@ pub fn reach(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) {
     runs::reach(text, focus.entry);
 }
 
-/// Shows thinking, or leaves level 1, if they hide the item.
+/// Shows thinking, or leaves level 1, if that hides the item.
 fn show_kind(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) {
     let Some(entry) = scene.session.transcript.get(focus.entry) else {
         return;

@@ -1,4 +1,4 @@
-//! `:goto`: the number of an entry, a line of the file, a percentage, a time.
+//! `:goto`: an entry by number, a line of the file, a percentage, or a time.
 
 use super::TextPane;
 use super::jumps::{has_rows, jump, to_branch};
@@ -8,7 +8,7 @@ use crate::app::scene::Scene;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::record::FileId;
 
-/// Goes to a position, or says why it cannot.
+/// Goes to a position, or shows a message why it cannot.
 pub(crate) fn go_to(text: &mut TextPane, scene: &mut Scene<'_>, place: GotoTarget) {
     if let GotoTarget::Line(line) = place {
         return match at_line(text, scene, line) {
@@ -43,13 +43,14 @@ pub(crate) fn go_to(text: &mut TextPane, scene: &mut Scene<'_>, place: GotoTarge
     }
 }
 
-/// The item from a line of the session's file; of a line without one, the last item before it.
+/// The item decoded from a line of the session's file; for a line without an item, the last item
+/// before it.
 fn at_line(text: &TextPane, scene: &Scene<'_>, line: u32) -> Option<Focus> {
     let mut passing = scene.session.transcript.passing();
     let mut best: Option<(u32, Focus)> = None;
     let mut next: Option<(u32, Focus)> = None;
     let mut is_reached = false;
-    // Entries need not stand in the order of the lines.
+    // Entries need not be in the order of the lines.
     for id in text.sequence.order().iter().copied() {
         let Some(entry) = passing
             .get(id)
@@ -72,7 +73,7 @@ fn at_line(text: &TextPane, scene: &Scene<'_>, line: u32) -> Option<Focus> {
         }
         for (block, one) in entry.blocks.iter().enumerate() {
             let bodies = one.kind.bodies().into_iter().map(|body| body.from);
-            // A block without a body is from the record of the entry.
+            // A block without a body comes from the record of the entry.
             for from in bodies
                 .chain([entry.origin])
                 .filter(|from| from.file == FileId(0))
@@ -85,7 +86,7 @@ fn at_line(text: &TextPane, scene: &Scene<'_>, line: u32) -> Option<Focus> {
             }
         }
     }
-    // A line beyond the last one finds nothing.
+    // A line beyond the end of the file finds nothing.
     best.filter(|_| is_reached || next.is_some())
         .or(next)
         .map(|(_, focus)| focus)

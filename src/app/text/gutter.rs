@@ -1,11 +1,14 @@
-//! The lane gutter: calls in flight beside each row of the window, as lines in columns.
+//! The lane gutter: lines in columns that show which calls are in flight beside each row of the
+//! window.
 //!
-//! A line opens (`╭`) at the head of its call and closes (`╰`) at the last row before the result came; several that
-//! close at one item close row by row in the order of their results. The line of a call without a result is dashed. The
-//! lines of a sub-agent are right of those in flight where it was started. If there are more lines than columns, the
-//! oldest keep theirs, and the last column shows a sign.
+//! A line opens (`╭`) at the head of its call and closes (`╰`) at the last row before the result;
+//! several that close at one item close row by row in the order of their results. The line of a
+//! call without a result is dashed. The lines of a sub-agent are right of those in flight at its
+//! start. If there are more lines than columns, the oldest keep their columns, and the last column
+//! shows a sign.
 //!
-//! Invariant: the cost depends on the rows and entries of the window, and no row depends on the gutter.
+//! Invariant: the cost depends on the rows and entries of the window, and no row depends on the
+//! gutter.
 
 use super::sequence::Sequence;
 use super::viewport::Focus;
@@ -30,15 +33,15 @@ pub enum Stroke {
     /// Nothing.
     #[default]
     None,
-    /// A call was made.
+    /// The head of a call.
     Opens,
-    /// The call is in flight.
+    /// A call in flight.
     Within,
-    /// Its result came.
+    /// The last row before the result.
     Closes,
-    /// Both, on one row.
+    /// Head and end of a call on one row.
     Single,
-    /// The call is in flight and has no result.
+    /// A call in flight without a result.
     Waits,
     /// More calls than columns.
     More,
@@ -47,11 +50,11 @@ pub enum Stroke {
 /// A cell of the gutter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GutterCell {
-    /// The line in it.
+    /// The part of the line.
     pub part: Stroke,
-    /// Whether it is of a call that started a sub-agent.
+    /// Whether the call started a sub-agent.
     pub is_agent: bool,
-    /// Whether it is of the focused call.
+    /// Whether the call has the focus.
     pub(crate) is_focused: bool,
 }
 
@@ -62,7 +65,7 @@ pub struct LaneGutter {
     pub lines: Vec<Vec<GutterCell>>,
 }
 
-/// What the lines are computed from.
+/// Inputs of the lines.
 struct GutterContext<'a> {
     transcript: &'a Transcript,
     flights: &'a Flights,
@@ -74,11 +77,11 @@ struct GutterContext<'a> {
     outer: Option<(Name, Vec<outer::OuterLane<'a>>)>,
 }
 
-/// Hidden entries that are skipped on the search for the next shown one.
+/// Most hidden entries to skip in the search for the next shown one.
 const PASSED_OVER: usize = 512;
 
 impl<'a> GutterContext<'a> {
-    /// All lines beside the rows of an entry in sight.
+    /// All lines beside the visible rows of an entry.
     fn passes(&mut self, id: EntryId, in_sight: &VisibleRows<'_>) -> Vec<LaneSpan> {
         let Some(entry) = self.transcript.get(id) else {
             return Vec::new();
@@ -150,7 +153,7 @@ impl<'a> GutterContext<'a> {
         open.find(|lane| lane.entries.iter().any(is_shown))
     }
 
-    /// The column of a call: that of its flight, else the first free one.
+    /// The column of a call: that of its flight, or the first free one.
     fn column(&self, call: Place) -> (usize, Option<&'a Flight>) {
         let beside: Vec<&Flight> = self.flights.beside(call.entry).collect();
         let known = beside.iter().find(|flight| flight.call == call);

@@ -1,5 +1,5 @@
-//! Heights of entries in rows, for scrollbar and percentages: an estimate until an entry is laid out, exact from then
-//! on. A Fenwick tree over blocks of entries, so sums and updates cost O(log n).
+//! Heights of entries in rows, for scrollbar and percentages: an estimate until an entry is laid
+//! out, exact afterwards. A Fenwick tree over blocks of entries makes sums and updates O(log n).
 
 /// Heights by index in the sequence.
 #[derive(Clone, Debug, Default)]
@@ -9,7 +9,7 @@ pub(crate) struct Heights {
     sums: Vec<u64>,
 }
 
-/// Entries summed up in one node of the tree.
+/// Entries per node of the tree.
 const BLOCK: usize = 32;
 
 impl Heights {
@@ -61,7 +61,7 @@ impl Heights {
         }
     }
 
-    /// Rows before this place.
+    /// Sum of the rows before an index.
     pub(crate) fn before(&self, place: usize) -> u64 {
         let place = place.min(self.rows.len());
         let first = place - place % BLOCK;
@@ -75,7 +75,7 @@ impl Heights {
         sum
     }
 
-    /// The entry that covers this row; the last one beyond the end.
+    /// Index of the entry that has this row; the last entry if the row is beyond the end.
     pub(crate) fn place_at(&self, row: u64) -> usize {
         let (mut block, mut left) = (0, row);
         let mut step = self

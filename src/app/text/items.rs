@@ -1,4 +1,4 @@
-//! Rows of entries: laid out on demand, and cached while their inputs are the same.
+//! Rows of entries: laid out on demand, and cached while their inputs are equal.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -35,53 +35,55 @@ use crate::render::wrap;
 use crate::session::details::KnownDetails;
 use crate::session::filter::Filter;
 
-/// Portions in the cache; beyond that only those of the window are kept.
+/// Capacity of the cache in portions; when it is full, only those of the window stay.
 const MAX_CACHED: usize = 600;
 
-/// Latest steps of a running sub-agent that are listed.
+/// Number of latest steps that are listed for a running sub-agent.
 const SIGNS: usize = 3;
 
-/// Inputs of a layout besides the entry: cached rows are valid while they are equal.
+/// Inputs of a layout besides the entry: cached rows are valid while these are equal.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct LayoutInputs {
     /// Summary of the turn that the entry opens.
     turn: Option<String>,
-    /// Generation of the account, if it shows figures of sub-agents.
+    /// Generation of the account, if the entry shows figures of sub-agents.
     lanes: Option<u64>,
     /// The ruler before the next entry.
     ruler: Option<Ruler>,
     /// The day that begins with the next entry.
     day: Option<String>,
-    /// Whether its calls without a result may still get one.
+    /// Whether calls of the entry may still get their results.
     is_awaited: bool,
-    /// Whether an unfinished entry may still grow.
+    /// Whether the entry is unfinished and may still grow.
     is_at_work: bool,
-    /// Whether background work of its calls may go on.
+    /// Whether background work of its calls may still run.
     goes_on: bool,
-    /// Ends of background work that it reports.
+    /// Ends of background work that the entry reports.
     ends: Vec<EndLine>,
-    /// Whether the helper that it heads is folded.
+    /// For the first entry of a helper: whether the helper is folded.
     helper: Option<bool>,
-    /// The joined session whose entries begin with it.
+    /// The joined session that begins with the entry.
     session: Option<usize>,
-    /// Entries of the folded run that its row stands for.
+    /// Number of entries of the folded run that the row represents.
     run: usize,
 }
 
-/// Rows, with the inputs they were laid out for.
+/// Rows, with the inputs of their layout.
 type CachedRows = (LayoutInputs, Arc<Vec<Row>>);
 
-/// The cache of laid out rows.
+/// The cache of rows.
 #[derive(Clone, Debug, Default)]
 pub struct RowCache {
-    /// By entry and number of the portion.
+    /// Rows by entry and number of the portion.
     rows: BTreeMap<(EntryId, usize), CachedRows>,
-    /// Columns of the text, lines of the screen, and whether entries have times, for which the rows were laid out.
+    /// Width of the text, height of the screen, and whether entries have times: the cache is valid
+    /// for these.
     conditions: (u16, u16, bool),
     root: Option<Text>,
-    /// Portions laid out since it was last reset; tests check that it depends on the screen only.
+    /// Number of layouts since the last reset; tests check that it depends on the screen only.
     pub laid_out: usize,
-    /// Bodies that layouts lacked: the shown entry, the entry that holds the body, its record.
+    /// Bodies that layouts need from disk: the shown entry, the entry that has the body, its
+    /// record.
     pub(crate) wanted: Vec<(EntryId, EntryId, Origin)>,
 }
 
@@ -99,7 +101,7 @@ impl RowCache {
         self.rows.clear();
     }
 
-    /// Drops all rows if the width, the height, or the root from which paths are shown has changed.
+    /// Drops all rows if the width, the height, or the base directory of paths has changed.
     pub(crate) fn invalidate_if_changed(
         &mut self,
         conditions: (u16, u16, bool),
@@ -111,7 +113,7 @@ impl RowCache {
         }
     }
 
-    /// Drops all rows but those of some entries, if the cache is full.
+    /// Drops all rows except those of some entries, if the cache is full.
     pub(crate) fn trim(&mut self, keeps: impl Fn(EntryId) -> bool) {
         if self.rows.len() > MAX_CACHED {
             self.rows.retain(|(id, _), _| keeps(*id));
@@ -119,7 +121,7 @@ impl RowCache {
     }
 }
 
-/// Lays out entries, with the cache and everything that a layout depends on.
+/// The layout of entries: the cache and everything that a layout depends on.
 pub struct Layouts<'a> {
     pub(crate) transcript: &'a Transcript,
     /// Which calls may still get their results.
@@ -131,13 +133,13 @@ pub struct Layouts<'a> {
     pub(crate) filter: Option<&'a Filter>,
     /// The line above the first new entry.
     pub(crate) news: Option<&'a NewsLine>,
-    /// Figures of turns, and whose time passed between entries.
+    /// Figures of turns, and the classes of the time between entries.
     pub(crate) account: &'a Account,
     /// Milliseconds since the last entry of the running turn.
     pub(crate) goes_on_ms: u64,
     /// Whether the agent is at work.
     pub(crate) is_at_work: bool,
-    /// Whether long times between entries are shown.
+    /// Whether rulers are shown.
     pub(crate) has_rulers: bool,
     /// Width, level, theme and settings.
     pub(crate) look: Look<'a>,
@@ -228,7 +230,7 @@ impl RowSource for Layouts<'_> {
 }
 
 impl Layouts<'_> {
-    /// Ends of background work that an entry reports.
+    /// The ends of background work that an entry reports.
     fn ends(&self, id: EntryId) -> Vec<EndLine> {
         let has_some = self
             .transcript
@@ -243,7 +245,8 @@ impl Layouts<'_> {
             .collect()
     }
 
-    /// The ruler between an entry and the next shown one; none under a filter, which hides what took the time.
+    /// The ruler between an entry and the next shown one; `None` under a filter, since hidden
+    /// entries took the time.
     fn ruler_below(&self, place: usize, id: EntryId) -> Option<Ruler> {
         let is_shown = self.look.level > Level::Prompts && self.filter.is_none();
         let below = self
@@ -253,7 +256,7 @@ impl Layouts<'_> {
         rulers::between(self.transcript, self.account, id, below)
     }
 
-    /// The joined session of an entry, if the entry above is of another one.
+    /// The joined session of an entry; `None` if the entry above is of the same one.
     fn session_begins(&self, portion: EntryPortion, id: EntryId) -> Option<(usize, &LaneFacts)> {
         let (number, session) = self
             .transcript
@@ -290,7 +293,7 @@ impl Layouts<'_> {
             .any(|call| self.transcript.lanes_begun(id, &call.key).next().is_some())
     }
 
-    /// The entries of the folded run that the row of an entry stands for.
+    /// The entries of the folded run that the row of an entry represents.
     fn run(&self, id: EntryId) -> &[EntryId] {
         let is_folded = runs::fold_at(self.look.level) && self.filter.is_none();
         self.folds
@@ -300,7 +303,7 @@ impl Layouts<'_> {
             .unwrap_or_default()
     }
 
-    /// The helper that an entry heads; none under a filter, which shows its entries.
+    /// The helper whose first entry this is; `None` under a filter, which shows all its entries.
     fn helper(&self, id: EntryId) -> Option<&LaneFacts> {
         helper_headed_by(self.transcript, id).filter(|_| self.filter.is_none())
     }
@@ -327,7 +330,7 @@ impl Layouts<'_> {
             .filter(|line| !line.is_empty())
     }
 
-    /// The start of a running sub-agent; `None` if it has ended or its turn is over.
+    /// The start time of a running sub-agent; `None` if it has ended or its turn is over.
     fn running_since(&self, id: EntryId, call: &ToolCall, lane: &LaneFacts) -> Option<Timestamp> {
         let turn = self.account.turn_of(self.transcript, id);
         let is_awaited = !self.awaited.has_ended() && self.transcript.is_newest_turn(turn);
@@ -464,7 +467,8 @@ impl Layouts<'_> {
 }
 
 impl Layouts<'_> {
-    /// The rows above the head of a branch or helper, and whether that is folded into them.
+    /// The rows above the head of a branch or helper, each with whether the branch or helper is
+    /// folded into it.
     fn above(&self, id: EntryId, inputs: &LayoutInputs) -> Vec<(String, bool)> {
         let is_folded = |branch: &Branch| {
             self.filter.is_none() && self.folds.branches().contains(&branch.number)
@@ -496,7 +500,7 @@ impl Layouts<'_> {
         }
     }
 
-    /// The row above a branch or a helper, or in its place.
+    /// The row above a branch or helper, or the one that replaces it.
     fn row_above(&self, words: &str, is_folded: bool) -> Row {
         let glyphs = self.look.theme.glyphs();
         let mark = if is_folded {

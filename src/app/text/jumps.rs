@@ -14,12 +14,12 @@ use crate::model::body::Key;
 use crate::model::entry::{BlockKind, EntryId, StrayResult};
 use crate::render::row::Level;
 
-/// Pushes a motion, which the next arrangement carries out.
+/// Queues a motion for the next layout.
 pub(crate) fn scroll(text: &mut TextPane, motion: Motion) {
     text.view.push_motion(motion);
 }
 
-/// Jumps to the next landmark of a kind, or says why there is none.
+/// Jumps to the next landmark of a kind, or shows a message that there is none.
 pub(crate) fn seek_on(text: &mut TextPane, scene: &mut Scene<'_>, kind: LandmarkKind, way: Way) {
     let is_hidden = kind == LandmarkKind::Thinking && !text.shows.thinking;
     let found = landmarks::next(text, scene, kind, way);
@@ -53,7 +53,7 @@ pub(crate) fn seek_on(text: &mut TextPane, scene: &mut Scene<'_>, kind: Landmark
     scene.say(words);
 }
 
-/// Goes to an item and pushes the position before onto the jump list.
+/// Goes to an item, and pushes the previous position onto the jump list.
 pub fn jump(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) {
     text.remember_place(scene.session);
     go(text, scene, focus);
@@ -65,7 +65,8 @@ pub(super) fn has_rows(text: &TextPane, scene: &Scene<'_>, id: EntryId) -> bool 
     text.sequence.place_of(id).is_some() && marks.is_some_and(|marks| !text.level.hides(marks))
 }
 
-/// Goes to an item. The focus is set at once, so that jumps before the next frame start from it.
+/// Goes to an item. The focus is set immediately, so that jumps before the next frame start from
+/// it.
 pub fn go(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) {
     let Some(focus) = shown(text, focus) else {
         return scene.say("the filter hides it; & and enter show all");
@@ -113,7 +114,7 @@ pub(crate) fn same_id(text: &mut TextPane, scene: &mut Scene<'_>, way: Way) {
     text.find.same_id = Some((found.unwrap_or(here), id));
 }
 
-/// Jumps to a branch by its number, or says why it cannot.
+/// Jumps to a branch by its number, or shows a message why it cannot.
 pub(crate) fn to_branch(text: &mut TextPane, scene: &mut Scene<'_>, number: usize) {
     match branches::head_of(&scene.session.transcript, number) {
         Some(focus) => jump(text, scene, focus),
@@ -141,8 +142,9 @@ fn word(kind: LandmarkKind) -> &'static str {
     }
 }
 
-/// The next shown entry in the life of a call with background work, with the call; after the last one the call again.
-/// An entry that has to do with several calls goes on with the one that led there.
+/// The next shown entry that belongs to a call with background work, and the call; after the last
+/// entry the call again. From an entry that belongs to several calls, the steps continue with the
+/// call that led to it.
 fn along_a_call(text: &TextPane, scene: &Scene<'_>, focus: Focus) -> Option<(Focus, Focus)> {
     let transcript = &scene.session.transcript;
     let before = text.find.along.filter(|(place, _)| *place == focus);
@@ -165,8 +167,8 @@ fn along_a_call(text: &TextPane, scene: &Scene<'_>, focus: Focus) -> Option<(Foc
         })
 }
 
-/// Goes to the other half of a pair. A result is shown under its call, so that is the end of the same item, unless the
-/// result is a stray.
+/// Goes to the other half of a pair. A result is shown under its call, so that is the end of the
+/// same item, unless the result is a stray.
 pub fn pair(text: &mut TextPane, scene: &mut Scene<'_>) {
     let Some(focus) = text.view.focus else { return };
     if let Some((call, other)) = along_a_call(text, scene, focus) {
@@ -213,7 +215,7 @@ pub fn pair(text: &mut TextPane, scene: &mut Scene<'_>) {
     }
 }
 
-/// Jumps from a stray result to what it may belong to, and says what that is.
+/// Jumps from a stray result to its likeliest origin, with a message.
 fn to_nearest(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus, stray: &StrayResult) {
     let missing = if stray.call.is_blank() {
         "the result names no call".to_owned()
@@ -236,7 +238,7 @@ fn to_nearest(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus, stray: &
     });
 }
 
-/// Restores the position from before a reload, as soon as its entry has been read.
+/// Restores the position from before a reload as soon as its entry has been read.
 pub(crate) fn restore_position(text: &mut TextPane, scene: &Scene<'_>) {
     let Some(position) = &text.places.return_to else {
         return;
@@ -250,7 +252,8 @@ pub(crate) fn restore_position(text: &mut TextPane, scene: &Scene<'_>) {
     }
 }
 
-/// Goes to the entry named on the command line, by its key or the id of a call, as soon as it has been read.
+/// Goes to the entry requested on the command line, by its key or the id of a call, as soon as it
+/// has been read.
 pub(crate) fn go_to_wanted(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     let Some(wanted) = &text.places.wanted else {
         return Vec::new();

@@ -1,5 +1,5 @@
-//! Finds landmarks: the next item of a kind, expensive turn, pause, item with the same id, or other half of a pair. Items
-//! that the filter hides are skipped.
+//! Search for landmarks: the next item of a kind, expensive turn, pause, item with the same id, or
+//! other half of a pair. Items hidden by the filter are skipped.
 
 use std::collections::HashSet;
 
@@ -16,12 +16,12 @@ use crate::model::text::Name;
 use crate::model::tool::ToolState;
 use crate::model::transcript::Transcript;
 
-/// Length of a pause, in ms.
+/// The shortest pause, in ms.
 const PAUSE: u64 = 30_000;
-/// Cost of an expensive turn, as a multiple of the average.
+/// The least cost of an expensive turn, as a multiple of the average.
 const EXPENSIVE: f64 = 2.0;
 
-/// The next landmark of a kind, from the focus, or from the end that a pending motion goes to.
+/// The next landmark of a kind, from the focus, or from the end that a queued motion goes to.
 pub fn next(text: &TextPane, scene: &Scene<'_>, kind: LandmarkKind, way: Way) -> Option<Focus> {
     let order = text.sequence.order();
     let end = |id: &EntryId| Focus {
@@ -69,7 +69,7 @@ pub fn next(text: &TextPane, scene: &Scene<'_>, kind: LandmarkKind, way: Way) ->
     )
 }
 
-/// Prompts of turns that cost twice the average, and of the most expensive one.
+/// The prompts of turns that cost twice the average, and of the most expensive turn.
 fn expensive_turns(transcript: &Transcript, account: &Account) -> HashSet<EntryId> {
     let turns = transcript.turns().iter().enumerate();
     let costs = turns.filter_map(|(number, turn)| {
@@ -91,7 +91,7 @@ fn is_first_shown(text: &TextPane, focus: Focus) -> bool {
     (0..focus.block).all(|block| !text.find.shows(Focus { block, ..focus }))
 }
 
-/// Whether a pause lies between an entry and the shown one above.
+/// Whether there is a pause between an entry and the shown one above.
 fn follows_a_pause(text: &TextPane, scene: &Scene<'_>, id: EntryId, entry: &Entry) -> bool {
     let above = text
         .sequence
@@ -104,7 +104,7 @@ fn follows_a_pause(text: &TextPane, scene: &Scene<'_>, id: EntryId, entry: &Entr
     silent.is_some_and(|ms| ms > PAUSE)
 }
 
-/// The next item with an id, in the order of the file, sub-agents included.
+/// The next item with an id, in the order of the file, including sub-agents.
 pub(crate) fn same_id(
     text: &TextPane,
     scene: &Scene<'_>,
@@ -142,7 +142,8 @@ pub fn id_of(transcript: &Transcript, focus: Focus) -> Option<String> {
     Some(id.to_string())
 }
 
-/// The nearest block after or before a position that satisfies `holds`, in this order of entries.
+/// The nearest block in the given order of entries, after or before a position, that satisfies
+/// `holds`.
 pub(crate) fn nearest(
     transcript: &Transcript,
     order: &[EntryId],
@@ -178,7 +179,8 @@ pub(crate) fn nearest(
     None
 }
 
-/// Whether a block is a landmark of a kind by itself; costly turns, pauses and news are judged elsewhere.
+/// Whether a block by itself is a landmark of a kind; expensive turns, pauses and news need the
+/// context.
 pub(crate) fn is_kind(
     transcript: &Transcript,
     focus: Focus,
@@ -194,7 +196,7 @@ pub(crate) fn is_kind(
         entry.blocks.iter().position(says) == Some(place)
     };
     match kind {
-        // What one agent asks another is not a prompt.
+        // A request of one agent to another is not a prompt.
         LandmarkKind::Prompt => {
             entry.marks.prompt
                 && transcript.is_spoken_to(entry.lane.as_ref())
@@ -229,8 +231,8 @@ pub(crate) fn is_kind(
     }
 }
 
-/// The other half of a pair: for a stray result its call, for a call that has a second result that one;
-/// for an entry of a sub-agent the call that started it.
+/// The other half of a pair: for a stray result its call; for a call with a second result that
+/// result; for an entry of a sub-agent the call that started it.
 pub fn pair(transcript: &Transcript, focus: Focus) -> Option<Focus> {
     let entry = transcript.get(focus.entry)?;
     match &entry.blocks.get(focus.block)?.kind {
@@ -253,18 +255,18 @@ pub fn pair(transcript: &Transcript, focus: Focus) -> Option<Focus> {
     }
 }
 
-/// What a stray result may belong to.
+/// A possible origin of a stray result.
 pub(crate) enum StrayNeighbour {
     /// A call of the same tool without a result.
     Named(Name),
-    /// A call without a result; the stray one names no tool.
+    /// A call without a result; the stray result names no tool.
     Open,
     /// A compaction, which dropped calls.
     Compaction,
 }
 
-/// What is nearest to a stray result: before it an unanswered call of the same lane that fits, or a compaction; else an
-/// unanswered call after it.
+/// The likeliest origin of a stray result: the nearest unanswered call of the same lane that fits,
+/// or compaction, before it; otherwise an unanswered call after it.
 pub(crate) fn nearest_to_stray(
     transcript: &Transcript,
     stray: Focus,
@@ -313,7 +315,7 @@ pub(crate) fn starter(transcript: &Transcript, entry: &Entry) -> Option<Focus> {
     })
 }
 
-/// The block of a call with this id.
+/// Index of the block with the call of this id.
 pub(crate) fn block_of_call(entry: &Entry, call: &str) -> Option<usize> {
     entry.blocks.iter().position(
         |block| matches!(&block.kind, BlockKind::Call(known) if known.key.as_str() == call),

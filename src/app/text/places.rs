@@ -1,6 +1,7 @@
-//! Positions in a session: marks, the jump list, the end of the last visit, and those that wait for their entries.
+//! Positions in a session: marks, the jump list, the end of the last visit, and positions whose
+//! entries are not read yet.
 //!
-//! Invariant: what must survive a reload is kept by the entry's key.
+//! Invariant: everything that must survive a reload is stored by the entry's key.
 
 pub mod marks;
 pub mod news;
@@ -16,7 +17,7 @@ use crate::model::transcript::Transcript;
 use crate::render::nodes::NodeId;
 use crate::session::news::Seen;
 
-/// Positions in the jump list.
+/// Limit of the jump list.
 const JUMPS_KEPT: usize = 100;
 
 /// An item: the key of its entry and the index of its block.
@@ -25,7 +26,7 @@ pub type Item = (Key, usize);
 /// Marked items by letter.
 pub type Marks = HashMap<char, Item>;
 
-/// Anchor and focus of the window by keys, so that they survive a reload.
+/// Anchor and focus of the window by key, so that they survive a reload.
 #[derive(Clone, Debug)]
 pub(crate) struct KeyedPosition {
     item: Item,
@@ -59,14 +60,14 @@ impl KeyedPosition {
         })
     }
 
-    /// Renames the keys, for sessions that are joined.
+    /// Maps the keys, for sessions that are joined.
     pub(crate) fn rename(&mut self, name: impl Fn(&Key) -> Key) {
         for (key, _) in self.focus.iter_mut().chain([&mut self.item]) {
             *key = name(key);
         }
     }
 
-    /// Anchor and focus in a transcript, if it has the entry.
+    /// Anchor and focus in a transcript; `None` if it does not have the entry.
     pub(crate) fn resolve(&self, transcript: &Transcript) -> Option<(Anchor, Option<Focus>)> {
         let here = |(key, block): &Item| {
             Some(Focus {
@@ -91,20 +92,20 @@ impl KeyedPosition {
 pub struct Places {
     /// Items marked with letters.
     pub marks: Marks,
-    /// The end of the session at the last visit; `None` if nothing is new since.
+    /// The end of the session at the last visit; `None` if no entry is new since.
     pub seen: Option<Seen>,
     /// Whether no earlier visit is recorded.
     pub(crate) is_first_visit: bool,
     /// The line above the first new entry.
     pub(crate) news: Option<NewsLine>,
-    /// The key of the entry to go to, until it has been read.
+    /// The key of the entry to go to, until it is read.
     pub wanted: Option<String>,
-    /// The text to search for from there.
+    /// The text to search for from that entry on.
     pub(crate) sought: Option<String>,
-    /// The position from before a reload, until its entry has been read.
+    /// The position before a reload, until its entry is read.
     pub(crate) return_to: Option<KeyedPosition>,
     pub(crate) jumps: JumpList,
-    /// Size of the last entry, since text that is added to it is new, too.
+    /// Size of the last entry; text that is added to it counts as new, too.
     pub(crate) tail: TailState,
     /// Whether to go to the beginning as soon as it is read.
     pub wants_beginning: bool,
@@ -115,7 +116,7 @@ pub struct Places {
 pub(crate) struct TailState {
     /// The entry, and its size in blocks and lines.
     pub(crate) last: Option<(EntryId, u32)>,
-    /// The entry, if it has grown since its end was in sight.
+    /// The entry, if it has grown since its end was visible.
     pub(crate) grown: Option<EntryId>,
 }
 
@@ -129,7 +130,7 @@ pub(crate) struct JumpList {
 }
 
 impl Places {
-    /// Pushes the start of a jump.
+    /// Pushes the position at which a jump starts.
     pub(crate) fn remember(&mut self, transcript: &Transcript, focus: Option<Focus>) {
         self.jumps.forward.clear();
         let Some(item) = focus.and_then(|focus| item_of(transcript, focus)) else {
@@ -143,7 +144,7 @@ impl Places {
         }
     }
 
-    /// Goes back or forward in the jump list. Positions that are no longer in the session are dropped.
+    /// Goes back or forward in the jump list. Positions whose entries no longer exist are dropped.
     pub(crate) fn travel(
         &mut self,
         transcript: &Transcript,
@@ -166,7 +167,7 @@ impl Places {
     }
 }
 
-/// An item by the key of its entry.
+/// An item by the key of its entry; `None` if the entry does not exist.
 pub(crate) fn item_of(transcript: &Transcript, focus: Focus) -> Option<Item> {
     Some((transcript.get(focus.entry)?.key.clone(), focus.block))
 }

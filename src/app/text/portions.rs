@@ -1,8 +1,8 @@
-//! Portions: an entry may have twenty thousand calls, so it is laid out in ranges of blocks, and a frame costs what the
-//! window shows.
+//! Portions: ranges of an entry's blocks that are laid out one at a time. An entry may have twenty
+//! thousand calls, and a frame must cost only what the window shows.
 //!
-//! Invariant: portions are numbered in the order of the screen. An entry with few blocks is one portion, and takes no
-//! memory here.
+//! Invariant: portions are numbered in the order of the screen. An entry with few blocks is one
+//! portion, and uses no memory here.
 
 use std::ops::Range;
 
@@ -13,19 +13,18 @@ use crate::session::paging::BLOCKS;
 pub(crate) struct EntryPortion {
     /// Index of the entry in the sequence.
     pub(crate) place: usize,
-    /// Which of the entry's portions it is, from 0.
+    /// Index of the portion in the entry.
     pub(crate) number: usize,
-    /// How many the entry has.
+    /// Number of portions of the entry.
     pub(crate) of: usize,
 }
 
 impl EntryPortion {
-    /// Whether the entry ends with it.
     pub(crate) fn is_last(self) -> bool {
         self.number + 1 >= self.of
     }
 
-    /// Its blocks; the range of the last portion is open.
+    /// Range of blocks; that of the last portion is open.
     pub(crate) fn blocks(self) -> Range<usize> {
         let end = if self.is_last() {
             usize::MAX
@@ -39,7 +38,7 @@ impl EntryPortion {
 /// The portions of all entries of a sequence.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Portions {
-    /// Entries of several portions, in order.
+    /// Entries with more than one portion, in order.
     large: Vec<LargeEntry>,
 }
 
@@ -47,12 +46,12 @@ pub(crate) struct Portions {
 struct LargeEntry {
     place: usize,
     portions: usize,
-    /// Number of portions before it.
+    /// Number of portions before the entry.
     first: usize,
 }
 
 impl LargeEntry {
-    /// Number of portions beyond one an entry, up to its end.
+    /// Number of portions up to the end of the entry, less one per entry.
     fn more(self) -> usize {
         self.first + self.portions - self.place - 1
     }
@@ -92,12 +91,12 @@ impl Portions {
         }
     }
 
-    /// The number of portions of all entries.
+    /// Number of portions of all entries.
     pub(crate) fn count(&self, entries: usize) -> usize {
         entries + self.large.last().map_or(0, |large| large.more())
     }
 
-    /// The portion with a number.
+    /// The portion at an index.
     pub(crate) fn at(&self, number: usize) -> EntryPortion {
         let before = self.large.partition_point(|large| large.first <= number);
         let Some(large) = before.checked_sub(1).and_then(|at| self.large.get(at)) else {
@@ -121,7 +120,7 @@ impl Portions {
         }
     }
 
-    /// The number of the portion that holds a block of an entry; the last one if none does.
+    /// Index of the portion that has a block of an entry; of the last portion if none has it.
     pub(crate) fn of_block(&self, place: usize, block: usize) -> usize {
         let before = self.large.partition_point(|large| large.place <= place);
         let Some(large) = before.checked_sub(1).and_then(|at| self.large.get(at)) else {

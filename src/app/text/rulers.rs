@@ -1,7 +1,9 @@
-//! Rulers: long times between entries, and days that begin there: `── 4 m 12 s you ──`, `── Sat 31 Jan 2026 ──`.
+//! Rulers: long pauses between entries, and the start of a day: `── 4 m 12 s you ──`, `── Sat 31
+//! Jan 2026 ──`.
 //!
-//! Invariant: a ruler is the last row of the entry above it, so no row above moves when it appears with the entry below;
-//! it is not an item, and is not counted. Time of tools has no ruler: calls show their duration.
+//! Invariant: a ruler is the last row of the entry above it, so no row above moves when it appears
+//! with the entry below; it is not an item, and is not counted. Time of tools has no ruler: calls
+//! show their duration.
 
 use ratatui::text::Span;
 
@@ -13,25 +15,25 @@ use crate::model::transcript::Transcript;
 use crate::render::row::{Look, Row, RowKind};
 use crate::render::wrap;
 
-/// Least time, in ms.
+/// The shortest pause with a ruler, in ms.
 const LEAST_MS: u64 = 30_000;
-/// Columns of indentation for each level of sub-agents, and at most.
+/// Columns of indentation per level of sub-agents, and their limit.
 const INDENT: (usize, usize) = (2, 8);
 
-/// The time between two entries.
+/// The pause between two entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ruler {
-    /// How long, in ms.
+    /// Duration in ms.
     pub(crate) ms: u64,
-    /// Whose time it was.
+    /// What the time was spent on, or waiting for.
     pub(crate) class: Class,
-    /// Whether it is an upper bound, since the entry above has no time.
+    /// Whether the duration is an upper bound, since the entry above has no time.
     pub(crate) is_bound: bool,
     /// Depth of the entry below in sub-agents.
     pub(crate) depth: u16,
 }
 
-/// The ruler between an entry and the shown one below it, if the time is long.
+/// The ruler between an entry and the next shown one; `None` if the pause is short.
 pub(crate) fn between(
     transcript: &Transcript,
     account: &Account,
@@ -42,7 +44,7 @@ pub(crate) fn between(
         .before(below)
         .filter(|before| before.ms() >= LEAST_MS)?;
     let (above, below) = (transcript.get(above)?, transcript.get(below)?);
-    // Time after the start of a message is part of the message.
+    // Time after the start of a message belongs to the message.
     if below.at.is_none_or(|at| before.from >= at) {
         return None;
     }
@@ -62,7 +64,7 @@ fn word(class: Class) -> &'static str {
     }
 }
 
-/// The date of an entry, if the entry above is of another day.
+/// The date of an entry; `None` if the entry above is of the same day.
 pub(crate) fn new_day(transcript: &Transcript, above: EntryId, below: EntryId) -> Option<String> {
     let (above, below) = (transcript.get(above)?, transcript.get(below)?);
     let (before, at) = (above.last_time()?, below.at?);

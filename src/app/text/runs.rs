@@ -1,10 +1,10 @@
-//! Runs of equal entries, folded into one row with their number: at level 2 calls of the same tool with the same
-//! headline, at levels 2 and 3 stray results with the same text, which differ in their ids only, and thinking that nobody
-//! can read, and at level 4 traces of one kind.
+//! Runs of equal entries, folded into one row with their number: at level 2 calls of the same tool
+//! with the same headline, at levels 2 and 3 stray results with the same text, which differ in
+//! their ids only, and redacted thinking, and at level 4 traces of one kind.
 //!
-//! Only calls that ended well fold, so that failures stay in sight. Runs are searched for when the level changes and
-//! when the session has been read to its end; entries appended later have rows of their own. In a large session the scan
-//! takes several frames.
+//! Only successful calls fold, so that failures stay visible. The scan for runs starts when the
+//! level changes and when the session has been read to its end; entries appended later have rows of
+//! their own. In a large session the scan takes several frames.
 //!
 //! Invariant: appended entries never change a row that is shown.
 
@@ -21,29 +21,29 @@ use crate::model::tool::{ToolCall, ToolKind, ToolState, Verdict};
 use crate::model::transcript::Transcript;
 use crate::render::row::Level;
 
-/// Entries of a run at least.
+/// The shortest run that folds.
 const LEAST: usize = 3;
-/// The same of thinking that nobody can read.
+/// The shortest run of redacted thinking that folds.
 const LEAST_REDACTED: usize = 2;
-/// Entries scanned for each frame: some milliseconds if all are packed.
+/// Entries scanned per frame: some milliseconds if all are packed.
 const PORTION: usize = 8_192;
 
-/// The runs of a session, and those that are open.
+/// The runs of a session, and which of them are open.
 #[derive(Clone, Debug, Default)]
 pub struct FoldedRuns {
-    /// `None` until the scan has ended.
+    /// The runs; `None` until the scan has ended.
     found: Option<Arc<RunIndex>>,
-    /// The settings of the last scan, since a shown part such as thinking ends a run.
+    /// Settings of the last scan: a shown part, such as thinking, ends a run.
     scanned_for: Option<(ShownParts, Level)>,
     /// The scan in progress.
     scan: Option<RunScan>,
-    /// The first entries of open runs.
+    /// First entries of open runs.
     open: HashSet<EntryId>,
-    /// The run that enter opened last; enter closes it again.
+    /// The run that enter opened last; the next enter closes it.
     last: Option<EntryId>,
 }
 
-/// A scan for runs, and its progress.
+/// A scan for runs in progress.
 #[derive(Clone, Debug)]
 struct RunScan {
     shows: ShownParts,
@@ -52,7 +52,7 @@ struct RunScan {
     order: Vec<EntryId>,
     at: usize,
     found: RunIndex,
-    /// The run that the last scanned entry belongs to.
+    /// The run of the last scanned entry.
     run: Vec<EntryId>,
     above: Option<RunKey>,
 }
@@ -66,12 +66,12 @@ struct RunIndex {
 }
 
 impl FoldedRuns {
-    /// Whether they were scanned for, or are being, with these settings.
+    /// Whether the scan for these settings has started or ended.
     pub(crate) fn is_scanned_for(&self, shows: ShownParts, level: Level) -> bool {
         self.scanned_for == Some((shows, level))
     }
 
-    /// Drops the runs, but not which are open.
+    /// Drops the runs, but remembers which are open.
     pub(crate) fn forget(&mut self) {
         (self.found, self.scanned_for, self.scan) = (None, None, None);
     }
@@ -98,7 +98,7 @@ impl FoldedRuns {
         });
     }
 
-    /// Scans some entries. Returns whether the scan has just ended and found runs.
+    /// Scans the next entries. Returns whether the scan has just ended and found runs.
     pub(crate) fn scan(&mut self, transcript: &Transcript) -> bool {
         let Some(search) = &mut self.scan else {
             return false;
@@ -110,7 +110,7 @@ impl FoldedRuns {
         !self.is_empty()
     }
 
-    /// Whether there are none.
+    /// Whether there are no runs.
     pub(crate) fn is_empty(&self) -> bool {
         self.found
             .as_ref()
@@ -134,7 +134,7 @@ impl FoldedRuns {
         (!self.open.contains(&head)).then_some(run)
     }
 
-    /// The head of the run that an entry is in.
+    /// The head of the run of an entry.
     fn head_of(&self, id: EntryId) -> Option<EntryId> {
         let found = self.found.as_ref()?;
         found
@@ -156,7 +156,7 @@ impl FoldedRuns {
 }
 
 impl RunScan {
-    /// Scans some entries without unpacking their pages for good. Returns whether all are scanned.
+    /// Scans the next entries; their pages stay packed. Returns whether all are scanned.
     fn scan(&mut self, transcript: &Transcript) -> bool {
         let mut passing = transcript.passing();
         let mut left = PORTION;
@@ -200,7 +200,7 @@ impl RunScan {
 }
 
 impl RunIndex {
-    /// Adds a run, if it has enough entries.
+    /// Adds a run if it is long enough.
     fn add(&mut self, run: Vec<EntryId>, least: usize) {
         let Some((head, others)) = run.split_first().filter(|_| run.len() >= least) else {
             return;
@@ -210,7 +210,7 @@ impl RunIndex {
     }
 }
 
-/// Whether an entry may be in a run, by its glance alone.
+/// Whether an entry may be in a run, judged by its glance alone.
 fn may_fold(transcript: &Transcript, id: EntryId, level: Level) -> bool {
     transcript.glance(id).is_some_and(|glance| match level {
         Level::Outline => true,
@@ -219,7 +219,7 @@ fn may_fold(transcript: &Transcript, id: EntryId, level: Level) -> bool {
     })
 }
 
-/// What the row of an entry shows; equal for the entries of a run.
+/// The row of an entry; equal for all entries of a run.
 #[derive(Clone, Debug, PartialEq)]
 struct RunKey {
     lane: Option<Name>,
@@ -241,12 +241,12 @@ enum RunKind {
         said: Text,
     },
     Trace(Text),
-    /// Thinking that nobody can read.
+    /// Redacted thinking.
     Redacted,
 }
 
 impl RunKey {
-    /// `None` for entries that do not fold.
+    /// The row of an entry; `None` for entries that do not fold.
     fn of(transcript: &Transcript, entry: &Entry, shows: ShownParts, level: Level) -> Option<Self> {
         if level == Level::Full {
             return Some(Self {
@@ -274,7 +274,7 @@ impl RunKey {
             SingleBlock::Stray(StrayResult {
                 result, duplicate, ..
             }) => {
-                // The part of the text that is on disk may differ.
+                // The part of the text on disk may differ.
                 let is_whole =
                     !result.body.is_away() || result.body.bytes as usize == result.body.stub.len();
                 (is_whole && result.images.is_empty()).then(|| RunKind::Stray {
@@ -293,7 +293,7 @@ impl RunKey {
     }
 }
 
-/// Whether a call ended well and started no sub-agent.
+/// Whether a call succeeded and started no sub-agent.
 fn is_done(transcript: &Transcript, call: &ToolCall) -> bool {
     let has_lane = call.kind == ToolKind::Delegate || transcript.lane_of_call(&call.key).is_some();
     matches!(call.state, ToolState::Done(_)) && !has_lane
@@ -324,17 +324,17 @@ pub(crate) fn fold_at(level: Level) -> bool {
     matches!(level, Level::Outline | Level::Preview | Level::Full)
 }
 
-/// Whether runs fold.
+/// Whether runs fold with the current settings.
 pub(crate) fn are_folded(text: &TextPane) -> bool {
     fold_at(text.level) && text.find.filter.is_none()
 }
 
-/// Whether runs fold, and the scan for them has not ended.
+/// Whether runs fold, and the scan for them is in progress.
 pub(crate) fn is_scanning(text: &TextPane) -> bool {
     are_folded(text) && text.folds.runs.scan.is_some()
 }
 
-/// Opens the run that an entry is in. Returns whether it was folded.
+/// Opens the run of an entry. Returns whether it was folded.
 pub(crate) fn unfold(text: &mut TextPane, id: EntryId) -> bool {
     let head = text.folds.runs.head_of(id).filter(|_| are_folded(text));
     let Some(head) = head.filter(|head| text.folds.runs.open.insert(*head)) else {
@@ -344,7 +344,7 @@ pub(crate) fn unfold(text: &mut TextPane, id: EntryId) -> bool {
     true
 }
 
-/// Opens what hides an entry.
+/// Opens the run that hides an entry.
 pub(crate) fn reach(text: &mut TextPane, id: EntryId) {
     if text.folds.runs.hides(id) {
         unfold(text, id);
@@ -369,7 +369,8 @@ pub(crate) fn fold(text: &mut TextPane, focus: Focus) -> bool {
     true
 }
 
-/// Opens the run whose row is focused, or folds the one that this key opened last. Returns whether there was one.
+/// Opens the folded run in focus, or folds the one that this key opened last. Returns `false` if
+/// there is neither.
 pub(crate) fn toggle(text: &mut TextPane, focus: Focus) -> bool {
     let last = text.folds.runs.last.take();
     let is_run = text.folds.runs.head_of(focus.entry) == Some(focus.entry);

@@ -1,4 +1,4 @@
-//! Actions on selected rows. What is copied is the text of the session, not that of the screen.
+//! Actions on selected rows. A copy has the text of the session, not that of the screen.
 
 use super::viewport::{Focus, Motion, RowRef};
 use crate::app::copying::clipboard::actions::items_between;
@@ -10,7 +10,8 @@ use crate::app::panes::Pane;
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;
 
-/// Carries out an action on the selection. `None` leaves it to the transcript, where motions extend the selection.
+/// Runs an action on the selection. `None` passes it to the transcript, where motions extend the
+/// selection.
 pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) -> Option<Vec<Effect>> {
     if text.focused_pane(scene) != Pane::Transcript {
         if action == Action::Select {
@@ -76,7 +77,7 @@ fn leave(text: &mut TextPane) {
     text.view.selected = None;
 }
 
-/// The selected items; the first and the last with a range of rows, if they are selected in part.
+/// The selected items; the first and the last have a range of rows if they are selected in part.
 pub fn pieces(text: &mut TextPane, scene: &Scene<'_>) -> Vec<CopyItem> {
     let Some(selection) = text.view.selection else {
         return Vec::new();

@@ -1,4 +1,5 @@
-//! The sequence of shown entries: the main lane in file order, open sub-agents under the calls that started them.
+//! The sequence of shown entries: the main lane in file order, with open sub-agents under the calls
+//! that started them.
 
 use std::collections::HashSet;
 
@@ -11,12 +12,12 @@ use crate::model::transcript::Transcript;
 use crate::render::row::Level;
 use crate::session::filter::Filter;
 
-/// Sub-agents inside sub-agents beyond this depth are shown flat.
+/// Depth limit: sub-agents nested deeper are shown flat.
 const MAX_DEPTH: u16 = 8;
 /// The index of an entry that is not shown.
 const NOWHERE: u32 = u32::MAX;
 
-/// The settings that decide which entries are shown.
+/// Settings that decide which entries are shown.
 #[derive(Clone, Copy)]
 pub(crate) struct Visibility<'a> {
     /// Sub-agents whose entries are shown under their calls.
@@ -35,13 +36,13 @@ pub(crate) struct Visibility<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Sequence {
     order: Vec<EntryId>,
-    /// Indices by the number of the entry; [`NOWHERE`] for hidden ones.
+    /// Indexes by the number of the entry; [`NOWHERE`] for hidden ones.
     places: Vec<u32>,
     attached: HashSet<Name>,
     /// The portions in which they are laid out.
     portions: Portions,
     displaced: Displaced,
-    /// Entries visited by the rebuild, since lanes may form a cycle.
+    /// Entries that the rebuild has visited; lanes may form a cycle.
     visited: HashSet<EntryId>,
 }
 
@@ -68,7 +69,7 @@ impl Sequence {
         }
     }
 
-    /// Places lanes that belong after an entry although they were read elsewhere.
+    /// Inserts lanes that belong after an entry but were read from elsewhere.
     fn place_displaced(
         &mut self,
         transcript: &Transcript,
@@ -84,7 +85,8 @@ impl Sequence {
         }
     }
 
-    /// Appends a new entry, if the end is where it belongs. `false` if the sequence must be rebuilt.
+    /// Appends a new entry. Returns `false` if it does not belong at the end, so that the sequence
+    /// must be rebuilt.
     pub(crate) fn append(
         &mut self,
         transcript: &Transcript,
@@ -118,7 +120,8 @@ impl Sequence {
         }
     }
 
-    /// Whether an entry is shown in file order; entries of attached lanes are shown under their calls.
+    /// Whether an entry is shown in file order; entries of attached lanes are shown under their
+    /// calls.
     fn is_in_place(&self, transcript: &Transcript, id: EntryId) -> bool {
         transcript
             .lane_at(id)
@@ -144,7 +147,8 @@ impl Sequence {
         }
     }
 
-    /// Places an entry, and below it the entries of the sub-agents that it started. A filter may show these without it.
+    /// Adds an entry and, below it, the entries of the sub-agents that it started. A filter may
+    /// show these without it.
     fn place_with_lanes(
         &mut self,
         transcript: &Transcript,
@@ -196,12 +200,13 @@ impl Sequence {
         usize::try_from(place).ok()
     }
 
-    /// The entry at a place.
+    /// The entry at an index.
     pub(crate) fn at(&self, place: usize) -> Option<EntryId> {
         self.order.get(place).copied()
     }
 
-    /// The nearest entry before an index, else after it, that another sequence shows too.
+    /// The nearest entry before an index that another sequence shows too; without one, the nearest
+    /// after it.
     pub(crate) fn nearest_shown(&self, place: usize, other: &Self) -> Option<EntryId> {
         let (before, behind) = self.order.split_at_checked(place)?;
         before
@@ -212,7 +217,7 @@ impl Sequence {
             .find(|id| other.place_of(*id).is_some())
     }
 
-    /// In which portions the visible entries are laid out.
+    /// The portions of the visible entries.
     pub(crate) fn portions(&self) -> &Portions {
         &self.portions
     }
@@ -233,7 +238,7 @@ impl Visibility<'_> {
         self.filter.is_some() || self.open_lanes.contains(lane)
     }
 
-    /// Whether an entry is in a folded helper and is not its head.
+    /// Whether an entry is in a folded helper and is not its first entry.
     fn folds_helper(&self, transcript: &Transcript, id: EntryId) -> bool {
         let lane = transcript
             .lane_at(id)
@@ -270,7 +275,8 @@ fn is_known_elsewhere(transcript: &Transcript, id: EntryId) -> bool {
         .is_some_and(|first| file(*first) != file(id))
 }
 
-/// Lanes whose calls are in the transcript. All others are shown in file order, so that nothing is hidden.
+/// Lanes whose calls are in the transcript. Other lanes are shown in file order, so that nothing is
+/// hidden.
 fn attached_lanes(transcript: &Transcript) -> HashSet<Name> {
     let attached = transcript
         .lanes()

@@ -1,5 +1,5 @@
-//! The spine: the last column, with marks for prompts, errors, compactions and hits of the whole session, and the part
-//! that the window shows.
+//! The spine: the last column, with marks for prompts, errors, compactions and hits of the whole
+//! session, and the range that the window shows.
 
 use std::ops::Range;
 
@@ -16,23 +16,23 @@ pub(crate) enum SpineMark {
     None,
     Prompt,
     Compaction,
-    /// A loop, or an edit that turns another one back.
+    /// A loop, or an edit that undoes another one.
     Loop,
     Hit,
     Error,
     Alarm,
-    /// An item with a user's mark.
+    /// An item that the user marked.
     Marked,
 }
 
 #[derive(Clone, Debug, Default)]
 struct SpineMarks {
     list: Vec<(usize, SpineMark)>,
-    /// The greatest mark of each chunk of [`RUN`], up to the first that changed.
+    /// The greatest mark of each chunk of [`RUN`], up to the first chunk that changed.
     tops: Vec<SpineMark>,
 }
 
-/// Marks summed up in one entry of `tops`.
+/// Marks per chunk.
 const RUN: usize = 64;
 
 impl SpineMarks {
@@ -49,13 +49,13 @@ impl SpineMarks {
         self.tops.truncate(at / RUN);
     }
 
-    /// Brings `tops` up to date.
+    /// Updates `tops`.
     fn update_tops(&mut self) {
         let runs = self.list.chunks(RUN).skip(self.tops.len());
         self.tops.extend(runs.map(greatest));
     }
 
-    /// The greatest mark of a range; `tops` must be up to date.
+    /// The greatest mark of a range of indexes; `tops` must be up to date.
     fn greatest(&self, places: Range<usize>) -> SpineMark {
         let [first, last] = [places.start, places.end]
             .map(|end| self.list.partition_point(|(place, _)| *place < end));
@@ -94,7 +94,7 @@ pub struct Spine {
     special: SpineMarks,
     /// The cells from top to bottom.
     pub(crate) cells: Vec<SpineMark>,
-    /// Generations of the loops and of the findings when they were last marked.
+    /// Generations of loops and findings at the last update of their marks.
     pub(crate) seen: (u64, u64),
 }
 
@@ -125,7 +125,8 @@ impl Spine {
         self.own.set(place, mark);
     }
 
-    /// Replaces the marks of hits, user's marks, loops and alarms. The greatest mark of an entry counts.
+    /// Replaces the marks of hits, user's marks, loops and alarms. An entry shows its greatest
+    /// mark.
     pub(crate) fn mark(&mut self, sequence: &Sequence, marked: Vec<(EntryId, SpineMark)>) {
         let mut list: Vec<_> = marked
             .into_iter()
@@ -138,7 +139,8 @@ impl Spine {
         };
     }
 
-    /// Spreads the marks over the cells of a column; each cell covers an equal share of the rows.
+    /// Distributes the marks over the cells of a column; each cell covers an equal share of the
+    /// rows.
     pub(crate) fn arrange(&mut self, height: usize, heights: &Heights) {
         self.own.update_tops();
         self.special.update_tops();
@@ -177,7 +179,7 @@ fn mark_of(glance: &Glance) -> SpineMark {
     }
 }
 
-/// The cell of a row, of all rows in a column.
+/// The cell for a row, out of `total` rows.
 pub(crate) fn cell_of(row: u64, total: u64, height: usize) -> usize {
     let cell = row.saturating_mul(height as u64) / total.max(1);
     usize::try_from(cell)

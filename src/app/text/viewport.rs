@@ -1,8 +1,9 @@
 //! The window over the rows of the transcript.
 //!
-//! **The window is anchored to a row of a block**, if possible of the focused one, never to a line number. Rows are laid
-//! out from the anchor on, none far above or below. Motions are queued until the next arrangement, since rows exist only
-//! there; heights of entries elsewhere are estimates for the scrollbar.
+//! **The window is anchored to a row of a block**, if possible of the focused one, never to a line
+//! number. Rows are laid out from the anchor on; rows far above or below are not. Motions are
+//! queued until the next layout, since rows exist only then; heights of entries elsewhere are
+//! estimates for the scrollbar.
 
 use std::sync::Arc;
 
@@ -21,20 +22,20 @@ pub use select::{RowRef, Selection, mark_of};
 pub use walk::RowSource;
 use walk::{RowPosition, beside, extent, spot_of, walk_down, walk_up, within_block};
 
-/// What fixes the position of the window.
+/// The position of the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Anchor {
-    /// The end: new entries scroll the window. Following is this state.
+    /// At the end: new entries scroll the window. This state is what *following* means.
     #[default]
     Tail,
-    /// A row of a block is at a line of the window.
+    /// A row of a block at a line of the window.
     Row {
         entry: EntryId,
         /// Index of the block in the entry.
         block: usize,
         /// Row within the block.
         row: usize,
-        /// The tree node that the row shows, by which it is found again when nodes open and close.
+        /// The tree node that the row shows; the row is found by it after nodes open and close.
         node: Option<NodeId>,
         /// Line of the window.
         line: usize,
@@ -42,7 +43,8 @@ pub(crate) enum Anchor {
 }
 
 impl Anchor {
-    /// Maps the anchor to another transcript of the session; the end if its entry is not there.
+    /// Maps the anchor to another transcript of the session; to the end if its entry does not exist
+    /// there.
     #[must_use]
     pub(crate) fn remap(self, lookup: &Lookup<'_>) -> Self {
         match self {
@@ -67,7 +69,7 @@ impl Anchor {
 /// The focused item.
 pub use crate::analysis::calls::Place as Focus;
 
-/// A motion, queued for the next arrangement, which knows the rows.
+/// A motion, queued for the next layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Motion {
     /// Scroll by lines.
@@ -76,32 +78,32 @@ pub enum Motion {
     HalfPages(isize),
     /// Focus another item.
     Items(isize),
-    /// To the beginning.
+    /// Go to the beginning.
     Top,
-    /// To the end, and follow it.
+    /// Go to the end, and follow.
     Tail,
     /// Stop following.
     Pause,
-    /// Focus this item and bring it into view.
+    /// Focus this item and scroll to it.
     Show(Focus),
-    /// As `Show`, with this row of the item in view.
+    /// Focus this item and scroll to this row of it.
     ShowRow(Focus, usize),
-    /// Begin to select rows, or bring the cursor of the selection into view.
+    /// Start a selection, or scroll to its cursor.
     Select,
-    /// To a node of the focused item's tree.
+    /// Go to a node of the focused item's tree.
     ToNode(NodeId),
 }
 
 /// A line of the window.
 #[derive(Clone, Debug)]
 pub struct WindowLine {
-    /// The entry.
+    /// Id of the entry.
     pub entry: EntryId,
-    /// The number of its portion among those of all entries.
+    /// Index of the portion among the portions of all entries.
     pub place: usize,
-    /// The rows of the portion; of most entries that is all rows.
+    /// Rows of the portion; for most entries these are all rows.
     pub rows: Arc<Vec<Row>>,
-    /// The index of its row in the portion.
+    /// Index of the row in the portion.
     pub row: usize,
 }
 
@@ -127,19 +129,19 @@ pub struct Viewport {
     pub focus: Option<Focus>,
     /// The current node within the tree of an item.
     at_node: Option<(Focus, NodeId)>,
-    /// Its lines, from the top; set by [`Viewport::arrange`].
+    /// Lines from the top; set by [`Viewport::arrange`].
     pub lines: Vec<WindowLine>,
     /// Selected rows.
     pub selection: Option<Selection>,
     /// First and last selected line of the window; set by [`Viewport::arrange`].
     pub selected: Option<(usize, usize)>,
-    /// Whether no row is below the last line; set by [`Viewport::arrange`].
+    /// Whether the last line shows the last row of the session; set by [`Viewport::arrange`].
     pub(crate) is_at_end: bool,
     motions: Vec<Motion>,
-    /// The anchor before the end of the rows forced the window up, and the one since. When rows that are still being
-    /// read come below, the window goes back, unless it was moved since.
+    /// The anchor before the end of the rows forced the window up, and the anchor since. When rows
+    /// are added below, the window goes back, unless it was moved in between.
     unclamped: Option<(Anchor, Anchor)>,
-    /// Whether to follow again if the end is still in sight after the next arrangement.
+    /// Whether to follow again if the end is still visible after the next layout.
     would_follow: bool,
 }
 
@@ -158,7 +160,7 @@ impl Viewport {
         self.lines.clear();
     }
 
-    /// An anchor at the line nearest to the present one whose entry is in the other transcript.
+    /// An anchor at the line nearest to the current one whose entry exists in the other transcript.
     fn beside_anchor(&self, lookup: &Lookup<'_>) -> Anchor {
         let Anchor::Row { line: held, .. } = self.anchor else {
             return Anchor::Tail;
@@ -184,9 +186,9 @@ impl Viewport {
         self.anchor == Anchor::Tail
     }
 
-    /// Queues a motion for the next arrangement.
+    /// Queues a motion for the next layout.
     pub fn push_motion(&mut self, motion: Motion) {
-        // Merged, since the wheel may turn a thousand times between two frames.
+        // Equal motions are merged, since the wheel may turn a thousand times between two frames.
         match (self.motions.last_mut(), motion) {
             (Some(Motion::Lines(lines)), Motion::Lines(more))
                 if lines.signum() == more.signum() =>
@@ -202,7 +204,8 @@ impl Viewport {
         !self.motions.is_empty()
     }
 
-    /// The end of the transcript that the last queued motion goes to, if it goes to one: the focus is not there yet.
+    /// The end of the transcript that the last queued motion goes to; the focus is not there yet.
+    /// `None` if it does not go to an end.
     pub(crate) fn goes_to_end(&self) -> Option<Way> {
         match self.motions.last()? {
             Motion::Top => Some(Way::Previous),
@@ -211,8 +214,8 @@ impl Viewport {
         }
     }
 
-    /// Anchors a following window to the focused item, so that a fold opens below its head. It follows again if the end
-    /// stays in sight.
+    /// Anchors a following window to the focused item, so that a fold opens below its head. The
+    /// window follows again if the end stays visible.
     pub fn pin(&mut self) {
         let head = self
             .lines
@@ -234,7 +237,7 @@ impl Viewport {
         }
     }
 
-    /// Fills the window with `height` lines after carrying out the queued motions.
+    /// Runs the queued motions, then fills the window with `height` lines.
     pub fn arrange(&mut self, rows: &mut dyn RowSource, height: usize) {
         let held = self.anchor;
         let is_clamped = self.fill(rows, height);
@@ -256,12 +259,13 @@ impl Viewport {
         self.update_selected(rows);
     }
 
-    /// Keeps the present position: no more rows are being read.
+    /// Gives up the anchor from before the end forced the window up: no more rows will be read.
     pub(crate) fn keep_place(&mut self) {
         self.unclamped = None;
     }
 
-    /// Goes back to the anchor from before the end forced the window up, since rows have come below.
+    /// Goes back to the anchor from before the end forced the window up, since rows were added
+    /// below.
     pub(crate) fn restore_place(&mut self) {
         if let Some((before, _)) = self
             .unclamped
@@ -274,8 +278,8 @@ impl Viewport {
 
     // === filling ===
 
-    /// Fills the lines around the anchor. Returns whether the end forced the window up, so that the last row is on the
-    /// last line and the anchor not on its own.
+    /// Fills the lines around the anchor. Returns whether the end forced the window up: then the
+    /// last row is on the last line, and the anchor is not on its own line.
     fn fill(&mut self, rows: &mut dyn RowSource, height: usize) -> bool {
         self.lines.clear();
         if height == 0 || rows.is_empty() {
@@ -290,7 +294,7 @@ impl Viewport {
                 node,
                 line,
             } => {
-                // A window that has shrunk keeps its anchor in sight.
+                // A window that has shrunk keeps its anchor visible.
                 let spot = nodes::spot_of(rows, Focus { entry, block }, node);
                 spot.or_else(|| spot_of(rows, Focus { entry, block }, row))
                     .map(|spot| (spot, line.min(height - 1)))
@@ -391,7 +395,8 @@ impl Viewport {
         }
     }
 
-    /// A jump puts the item a quarter from the top, so that what led to it is in sight.
+    /// A jump scrolls the item to a quarter from the top, so that the entries before it are
+    /// visible.
     fn show(&mut self, focus: Focus, row: Option<usize>, rows: &mut dyn RowSource, height: usize) {
         let Some((start, end)) = extent(rows, focus) else {
             return;
@@ -450,7 +455,7 @@ impl Viewport {
         };
     }
 
-    /// Anchors to the head of the focused item if it is in sight, else to the top line.
+    /// Anchors to the head of the focused item if it is visible, or to the top line.
     fn anchor_to_window(&mut self, rows: &mut dyn RowSource) {
         let head = self
             .lines
@@ -470,7 +475,7 @@ impl Viewport {
         }
     }
 
-    /// Focuses the item whose head is nearest to a line, unless the focus is in sight.
+    /// Focuses the item whose head is nearest to a line, unless the focus is visible.
     fn focus_in_window(&mut self, near: usize) {
         let is_in_sight = self
             .lines
@@ -490,7 +495,7 @@ impl Viewport {
         }
     }
 
-    /// After all motions a following window focuses its last item; any other keeps its position.
+    /// After all motions, a following window focuses its last item; any other keeps its position.
     fn finish_motions(&mut self, rows: &mut dyn RowSource) {
         if std::mem::take(&mut self.would_follow) && self.is_at_end {
             self.anchor = Anchor::Tail;
@@ -503,7 +508,7 @@ impl Viewport {
                 .find(|line| line.row().is_some_and(|row| !row.kind.is_between()))
                 .and_then(focus_of);
         } else {
-            // A hidden item, such as thinking, cannot keep the focus.
+            // A hidden item, such as thinking, loses the focus.
             if self.focus.is_none_or(|focus| extent(rows, focus).is_none()) {
                 self.focus = self.focus.and_then(|focus| beside(rows, focus));
                 self.focus_if_lost();
@@ -513,7 +518,7 @@ impl Viewport {
     }
 }
 
-/// Lines of half pages. A whole page keeps two lines of the one before in sight.
+/// Half pages in lines. A whole page repeats two lines.
 fn lines_of_half_pages(by: isize, height: usize) -> isize {
     let at_least_one = |lines: usize| isize::try_from(lines).unwrap_or(1).max(1);
     if by % 2 == 0 {

@@ -91,7 +91,7 @@ pub(crate) fn rows_of_block(text: &mut TextPane, scene: &Scene<'_>, focus: Focus
     })
 }
 
-/// The times beside entries: with seconds at levels 4 and 5, none if no entry has a time.
+/// The format of times beside entries: with seconds at levels 4 and 5; none if no entry has a time.
 fn times_of(level: Level, transcript: &Transcript) -> Times {
     match level {
         Level::Full | Level::Raw => Times::Seconds,
@@ -100,7 +100,7 @@ fn times_of(level: Level, transcript: &Transcript) -> Times {
     }
 }
 
-/// Rebuilds the sequence of shown entries, if it is stale or runs were found.
+/// Rebuilds the sequence of shown entries if it is stale or a scan found runs.
 pub(crate) fn refresh_sequence(text: &mut TextPane, scene: &mut Scene<'_>) {
     let scans_runs = runs::are_folded(text) && scene.session.file.is_caught_up;
     let begins = scans_runs && !text.folds.runs.is_scanned_for(text.shows, text.level);
@@ -134,7 +134,7 @@ pub(crate) fn refresh_sequence(text: &mut TextPane, scene: &mut Scene<'_>) {
         .rebuild(&scene.session.transcript, &text.sequence);
 }
 
-/// Rebuilds the sequence, and returns the one before.
+/// Rebuilds the sequence. Returns the previous one.
 fn rebuild(text: &mut TextPane, scene: &Scene<'_>) -> Sequence {
     let before = std::mem::take(&mut text.sequence);
     let transcript = &scene.session.transcript;
@@ -149,8 +149,8 @@ fn rebuild(text: &mut TextPane, scene: &Scene<'_>) -> Sequence {
     before
 }
 
-/// Moves anchor and focus from entries that are no longer shown: to the head of the run, to the call of the sub-agent,
-/// or to the nearest entry before.
+/// Moves anchor and focus away from entries that are no longer shown: to the head of the run, to
+/// the call of the sub-agent, or to the nearest entry before.
 fn keep_place(text: &mut TextPane, scene: &Scene<'_>, before: &Sequence) {
     let folds_runs = runs::are_folded(text);
     let instead_of = |id: EntryId| {
@@ -199,7 +199,7 @@ pub(crate) fn window_on_spine(text: &TextPane, height: usize) -> Option<(usize, 
     Some((cell(first), cell(last)))
 }
 
-/// The row of a line among all rows; an estimate within an entry of several portions.
+/// The index of a line's row among all rows; an estimate within an entry of several portions.
 fn row_of(text: &TextPane, line: &WindowLine) -> u64 {
     let portion = text.sequence.portions().at(line.place);
     let first = text.heights.before(portion.place);
@@ -207,7 +207,7 @@ fn row_of(text: &TextPane, line: &WindowLine) -> u64 {
     first + rows * portion.number as u64 / portion.of as u64 + line.row as u64
 }
 
-/// How far down the window's last line is, in percent.
+/// Position of the window's last line among all rows, in percent.
 pub fn percent(text: &TextPane) -> u64 {
     let Some(last) = text.view.lines.last() else {
         return 100;

@@ -1,6 +1,6 @@
-//! Wrapping of long lines, and what is shown beside the text: numbers, lanes, rulers.
+//! Wrapping of long lines, and the margins beside the text: numbers, lanes, rulers.
 //!
-//! Invariant: a change of these settings keeps the anchored line where it is.
+//! Invariant: a change of these settings does not move the anchored line.
 
 pub mod actions;
 
@@ -12,7 +12,7 @@ use crate::model::transcript::Transcript;
 pub struct Wrapping {
     /// Whether long lines are wrapped. Prose always is.
     pub wraps: bool,
-    /// The first column of long lines that is shown where they are cut.
+    /// The first shown column of long lines, where they are not wrapped.
     pub first_column: u16,
     /// The numbers beside the text.
     pub numbers: Numbers,
@@ -47,7 +47,7 @@ pub enum Numbers {
 }
 
 impl Numbers {
-    /// Columns of the numbers with a blank: as many as the newest entry needs.
+    /// Width of the numbers in columns, with a blank: enough for the newest entry.
     pub(crate) fn width(self, transcript: &Transcript) -> u16 {
         let least = match self {
             Self::None => return 0,

@@ -1,4 +1,4 @@
-//! Computes what is dimmed, and lists the model's context at the cursor.
+//! Computes which entries are dimmed, and lists the model's context at the cursor.
 
 use ratatui::text::{Line, Span};
 
@@ -17,7 +17,7 @@ use crate::model::figures;
 use crate::render::row::Row;
 use crate::render::wrap;
 
-/// Parts that the list shows; a longer one is cut at the beginning, and says so.
+/// Limit of the list in rows; of a longer one the beginning is cut, with a note.
 const MOST_ROWS: usize = 20_000;
 
 /// Finds the entries of the window to dim, and the figures up to the cursor.
@@ -151,7 +151,7 @@ fn place(scene: &Scene<'_>, id: EntryId, entry: &Entry) -> String {
     format!("#{number}{time}{}", lane.unwrap_or_default())
 }
 
-/// The lines above the list: sums, and what the file does not record.
+/// The lines above the list: sums, and notes on what the file does not record.
 fn summary(
     scene: &Scene<'_>,
     entry: &Entry,

@@ -1,9 +1,10 @@
 //! The filter of the transcript pane: typed filters, quick filters, results of the worker.
 //!
-//! **A filter takes effect as a whole.** Facts are judged at once, texts on a worker. A filter judges blocks, and adds
-//! no blocks around them.
+//! **A filter takes effect as a whole.** Facts are checked immediately, texts by a worker. A filter
+//! matches blocks, and adds no context around them.
 //!
-//! Invariant: a filter is installed at once or when all texts are read, never in parts; until then no row moves.
+//! Invariant: a filter is installed immediately or when all texts are read, never in parts; until
+//! then no row moves.
 
 use tui_input::Input;
 
@@ -35,8 +36,8 @@ pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) -> Vec<Ef
     Vec::new()
 }
 
-/// Sets the typed filter; an empty one is removed. `None` if it cannot be parsed: the line stays open and shows the
-/// mistake.
+/// Sets the typed filter; an empty one removes the filter. `None` if it cannot be parsed: the line
+/// stays open and shows the error.
 pub(crate) fn accept(
     text: &mut TextPane,
     scene: &mut Scene<'_>,
@@ -118,7 +119,7 @@ fn quick(text: &mut TextPane, scene: &mut Scene<'_>, quick: QuickFilter) -> Vec<
 pub fn clear(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     let effects = cancel(text);
     if text.find.filter.take().is_some() {
-        // The filter may have shown the focused item although its sub-agent is closed.
+        // The focused item may be visible only through the filter, because its sub-agent is closed.
         if let Some(focus) = text.view.focus {
             reach(text, scene, focus);
         }
@@ -181,7 +182,7 @@ pub fn apply_results(
     install(text, filter);
 }
 
-/// Judges new and changed entries.
+/// Checks new and changed entries.
 pub(crate) fn judge_new(text: &mut TextPane, session: &Session, touched: &Touched) -> Vec<Effect> {
     let mut effects = Vec::new();
     let ids: Vec<EntryId> = touched
@@ -215,7 +216,7 @@ pub(crate) fn judge_new(text: &mut TextPane, session: &Session, touched: &Touche
     effects
 }
 
-/// Judges the whole transcript again after it was replaced.
+/// Checks the whole transcript again after it was replaced.
 pub(crate) fn restart(
     text: &mut TextPane,
     scene: &mut Scene<'_>,
@@ -231,7 +232,7 @@ pub(crate) fn restart(
     let job = filter.judge(&scene.session.transcript, &ids, false);
     let mut read = filter.clone();
     read.percent = 0;
-    // What was shown stays shown until its text is read again.
+    // Shown items stay shown until their text is read again.
     for open in job.iter().flat_map(|job| &job.unsure) {
         let key = scene
             .session

@@ -1,4 +1,5 @@
-//! The word of the focused item that `*` searches for: an error, a path, an id or a command.
+//! The text that `*` searches for, taken from the focused item: an error, a path, an id or a
+//! command.
 
 use crate::analysis::brief::complaint_of;
 use crate::model::entry::{BlockKind, Entry};
@@ -6,16 +7,17 @@ use crate::model::path::below;
 use crate::model::text::without_sgr;
 use crate::model::tool::ToolKind;
 
-/// Characters of a text that are examined.
+/// Limit of the text that is examined, in characters.
 const LOOKED_AT: usize = 2_000;
-/// Characters of a word at least.
+/// The shortest search text, in characters.
 const SHORTEST: usize = 2;
 
-/// Characters of an error at most.
+/// Limit of the text of an error, in characters.
 const OF_ERROR: usize = 40;
 
-/// The word of a block: of a call that failed its error; a path that it names, else the id of a stray result, the command of a call, the
-/// first code of a text, or the longest word of its first line. Paths below `cwd` begin there.
+/// The search text of a block: for a failed call its error; then a path that the block names, the
+/// id of a stray result, the command of a call, the first code of a text, or the longest word of
+/// its first line. Paths below `cwd` are relative.
 pub(crate) fn of_block(entry: &Entry, block: usize, cwd: Option<&str>) -> Option<String> {
     let kind = &entry.blocks.get(block)?.kind;
     if let BlockKind::Call(call) = kind
@@ -47,7 +49,7 @@ pub(crate) fn of_block(entry: &Entry, block: usize, cwd: Option<&str>) -> Option
     word.filter(|word| word.chars().count() >= SHORTEST)
 }
 
-/// The first words of an error: a search finds them where lines wrap, too.
+/// The beginning of an error, short enough that a search finds it where lines wrap.
 fn beginning(error: &str) -> String {
     let mut words = error.split_inclusive(' ');
     let mut found = words.next().unwrap_or_default().to_owned();
@@ -60,7 +62,7 @@ fn beginning(error: &str) -> String {
     found.trim_end().chars().take(OF_ERROR).collect()
 }
 
-/// Words without quotes, brackets and punctuation, and paths without their line numbers.
+/// Words without quotes, brackets and punctuation, and paths without line numbers.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_around = |c: char| c.is_whitespace() || "\"'`()[]{}<>|;,=*".contains(c);
     let is_line = |rest: &str| rest.chars().all(|c| c.is_ascii_digit() || c == ':');
@@ -91,7 +93,7 @@ fn is_path(word: &str) -> bool {
     })
 }
 
-/// The first `code` of a text, if it is one word.
+/// The first inline `code` of a text, if it is one word.
 fn code(text: &str) -> Option<String> {
     let mut spans = text.split('`').skip(1).step_by(2);
     spans

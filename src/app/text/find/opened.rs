@@ -1,6 +1,6 @@
 //! Folds that searches open to show their hits, and close again when they end.
 //!
-//! Invariant: folds that the user has changed since stay as they are.
+//! Invariant: folds that the user has changed in between stay unchanged.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::render::row::{Fold, Level};
 
-/// Everything that hides items: folds, closed sub-agents, hidden thinking, the level.
+/// All state that hides items: folds, closed sub-agents, hidden thinking, the level.
 #[derive(Debug)]
 pub(crate) struct FoldState<'a> {
     pub(crate) folds: &'a mut Folds,
@@ -23,7 +23,7 @@ pub(crate) struct FoldState<'a> {
     pub(crate) level: &'a mut Level,
 }
 
-/// A copy of it from before a search opened something.
+/// A copy of the [`FoldState`] from before a search opened something.
 #[derive(Debug)]
 pub(crate) struct FoldSnapshot {
     lanes: HashSet<Name>,
@@ -45,7 +45,7 @@ pub(crate) struct OpenedFolds {
 }
 
 impl FoldState<'_> {
-    /// As it is now.
+    /// A copy of the current state.
     pub(crate) fn snapshot(&self) -> FoldSnapshot {
         FoldSnapshot {
             lanes: self.lanes.clone(),
@@ -73,7 +73,7 @@ impl OpenedFolds {
         }
     }
 
-    /// Adds a fold that was opened, with its state before.
+    /// Adds an opened fold with its previous state.
     pub(crate) fn add_fold(&mut self, entry: &Key, block: usize, before: Fold) {
         self.folds.push((entry.clone(), block, before));
     }
@@ -99,7 +99,7 @@ impl OpenedFolds {
         !has_folds && !has_rows && !has_shown_thinking && level.is_none()
     }
 
-    /// Whether it changed thinking or level in another way than `other`.
+    /// Whether it changed thinking or the level differently from `other`.
     pub(crate) fn has_other_look_than(&self, other: &Self) -> bool {
         (self.has_shown_thinking, self.level) != (other.has_shown_thinking, other.level)
     }
@@ -114,7 +114,7 @@ impl OpenedFolds {
         self.runs = lookup.entries(&self.runs);
     }
 
-    /// Closes everything that is still as the search left it.
+    /// Closes everything that is unchanged since the search opened it.
     pub(crate) fn close(self, state: FoldState<'_>) {
         let FoldState {
             folds,

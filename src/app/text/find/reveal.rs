@@ -1,5 +1,5 @@
-//! Brings hits into view, whatever hides them: the level, hidden thinking, a fold, lines that a preview leaves out, a
-//! body on disk. Steps from row to row with hits within a block, then to the next block.
+//! Scrolls to hits, whatever hides them: the level, hidden thinking, a fold, lines that a preview
+//! omits, a body on disk. Steps from row to row with hits within a block, then to the next block.
 
 use regex::Regex;
 
@@ -14,13 +14,13 @@ use crate::model::text::without_sgr;
 use crate::render::row::{Fold, Row};
 
 enum NextHit {
-    /// To another row of the same block.
+    /// Another row of the same block.
     Row(CurrentHit),
     Block(Focus, Edge),
     Nowhere,
 }
 
-/// Pushes the motions to the pending hit. While its body is being read, it stays pending.
+/// Queues the motions to the pending hit. The hit stays pending while its body is being read.
 pub(crate) fn reveal_sought(text: &mut TextPane, scene: &mut Scene<'_>) {
     let Some(mut sought) = text.find.sought.take() else {
         return;
@@ -59,7 +59,7 @@ pub(crate) fn reveal_sought(text: &mut TextPane, scene: &mut Scene<'_>) {
     }
 }
 
-/// Goes to a hit of a block. Returns whether its rows are laid out.
+/// Goes to a hit of a block. Returns `false` if its rows are not laid out.
 fn arrive(
     text: &mut TextPane,
     scene: &mut Scene<'_>,
@@ -145,7 +145,8 @@ fn step(text: &mut TextPane, scene: &mut Scene<'_>, pattern: &Regex, forward: bo
     )
 }
 
-/// The next block with hits, wrapping at the ends. The focused block comes first if its hits were not visited.
+/// The next block with hits, wrapping around at the ends. The focused block comes first if its hits
+/// were not visited.
 fn next_block(text: &mut TextPane, scene: &mut Scene<'_>, forward: bool, is_done: bool) -> NextHit {
     let Some(search) = &text.find.search else {
         return NextHit::Nowhere;
@@ -192,7 +193,7 @@ fn open_fold(text: &mut TextPane, scene: &Scene<'_>, hit: Focus) {
     }
 }
 
-/// Opens the closed nodes of a block's trees. Returns whether there were any.
+/// Opens the closed nodes of a block's trees. Returns `false` if there were none.
 fn open_nodes(text: &mut TextPane, scene: &Scene<'_>, hit: Focus, rows: &[Row]) -> bool {
     let is_closed = |row: &Row| row.node.is_some_and(|node| node.is_open == Some(false));
     let Some(entry) = scene

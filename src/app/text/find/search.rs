@@ -1,4 +1,4 @@
-//! The search of the transcript pane: typing, hits of the worker, steps from hit to hit.
+//! The search of the transcript pane: typing, hits from the worker, steps from hit to hit.
 
 use tui_input::Input;
 
@@ -17,7 +17,7 @@ use crate::model::transcript::Touched;
 use crate::session::search::progress::Hit;
 use crate::session::search::{Search, Seek, hits_of};
 
-/// Hits that are sought ahead at most, however fast the key is repeated.
+/// Limit of queued steps, however fast the key repeats.
 const MOST_STEPS: isize = 1_000;
 
 /// Starts typing a search, or goes to another hit.
@@ -42,8 +42,8 @@ pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) -> Vec<Ef
     Vec::new()
 }
 
-/// Stores the typed pattern. [`run_typed`] compiles it before the next frame or action, since keys may come faster
-/// than patterns compile.
+/// Stores the typed pattern. [`run_typed`] compiles it before the next frame or action, since keys
+/// may arrive faster than patterns compile.
 pub(crate) fn type_on(text: &mut TextPane, typed: &str) {
     let Some(typing) = &mut text.find.typing else {
         return;
@@ -85,7 +85,8 @@ fn search_for_typed(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     start(text, scene, search, Some(Seek::Nearest))
 }
 
-/// Accepts the typed search. An empty one repeats the last, which may be from an earlier run.
+/// Accepts the typed search. An empty one repeats the last search, which may be from an earlier run
+/// of the program.
 pub(crate) fn accept(
     text: &mut TextPane,
     scene: &mut Scene<'_>,
@@ -118,7 +119,7 @@ pub(crate) fn accept(
     start(text, scene, search, Some(seeks))
 }
 
-/// Cancels the search that is being typed, and goes back to the position before.
+/// Cancels the search that is being typed, and restores the previous position.
 pub(crate) fn cancel(text: &mut TextPane) -> Vec<Effect> {
     go_back(text);
     text.find.typing = None;
@@ -145,12 +146,12 @@ fn close(text: &mut TextPane, opened: OpenedFolds) {
     text.invalidate_rows();
 }
 
-/// Goes back to the position before the typing.
+/// Restores the position before the typing.
 fn go_back(text: &mut TextPane) {
     let typing = text.find.typing.as_ref();
     if let Some((from, opened)) = typing.map(|typing| (typing.from.clone(), typing.opened.clone()))
     {
-        // A position holds folds, but neither the level nor thinking.
+        // A position includes folds, but neither the level nor thinking.
         let by_typed = std::mem::replace(&mut text.find.opened, opened);
         if by_typed.has_other_look_than(&text.find.opened) {
             close(text, by_typed);
@@ -179,7 +180,7 @@ fn start(
     go_on(text, scene)
 }
 
-/// Sends the next portions to the worker, as far as its queue has room.
+/// Sends the next portions to the worker, as many as its queue has room for.
 fn go_on(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     let mut effects = Vec::new();
     if let Some(search) = &mut text.find.search {
@@ -195,7 +196,7 @@ fn go_on(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     effects
 }
 
-/// The focused item, or that before the typing.
+/// The focused item, or the item that had the focus before the typing.
 fn stands_at(text: &TextPane) -> Option<Focus> {
     text.find
         .typing
@@ -203,7 +204,7 @@ fn stands_at(text: &TextPane) -> Option<Focus> {
         .map_or(text.view.focus, |typing| typing.from.focus)
 }
 
-/// Searches again after the transcript was replaced. The view stays.
+/// Searches again after the transcript was replaced. The window does not move.
 pub fn restart(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     let Some(search) = text.find.search.take() else {
         return Vec::new();
@@ -216,7 +217,7 @@ pub fn restart(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     effects
 }
 
-/// Searches for the word of the focused item. Further steps from hit to hit keep the word.
+/// Searches for the text from the focused item. Further steps from hit to hit keep it.
 fn seek_mention(text: &mut TextPane, scene: &mut Scene<'_>, way: Way) -> Vec<Effect> {
     let Some(focus) = text.view.focus else {
         return Vec::new();
@@ -256,7 +257,7 @@ pub(crate) fn begin(text: &mut TextPane, scene: &mut Scene<'_>, sought: &str) ->
     start(text, scene, search, Some(Seek::Nearest))
 }
 
-/// Applies the hits of a portion. The view goes to the one that was asked for.
+/// Applies the hits of a portion, and goes to the requested one.
 pub fn apply_hits(
     text: &mut TextPane,
     scene: &mut Scene<'_>,
@@ -298,7 +299,7 @@ pub fn apply_filter(text: &mut TextPane) {
     }
 }
 
-/// Goes to the first wanted hit, as soon as it is certain which one that is.
+/// Goes to the first wanted hit as soon as it is determined.
 fn to_sought(text: &mut TextPane, scene: &mut Scene<'_>) {
     let Some(search) = &text.find.search else {
         return;
@@ -333,7 +334,7 @@ fn to_sought(text: &mut TextPane, scene: &mut Scene<'_>) {
     }
 }
 
-/// Goes on or back by hits. The next arrangement finds them, since it knows the rows.
+/// Steps forward or back by hits. The next layout finds them, since it has the rows.
 fn go(text: &mut TextPane, scene: &mut Scene<'_>, steps: isize) {
     let Some(search) = &text.find.search else {
         return scene.say("nothing is searched for; / starts a search");

@@ -1,4 +1,4 @@
-//! Fills the gutter of the window.
+//! Layout of the gutter for the window.
 
 use super::GutterCell;
 use super::spans::{VisibleRows, place_in_columns};

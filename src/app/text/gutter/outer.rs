@@ -1,4 +1,5 @@
-//! Lines beside the entries of a sub-agent: that of the call that started it, and those in flight at that call.
+//! Lines beside the entries of a sub-agent: the line of the call that started it, and the lines in
+//! flight at that call.
 
 use super::spans::LaneSpan;
 use super::{GutterContext, PASSED_OVER};
@@ -7,7 +8,7 @@ use crate::model::entry::EntryId;
 use crate::model::meta::LaneFacts;
 use crate::model::text::Name;
 
-/// Depth of nested sub-agents that is followed.
+/// Depth limit for nested sub-agents.
 const MAX_DEPTH: usize = 8;
 
 /// A line beside all entries of a sub-agent.
@@ -17,7 +18,7 @@ pub(crate) struct OuterLane<'a> {
     column: usize,
     is_open: bool,
     is_agent: bool,
-    /// The sub-agent at whose last entry it ends.
+    /// The sub-agent at whose last entry the line ends.
     ends_with: Option<&'a LaneFacts>,
 }
 
@@ -58,7 +59,8 @@ pub fn of<'a>(scene: &GutterContext<'a>, lane: &Name, depth: usize) -> Vec<Outer
                 ends_with: None,
             }),
     );
-    // Sub-agents of one entry are shown one below the other, so later ones have lines beside the earlier.
+    // The sub-agents of one entry follow each other, so the lines of later ones pass the earlier
+    // ones.
     let started = entry.blocks.iter().enumerate().filter_map(|(block, _)| {
         Some((Place { entry: id, block }, scene.agent_below(entry, block)?))
     });
@@ -83,7 +85,7 @@ pub fn of<'a>(scene: &GutterContext<'a>, lane: &Name, depth: usize) -> Vec<Outer
 }
 
 impl OuterLane<'_> {
-    /// The line beside an entry of the sub-agent, by its last row and its number of rows.
+    /// The line beside an entry of the sub-agent, from its last row and its number of rows.
     pub(crate) fn beside(
         &self,
         scene: &GutterContext<'_>,
@@ -106,7 +108,8 @@ impl OuterLane<'_> {
     }
 }
 
-/// Whether the next shown entry belongs to this sub-agent or to one that it started, or comes before its entries.
+/// Whether the next shown entry belongs to this sub-agent or to one that it started, or precedes
+/// its entries.
 fn goes_on(scene: &GutterContext<'_>, agent: &LaneFacts, id: EntryId) -> bool {
     let place = |id: EntryId| scene.sequence.place_of(id);
     let Some(here) = place(id) else { return false };

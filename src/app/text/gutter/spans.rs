@@ -15,13 +15,13 @@ use crate::render::row::{Row, item_at};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LaneSpan {
     pub(crate) call: Place,
-    /// Its column, from 0 on.
+    /// Column, from 0.
     pub(crate) column: usize,
-    /// The row at which it opens, if it opens here.
+    /// Index of the row at which the line opens; `None` if it opened in an earlier entry.
     pub(crate) opens: Option<usize>,
-    /// The row at which it closes, if it closes here.
+    /// Index of the row at which the line closes; `None` if it does not close in this entry.
     pub(crate) closes: Option<usize>,
-    /// Its last row here.
+    /// Index of the last row of the line in this entry.
     pub(crate) stops: usize,
     /// Whether the call has no result.
     pub(crate) is_open: bool,
@@ -49,11 +49,11 @@ impl LaneSpan {
     }
 }
 
-/// The rows of a portion of an entry, and which of them are in sight.
+/// The rows of a portion of an entry, and the range of them that is visible.
 pub(crate) struct VisibleRows<'a> {
     pub(crate) rows: &'a [Row],
     pub(crate) range: Range<usize>,
-    /// Which portion of the entry they are of.
+    /// The portion of the entry.
     pub(crate) portion: EntryPortion,
 }
 
@@ -66,7 +66,7 @@ struct BlockRows {
 }
 
 impl VisibleRows<'_> {
-    /// Blocks with rows in sight.
+    /// Blocks with visible rows.
     fn blocks(&self) -> Vec<usize> {
         let rows = self.rows.get(self.range.clone()).unwrap_or_default();
         let mut blocks: Vec<usize> = rows.iter().map(|row| row.block).collect();
@@ -98,8 +98,8 @@ struct LaneEnd {
     is_own: bool,
 }
 
-/// The lines of the entry's own calls, and of earlier calls of its lane that are still in flight; columns count from
-/// `base`.
+/// The lines of the entry's own calls, and of earlier calls of its lane in flight; columns count
+/// from `base`.
 pub(crate) fn own(
     scene: &GutterContext<'_>,
     (id, entry): (EntryId, &Entry),
@@ -126,7 +126,7 @@ pub(crate) fn own(
         .copied()
         .collect();
     flights.extend(without_column(scene, (id, entry), &blocks, &beside));
-    // A call without others beside it needs no line, unless the entries of its sub-agent follow.
+    // A call that runs alone needs no line, unless the entries of its sub-agent follow.
     let has_agent = |flight: &Flight| {
         flight.is_agent
             || flight.call.entry == id && scene.agent_below(entry, flight.call.block).is_some()
@@ -184,7 +184,7 @@ pub(crate) fn own(
     passes
 }
 
-/// Calls of the entry without a flight in the index, which end with their own rows.
+/// Calls of the entry without a flight in the index; their lines end with their own rows.
 fn without_column(
     scene: &GutterContext<'_>,
     (id, entry): (EntryId, &Entry),
@@ -209,8 +209,8 @@ fn without_column(
     calls.collect()
 }
 
-/// The rows at which lines close, by index. Those that end at one item close row by row in the order of their results:
-/// before the item's own result within the item, after it in the gap below.
+/// The indexes of the rows at which lines close. Lines that end at one item close row by row in the
+/// order of their results: before the item's own result within the item, after it in the gap below.
 fn stairs(mut ends: Vec<LaneEnd>, rows: &[Row]) -> Vec<(usize, usize)> {
     ends.sort_by_key(|end| (end.at.last, end.rank, Reverse(end.is_own)));
     let mut out = Vec::with_capacity(ends.len());
@@ -233,7 +233,8 @@ fn stairs(mut ends: Vec<LaneEnd>, rows: &[Row]) -> Vec<(usize, usize)> {
     out
 }
 
-/// The cells beside a row. The oldest lines keep their columns; the last column shows a sign if there are more.
+/// The cells beside a row. The oldest lines keep their columns; the last column shows a sign if
+/// there are more.
 pub(crate) fn place_in_columns(
     passes: &[LaneSpan],
     row: usize,

@@ -1,6 +1,6 @@
-//! Marks: items with letters.
+//! Marks: items that the user named by letters.
 //!
-//! Invariant: kept by the entry's key, so that they survive a reload.
+//! Invariant: marks are stored by the entry's key, so they survive a reload.
 
 use super::item_of;
 use crate::analysis::phrases::title_of;
@@ -13,7 +13,7 @@ use crate::model::body::Key;
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::transcript::Transcript;
 
-/// Marks the focused item with the letter that was pressed.
+/// Marks the focused item with the pressed letter.
 pub(crate) fn set(text: &mut TextPane, scene: &mut Scene<'_>, letter: Option<char>) -> Vec<Effect> {
     let Some(letter) = letter.filter(|letter| letter.is_alphanumeric()) else {
         scene.say("a letter or a digit names the mark");
@@ -31,7 +31,7 @@ pub(crate) fn set(text: &mut TextPane, scene: &mut Scene<'_>, letter: Option<cha
     vec![Effect::Remember]
 }
 
-/// Jumps to the item with the letter that was pressed.
+/// Jumps to the item with the pressed letter.
 pub(crate) fn go_to(text: &mut TextPane, scene: &mut Scene<'_>, letter: Option<char>) {
     let Some(letter) = letter.filter(|letter| letter.is_alphanumeric()) else {
         return scene.say("a letter or a digit names the mark");
@@ -83,7 +83,7 @@ pub fn listed(text: &TextPane, transcript: &Transcript) -> Vec<(char, String)> {
     marks
 }
 
-/// Entries with marks.
+/// The entries with marks.
 pub fn entries(text: &TextPane, transcript: &Transcript) -> impl Iterator<Item = EntryId> {
     text.places
         .marks

@@ -1,7 +1,8 @@
 //! The line above the first entry that is new since the last visit.
 //!
-//! Invariant: it is the last row of the entry above, so no row moves when it appears; it is not an item, and is not
-//! counted. Entries that come while the session is open are not new in this sense.
+//! Invariants: the line is the last row of the entry above, so no row moves when it appears; it is
+//! not an item, and is not counted. Entries that arrive while the session is open do not count as
+//! new.
 
 use ratatui::text::Span;
 
@@ -12,18 +13,18 @@ use crate::render::row::{Look, Row, RowKind};
 use crate::render::wrap;
 use crate::session::news::Seen;
 
-/// The position of the line, and its text.
+/// Position and text of the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewsLine {
-    /// The entry above it: the last shown one that is not new.
+    /// The entry above: the last shown one that is not new.
     pub above: EntryId,
     /// The first shown new entry.
     pub first: EntryId,
-    /// What it says.
+    /// Text of the line.
     pub words: String,
 }
 
-/// The line: `── new since Tue 10:41 ─────`.
+/// The row of the line: `── new since Tue 10:41 ─────`.
 pub fn row(words: &str, block: usize, look: &Look<'_>) -> Row {
     let (theme, glyphs) = (look.theme, look.theme.glyphs());
     let width = usize::from(look.width);
@@ -52,7 +53,8 @@ pub fn row(words: &str, block: usize, look: &Look<'_>) -> Row {
     }
 }
 
-/// Called when the session is read to its end: if nothing is new by then, nothing will be.
+/// Drops the end of the last visit if no entry is new. Called when the session is read to its end;
+/// entries that arrive later do not count.
 pub fn finish(text: &mut TextPane, scene: &mut Scene<'_>) {
     let is_known = |seen: &Seen| {
         scene

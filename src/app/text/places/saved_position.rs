@@ -1,4 +1,4 @@
-//! The position from before a search was typed.
+//! The position before a search was typed.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use crate::app::text::folds::Folds;
 use crate::app::text::viewport::{Anchor, Focus};
 use crate::model::text::Name;
 
-/// A position with its folds, to which a cancelled search goes back.
+/// A position with its folds; a cancelled search restores it.
 #[derive(Clone, Debug, Default)]
 pub struct SavedPosition {
     /// The anchor of the window.

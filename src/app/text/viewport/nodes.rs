@@ -1,11 +1,11 @@
-//! Motions from node to node within a tree, as from item to item elsewhere.
+//! Motions between the nodes of a tree, as between items elsewhere.
 
 use super::walk::RowPosition;
 use super::{Focus, RowSource, Viewport, WindowLine, focus_of};
 use crate::render::nodes::{Node, NodeId};
 use crate::render::row::{Row, rows_of};
 
-/// The row that shows a node first.
+/// The first row that shows a node.
 pub(super) fn spot_of(
     rows: &mut dyn RowSource,
     focus: Focus,
@@ -36,7 +36,7 @@ fn stops(laid: &[Row], block: usize) -> Vec<(usize, NodeId)> {
 }
 
 impl Viewport {
-    /// The current node of the focused item's tree, if it is in sight.
+    /// The current node of the focused item's tree; `None` if it is not visible.
     pub fn node(&self) -> Option<Node> {
         self.lines
             .iter()
@@ -56,7 +56,7 @@ impl Viewport {
         self.lines.iter().position(|line| self.is_at_node(line))
     }
 
-    /// To a node of the focused item.
+    /// Goes to a node of the focused item.
     pub(super) fn go_to_node(&mut self, node: NodeId, rows: &mut dyn RowSource, height: usize) {
         let Some(focus) = self.focus else { return };
         let Some(spot) = spot_of(rows, focus, Some(node)) else {
@@ -70,7 +70,8 @@ impl Viewport {
         self.anchor_to_window(rows);
     }
 
-    /// To the next or previous node of the focused item. Returns whether there was one, or rows on the way to it.
+    /// Steps to the next or previous node of the focused item. Returns `false` if there is none and
+    /// no row on the way to it.
     pub(super) fn step_in_tree(
         &mut self,
         focus: Focus,
@@ -105,7 +106,7 @@ impl Viewport {
             return false;
         };
         if !in_sight(row, self) {
-            // Rows in between are scrolled line by line, as in any tall item.
+            // Rows in between scroll line by line, as in any tall item.
             self.scroll(if forward { 1 } else { -1 }, rows, height);
         }
         if in_sight(row, self) {
@@ -130,7 +131,7 @@ impl Viewport {
         true
     }
 
-    /// Leaves the tree: no node is current.
+    /// Leaves the tree, so that no node is current.
     pub(crate) fn forget_node(&mut self) {
         self.at_node = None;
     }

@@ -1,5 +1,5 @@
-//! Selection of rows, from an anchor to a cursor that motions move. Both are rows of blocks, so that appends and folds
-//! elsewhere do not change them.
+//! Selection of rows, from an anchor to a cursor that motions move. Both are rows of blocks, so
+//! appends and folds elsewhere do not change them.
 
 use super::walk::{RowPosition, RowSource, spot_of, walk_down, walk_up, within_block};
 use super::{Focus, Motion, Viewport, WindowLine, focus_of, lines_of_half_pages};
@@ -10,9 +10,9 @@ use crate::render::row::RowKind;
 /// A row of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowRef {
-    /// The entry.
+    /// Id of the entry.
     pub entry: EntryId,
-    /// Index of the block in it.
+    /// Index of the block in the entry.
     pub(crate) block: usize,
     /// Row within the block.
     pub(crate) row: usize,
@@ -22,7 +22,7 @@ pub struct RowRef {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Selection {
     pub(crate) anchor: RowRef,
-    /// The end that motions move.
+    /// The end of the selection that motions move.
     pub cursor: RowRef,
 }
 
@@ -86,7 +86,7 @@ pub fn mark_of(line: &WindowLine) -> Option<RowRef> {
 }
 
 impl Viewport {
-    /// Begins a selection with the focused item's first row in sight.
+    /// Starts a selection at the first visible row of the focused item.
     pub(super) fn begin_selection(&mut self, rows: &mut dyn RowSource, height: usize) {
         let is_of_focus = |line: &&WindowLine| self.focus.is_some() && focus_of(line) == self.focus;
         let first = self.lines.iter().find(is_of_focus).or(self.lines.first());
@@ -95,7 +95,7 @@ impl Viewport {
         self.go_to_cursor(rows, height);
     }
 
-    /// Carries out a motion while rows are selected: it moves the cursor.
+    /// Runs a motion on the cursor of the selection.
     pub(super) fn extend(&mut self, motion: Motion, rows: &mut dyn RowSource, height: usize) {
         let Some(from) = self
             .selection
@@ -118,10 +118,10 @@ impl Viewport {
             Motion::ShowRow(focus, row) => spot_of(rows, focus, row),
             Motion::Lines(by) => return self.scroll(by, rows, height),
             Motion::Select => {
-                // Anchor and cursor may have been set by the mouse.
+                // The mouse may have set anchor and cursor.
                 return self.go_to_cursor(rows, height);
             }
-            // There is no current node while rows are selected.
+            // No node is current while rows are selected.
             Motion::Pause | Motion::ToNode(_) => return self.anchor_to_window(rows),
         };
         let to = to
@@ -133,7 +133,7 @@ impl Viewport {
         self.go_to_cursor(rows, height);
     }
 
-    /// Brings the cursor into sight; its item has the focus.
+    /// Scrolls to the cursor, and focuses its item.
     fn go_to_cursor(&mut self, rows: &mut dyn RowSource, height: usize) {
         let Some(cursor) = self.selection.map(|selection| selection.cursor) else {
             return;
@@ -212,7 +212,7 @@ fn beside_gap(rows: &mut dyn RowSource, to: RowPosition, from: RowPosition) -> R
         }
         at = next;
     }
-    // Only gaps up to the end.
+    // No rows but gaps up to the end.
     if to < from {
         from
     } else {

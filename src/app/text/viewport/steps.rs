@@ -1,16 +1,16 @@
-//! Motions from item to item.
+//! Motions between items.
 //!
-//! Invariant: no count takes more than a bounded number of steps.
+//! Invariant: the number of steps is bounded, whatever the count.
 
 use super::walk::{RowSource, extent, neighbour, walk_up};
 use super::{Focus, Motion, Viewport, WindowLine, focus_of};
 
-/// Items that are stepped over one by one.
+/// Limit of single steps; greater counts go by entries.
 const MOST_STEPS: usize = 500;
 
 impl Viewport {
-    /// Goes on by `by` items. The first [`MOST_STEPS`] are steps from item to item; a greater count means far away, and
-    /// goes on by entries without laying them out.
+    /// Steps `by` items. The first [`MOST_STEPS`] go from item to item; a greater count goes on by
+    /// entries, without laying them out.
     pub(super) fn step_on(&mut self, by: isize, rows: &mut dyn RowSource, height: usize) {
         let steps = by.unsigned_abs();
         for _ in 0..steps.min(MOST_STEPS) {
@@ -42,7 +42,7 @@ impl Viewport {
         self.carry_out(motion, rows, height);
     }
 
-    /// To the next or previous item; an item taller than the window is scrolled first.
+    /// Focuses the next or previous item; scrolls first if the item is taller than the window.
     fn step(&mut self, forward: bool, rows: &mut dyn RowSource, height: usize) {
         let Some(focus) = self.focus.filter(|focus| rows.place(*focus).is_some()) else {
             self.focus_in_window(0);

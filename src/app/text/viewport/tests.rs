@@ -1,4 +1,4 @@
-//! The window against the plain idea of it: all rows in one list, and an offset.
+//! Tests of the window against a naive model: all rows in one list, and an offset.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::render::row::{Row, RowKind};
 /// Entries with a number of rows for each of their blocks.
 struct Flat {
     entries: Vec<Vec<usize>>,
-    /// Blocks of a portion.
+    /// Blocks per portion.
     portion: usize,
     laid_out: usize,
 }
@@ -78,7 +78,7 @@ impl RowSource for Flat {
 }
 
 impl Flat {
-    /// Entry, block and row of the portion of all rows.
+    /// Entry, block and row within the portion, for all rows.
     fn all(&mut self) -> Vec<(u32, usize, usize)> {
         (0..self.len())
             .flat_map(|place| {
@@ -115,7 +115,8 @@ fn motion() -> impl Strategy<Value = Motion> {
 }
 
 proptest! {
-    /// Whatever is done, the window is a run of consecutive rows, full if there are enough of them.
+    /// After any motions, the window shows consecutive rows, and is full if there are enough of
+    /// them.
     #[test]
     fn the_window_is_a_part_of_the_flat_list(
         entries in proptest::collection::vec(proptest::collection::vec(0usize..9, 1..4), 0..12),
@@ -270,7 +271,8 @@ fn a_huge_count_takes_few_steps_whatever_the_window() {
 }
 
 proptest! {
-    /// In portions or whole: the same rows are seen, and the same item has the focus.
+    /// The layout in portions shows the same rows and the same focus as the layout of whole
+    /// entries.
     #[test]
     fn portions_of_an_entry_are_walked_over_as_one(
         entries in proptest::collection::vec(proptest::collection::vec(0usize..6, 1..9), 1..5),
@@ -285,7 +287,7 @@ proptest! {
                 view.push_motion(motion);
                 view.arrange(rows, height);
             }
-            // Rows of a portion are counted from its own first one.
+            // Row numbers count from the first row of the portion.
             let blocks = |view: &Viewport| -> Vec<(u32, usize)> {
                 window(view).into_iter().map(|(entry, block, _)| (entry, block)).collect()
             };

@@ -1,4 +1,4 @@
-//! Walks over rows from a position. The cost depends on the entries that are passed.
+//! Walks over rows from a position. The cost depends on the number of entries passed.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::Focus;
 use crate::model::entry::EntryId;
 use crate::render::row::{Row, item_at, rows_of};
 
-/// A source of rows by portion: one portion for most entries, several for those with many blocks.
+/// A source of rows by portion: one portion for most entries, several for entries with many blocks.
 pub trait RowSource {
     /// Number of portions.
     fn len(&self) -> usize;
@@ -16,7 +16,7 @@ pub trait RowSource {
     }
     /// The entry of a portion, and its first block.
     fn start(&self, place: usize) -> Option<Focus>;
-    /// The number of the portion with a block.
+    /// Index of the portion that has a block.
     fn place(&self, focus: Focus) -> Option<usize>;
     /// The rows of a portion, in the order of their blocks.
     fn rows(&mut self, place: usize) -> Arc<Vec<Row>>;
@@ -24,20 +24,20 @@ pub trait RowSource {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct RowPosition {
-    /// Number of the portion.
+    /// Index of the portion.
     pub(super) place: usize,
-    /// Row of the portion.
+    /// Index of the row in the portion.
     pub(super) row: usize,
 }
 
-/// The block of a row, and the index of the row in it.
+/// The block of a row, and the index of the row in the block.
 pub(super) fn within_block(laid: &[Row], row: usize) -> (usize, usize) {
     let block = laid.get(row).map_or(0, |row| row.block);
     (block, row.saturating_sub(rows_of(laid, block).start))
 }
 
-/// The position of a row of a block; the last row if the block has become shorter. If it is hidden, the first row of the
-/// block that [`beside`] finds.
+/// The position of a row of a block; the last row if the block has become shorter. For a hidden
+/// block, the first row of the block that [`beside`] finds.
 pub(super) fn spot_of(rows: &mut dyn RowSource, focus: Focus, row: usize) -> Option<RowPosition> {
     let place = rows.place(focus)?;
     let own = rows_of(&rows.rows(place), focus.block);
@@ -69,7 +69,7 @@ pub(super) fn neighbour(rows: &mut dyn RowSource, focus: Focus, forward: bool) -
     item_from(rows, RowPosition { place, row: from }, forward, None)
 }
 
-/// The nearest item from a row on, or before it; within one entry, if one is given.
+/// The nearest item from a row on, forward or back; within one entry, if one is given.
 fn item_from(
     rows: &mut dyn RowSource,
     from: RowPosition,
@@ -106,7 +106,7 @@ fn item_from(
     }
 }
 
-/// The row `lines` above, or the first one; `None` if there are no rows.
+/// The row `lines` above, or the first row; `None` if there are no rows.
 pub(super) fn walk_up(
     rows: &mut dyn RowSource,
     from: RowPosition,
@@ -132,7 +132,7 @@ pub(super) fn walk_up(
     }
 }
 
-/// The row `lines` below, or the last one.
+/// The row `lines` below, or the last row.
 pub(super) fn walk_down(rows: &mut dyn RowSource, from: RowPosition, lines: usize) -> RowPosition {
     let mut left = lines;
     let mut spot = from;
@@ -160,7 +160,7 @@ pub(super) fn walk_down(rows: &mut dyn RowSource, from: RowPosition, lines: usiz
     }
 }
 
-/// The item that gets the focus of one without rows: the next of the same entry, else the one before.
+/// The item to focus instead of one without rows: the next of the same entry, or the one before.
 pub(super) fn beside(rows: &mut dyn RowSource, focus: Focus) -> Option<Focus> {
     let place = rows.place(focus)?;
     let own = rows_of(&rows.rows(place), focus.block);

@@ -1,4 +1,4 @@
-//! Scrolling sideways, and the line that stays where it is when a setting changes.
+//! Scrolling sideways, and the line that does not move when a setting changes.
 
 use crate::app::input::action::Way;
 use crate::app::scene::Scene;
@@ -7,7 +7,7 @@ use crate::app::text::viewport::{Anchor, Focus};
 use crate::app::text::window::rows_of_block;
 use crate::render::row::Row;
 
-/// Columns that a key scrolls sideways.
+/// Columns per key press.
 const STEP: u16 = 16;
 
 const FARTHEST: u16 = 20_000;
@@ -27,14 +27,14 @@ pub(crate) fn sideways(text: &mut TextPane, scene: &mut Scene<'_>, way: Way) {
     scene.say(format!("from column {} on", to + 1));
 }
 
-/// The anchored row by its unwrapped line: how many lines of its block begin up to it.
+/// Number of the anchored line: how many unwrapped lines of its block begin up to the anchored row.
 pub(crate) fn anchored_line(text: &mut TextPane, scene: &Scene<'_>) -> Option<usize> {
     let (rows, row) = anchored(text, scene)?;
     let up_to = rows.iter().take(row + 1);
     Some(up_to.filter(|row| !row.continues).count())
 }
 
-/// Anchors the row at which that line begins now.
+/// Anchors the row at which the line with this number begins in the new layout.
 pub(crate) fn restore_line(text: &mut TextPane, scene: &Scene<'_>, number: Option<usize>) {
     let (Some(number), Some((rows, _))) = (number, anchored(text, scene)) else {
         return;
