@@ -1,5 +1,5 @@
-//! From a key press to its action, and from an action to who carries it out: the pane that has the keys, the
-//! session, or the viewer.
+//! Dispatch: from a key press to its action, and from an action to its handler: the focused pane,
+//! the session, or the viewer.
 
 pub(crate) mod hit_test;
 pub(crate) mod mouse;
@@ -33,7 +33,7 @@ use super::text::wrapping::actions::{anchored_line, restore_line};
 use super::text::{as_of, goto, selecting};
 use super::wall;
 
-/// Carries out what a key means: its action, or nothing while a chord is unfinished.
+/// Runs the action of a key press; does nothing while a chord is unfinished.
 pub(crate) fn press(app: &mut App, press: Press) -> Vec<Effect> {
     let action = route(app, press);
     if !matches!(action, None | Some(Action::NextHit | Action::PreviousHit)) {
@@ -54,7 +54,7 @@ pub(crate) fn press(app: &mut App, press: Press) -> Vec<Effect> {
     effects
 }
 
-/// Carries out an action: by the pane that has the keys if it is its own, else by the transcript or the viewer.
+/// Runs an action: in the focused pane if it handles it, otherwise in the transcript or the viewer.
 fn dispatch(app: &mut App, action: Action) -> Vec<Effect> {
     match action {
         Action::Type(request) => typing::type_on(app, request),
@@ -125,7 +125,7 @@ pub(crate) fn scroll_pop_up(app: &mut App, by: isize) {
     }
 }
 
-/// Finishes the typed line, or opens the selected row of a list.
+/// Accepts the typed line, or opens the selected row of a list.
 fn accept(app: &mut App) -> Vec<Effect> {
     let command = match &mut app.mode {
         Mode::Palette(palette) => {
@@ -157,8 +157,9 @@ fn accept(app: &mut App) -> Vec<Effect> {
     command.map_or_else(|effects| effects, |command| run(app, command))
 }
 
-/// What filters or watches is of all sessions on the wall; actions are what their keys do, and settings and the manual are
-/// the same everywhere. Answers a command that is left to be run, else the effects.
+/// Runs a command on a screen that lists sessions: filters and alarms apply to all sessions;
+/// actions do what their keys do; settings and the manual are the same everywhere. Returns a
+/// command that is still to be run, or the effects.
 fn command_on(
     app: &mut App,
     screen: AppScreen,
@@ -232,7 +233,7 @@ fn run(app: &mut App, command: TypedCommand) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Sets a setting; the line that is read stays where it is.
+/// Sets a setting; the line in focus does not move.
 fn set(app: &mut App, assignment: &Assignment) -> Vec<Effect> {
     let place = app
         .reader
@@ -244,13 +245,13 @@ fn set(app: &mut App, assignment: &Assignment) -> Vec<Effect> {
     assignment.follow(app)
 }
 
-/// Gives a setting its next value.
+/// Sets a setting to its next value.
 fn set_next(app: &mut App, name: &str) -> Vec<Effect> {
     let next = Setting::named(name).and_then(|setting| setting.next(app));
     next.map_or_else(Vec::new, |next| set(app, &next))
 }
 
-/// Carries out an action, whichever pane has the keys.
+/// Runs an action, whichever pane has the focus.
 pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     let reader = &mut app.reader;
     if matches!(app.mode, Mode::Normal)
@@ -276,7 +277,7 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Search | Action::NextHit | Action::PreviousHit | Action::Mention(_) => {
             return reader.with_text(|text, scene| search::act(text, scene, action));
         }
-        // Sessions are filtered on the wall.
+        // On the wall, the filter applies to sessions.
         Action::Filter if app.mode.is_of_all() => {
             let effects = app.open_list(AppScreen::Wall);
             app.mode = wall::actions::filter_line(&app.wall);
@@ -342,13 +343,13 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Whether there is a search, which is closed before the session is left.
+/// Whether a search is active; it is closed before the session is left.
 fn ends_search(app: &App) -> bool {
     let find = &app.reader.text.find;
     find.search.is_some() || find.next_filter.is_some()
 }
 
-/// Carries out the requests of panes that concern the whole viewer.
+/// Runs the requests of panes that concern the whole viewer.
 pub fn answer(app: &mut App) -> Vec<Effect> {
     let mut effects = Vec::new();
     for ask in std::mem::take(&mut app.reader.asks) {
@@ -362,7 +363,7 @@ pub fn answer(app: &mut App) -> Vec<Effect> {
             Ask::Keep(kind, line) => app.history.of(kind).add(&line),
             Ask::Act(action) => effects.extend(act(app, action)),
             Ask::Order(effect) => effects.push(effect),
-            // [`Reader::with_panes`] has carried these out.
+            // [`Reader::with_panes`] has already run these.
             Ask::Say(_)
             | Ask::Jump(_)
             | Ask::Motion(_)

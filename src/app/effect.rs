@@ -1,4 +1,4 @@
-//! Effects: I/O that the state asks for.
+//! Effects: I/O that the state requests.
 //!
 //! Invariant: the app returns effects as values; only the runtime performs them.
 
@@ -14,14 +14,14 @@ use crate::render::picture::canvas::Choice;
 use crate::session::filter::FilterJob;
 use crate::session::search::Job;
 
-/// Something for the runtime to do outside of the state.
+/// An operation for the runtime to perform.
 #[derive(Clone, Debug)]
 pub enum Effect {
-    /// Read bodies again.
+    /// Read bodies from disk.
     Page {
-        /// Entries that wait for the bodies.
+        /// Entries that need the bodies.
         entries: Vec<EntryId>,
-        /// Their records.
+        /// Records of the bodies.
         origins: Vec<Origin>,
     },
     /// Read the fields of records that no block shows.
@@ -47,7 +47,7 @@ pub enum Effect {
     ShowRecords(Vec<Origin>),
     /// Read records for the raw tab of the inspector.
     Inspect(Vec<Origin>),
-    /// Give the JSON of records to a shell command, one a line.
+    /// Pipe the JSON of records, one per line, to a shell command.
     Pipe {
         /// The command.
         command: String,
@@ -58,35 +58,35 @@ pub enum Effect {
     Edit(Origin),
     /// Suspend, and resume the session in its own agent.
     Resume {
-        /// The command, word by word; no shell reads it.
+        /// The command as an argument list; no shell parses it.
         words: Vec<String>,
         /// The folder to run it in.
         folder: Option<String>,
     },
-    /// Open an image with the program that the system has for it.
+    /// Open an image with the system's program for it.
     View(Image),
     /// Use the colours with this name.
     Theme(String),
     /// Choose how images are drawn.
     Images(Choice),
-    /// Start the search for sessions on disk.
+    /// Start the scan for sessions on disk.
     Seek,
-    /// Stop the search for sessions.
+    /// Stop the scan for sessions.
     EndSeeking,
-    /// Read how these sessions stand, and no others any more.
+    /// Read the status of these sessions, and cancel earlier requests.
     Glance(Vec<Found>),
     /// Open these sessions as one.
     OpenJoined(Vec<Place>),
-    /// Search all sessions for lines with all of these words; replaces the search before.
+    /// Search all sessions for lines with all of these words; replaces the previous search.
     SearchTexts {
-        /// Generation that the answers carry.
+        /// Generation of the search; the answers carry it.
         generation: u32,
-        /// The words; none ends the search.
+        /// The words; empty ends the search.
         words: Vec<String>,
     },
     /// Follow all sessions of the last hours.
     FollowAll,
-    /// Stop following them.
+    /// Stop following all sessions.
     LeaveAll,
     /// Set the alarms of all followed sessions.
     WatchAll(Vec<Expr>),
@@ -94,7 +94,7 @@ pub enum Effect {
     Count(Question),
     /// Count all sessions again, then query.
     CountAnew(Question),
-    /// Open a session in place of this one.
+    /// Open a session in place of the current one.
     Open(Place),
     /// Open the session with this id, which continues the open one.
     GoOn(Text),
@@ -107,8 +107,8 @@ pub enum Effect {
         /// The text.
         text: String,
     },
-    /// Go back to the screen below: to a list after closing the session, or to a parked session. Without one the program
-    /// ends.
+    /// Go back to the screen below: to a list after closing the session, or to a parked session.
+    /// Without a screen below, the program ends.
     Back,
     /// Tell the user that an alarm rang.
     Notify(AlarmNotice),
@@ -122,7 +122,7 @@ pub enum Effect {
     Reload,
     /// Repaint the whole terminal.
     Redraw,
-    /// Ask the terminal to report the mouse, or no longer to.
+    /// Turn mouse reporting of the terminal on or off.
     Mouse(bool),
     /// Stop the process until `fg`.
     Suspend,

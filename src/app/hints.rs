@@ -1,5 +1,5 @@
-//! The line of hints: the keys of what is focused, with the user's own bindings; the help begins with the same. And the
-//! bar of views with their keys.
+//! The line of hints: the keys for the focused item, with the user's own bindings; the help starts
+//! with the same keys. And the bar of views with their keys.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -13,7 +13,7 @@ use super::state::App;
 use crate::analysis::ledger::By;
 use crate::model::entry::BlockKind;
 
-/// The keys of what is focused, and what they do.
+/// The keys for the focused item, and what they do.
 pub fn of(app: &App) -> Vec<(String, &'static str)> {
     let fixed = |keys: &[(&str, &'static str)]| {
         keys.iter()
@@ -75,7 +75,7 @@ pub fn of(app: &App) -> Vec<(String, &'static str)> {
     }
 }
 
-/// Hints of the pane that has the keys.
+/// Hints of the focused pane.
 fn of_pane(app: &App) -> Vec<(String, &'static str)> {
     let actions = match app.reader.focused() {
         Pane::Outline => OUTLINE,
@@ -97,7 +97,8 @@ fn is_on_call(app: &App) -> bool {
     block.is_some_and(|block| matches!(block.kind, BlockKind::Call(_) | BlockKind::Result(_)))
 }
 
-/// Hints of the picker: letters are a search, but for the keys of other screens before the first one.
+/// Hints of the picker: letters are typed, except that before the first one some keys open other
+/// screens.
 fn in_picker(app: &App) -> Vec<(String, &'static str)> {
     let fixed = |keys: &[(&str, &'static str)]| -> Vec<(String, &'static str)> {
         keys.iter()
@@ -136,15 +137,15 @@ fn in_picker(app: &App) -> Vec<(String, &'static str)> {
     hints
 }
 
-/// Whether leaving a list leads to a session.
+/// Whether leaving a list returns to a session.
 fn has_session_below(app: &App) -> bool {
     !app.below.is_empty()
 }
 
-/// Hints of the wall that are shown.
+/// Number of hints on the wall.
 const HINTS_ON_WALL: usize = 8;
 
-/// Hints on the wall. Where `q` leads depends on whether a session is open.
+/// Hints of the wall. The effect of `q` depends on whether a session is open.
 fn on_wall(app: &App) -> Vec<(String, &'static str)> {
     let back = if has_session_below(app) {
         "back"
@@ -192,7 +193,7 @@ fn in_ledger(app: &App) -> Vec<(String, &'static str)> {
     hints
 }
 
-/// The user's keys of actions.
+/// The user's keys for actions.
 fn bound(app: &App, actions: &[(&'static [Action], &'static str)]) -> Vec<(String, &'static str)> {
     let keys = |actions: &[Action]| {
         let keys = actions
@@ -206,7 +207,7 @@ fn bound(app: &App, actions: &[(&'static [Action], &'static str)]) -> Vec<(Strin
     all.filter(|(keys, _)| !keys.is_empty()).collect()
 }
 
-/// Keys that cannot be bound, and what they do.
+/// Keys that cannot be rebound, and what they do.
 type Hints = &'static [(&'static str, &'static str)];
 
 /// While a search is typed.
@@ -311,7 +312,7 @@ const SELECTING: Hints = &[
     ("esc", "leave"),
 ];
 
-/// Hints on a call, before those of the transcript.
+/// Hints on a call, shown before those of the transcript.
 const ON_CALL: &[(&[Action], &str)] = &[(&[Action::Pair], "its end")];
 
 /// Hints in the transcript.
@@ -366,7 +367,7 @@ const PAGE: &[(&[Action], &str)] = &[
     (&[Action::Unfold], "go there"),
 ];
 
-/// Hints in all views.
+/// Hints that all views have in common.
 const AFTER_PAGE: &[(&[Action], &str)] = &[
     (&[Action::Panes(PaneChange::Inspector)], "inspect"),
     (&[Action::View(View::Transcript)], "text"),
@@ -374,7 +375,7 @@ const AFTER_PAGE: &[(&[Action], &str)] = &[
     (&[Action::Help], "all keys"),
 ];
 
-/// Hints while a search is set.
+/// Hints while a search is active.
 const SEARCHING: &[(&[Action], &str)] = &[
     (&[Action::NextHit, Action::PreviousHit], "hit"),
     (&[Action::Cancel], "end search"),
@@ -384,10 +385,10 @@ const SEARCHING: &[(&[Action], &str)] = &[
     (&[Action::Help], "all keys"),
 ];
 
-/// A view in the bar of views.
+/// A cell of the bar of views.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BarCell {
-    /// Its column from the left.
+    /// First column, from the left.
     pub column: u16,
     /// Its key.
     pub keys: String,
@@ -398,14 +399,14 @@ pub struct BarCell {
 }
 
 impl BarCell {
-    /// The column behind it.
+    /// The column after the cell.
     pub fn end(&self) -> u16 {
         let columns = self.keys.width() + 1 + self.name.width();
         self.column + u16::try_from(columns).unwrap_or(u16::MAX)
     }
 }
 
-/// The bar: as many views as fit, then the lists and the help where there is room.
+/// The cells of the bar: as many views as fit, then the lists and the help if there is room.
 pub fn bar(keymap: &Keymap, columns: u16) -> Vec<BarCell> {
     let is_view = |binding: &&Binding| {
         matches!(binding.action, Action::View(_)) && binding.group == BindingGroup::Views

@@ -1,7 +1,7 @@
 //! Layout of the screen: the areas of header, panes, status and hints.
 //!
-//! Invariant: painters and motions use only the rectangles of [`LayoutInput::divide`]. They do not overlap, but for a
-//! pushed inspector, which covers the transcript.
+//! Invariant: painters and motions use only the rectangles from [`LayoutInput::divide`]. They do
+//! not overlap, except for a pushed inspector, which covers the transcript.
 
 use ratatui::layout::Rect;
 
@@ -9,63 +9,67 @@ use super::input::action::View;
 use super::panes::{Pane, Panes};
 use super::screen::Screen;
 
-/// Least and most columns of the lane gutter; it gets more than the least where the text has its full width.
+/// Least and greatest width of the lane gutter; it is wider than the least if the text has its full
+/// width.
 const LANES: (u16, u16) = (2, 4);
-/// Columns beside the lane gutter: the focus mark before it, a blank after it.
+/// Columns around the lane gutter: the focus mark before it, a blank after it.
 const MARK_AND_AIR: u16 = 2;
-/// Columns after the text: a blank, the spine.
+/// Columns after the text: a blank and the spine.
 pub(crate) const RIGHT: u16 = 2;
-/// Columns of the text at most: longer lines are hard to read, so the inspector gets the rest.
+/// Greatest width of the text: longer lines are hard to read, so the inspector gets the remaining
+/// columns.
 const TEXT_MOST: u16 = 100;
-/// Columns of the text before the side panes get more than their least.
+/// Width of the text from which the side panes get more than their least width.
 const TEXT_GOOD: u16 = 88;
-/// Columns that the transcript keeps, however far the dividers are moved.
+/// Least width of the transcript, however far the dividers are moved.
 const TRANSCRIPT_LEAST: u16 = 28;
-/// Columns of the screen from which the outline is shown by default.
+/// Least width of the screen at which the outline is shown by default.
 const OUTLINE_FROM: u16 = 100;
-/// Columns of the screen that the outline needs if the user asked for it.
+/// Least width of the screen for the outline if the user turned it on.
 pub(crate) const OUTLINE_LEAST_SCREEN: u16 = 60;
-/// Least and most columns of the outline with its divider.
+/// Least and greatest width of the outline with its divider.
 const OUTLINE: (u16, u16) = (32, 48);
-/// Columns of the screen from which the inspector is a pane; on narrower ones it covers the transcript.
+/// Least width of the screen at which the inspector is a pane; on narrower screens it covers the
+/// transcript.
 pub(crate) const INSPECTOR_FROM: u16 = 160;
-/// Columns of the inspector with its divider, at least.
+/// Least width of the inspector with its divider.
 const INSPECTOR: u16 = 44;
-/// Columns from which its tabs show their names.
+/// Least width of the inspector at which its tabs show their names.
 const INSPECTOR_NAMED: u16 = 59;
-/// Lines of the screen from which the bar of views is shown: on smaller ones each line of text counts.
+/// Least height of the screen, in lines, with the bar of views; smaller screens need each line for
+/// text.
 const BAR_FROM: u16 = 20;
-/// Least columns of any pane.
+/// Least width of any pane.
 const NARROWEST: u16 = 16;
 
-/// The areas of the screen; what is not shown has no columns or no lines.
+/// The areas of the screen; a hidden one has no columns or no lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
     /// The first line.
     pub header: Rect,
-    /// The line of views below it.
+    /// The bar of views, below the header.
     pub bar: Rect,
     /// The outline.
     pub outline: Rect,
-    /// The line between outline and transcript.
+    /// The divider between outline and transcript.
     pub outline_divider: Rect,
     /// Numbers, focus mark, lane gutter, text and a blank column.
     pub transcript: Rect,
-    /// Columns of the numbers.
+    /// Width of the numbers.
     pub numbers: u16,
-    /// Columns of the lane gutter.
+    /// Width of the lane gutter.
     pub lanes: u16,
     /// The column right of the transcript.
     pub spine: Rect,
-    /// The line between transcript and inspector.
+    /// The divider between transcript and inspector.
     pub inspector_divider: Rect,
     /// The inspector.
     pub inspector: Rect,
-    /// Whether the inspector lies over transcript and spine.
+    /// Whether the inspector covers transcript and spine.
     pub is_pushed: bool,
-    /// The open view: over transcript, spine and pill, or below all panes.
+    /// The open view: it covers transcript, spine and pill, or is below all panes.
     pub view: Rect,
-    /// Whether the view covers them.
+    /// Whether the view covers transcript, spine and pill.
     pub covers: bool,
     /// The pill under the transcript, which counts new entries below.
     pub pill: Rect,
@@ -76,7 +80,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Columns of the text, at least 1.
+    /// Width of the text, at least 1.
     pub fn text(&self) -> u16 {
         let beside = self.numbers + self.left() + RIGHT;
         (self.transcript.width + self.spine.width)
@@ -89,12 +93,12 @@ impl Frame {
         self.lanes + MARK_AND_AIR
     }
 
-    /// Lines of the transcript.
+    /// Height of the transcript.
     pub fn lines(&self) -> u16 {
         self.transcript.height
     }
 
-    /// The panes that are in sight, from left to right.
+    /// The visible panes, from left to right.
     pub fn panes(&self) -> impl Iterator<Item = Pane> {
         let outline = (self.outline.width > 0).then_some(Pane::Outline);
         let middle = if self.covers {
@@ -109,7 +113,7 @@ impl Frame {
     }
 }
 
-/// Columns of the lane gutter, of those that text and gutters have together.
+/// Width of the lane gutter, out of the columns that text and gutters share.
 fn width_of_lanes(input: &LayoutInput<'_>, columns: u16) -> u16 {
     if !input.margin.has_lanes {
         return 0;
@@ -119,8 +123,8 @@ fn width_of_lanes(input: &LayoutInput<'_>, columns: u16) -> u16 {
     least + spare.min(most - least)
 }
 
-/// Columns of the outline by default: beside an inspector what is left over, else a fifth of the columns beyond
-/// [`OUTLINE_FROM`].
+/// Default width of the outline: beside an inspector the remaining columns, otherwise a fifth of
+/// the columns beyond [`OUTLINE_FROM`].
 fn width_of_outline(input: &LayoutInput<'_>, columns: u16) -> u16 {
     let (least, most) = OUTLINE;
     let taken = least + INSPECTOR_NAMED + TEXT_GOOD + LANES.1 + MARK_AND_AIR + RIGHT;
@@ -137,8 +141,9 @@ fn has_inspector_beside(input: &LayoutInput<'_>, columns: u16) -> bool {
     columns >= INSPECTOR_FROM && input.panes.wants_inspector != Some(false)
 }
 
-/// Splits the outline off. A view that covers the text takes its columns, unless the user asked for the outline. It
-/// does not depend on the session: the text must not be wrapped again because a second turn begins.
+/// Splits the outline off. A view that covers the text takes its columns, unless the user turned
+/// the outline on. The result does not depend on the session: the text must not be wrapped again
+/// when a second turn begins.
 fn split_outline(input: &LayoutInput<'_>, is_paging: bool, rest: &mut Rect) -> (Rect, Rect) {
     let is_shown = match input.panes.wants_outline {
         Some(is_wanted) => is_wanted && rest.width >= OUTLINE_LEAST_SCREEN,
@@ -207,7 +212,7 @@ fn split_inspector(input: &LayoutInput<'_>, columns: u16, rest: &mut Rect) -> (R
     )
 }
 
-/// Clamps the width of a side pane, so that the transcript keeps its least columns.
+/// Clamps the width of a side pane, so that the transcript has its least width.
 fn within(width: u16, columns: u16) -> u16 {
     width
         .min(columns.saturating_sub(TRANSCRIPT_LEAST))
@@ -236,31 +241,32 @@ fn lines_from_bottom(rest: &mut Rect, lines: u16) -> Rect {
     }
 }
 
-/// Everything that the layout depends on.
+/// Inputs of the layout.
 pub(crate) struct LayoutInput<'a> {
     /// Size and position of the screen.
     pub(crate) screen: &'a Screen,
-    /// Which panes are wanted, and their widths.
+    /// Requested panes, and their widths.
     pub(crate) panes: &'a Panes,
     /// The open view.
     pub(crate) view: Option<View>,
-    /// What is beside the text.
+    /// Margins beside and below the text.
     pub(crate) margin: Margin,
 }
 
-/// What is shown beside the text and below it.
+/// Margins beside and below the text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Margin {
-    /// Columns of the numbers.
+    /// Width of the numbers.
     pub(crate) numbers: u16,
-    /// Whether there are lanes.
+    /// Whether the lane gutter is shown.
     pub(crate) has_lanes: bool,
-    /// Whether there is a pill.
+    /// Whether the pill is shown.
     pub(crate) has_pill: bool,
 }
 
 impl LayoutInput<'_> {
-    /// Divides the screen. Small screens drop the bar of views, hints, status and header in this order.
+    /// Divides the screen. Small screens drop the bar of views, hints, status and header, in this
+    /// order.
     pub(crate) fn divide(&self) -> Frame {
         let view = self.view;
         let (columns, lines) = self.screen.size;
@@ -328,7 +334,7 @@ impl LayoutInput<'_> {
         }
     }
 
-    /// The pane that has the keys; one that is not shown cannot have them.
+    /// The focused pane; a hidden pane cannot have the focus.
     pub(crate) fn focused(&self) -> Pane {
         pane_with_keys(&self.divide(), self.panes.focus)
     }

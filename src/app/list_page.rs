@@ -1,5 +1,6 @@
-//! The pages that list sessions: picker, wall and ledger. Each is written out as a [`Sheet`](super::views::page::Sheet), as
-//! the views of a session are; here is how much room it has, and what they say of a session alike.
+//! Layout that the pages of sessions share: picker, wall and ledger. Each is written as a
+//! [`Sheet`](super::views::page::Sheet), like the views of a session; this module computes the
+//! space of a page, and writes the lines that they have in common.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -12,42 +13,42 @@ use crate::render::row::Look;
 use crate::render::theme::Theme;
 use crate::render::wrap::{self, Frame};
 
-/// Lower screens have no line of hints, and still lower ones no heads of columns.
+/// Least height in lines with a line of hints, and with headings of columns.
 const HINTED: u16 = 10;
 const HEADED: usize = 6;
-/// Screens from this height on have room for a preview below the rows.
+/// Least height in lines with a preview below the rows.
 const TALL: usize = 26;
-/// Columns of a page that no row has: the mark of the chosen one, and a column of air at each side.
+/// Columns that no row uses: the mark of the chosen row, and a blank column at each side.
 const AIR: usize = 3;
-/// Lines of each thing that was said, at most.
+/// Limit of the lines of one message in a preview.
 const MOST: usize = 80;
 
-/// What a page has of the screen.
+/// Space of a page on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// Columns.
+    /// Width in columns.
     pub width: u16,
-    /// Lines, the title included.
+    /// Height in lines, including the title.
     pub height: u16,
-    /// Whether there is a status line below it.
+    /// Whether a status line is below.
     pub has_status: bool,
-    /// Whether there is a line of hints below that.
+    /// Whether a line of hints is below the status line.
     pub has_hints: bool,
 }
 
-/// Where the preview is.
+/// Position of the preview.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PreviewPane {
-    /// Nowhere.
+    /// No preview.
     Hidden,
-    /// Right of the rows, with so many columns.
+    /// Right of the rows, with this width in columns.
     Beside(u16),
-    /// Below them, with so many lines.
+    /// Below the rows, with this height in lines.
     Below(usize),
 }
 
 impl Room {
-    /// Of this screen.
+    /// The space of a page on this screen.
     pub fn of(screen: &Screen) -> Self {
         let (width, lines) = screen.size;
         let has_status = lines >= 2;
@@ -60,7 +61,7 @@ impl Room {
         }
     }
 
-    /// Where the preview is: beside the rows on screens from this width on.
+    /// Position of the preview: beside the rows if the page has at least `wide` columns.
     pub(crate) fn preview(self, wide: u16) -> PreviewPane {
         let inner = self.lines();
         if self.width >= wide {
@@ -72,17 +73,17 @@ impl Room {
         }
     }
 
-    /// Lines below the title.
+    /// Number of lines below the title.
     pub(crate) fn lines(self) -> usize {
         usize::from(self.height.saturating_sub(1))
     }
 
-    /// Whether there is room for the heads of columns.
+    /// Whether there is room for headings of columns.
     pub(crate) fn has_heads(self) -> bool {
         self.lines() >= HEADED
     }
 
-    /// Columns of rows, beside a preview of so many.
+    /// Width of the rows in columns, beside a preview of width `side`.
     pub(crate) fn columns(self, side: u16) -> usize {
         usize::from(self.width.saturating_sub(side))
             .saturating_sub(AIR)
@@ -90,13 +91,13 @@ impl Room {
     }
 }
 
-/// Why a preview that is wanted is not there, beside rows on screens from this width on.
+/// The message if a requested preview does not fit.
 pub(crate) fn no_room(wide: u16) -> String {
     format!("a preview needs {wide} columns or {} lines", TALL + 3)
 }
 
 impl Sheet {
-    /// Why there is no row, in lines of so many columns.
+    /// Replaces the rows by a message why there are none, wrapped to `columns`.
     pub(crate) fn say_why(&mut self, why: &str, theme: &Theme, columns: usize) {
         let lines = std::iter::once(Line::default()).chain(lines_of(
             why,
@@ -110,7 +111,7 @@ impl Sheet {
         self.rows = lines.map(row).collect();
     }
 
-    /// Puts the lines of a preview where it is, cut to what has room there.
+    /// Adds a preview at its position, cut to the available space.
     pub(crate) fn with_preview(
         mut self,
         pane: PreviewPane,
@@ -133,7 +134,7 @@ impl Sheet {
     }
 }
 
-/// A text as lines of this width, at most so many.
+/// Wraps a text, to at most `most` lines.
 pub(crate) fn lines_of(
     text: &str,
     style: Style,
@@ -153,7 +154,7 @@ pub(crate) fn lines_of(
     lines
 }
 
-/// The last things that were said and done in a session, as lines.
+/// The last messages and calls of a session, as lines.
 pub(crate) fn end_of(screen: &Screen, last: &[Said], width: usize) -> Vec<Line<'static>> {
     let theme = &screen.theme;
     let mut lines: Vec<Line<'static>> = Vec::new();
@@ -193,7 +194,7 @@ pub(crate) fn end_of(screen: &Screen, last: &[Said], width: usize) -> Vec<Line<'
     lines
 }
 
-/// The sign of who said something, its style, and that of the text.
+/// The sign of a voice, its style, and the style of the text.
 fn sign_of(voice: Voice, theme: &Theme) -> (&'static str, Style, Style) {
     let outcome = theme.glyphs().outcome;
     let of = |ascii, unicode| if theme.ascii { ascii } else { unicode };

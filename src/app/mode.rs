@@ -1,4 +1,4 @@
-//! The mode: which screen, pop-up or typed line gets the keys.
+//! The mode: the screen, pop-up or typed line that receives keys.
 
 use tui_input::Input;
 
@@ -8,7 +8,7 @@ use crate::app::pop_ups::resume::ResumeDialog;
 use crate::app::screens::AppScreen;
 use crate::model::record::Origin;
 
-/// What gets the keys.
+/// The receiver of keys.
 #[derive(Clone, Debug, Default)]
 pub enum Mode {
     /// The session, with the keymap.
@@ -16,21 +16,21 @@ pub enum Mode {
     Normal,
     /// A search is being typed.
     Search {
-        /// What is typed so far.
+        /// The text typed so far.
         input: Input,
     },
     /// A filter is being typed.
     Filter {
-        /// What is typed so far.
+        /// The text typed so far.
         input: Input,
     },
     /// A command is being typed.
     Palette(Palette),
-    /// A shell command is being typed that gets records.
+    /// A shell command that receives records is being typed.
     Pipe {
-        /// What is typed so far.
+        /// The text typed so far.
         input: Input,
-        /// Where the records are.
+        /// Positions of the records.
         origins: Vec<Origin>,
     },
     /// The picker.
@@ -41,43 +41,43 @@ pub enum Mode {
     Ledger,
     /// A line is being typed on the wall or in the ledger.
     OnWall {
-        /// What the line is for.
+        /// Purpose of the line.
         line: WallLine,
-        /// What is typed so far.
+        /// The text typed so far.
         input: Input,
     },
-    /// The help is open.
+    /// The help.
     Help {
         /// First line shown.
         top: usize,
-        /// The words that narrow it.
+        /// Filter text of the help.
         wanted: Input,
-        /// Whether they are being typed.
+        /// Whether the filter text is being typed.
         is_typing: bool,
-        /// The screen below it.
+        /// The screen below.
         below: AppScreen,
-        /// The keys of what was focused there.
+        /// The keys for the item that had the focus when the help was opened.
         here: Vec<(String, &'static str)>,
     },
     /// Records, a list or a page of the manual in a pop-up.
     Raw(RawView),
-    /// A command that resumes the session in its agent is being chosen.
+    /// The dialog of commands that resume the session in its agent.
     Resume(ResumeDialog),
 }
 
-/// What a line typed on the wall or in the ledger is for.
+/// Purpose of a line typed on the wall or in the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WallLine {
     /// Filter the sessions.
     Filter,
     /// Set an alarm for all sessions.
     Watch,
-    /// In the ledger: count what was spent since then.
+    /// Set the start of the counted time, in the ledger.
     Since,
 }
 
 impl Mode {
-    /// Whether the wall is on the screen.
+    /// Whether the wall is the screen of the mode.
     pub fn is_wall(&self) -> bool {
         matches!(self, Self::Wall)
             || matches!(self, Self::OnWall { line, .. } if *line != WallLine::Since)

@@ -1,6 +1,8 @@
-//! The outline: turns, branches, checks, files and sub-agents, each a section that scrolls by itself.
+//! The outline: turns, branches, checks, files and sub-agents, each a section that scrolls
+//! independently.
 //!
-//! Invariant: rows are made only for those in sight; the keys of all rows are rebuilt only when the session changes.
+//! Invariant: only visible rows are made; the keys of all rows are rebuilt only when the session
+//! changes.
 
 pub(crate) mod actions;
 mod keys;
@@ -29,18 +31,19 @@ use crate::model::timestamp::Timestamp;
 use crate::model::transcript::{Touched, Transcript};
 use crate::render::glyphs::Glyphs;
 
-/// A section in sight.
+/// A visible section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutlineSection {
     /// Its kind.
     pub part: SectionKind,
-    /// How many rows it has.
+    /// Number of rows.
     pub(crate) total: usize,
-    /// Rows in sight and rows in all; of turns without the sub-agents and compactions below them.
+    /// Numbers of visible rows and of all rows; for turns without the sub-agents and compactions
+    /// below them.
     pub counts: (usize, usize),
-    /// Rows in sight.
+    /// Visible rows.
     pub rows: Vec<OutlineRow>,
-    /// The index of the cursor among them.
+    /// Index of the cursor's row among the visible rows.
     pub cursor: Option<usize>,
 }
 
@@ -54,28 +57,28 @@ struct OutlineCursor {
 /// The outline.
 #[derive(Clone, Debug, Default)]
 pub struct Outline {
-    /// The keys of all rows; `None` if they are stale.
+    /// Keys of all rows; `None` if they are stale.
     keys: Option<OutlineKeys>,
     before: OutlineKeys,
-    /// Cached rows of turns, by their prompts.
+    /// Cached rows of turns, by prompt.
     turns: HashMap<EntryId, OutlineRow>,
-    /// Other cached rows, dropped with every change.
+    /// Other cached rows, dropped at every change.
     others: Vec<(OutlineKey, OutlineRow)>,
     /// Sums of branches.
     sums: BranchSums,
-    /// Generation of the account for which rows were made.
+    /// Generation of the account that the cached rows show.
     added_up: u64,
-    /// Generations of checks and files for which rows were made.
+    /// Generations of checks and files that the cached rows show.
     judged: (u64, u64),
-    /// Background work for which rows were made.
+    /// Background work that the cached rows show.
     running: Vec<Place>,
     tops: [usize; PARTS],
     cursor: Option<OutlineCursor>,
-    /// The sections in sight.
+    /// Visible sections.
     pub sections: Vec<OutlineSection>,
 }
 
-/// Everything that the outline depends on.
+/// Inputs of the outline.
 pub(crate) struct OutlineInput<'a> {
     pub(crate) transcript: &'a Transcript,
     /// Figures of turns and lanes.
@@ -83,26 +86,26 @@ pub(crate) struct OutlineInput<'a> {
     /// Figures up to the cursor, if dimming is on.
     pub(crate) then: Option<&'a SessionAtCursor>,
     pub(crate) files: &'a Memo<Files>,
-    /// Calls whose background work goes on.
+    /// Calls with running background work.
     pub(crate) running: &'a [Place],
     pub(crate) now: Timestamp,
     pub(crate) focused: Option<EntryId>,
     /// The turn of the focused item.
     pub(crate) turn: Option<usize>,
-    /// Lines of the pane.
+    /// Height of the pane in lines.
     pub(crate) height: usize,
-    /// Whether the pane has the keys.
+    /// Whether the pane has the focus.
     pub(crate) has_keys: bool,
     /// Glyphs of the theme.
     pub(crate) glyphs: &'a Glyphs,
-    /// What is wrong with the session.
+    /// Problems of the session.
     pub(crate) checks: &'a Checks,
     /// Milliseconds since the last entry of the running turn.
     pub(crate) goes_on_ms: u64,
 }
 
 impl Outline {
-    /// Drops what depends on changed entries.
+    /// Drops the cached rows of changed entries.
     pub fn update(&mut self, transcript: &Transcript, touched: &Touched) {
         if touched.lanes || touched.reordered {
             return self.clear();
@@ -113,7 +116,7 @@ impl Outline {
         self.invalidate();
     }
 
-    /// Whether sums of rows in sight are incomplete.
+    /// Whether sums of visible rows are incomplete.
     pub fn is_behind(&self) -> bool {
         self.sums.lacking() > 0
     }
@@ -130,14 +133,15 @@ impl Outline {
         self.others.clear();
     }
 
-    /// Drops everything but the cursor.
+    /// Drops everything except the cursor.
     pub fn clear(&mut self) {
         self.invalidate();
         self.turns.clear();
         self.sums.clear();
     }
 
-    /// Lays out the rows in sight: around the cursor while the pane has the keys, else around the focused turn and branch.
+    /// Lays out the visible rows: around the cursor while the pane has the focus, otherwise around
+    /// the focused turn and branch.
     fn bring_up_to_date(&mut self, wanted: &OutlineInput<'_>) {
         self.sums.begin_frame();
         let keys = self.refresh(wanted);
@@ -214,7 +218,7 @@ impl Outline {
         self.keys = Some(keys);
     }
 
-    /// The keys of all rows, rebuilt if they are stale. The cursor stays on its row.
+    /// Returns the keys of all rows, rebuilt if they are stale. The cursor stays on its row.
     fn refresh(&mut self, wanted: &OutlineInput<'_>) -> OutlineKeys {
         let generation = (wanted.checks.generation(), wanted.files.generation);
         if self.added_up != wanted.account.generation {
@@ -247,7 +251,8 @@ impl Outline {
         keys
     }
 
-    /// Puts the cursor on the focused turn when the pane gets the keys, and clamps it to the shown rows.
+    /// Puts the cursor on the focused turn when the pane gets the focus, and clamps it to the shown
+    /// rows.
     fn place_cursor(
         &mut self,
         wanted: &OutlineInput<'_>,
@@ -389,7 +394,8 @@ impl Outline {
         }
     }
 
-    /// To the first row of the next section, or of this one and then the one before.
+    /// Moves the cursor to the first row of the next section; back, to the first row of this
+    /// section, then of the previous one.
     pub(crate) fn step_section(&mut self, forward: bool) {
         let Some(cursor) = self.cursor else { return };
         let mut parts = self.sections.iter().map(|section| section.part);
@@ -407,7 +413,7 @@ impl Outline {
         self.sections.iter().map(|section| section.rows.len()).sum()
     }
 
-    /// Puts the cursor on the row in a line of the pane, and returns the item that it leads to.
+    /// Puts the cursor on the row in a line of the pane. Returns the item that the row jumps to.
     pub(crate) fn click(&mut self, line: usize, scene: &Scene<'_>) -> Option<Focus> {
         let mut heading = 0;
         for section in &self.sections {
@@ -427,7 +433,7 @@ impl Outline {
         None
     }
 
-    /// The item that the row of the cursor leads to.
+    /// The item that the row of the cursor jumps to.
     pub(crate) fn target(&self, scene: &Scene<'_>) -> Option<Focus> {
         let (transcript, files) = (&scene.session.transcript, &scene.session.indexes.files);
         let cursor = self.cursor?;

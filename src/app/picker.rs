@@ -1,13 +1,14 @@
-//! The picker: the sessions that were found, narrowed by what is typed, and the one that is chosen.
+//! The picker: the sessions that were found, narrowed by the typed text, and the chosen one.
 //!
-//! **The picker is a mode, not a program of its own.** It lies over the session, or over nothing, so the loop, the
-//! keys and the screen are the same. The session behind goes on being followed until another one is opened;
-//! [`runtime`] drops it then, with its threads and whatever they still have to say. Sessions come one by one and are
-//! matched in steps, so a key costs the same with ten sessions and with ten thousand.
+//! **The picker is a mode, not a separate program.** It covers the session, or nothing, so the
+//! loop, the keys and the screen are the same. The session below is followed until another one is
+//! opened; [`runtime`] then drops it, with its threads and their pending messages. Sessions arrive
+//! one by one and are matched in steps, so a key costs the same with ten sessions and with ten
+//! thousand.
 //!
-//! Invariant: a key or a sighting costs little however many sessions there are: they are matched in steps,
-//! one for each arrangement. What the reader has chosen stays chosen while others come and go; until a key was pressed,
-//! that is the first row.
+//! Invariants: the work per key press or new session is bounded, because matching is done in steps,
+//! one per frame. The chosen session stays chosen while others are added and removed; before the
+//! first key press, the first row is chosen.
 
 pub mod actions;
 mod sheet;
@@ -29,44 +30,46 @@ use crate::model::found::{Found, Place, Sighting, TextHit};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
-/// What was read of so many sessions is kept; it is read again of others that come into sight again.
+/// Limit of the cached facts of sessions; those out of sight are then dropped, and read again when
+/// needed.
 const GLANCES: usize = 300;
 
-/// The sessions, and which one is chosen.
+/// The list of sessions, and the chosen one.
 pub struct Picker {
-    /// What is typed.
+    /// The typed text.
     pub input: Input,
-    /// Whether all keys are letters of it, although none was typed yet.
+    /// Whether all keys are letters of the search, although none has been typed yet.
     pub(crate) wants_letters: bool,
-    /// Where is looked, for people.
+    /// The searched places, for messages.
     pub places: Vec<String>,
-    /// Whether all places were looked at once.
+    /// Whether the scan of all places has ended once.
     pub is_complete: bool,
-    /// Why places that the reader named cannot be looked at.
+    /// Errors for places requested by the user that cannot be searched.
     pub refused: Vec<Text>,
-    /// What the screen shows of it.
+    /// The page as written for the screen.
     pub sheet: Sheet,
-    /// Whether the preview is not wanted, where there is room.
+    /// Whether the user has hidden the preview.
     hides_preview: bool,
-    /// In the order in which they came.
+    /// Sessions in the order of arrival.
     sessions: Vec<Candidate>,
     by_place: HashMap<Place, usize>,
-    /// Those that fit, the best first, else the newest; below them those whose text does.
+    /// Matching sessions, by score, then the newest first; after them the sessions with hits in
+    /// their texts only.
     list: List<Place>,
-    /// How many of these fit by their text alone.
+    /// Number of sessions with hits in their texts only.
     hits: usize,
     texts: TextHits,
     is_stale: bool,
     sieve: Sieve,
-    /// All before this one were matched with what is typed.
+    /// Number of sessions that were matched against the typed text, from the start of `sessions`.
     matched: usize,
-    /// Distinguishes what was seen since the picker was opened from what was seen before.
+    /// Number of the current scan; sessions from an earlier one are removed when it is complete.
     round: u32,
-    /// What was read of sessions that were in sight.
+    /// What was read of visible sessions.
     glances: HashMap<Place, Glance>,
-    /// Of which it was asked for last, and as of when.
+    /// The last request: sessions, and their times of modification.
     asked: Vec<(Place, Option<Timestamp>)>,
-    /// Those that are to be opened as one.
+    /// Sessions marked to be opened as one.
     marked: HashSet<Place>,
 }
 
@@ -104,27 +107,27 @@ struct Candidate {
 }
 
 impl Picker {
-    /// How many sessions fit what is typed by their facts, and how many there are.
+    /// Number of sessions whose facts match the typed text, and of all sessions.
     pub fn counts(&self) -> (usize, usize) {
         (self.list.keys().len() - self.hits, self.sessions.len())
     }
 
-    /// How many fit by their text alone.
+    /// Number of sessions with hits in their texts only.
     pub fn hits(&self) -> usize {
         self.hits
     }
 
-    /// How far looking through texts is.
+    /// Progress of the search through texts.
     pub fn progress(&self) -> Progress {
         self.texts.progress
     }
 
-    /// The session that is chosen, and what of its text has what is typed, where nothing else of it does.
+    /// The chosen session, with the hit in its text if its facts do not match.
     pub fn chosen(&self) -> Option<(&Found, Option<&TextHit>)> {
         self.at(self.list.chosen()?)
     }
 
-    /// The sessions that are shown, in their order.
+    /// The shown sessions in order.
     pub fn shown(&self) -> impl Iterator<Item = (&Found, Option<&TextHit>)> {
         self.list.keys().iter().filter_map(|place| self.at(place))
     }
@@ -136,7 +139,7 @@ impl Picker {
         }
         let mut hits = self.texts.hits.iter();
         let hit = hits.find(|hit| hit.found.is_at(place))?;
-        // What the list knows of it is newer.
+        // The facts in the list are newer than those of the hit.
         Some((known.map_or(&hit.found, |known| &known.found), Some(hit)))
     }
 
@@ -158,12 +161,12 @@ impl Picker {
         })
     }
 
-    /// Whether not all sessions were matched yet.
+    /// Whether sessions remain to be matched.
     pub(crate) fn is_at_work(&self) -> bool {
         self.matched < self.sessions.len()
     }
 
-    /// A new look at all places begins.
+    /// Starts a new scan of all places.
     pub(crate) fn begin(&mut self) {
         self.round += 1;
         self.is_complete = false;
@@ -171,7 +174,7 @@ impl Picker {
         self.texts.stop();
     }
 
-    /// Takes what was seen.
+    /// Applies a result of the scan.
     pub fn see(&mut self, sighting: Sighting) {
         self.is_stale = true;
         match sighting {
@@ -221,7 +224,7 @@ impl Picker {
             return;
         };
         self.sessions.swap_remove(index);
-        // The last one has taken its place, matched or not.
+        // The last session was moved to this index, whether it was matched or not.
         self.matched = self.matched.min(index);
         if let Some(moved) = self.sessions.get(index) {
             self.by_place.insert(moved.found.place(), index);
@@ -236,7 +239,7 @@ impl Picker {
         }
     }
 
-    /// What is typed has changed: the best that fits is the chosen one.
+    /// Applies a change of the typed text; the best match becomes the chosen session.
     fn sift(&mut self) {
         self.sieve.set(self.input.value());
         self.texts.set(self.sieve.words());
@@ -245,7 +248,7 @@ impl Picker {
         self.is_stale = true;
     }
 
-    /// Matches some of the sessions that were not matched yet.
+    /// Matches the next sessions, at most `most`.
     fn match_on(&mut self, most: usize) {
         let sieve = &mut self.sieve;
         let waiting = self.sessions.iter_mut().skip(self.matched).take(most);
@@ -258,7 +261,7 @@ impl Picker {
         self.is_stale |= done > 0;
     }
 
-    /// Puts those that fit in order.
+    /// Sorts the matching sessions.
     fn order(&mut self) {
         if !std::mem::take(&mut self.is_stale) {
             return;
@@ -283,7 +286,7 @@ impl Picker {
         self.list.set(keys, false);
     }
 
-    /// The hits in texts of sessions that do not fit by their facts, the newest first.
+    /// The sessions with hits in their texts whose facts do not match, the newest first.
     fn hits_alone(&mut self) -> Vec<Place> {
         if self.is_at_work() {
             return Vec::new();
@@ -306,28 +309,28 @@ impl Picker {
         alone.into_iter().map(|(.., place)| place).collect()
     }
 
-    /// Takes a hit in a text.
+    /// Adds a hit in a text.
     pub(crate) fn take_hit(&mut self, generation: u32, hit: TextHit) {
         self.texts.take(generation, hit);
         self.is_stale = true;
     }
 
-    /// The texts were looked through.
+    /// Called when the search through texts has ended.
     pub(crate) fn end_of_texts(&mut self, generation: u32, is_all: bool, failures: usize) {
         self.texts.end(generation, is_all, failures);
     }
 
-    /// How many sessions are in sight.
+    /// Number of visible sessions.
     pub(crate) fn in_sight(&self) -> usize {
         self.list.window().count()
     }
 
-    /// Goes so many rows on, or back.
+    /// Moves the cursor by rows.
     pub(crate) fn move_by(&mut self, by: isize) {
         self.list.step(by);
     }
 
-    /// Marks the chosen session, to be opened with others, or takes the mark away.
+    /// Toggles the mark of the chosen session; marked sessions are opened as one.
     pub(crate) fn mark(&mut self) {
         if let Some(place) = self.list.chosen().cloned()
             && !self.marked.remove(&place)
@@ -337,7 +340,8 @@ impl Picker {
         self.list.step(1);
     }
 
-    /// What is to be read so that rows in sight can be shown with their facts, the chosen one first.
+    /// The visible sessions that must be read to show their facts, the chosen one first; `None` if
+    /// there are none or they were already requested.
     fn ask(&mut self) -> Option<Vec<Found>> {
         let in_sight: Vec<(Place, bool)> = self
             .list

@@ -1,4 +1,4 @@
-//! One session on the screen: its data, its panes, and the actions that concern more than one pane.
+//! One session on the screen: its data, its panes, and the actions that involve several panes.
 
 mod apply;
 
@@ -34,21 +34,22 @@ pub struct Reader {
     pub session: Session,
     /// The transcript pane.
     pub text: TextPane,
-    /// What is wrong with the session.
+    /// Problems of the session.
     pub checks: Checks,
     /// The outline.
     pub outline: Outline,
     /// The inspector of the focused item.
     pub inspector: Inspector,
-    /// The views, which lie over the transcript.
+    /// The views, which cover the transcript.
     pub views: Views,
-    /// Alarms set with `:watch` or in the settings.
+    /// Alarms, set with `:watch` or in the settings.
     pub alarms: Alarms,
-    /// Which panes are shown, how wide, and which has the keys.
+    /// Visibility and widths of the panes, and which has the focus.
     pub panes: Panes,
     /// Size, theme and time.
     pub screen: Screen,
-    /// Requests of panes that concern the whole viewer; [`dispatch::answer`](super::dispatch::answer) takes them.
+    /// Requests of panes to the whole viewer; [`dispatch::answer`](super::dispatch::answer) runs
+    /// them.
     pub(crate) asks: Vec<Ask>,
 }
 
@@ -62,7 +63,7 @@ pub(crate) struct PanesMut<'a> {
 }
 
 impl Reader {
-    /// A reader without a session.
+    /// Creates a reader without a session.
     pub fn new(theme: Theme, level: Level, colours: Arc<Colours>, now: Timestamp) -> Self {
         Self {
             session: Session::default(),
@@ -83,7 +84,7 @@ impl Reader {
         self.layout_input().divide()
     }
 
-    /// The pane that has the keys.
+    /// The focused pane.
     pub fn focused(&self) -> Pane {
         self.layout_input().focused()
     }
@@ -106,26 +107,26 @@ impl Reader {
         }
     }
 
-    /// Whether a call still runs.
+    /// Whether a call is still running.
     pub(crate) fn is_running(&self, place: Place) -> bool {
         let call = place.call(&self.session.transcript);
         call.is_some_and(|call| self.session.runs(place.entry, call, self.screen.now))
     }
 
-    /// Whether the screen changes every second: clocks of calls, which run only while the agent is at work, a message
-    /// that expires, or an alarm on time.
+    /// Whether the screen changes every second: because of clocks of calls, which run only while
+    /// the agent is at work, a message that expires, or an alarm on time.
     pub fn ticks(&self) -> bool {
         let is_at_work = self.session.is_at_work(self.screen.now);
         is_at_work || self.screen.message.is_some() || self.alarms.needs_clock()
     }
 
-    /// Whether work is left for the next frame although no event has come.
+    /// Whether work remains for the next frame although no event has come.
     pub fn is_unfinished(&self) -> bool {
         let seeks_runs = self.session.file.is_caught_up && runs::is_scanning(&self.text);
         seeks_runs || self.session.indexes.is_behind || self.outline.is_behind()
     }
 
-    /// Runs `work` on the panes with a scene, then carries out the requests that it pushed.
+    /// Runs `work` on the panes with a scene, then runs the requests that it pushed.
     pub(crate) fn with_panes<T>(
         &mut self,
         work: impl FnOnce(PanesMut<'_>, &mut Scene<'_>) -> T,
@@ -187,15 +188,15 @@ impl Reader {
         }
     }
 
-    /// Judges the alarms on the session as it is now.
+    /// Checks the alarms against the current session.
     pub(crate) fn check_alarms(&mut self) -> Vec<Effect> {
         alarms::actions::check(&mut self.alarms, &mut self.session, &mut self.screen)
     }
 
-    /// Offers an action to the pane that has the keys; `None` if it does not handle it.
+    /// Offers an action to the focused pane; `None` if the pane does not handle it.
     pub(crate) fn act_in_pane(&mut self, action: Action) -> Option<Vec<Effect>> {
         let pane = match self.focused() {
-            // From the transcript beside a view `q` closes the view, which was opened last.
+            // From the transcript beside a view, `q` closes the view, which was opened last.
             Pane::Transcript if action == Action::Quit => Pane::View,
             pane => pane,
         };
@@ -208,7 +209,7 @@ impl Reader {
             .or_else(|| self.leave(pane, action))
     }
 
-    /// Offers an action to a pane; `None` if it does not handle it.
+    /// Offers an action to a pane; `None` if the pane does not handle it.
     pub(crate) fn act_in(
         &mut self,
         pane: Pane,
@@ -233,7 +234,7 @@ impl Reader {
         })
     }
 
-    /// Moves the keys from a side pane back to the transcript.
+    /// Moves the focus from a side pane back to the transcript.
     fn leave(&mut self, pane: Pane, action: Action) -> Option<Vec<Effect>> {
         let is_left = matches!(pane, Pane::Outline | Pane::Inspector);
         (is_left && matches!(action, Action::Cancel | Action::Quit))
@@ -241,12 +242,12 @@ impl Reader {
         Some(Vec::new())
     }
 
-    /// Carries out an action on the session.
+    /// Runs an action on the session.
     pub fn act(&mut self, action: Action) -> Vec<Effect> {
         match action {
             Action::Top => {
                 self.text.remember_place(&self.session);
-                // To the top of what is read so far, and to the beginning as soon as that is read.
+                // To the top of what is read so far, and to the beginning as soon as it is read.
                 self.text.places.wants_beginning = self.session.is_read_beside();
                 scroll(&mut self.text, Motion::Top);
                 Vec::new()
@@ -317,12 +318,12 @@ impl Reader {
         self.text.invalidate_rows();
     }
 
-    /// Opens a view, or leaves it if it is open.
+    /// Opens a view, or closes it if it is open.
     fn open(&mut self, view: View) {
         self.with_panes(|panes, scene| views::actions::open(panes.views, panes.text, scene, view));
     }
 
-    /// Goes to the end and follows it.
+    /// Goes to the end, and follows.
     fn follow(&mut self) {
         self.text.unseen = 0;
         self.text.view.push_motion(Motion::Tail);

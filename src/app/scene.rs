@@ -1,7 +1,8 @@
-//! The context of a pane: what it may read besides its own state, and the requests that it may push.
+//! The context of a pane: the state that it may read besides its own, and the requests that it may
+//! push.
 //!
-//! Invariant: panes read the session and do not change it, nor each other. So each can be understood and tested by
-//! itself, and readers can stand side by side.
+//! Invariant: panes read the session and do not change it, nor each other. So each can be
+//! understood and tested by itself, and several readers can be shown side by side.
 
 use super::checks::Checks;
 use super::effect::Effect;
@@ -14,19 +15,19 @@ use super::screen::Screen;
 use super::text::viewport::{Focus, Motion};
 use crate::session::Session;
 
-/// What a pane may read, with the requests it pushes.
+/// The state that a pane may read, and the requests that it pushes.
 pub struct Scene<'a> {
     /// The session.
     pub session: &'a Session,
     /// Size, colours and time.
     pub screen: &'a Screen,
-    /// Which panes are shown.
+    /// Visibility and widths of the panes.
     pub panes: &'a Panes,
-    /// What is wrong with the session.
+    /// Problems of the session.
     pub checks: &'a Checks,
     /// The open view.
     pub view: Option<View>,
-    /// Requests, carried out when the pane is done.
+    /// Requests, run when the pane has returned.
     pub asks: Vec<Ask>,
 }
 
@@ -41,17 +42,17 @@ pub enum Ask {
     Keep(HistoryKind, String),
     /// Run an action, as its key would.
     Act(Action),
-    /// Jump to an item; the jump list remembers the position before.
+    /// Jump to an item, and push the current position onto the jump list.
     Jump(Focus),
-    /// Move the window of the text.
+    /// Move the window of the transcript.
     Motion(Motion),
-    /// Give the keys to a pane.
+    /// Focus a pane.
     Focus(Pane),
-    /// Go to the end and follow it.
+    /// Go to the end, and follow.
     Follow,
     /// Perform an effect.
     Order(Effect),
-    /// Hide the inspector where it covers the text.
+    /// Hide the inspector if it covers the text.
     ShowText,
     /// Show or hide the inspector.
     ShowInspector(bool),
@@ -73,7 +74,7 @@ impl Scene<'_> {
         self.layout_input(margin).divide()
     }
 
-    /// The pane that has the keys.
+    /// The focused pane.
     pub(crate) fn focused(&self, margin: Margin) -> Pane {
         self.layout_input(margin).focused()
     }

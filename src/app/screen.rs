@@ -8,27 +8,27 @@ use crate::render::code::Colours;
 use crate::render::picture::Pictures;
 use crate::render::theme::Theme;
 
-/// How long a message stays, in ms.
+/// How long a message is shown, in ms.
 const MESSAGE_MS: i64 = 4_000;
 
-/// Size, theme and time, which all panes read.
+/// Size, theme and time; read by all panes.
 #[derive(Debug)]
 pub struct Screen {
-    /// Column and line of its top left corner in the terminal.
+    /// Column and line of the top left corner in the terminal.
     pub at: (u16, u16),
     /// Columns and lines.
     pub size: (u16, u16),
     /// Colours and glyphs.
     pub theme: Theme,
-    /// Syntax highlights, which a worker makes.
+    /// Syntax highlights, made by a worker.
     pub colours: Arc<Colours>,
-    /// Drawn images, which a worker makes.
+    /// Drawn images, made by a worker.
     pub pictures: Arc<Pictures>,
-    /// The time of the last tick; the app reads no clock.
+    /// Time of the last tick; the app reads no clock.
     pub now: Timestamp,
     /// Whether the line of hints is shown.
     pub(crate) shows_hints: bool,
-    /// Whether the bar of views is.
+    /// Whether the bar of views is shown.
     pub shows_bar: bool,
     /// A message in the status line.
     pub message: Option<StatusMessage>,
@@ -37,14 +37,14 @@ pub struct Screen {
 /// A message in the status line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusMessage {
-    /// The words.
+    /// The text.
     pub text: String,
-    /// When it goes away.
+    /// When the message expires.
     pub until: Timestamp,
 }
 
 impl Screen {
-    /// A screen of 80 by 24 until the first resize.
+    /// Creates a screen of 80 by 24, until the first resize.
     pub fn new(theme: Theme, colours: Arc<Colours>, now: Timestamp) -> Self {
         Self {
             at: (0, 0),
@@ -67,7 +67,7 @@ impl Screen {
         });
     }
 
-    /// Says that an action or a command does nothing on a list.
+    /// Shows a message that an action or command has no effect on a list.
     pub(crate) fn say_of_session(&mut self, what: &impl fmt::Display) {
         let name = what.to_string();
         let name = name.split(' ').next().unwrap_or_default();
@@ -76,7 +76,7 @@ impl Screen {
         ));
     }
 
-    /// Sets the time, and drops a message that has expired.
+    /// Sets the time, and drops an expired message.
     pub fn tick(&mut self, now: Timestamp) {
         self.now = now;
         if self

@@ -15,7 +15,7 @@ pub enum AppScreen {
 }
 
 impl AppScreen {
-    /// The heading of its keys.
+    /// Heading of the screen's keys in the help.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Session => "Session",

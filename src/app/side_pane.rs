@@ -9,13 +9,13 @@ use crate::session::indexes::Needs;
 
 /// A pane beside the text, which follows the focus of the text.
 pub(crate) trait SidePane {
-    /// The indexes that it needs while it is shown.
+    /// The indexes that the pane needs while it is shown.
     fn needs(&self, frame: &Frame) -> Needs;
 
-    /// Lays out its rows in sight. Returns effects that read what is missing.
+    /// Lays out the visible rows. Returns effects that read missing bodies.
     fn arrange(&mut self, text: &mut TextPane, scene: &Scene<'_>, frame: &Frame) -> Vec<Effect>;
 
-    /// Carries out an action `times` times; `None` if it does not handle it.
+    /// Runs an action `times` times; `None` if the pane does not handle it.
     fn act(
         &mut self,
         text: &mut TextPane,

@@ -1,4 +1,5 @@
-//! The state of the whole viewer: the open session, and what all sessions share: keys, mouse, picker, wall, ledger.
+//! The state of the viewer: the open session, and everything that sessions share: keys, mouse,
+//! picker, wall, ledger.
 
 use std::sync::Arc;
 
@@ -20,34 +21,35 @@ use crate::render::theme::Theme;
 
 /// The state of the viewer.
 pub struct App {
-    /// The session that is shown, with its panes.
+    /// The current session, with its panes.
     pub reader: Reader,
-    /// The keymap, and the keys of an unfinished chord.
+    /// The keymap, and the pressed keys of an unfinished chord.
     pub keys: KeyState,
-    /// The mouse.
+    /// State of the mouse.
     pub mouse: Mouse,
     /// The mode, which decides what keys do.
     pub mode: Mode,
-    /// Lines that were typed before.
+    /// Histories of typed lines.
     pub history: Histories,
     /// Whether times are shown in UTC.
     pub is_utc: bool,
     /// How the user is notified of alarms.
     pub notify: NotifyMeans,
-    /// How text is prepared for the clipboard.
+    /// Preparation of text for the clipboard.
     pub copying: CopyOptions,
-    /// The sessions to choose from.
+    /// The picker of sessions.
     pub picker: Picker,
-    /// All sessions of the last hours.
+    /// The wall of live sessions.
     pub wall: Wall,
-    /// What all sessions came to.
+    /// The ledger: usage of all sessions.
     pub ledger: LedgerView,
-    /// The stack of screens below the present one. A session in it is the open one, or one that the runtime has parked.
+    /// Stack of the screens below the current one. A session in it is the open one, or one that the
+    /// runtime has parked.
     pub below: Vec<AppScreen>,
 }
 
 impl App {
-    /// A viewer without a session.
+    /// Creates a viewer without a session.
     pub fn new(theme: Theme, level: Level, colours: Arc<Colours>, now: Timestamp) -> Self {
         Self {
             reader: Reader::new(theme, level, colours, now),
@@ -70,12 +72,12 @@ impl App {
         self.reader.ticks() || self.mode.is_wall() && self.wall.ticks(self.reader.screen.now)
     }
 
-    /// Milliseconds until the inspector follows the cursor, if it is about to.
+    /// Milliseconds until the inspector follows the cursor; `None` if it is not about to.
     pub fn rests_for(&self) -> Option<u64> {
         self.reader.inspector.rests_for(self.reader.screen.now)
     }
 
-    /// Whether work is left for the next frame although no event has come.
+    /// Whether work remains for the next frame although no event has come.
     pub fn is_unfinished(&self) -> bool {
         match self.mode {
             Mode::Picker => self.picker.is_at_work(),

@@ -1,4 +1,4 @@
-//! The transcript pane: which entries are shown, how they are laid out, and the position in them.
+//! The transcript pane: which entries are shown, their layout, and the position of the window.
 
 pub(crate) mod actions;
 pub mod as_of;
@@ -64,9 +64,9 @@ pub struct TextPane {
     pub view: Viewport,
     /// The visible entries.
     pub sequence: Sequence,
-    /// Heights for the scrollbar.
+    /// Heights of entries, for the scrollbar.
     pub(crate) heights: Heights,
-    /// Folds by hand.
+    /// Folds set by hand.
     pub folds: Folds,
     /// Sub-agents whose entries are shown.
     pub(crate) open_lanes: HashSet<Name>,
@@ -74,60 +74,61 @@ pub struct TextPane {
     pub(crate) auto_opened: AutoOpened,
     /// Level of detail.
     pub level: Level,
-    /// Parts of entries that are shown at any level.
+    /// Parts of entries with a setting of their own, independent of the level.
     pub shows: ShownParts,
-    /// Long lines, and what is shown beside the text.
+    /// Wrapping of long lines, and the margins.
     pub wrapping: Wrapping,
     /// Calls in flight beside the window.
     pub gutter: LaneGutter,
     /// Marks in the last column.
     pub spine: Spine,
-    /// What the model did not see at the cursor.
+    /// Dimming of entries that the model did not see at the cursor.
     pub as_of: AsOfCursor,
-    /// New entries below since the window stopped following.
+    /// Number of new entries below since the window stopped following.
     pub unseen: usize,
     /// Bodies that are being read.
     pub asked: Asked,
-    /// Fields of records that no block shows, of the entries that were in sight at level 4 or 5.
+    /// Fields of records that no block shows, of the entries that were visible at level 4 or 5.
     pub details: KnownDetails,
     /// The cache of laid out rows.
     pub cache: RowCache,
     /// The search and the filter.
     pub find: Find,
-    /// Marks, jump list, and positions that wait for their entries.
+    /// Marks, jump list, and positions whose entries are not read yet.
     pub places: Places,
-    /// A copy that waits for bodies to be read.
+    /// A copy that is waiting for bodies.
     pub pending_copy: Option<PendingCopy>,
-    /// What must be rebuilt before the next frame.
+    /// Caches that must be rebuilt before the next frame.
     pub stale: Stale,
 }
 
-/// Parts of entries that are shown or hidden at any level.
+/// Parts of entries with a setting of their own, independent of the level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShownParts {
     /// Thinking.
     pub thinking: bool,
-    /// What calls are for, before what they do.
+    /// The purpose of calls, before what they do.
     pub intents: bool,
 }
 
-/// What must be rebuilt before the next frame, and the generations that caches were built for.
+/// Caches that must be rebuilt before the next frame, and the generations that other caches were
+/// built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stale {
     /// The sequence of visible entries.
     pub sequence: bool,
     /// Marks of the spine.
     pub spine: bool,
-    /// Generation of theme, level and width, by which other panes invalidate their rows.
+    /// Generation of theme, level and width; other panes compare it to invalidate their rows.
     pub(crate) look: u32,
-    /// Generation of highlights and drawings for which rows were last laid out.
+    /// Generation of highlights and drawings at the last layout of rows.
     pub(crate) colours_seen: u64,
-    /// Generation of the branches for which rows were last laid out.
+    /// Generation of the branches at the last layout of rows.
     pub(crate) branches_seen: u32,
 }
 
 impl TextPane {
-    /// An empty pane.
+    /// Creates an empty pane.
     pub fn new(level: Level) -> Self {
         Self {
             view: Viewport::default(),
@@ -162,14 +163,14 @@ impl TextPane {
         }
     }
 
-    /// Drops all cached rows, because the level, the theme or a setting changed.
+    /// Drops all cached rows, after a change of the level, the theme or a setting.
     pub fn invalidate_rows(&mut self) {
         self.cache.clear();
         self.stale.spine = true;
         self.stale.look = self.stale.look.wrapping_add(1);
     }
 
-    /// What is shown beside and below the text.
+    /// The margins beside and below the text.
     pub(crate) fn margin(&self, transcript: &Transcript) -> Margin {
         Margin {
             numbers: self.wrapping.numbers.width(transcript),
@@ -183,7 +184,7 @@ impl TextPane {
         scene.divide(self.margin(&scene.session.transcript))
     }
 
-    /// The pane that has the keys.
+    /// The focused pane.
     pub(crate) fn focused_pane(&self, scene: &Scene<'_>) -> Pane {
         scene.focused(self.margin(&scene.session.transcript))
     }
@@ -212,7 +213,7 @@ impl TextPane {
         }
     }
 
-    /// What hides items: folds, closed sub-agents, hidden thinking, the level.
+    /// All state that hides items: folds, closed sub-agents, hidden thinking, the level.
     pub(crate) fn fold_state(&mut self) -> FoldState<'_> {
         let Self {
             folds,
@@ -229,7 +230,7 @@ impl TextPane {
         }
     }
 
-    /// The position, to go back to.
+    /// The current position, to restore later.
     pub(crate) fn position(&self) -> SavedPosition {
         SavedPosition {
             anchor: self.view.anchor,
@@ -239,7 +240,7 @@ impl TextPane {
         }
     }
 
-    /// Goes back to a saved position.
+    /// Restores a saved position.
     pub(crate) fn go_back(&mut self, to: &SavedPosition) {
         self.view.anchor = to.anchor;
         self.view.focus = to.focus;
@@ -251,7 +252,7 @@ impl TextPane {
         self.cache.clear();
     }
 
-    /// Pushes the position onto the jump list.
+    /// Pushes the current position onto the jump list.
     pub(crate) fn remember_place(&mut self, session: &Session) {
         self.places.remember(&session.transcript, self.view.focus);
     }
@@ -259,7 +260,7 @@ impl TextPane {
     /// Drops cached rows of changed entries, and of the calls whose sub-agents have new entries.
     pub(crate) fn forget_touched(&mut self, transcript: &Transcript, touched: &Touched) {
         self.forget_details(transcript, touched);
-        // Bodies that were requested at the old offsets may not come.
+        // Bodies requested at the old offsets may never arrive.
         touched.moved.iter().for_each(|id| self.asked.forget(*id));
         if touched.reordered {
             self.cache.clear();
@@ -336,7 +337,7 @@ impl TextPane {
             return;
         }
         let will_be_shown = |id: EntryId| {
-            // An entry that came and was removed at once is not new.
+            // An entry that was added and removed within one batch is not new.
             let entry = transcript
                 .get(id)
                 .filter(|entry| transcript.find(&entry.key) == Some(id));
@@ -348,7 +349,7 @@ impl TextPane {
             self.sequence.place_of(**id).is_some() || (self.stale.sequence && will_be_shown(**id))
         };
         self.unseen += touched.added.iter().filter(is_shown).count();
-        // More text of an entry that was counted already is not counted again.
+        // More text of an entry that is already counted is not counted again.
         if has_grown && self.unseen == 0 {
             self.unseen = 1;
             self.places.tail.grown = self.places.tail.last.map(|(id, _)| id);
@@ -364,7 +365,7 @@ impl TextPane {
             .is_some_and(|((known, before), (id, now))| known == id && before < now)
     }
 
-    /// Records the size of the last entry, if that is another one than before.
+    /// Stores the size of the last entry, if it is another entry than before.
     pub(crate) fn update_tail(&mut self, transcript: &Transcript) {
         let known = self.places.tail.last.map(|(id, _)| id);
         if known != self.sequence.order().last().copied() {
@@ -373,7 +374,7 @@ impl TextPane {
     }
 
     fn tail_size(&self, transcript: &Transcript) -> Option<(EntryId, u32)> {
-        // A stale sequence may be that of another transcript.
+        // A stale sequence may belong to another transcript.
         let known = self.places.tail.last.map(|(id, _)| id);
         let id = if self.stale.sequence {
             known

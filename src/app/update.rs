@@ -1,4 +1,4 @@
-//! Events change the state and give effects. No I/O, no clock.
+//! Applies events to the state, and returns effects. No I/O, no clock.
 
 use super::copying::clipboard;
 use super::dispatch::{self, answer, mouse, typing};
@@ -30,29 +30,29 @@ use crate::model::record::Origin;
 use crate::model::timestamp::Timestamp;
 use crate::session::search::progress::Hit;
 
-/// An event of the terminal, of a worker or of the session.
+/// An event from the terminal, a worker or the session.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// A key was pressed.
     Key(Press),
-    /// The mouse did something.
+    /// A mouse gesture.
     Mouse(Pointer),
     /// Text was pasted.
     Paste(String),
-    /// The screen has this many columns and lines.
+    /// The screen was resized to this many columns and lines.
     Resize(u16, u16),
-    /// A message of the thread that reads the session.
+    /// A message from the thread that reads the session.
     Feed(Box<Feed>),
-    /// The clock.
+    /// A tick of the clock.
     Tick {
-        /// The time.
+        /// The current time.
         now: Timestamp,
     },
     /// The file was changed at this time.
     Written(Timestamp),
     /// Bodies that were read.
     Paged {
-        /// The entries that wait for the bodies.
+        /// The entries that need the bodies.
         entries: Vec<EntryId>,
         /// Contents by record.
         contents: Vec<(Origin, Vec<Held>)>,
@@ -68,7 +68,7 @@ pub enum Event {
     Searched {
         /// Generation of the search.
         generation: u32,
-        /// Which portion was searched.
+        /// Number of the searched portion.
         number: u32,
         /// Its hits.
         hits: Vec<Hit>,
@@ -77,48 +77,48 @@ pub enum Event {
     Filtered {
         /// Generation of the filter.
         generation: u32,
-        /// How much has been read.
+        /// Progress in percent.
         percent: u8,
-        /// At the end, the blocks that match, with the state of their entries.
+        /// At the end, the matching blocks, with the state of their entries.
         matched: Option<Vec<(Focus, u32)>>,
     },
     /// Records for the raw pop-up, as trees.
     Records {
-        /// What they are.
+        /// Title of the pop-up.
         title: String,
-        /// A title and the value of each.
+        /// Title and value of each record.
         trees: Vec<(String, Tree)>,
     },
     /// Records for the inspector.
     Inspected(InspectedRecords),
-    /// A result of the search for sessions.
+    /// A result of the scan for sessions.
     Seen(Sighting),
     /// What was read of a session that is not open.
     Glanced(Box<Glance>),
-    /// A session whose text matches, with the generation of the search.
+    /// A session with a hit in its text, and the generation of the search.
     TextHit(u32, Box<TextHit>),
-    /// The search through texts ended.
+    /// The search through texts has ended.
     TextsSearched {
         /// Generation of the search.
         generation: u32,
-        /// Whether all sessions were searched; else the limit of hits was reached.
+        /// Whether all sessions were searched; otherwise the limit of hits was reached.
         is_all: bool,
-        /// How many sessions could not be read.
+        /// Number of sessions that could not be read.
         failures: usize,
     },
     /// News of a followed session, for the wall.
     News(Box<News>),
-    /// Sums for the ledger, as far as they are counted.
+    /// Sums for the ledger, as far as the counting has come.
     Counted(Box<Counted>),
     /// Syntax highlights or drawings are ready.
     Coloured,
     /// The terminal reported whether its background is light.
     Background(bool),
-    /// A message for the reader.
+    /// A message for the status line.
     Say(String),
 }
 
-/// Lays out the current screen before a frame, and returns what must be read for it.
+/// Lays out the current screen before a frame. Returns effects that read missing data.
 pub fn arrange(app: &mut App) -> Vec<Effect> {
     if !app.mode.is_of_all() {
         return arrange::arrange(&mut app.reader);
@@ -137,7 +137,7 @@ pub fn arrange(app: &mut App) -> Vec<Effect> {
 pub fn update(app: &mut App, event: Event) -> Vec<Effect> {
     let mut effects = happen(app, event);
     effects.extend(answer(app));
-    // A pop-up may have replaced the line in which a search was typed.
+    // A pop-up may have replaced the line of a typed search.
     if !matches!(app.mode, Mode::Search { .. }) {
         app.reader.text.find.typing = None;
     }
@@ -212,14 +212,14 @@ fn happen(app: &mut App, event: Event) -> Vec<Effect> {
                 if is_light { "light" } else { "dark" }.to_owned(),
             )];
         }
-        // The next arrangement compares the generation of the highlights.
+        // The next layout compares the generation of the highlights.
         Event::Coloured | Event::Background(_) | Event::Mouse(_) => {}
         Event::Say(text) => app.reader.screen.say(text),
     }
     Vec::new()
 }
 
-/// The view, or the list, that is pressed in the bar of views.
+/// The action of the cell of the bar that is pressed: a view or a list.
 fn on_bar(app: &App, pointer: Pointer) -> Option<Action> {
     let bar = app.reader.frame().bar;
     let is_on = bar.contains((pointer.column, pointer.line).into());

@@ -1,4 +1,4 @@
-//! Sets, removes, lists and checks alarms.
+//! Actions on alarms: set, remove, list and check.
 
 use super::{ActiveAlarm, AlarmNotice, AlarmSpec, Alarms};
 use crate::analysis::alarm::Rung;
@@ -33,7 +33,7 @@ pub(crate) fn watch(
     screen.say(words);
 }
 
-/// Removes an alarm by its number from 1 or its expression; without a name all.
+/// Removes an alarm by its number, from 1, or its expression; all alarms if the name is empty.
 pub(crate) fn unwatch(alarms: &mut Alarms, screen: &mut Screen, name: &str) {
     let list = &mut alarms.list;
     let before = list.len();
@@ -55,7 +55,7 @@ pub(crate) fn unwatch(alarms: &mut Alarms, screen: &mut Screen, name: &str) {
     });
 }
 
-/// Lists the alarms, with how often and when they rang.
+/// Lists the alarms, with the number of their rings and the last time.
 pub(crate) fn list(alarms: &Alarms, scene: &mut Scene<'_>) {
     if alarms.list.is_empty() {
         return scene
@@ -86,7 +86,7 @@ pub(crate) fn list(alarms: &Alarms, scene: &mut Scene<'_>) {
     )));
 }
 
-/// Called when the session is read to its end: from here on alarms may ring.
+/// Called when the session has been read to its end: from then on alarms may ring.
 pub(crate) fn begin(alarms: &mut Alarms, session: &mut Session, screen: &Screen) {
     if !alarms.list.is_empty() {
         session.with_status(screen.now, None, |status| {
@@ -102,7 +102,7 @@ pub(crate) fn begin(alarms: &mut Alarms, session: &mut Session, screen: &Screen)
     alarms.has_begun = true;
 }
 
-/// Checks all alarms against the session as it is now.
+/// Checks all alarms against the current session.
 pub(crate) fn check(
     alarms: &mut Alarms,
     session: &mut Session,

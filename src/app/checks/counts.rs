@@ -1,7 +1,7 @@
 //! Counts of entries for the checks: calls, errors, compactions.
 //!
-//! Invariant: adding an entry again subtracts its earlier counts, so the sums are those of the present session, and an
-//! update costs O(log n).
+//! Invariant: adding an entry again subtracts its earlier counts, so the sums always match the
+//! current session, and an update costs O(log n).
 
 use std::collections::BTreeSet;
 
@@ -25,12 +25,12 @@ pub(crate) struct CheckCounts {
     pub(crate) calls: u64,
     /// Calls with results.
     pub(crate) paired: u64,
-    /// Failed calls, errors of the agent.
+    /// Failed calls, and errors of the agent.
     pub(crate) errors: u64,
     pub(crate) failed: BTreeSet<EntryId>,
     /// Entries with calls that have no result.
     pub(crate) open: BTreeSet<EntryId>,
-    /// Entries of records that could not be read.
+    /// Entries whose records could not be read.
     pub(crate) broken: BTreeSet<EntryId>,
     /// Compactions of the main lane.
     pub(crate) compactions: BTreeSet<EntryId>,
@@ -97,7 +97,7 @@ impl CheckCounts {
     }
 }
 
-/// The index of the first block that satisfies a condition, else 0.
+/// The index of the first block that satisfies a condition; 0 if none does.
 pub(crate) fn block_of(entry: &Entry, holds: impl Fn(&Block) -> bool) -> usize {
     entry.blocks.iter().position(holds).unwrap_or(0)
 }

@@ -1,6 +1,6 @@
-//! What can be copied: items, their records, paths and links, selected rows, whole turns.
+//! The contents of a copy: items, their records, paths and links, selected rows, whole turns.
 //!
-//! Bodies on disk are read first; the copy is pending until they have come.
+//! Bodies on disk are read first; the copy is pending until they have arrived.
 
 pub mod actions;
 
@@ -13,17 +13,17 @@ use crate::model::text::harmless;
 use crate::model::text::secrets::Mask;
 use crate::session::Session;
 
-/// How text is prepared before it is copied.
+/// Preparation of text before it is copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CopyOptions {
-    /// Control and invisible characters are left out.
+    /// Whether control and invisible characters are removed.
     pub(crate) is_clean: bool,
-    /// Keys and tokens are masked.
+    /// Whether keys and tokens are masked.
     pub(crate) is_redacted: bool,
 }
 
 impl CopyOptions {
-    /// The text to copy, and words for the message about it.
+    /// The text to copy, and a note for the message about the copy.
     pub fn prepare(self, text: &str) -> (String, String) {
         let mut mask = Mask::default();
         let masked = self.is_redacted.then(|| mask.apply(text)).flatten();
@@ -58,7 +58,7 @@ impl CopyOptions {
 pub struct PendingCopy {
     /// The items to copy.
     pub pieces: Vec<CopyItem>,
-    /// What to copy of them.
+    /// The part of the items to copy.
     pub form: CopyFormat,
     tries: u8,
 }
@@ -72,10 +72,10 @@ pub struct CopyItem {
     pub rows: Option<(usize, usize)>,
 }
 
-/// What to copy of items.
+/// The part of items to copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyFormat {
-    /// This of each.
+    /// This part of each item.
     Each(CopyTarget),
     /// The selected rows.
     Selected,
@@ -108,7 +108,7 @@ pub(crate) fn origins_of(session: &Session, items: &[Focus]) -> Vec<Origin> {
     origins
 }
 
-/// Joins the parts that have text; without any, the reason why there is none.
+/// Joins the parts that have text; if none has, returns the reason.
 fn joined(parts: Vec<ItemText>, between: &str) -> ItemText {
     let mut texts = Vec::new();
     let mut nothing = "there is no text in this";

@@ -1,4 +1,4 @@
-//! The plain text that the copy keys copy of an item, without colours.
+//! The plain text of an item for the copy keys, without colours.
 
 use crate::app::input::action::CopyTarget;
 use crate::model::body::{Body, Tree};
@@ -10,18 +10,18 @@ use crate::render::row::Row;
 use crate::render::source::{Source, SourceText};
 use crate::render::tool::{change_text, command_of};
 
-/// The text to copy, if there is one.
+/// The text of an item for a copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ItemText {
     /// The text.
     Text(String),
-    /// The item has no such text, for this reason.
+    /// The item has no text of this kind; the reason, for the message.
     Nothing(&'static str),
     /// The body is on disk, and is being read.
     Away,
 }
 
-/// The text of a block for a copy key. Paths, links and records are not made here.
+/// The text of a block for a copy key. Paths, links and records are made elsewhere.
 pub fn of(entry: &Entry, block: usize, what: CopyTarget) -> ItemText {
     let Some(block) = entry.blocks.get(block) else {
         return ItemText::Nothing("nothing is focused");
@@ -76,7 +76,8 @@ pub(crate) fn value(entry: &Entry, block: usize, number: usize) -> ItemText {
     }
 }
 
-/// The whole text of a block, folded parts included; of a call its command or headline, and its change or result.
+/// The whole text of a block, including folded parts; for a call its command or headline, and its
+/// change or result.
 pub(crate) fn of_block(entry: &Entry, block: usize) -> ItemText {
     let Some(BlockKind::Call(call)) = entry.blocks.get(block).map(|block| &block.kind) else {
         return of(entry, block, CopyTarget::Text);
@@ -113,8 +114,8 @@ fn joined(head: &str, below: &str) -> String {
         .join("\n")
 }
 
-/// The source lines of rows of a block, each once. Lines in between without a row, such as an empty line or the fence of
-/// a code block, are included.
+/// The source lines of rows of a block, each once. Lines in between without a row, such as an empty
+/// line or the fence of a code block, are included.
 pub(crate) fn of_rows(entry: &Entry, block: usize, rows: &[Row]) -> ItemText {
     let Some(kind) = entry.blocks.get(block).map(|block| &block.kind) else {
         return ItemText::Nothing("nothing is selected");
@@ -166,7 +167,7 @@ struct LineRanges {
 }
 
 impl LineRanges {
-    /// Adds the lines of a row; `joins` if they follow the lines before without hidden rows between.
+    /// Adds the lines of a row; `joins` if no hidden rows are between them and the previous lines.
     fn add(&mut self, source: &Source, joins: bool) {
         let (from, to) = (source.lines.start, source.lines.end);
         match self.ranges.last_mut() {
@@ -198,7 +199,7 @@ impl LineRanges {
     }
 }
 
-/// All of a body, without colours.
+/// The whole text of a body, without colours.
 pub fn whole(body: &Body) -> ItemText {
     if body.is_away() {
         return ItemText::Away;

@@ -10,7 +10,7 @@ use crate::model::tool::{ToolCall, ToolKind, ToolState};
 use crate::model::transcript::Transcript;
 use crate::render::tool::{change_text, command_of};
 
-/// A body is on disk, so the text cannot be made yet.
+/// Error: a body is on disk, so the text cannot be written yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotLoaded;
 
@@ -113,7 +113,7 @@ fn part(
     })
 }
 
-/// A body's text, if there is any.
+/// The text of a body; `None` if it is empty.
 fn said(body: &Body) -> Result<Option<String>, NotLoaded> {
     match excerpt::whole(body) {
         ItemText::Text(text) => {
@@ -129,7 +129,7 @@ fn quoted(text: &str) -> String {
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// A call: name and headline, the input if it says more, and the result.
+/// A call: name and headline, the input if it has more than the headline, and the result.
 fn call_words(transcript: &Transcript, call: &ToolCall) -> Result<String, NotLoaded> {
     if call.input.is_away() {
         return Err(NotLoaded);
@@ -141,7 +141,7 @@ fn call_words(transcript: &Transcript, call: &ToolCall) -> Result<String, NotLoa
         .trim()
         .to_owned();
     let mut head = format!("**{}**", without_sgr(&call.name));
-    // A command that is more than that stands below, and is not said twice.
+    // A command that is longer than the headline is written below, so the headline omits it.
     let command = command_of(call).map(|command| without_sgr(command).into_owned());
     let below = command.as_deref().filter(|text| text.trim() != headline);
     let is_said = below.is_some_and(|text| text.trim().lines().next() == Some(&*headline));
@@ -207,7 +207,7 @@ fn call_words(transcript: &Transcript, call: &ToolCall) -> Result<String, NotLoa
     Ok(parts.join("\n\n"))
 }
 
-/// A code block with a fence longer than any in the text.
+/// A code block with a fence longer than any fence in the text.
 fn fenced(language: &str, text: &str) -> String {
     let longest = text
         .lines()

@@ -1,4 +1,4 @@
-//! Pipes the records of items to a typed shell command.
+//! Pipes the records of items to a shell command.
 
 use tui_input::Input;
 

@@ -1,4 +1,4 @@
-//! Hit test: the part of the screen, and of a row, under the mouse.
+//! Hit test: the part of the screen, and the part of a row, at a position of the mouse.
 
 use ratatui::layout::{Position, Rect};
 
@@ -22,9 +22,9 @@ pub enum ScreenPart {
     Spine(u16),
     /// The inspector.
     Inspector,
-    /// A line of the page of a view.
+    /// A line of a view's page.
     View(usize),
-    /// The line that counts new entries below.
+    /// The pill, which counts new entries below.
     Pill,
     /// Anything else.
     Other,
@@ -35,7 +35,7 @@ pub(crate) fn part_at(frame: &Frame, column: u16, line: u16) -> ScreenPart {
     let at = Position { x: column, y: line };
     let is_in = |area: Rect| area.contains(at);
     let below = |area: Rect| usize::from(line.saturating_sub(area.y));
-    // It may cover the others.
+    // The inspector may cover the other parts.
     if is_in(frame.inspector) {
         ScreenPart::Inspector
     } else if is_in(frame.outline_divider) {
@@ -69,7 +69,8 @@ pub(super) enum RowPart {
     Text,
 }
 
-/// `within` counts from the left edge of the text, `width` is that of the text.
+/// The part of a row at a column. `within` counts from the left edge of the text, `width` is the
+/// width of the text.
 pub(super) fn touched(row: &Row, within: Option<u16>, width: u16, glyphs: &Glyphs) -> RowPart {
     let Some(within) = within else {
         return RowPart::Text;

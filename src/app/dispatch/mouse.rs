@@ -1,4 +1,4 @@
-//! What gestures of the mouse do in each part of the screen.
+//! Mouse gestures in each part of the screen.
 
 use super::hit_test::{RowPart, ScreenPart, part_at, touched};
 use crate::app::effect::Effect;
@@ -14,10 +14,10 @@ use crate::app::text::viewport::{Motion, RowRef, Selection, focus_of, mark_of};
 use crate::app::text::{TextPane, folding};
 use crate::app::{outline, views};
 
-/// Lines that the wheel scrolls by.
+/// Lines per step of the wheel.
 const WHEEL: isize = 3;
 
-/// By how many lines a gesture scrolls.
+/// Lines to scroll for a gesture; `None` if it is not the wheel.
 pub(crate) fn wheel_of(gesture: Gesture) -> Option<isize> {
     match gesture {
         Gesture::WheelUp => Some(-WHEEL),
@@ -67,7 +67,7 @@ pub(crate) fn touch(mouse: &mut Mouse, reader: &mut Reader, pointer: Pointer) {
     }
 }
 
-/// Applies a button press, and returns what a drag moves from now on.
+/// Applies a button press. Returns the target of the drag that starts with it.
 fn press(
     reader: &mut Reader,
     frame: &Frame,
@@ -98,7 +98,7 @@ fn press(
     })
 }
 
-/// A press on a row of the transcript focuses its item; on the sign of a fold it opens or closes that.
+/// A press on a row of the transcript focuses its item; on the sign of a fold it toggles the fold.
 fn press_row(
     text: &mut TextPane,
     scene: &mut Scene<'_>,

@@ -1,4 +1,5 @@
-//! Key presses to actions: by the keymap where a session or a list is shown, by fixed keys elsewhere.
+//! Routing of key presses to actions: by the keymap on a session or a list, by fixed keys
+//! elsewhere.
 
 use tui_input::InputRequest;
 
@@ -10,7 +11,8 @@ use crate::app::mode::Mode;
 use crate::app::panes::Pane;
 use crate::app::state::App;
 
-/// What a key does in the mode; nothing while a chord is unfinished, which stays in `app.keys`.
+/// The action of a key in the current mode; `None` while a chord is unfinished, which is stored in
+/// `app.keys`.
 pub(crate) fn route(app: &mut App, press: Press) -> Option<Action> {
     let height = app.reader.screen.size.1;
     match &app.mode {
@@ -85,8 +87,8 @@ fn normal(app: &mut App, press: Press) -> Option<Action> {
     }
 }
 
-/// While the inspector has the keys, those of collapse and expand lead to the tab beside; `enter` goes to the item that
-/// a row names.
+/// While the inspector has the focus, the keys of collapse and expand switch to the previous and
+/// next tab; `enter` goes to the item that a row names.
 fn tab_of(keys: &KeyState, here: Option<Tab>, press: Press) -> Option<Tab> {
     let here = here.filter(|_| keys.pressed.is_empty())?;
     match keys.keymap.find(&[press]) {
@@ -122,7 +124,7 @@ fn typing(press: Press) -> Option<Action> {
     }
 }
 
-/// A typed line with a history.
+/// Keys of a typed line with a history.
 fn recalling(press: Press) -> Option<Action> {
     match (press.code, press.ctrl) {
         (Code::Up, _) | (Code::Char('p'), true) => Some(Action::Recall(true)),
@@ -131,7 +133,7 @@ fn recalling(press: Press) -> Option<Action> {
     }
 }
 
-/// A typed line with a list of choices.
+/// Keys of a typed line with a list of choices.
 fn choosing(press: Press) -> Option<Action> {
     match (press.code, press.ctrl) {
         (Code::Up, _) | (Code::Char('p' | 'k'), true) => Some(Action::Scroll(-1)),
@@ -143,7 +145,7 @@ fn choosing(press: Press) -> Option<Action> {
     }
 }
 
-/// The picker: typing narrows the list, the rest moves in it.
+/// Keys of the picker: characters narrow the list, other keys move in it.
 fn picking(lines: usize, may_mark: bool, press: Press) -> Option<Action> {
     let page = isize::try_from(lines.saturating_sub(1))
         .unwrap_or(10)
@@ -153,12 +155,12 @@ fn picking(lines: usize, may_mark: bool, press: Press) -> Option<Action> {
         (Code::PageDown, _) => Some(Action::Scroll(page)),
         (Code::Home, _) => Some(Action::Scroll(isize::MIN / 2)),
         (Code::End, _) => Some(Action::Scroll(isize::MAX / 2)),
-        // What is typed does not begin with a blank.
+        // The typed text does not begin with a blank.
         (Code::Char(' '), false) if may_mark => Some(Action::Pick),
         (Code::Char(' '), true) => Some(Action::Pick),
         (Code::F(1), _) => Some(Action::Help),
         (Code::F(3), _) => Some(Action::Wall),
-        // In a session F4 shows its money, here that of all sessions.
+        // Over a session F4 opens its cost, here the cost of all sessions.
         (Code::F(4), _) => Some(Action::Usage),
         (Code::Char('c'), true) => Some(Action::QuitNow),
         (Code::Char('z'), true) => Some(Action::Suspend),
@@ -167,7 +169,8 @@ fn picking(lines: usize, may_mark: bool, press: Press) -> Option<Action> {
     }
 }
 
-/// Keys of the picker that lead elsewhere as long as nothing is typed; `/` makes letters of them, too.
+/// Keys of the picker that open other screens while nothing is typed; after `/` they are letters,
+/// too.
 fn before_letters(keys: &KeyState, press: Press) -> Option<Action> {
     press.typed()?;
     let KeyMatch::Action(action) = keys.keymap.find(&[press]) else {
@@ -185,7 +188,7 @@ fn before_letters(keys: &KeyState, press: Press) -> Option<Action> {
     leads.then_some(action)
 }
 
-/// The dialog of resume commands.
+/// Keys of the dialog of resume commands.
 fn resuming(press: Press) -> Option<Action> {
     match (press.code, press.ctrl) {
         (Code::Enter, _) => Some(Action::Accept),
@@ -200,7 +203,7 @@ fn resuming(press: Press) -> Option<Action> {
     }
 }
 
-/// The raw pop-up: `y` waits for a second key that says what to copy.
+/// Keys of the raw pop-up: `y` waits for a second key that chooses what to copy.
 fn raw(keys: &mut KeyState, is_list: bool, height: u16, press: Press) -> Option<Action> {
     let is_copying = !std::mem::take(&mut keys.pressed).is_empty();
     match (is_copying, press.typed()) {

@@ -1,4 +1,5 @@
-//! The line that is being typed: a search, a filter, a command, words that narrow the help or the picker.
+//! The line that is being typed: a search, a filter, a command, or filter text of the help or the
+//! picker.
 
 use tui_input::{Input, InputRequest};
 
@@ -16,10 +17,10 @@ use crate::app::text::find::{filter, search};
 use crate::app::wall;
 use crate::model::text::Text;
 
-/// Characters of a paste that are taken; a longer one was meant for something else.
+/// Limit of a paste, in characters; a longer one was meant for another program.
 const LONGEST_PASTE: usize = 1_000;
 
-/// Changes the line that is being typed.
+/// Edits the typed line.
 pub(crate) fn type_on(app: &mut App, request: InputRequest) {
     match &mut app.mode {
         Mode::Search { input } => {
@@ -52,8 +53,8 @@ pub(crate) fn type_on(app: &mut App, request: InputRequest) {
     }
 }
 
-/// Inserts pasted text into the typed line. Only the last character runs what typing runs, so that a long paste
-/// searches once.
+/// Inserts pasted text into the typed line. Only the last character triggers the search or filter,
+/// so that a long paste searches once.
 pub(crate) fn paste(app: &mut App, text: &str) {
     let text = Text::clean(text);
     let mut typed = text.chars().filter(|c| *c != '\n' && *c != '\t');
@@ -118,7 +119,7 @@ pub(crate) fn recall(app: &mut App, is_older: bool) -> Vec<Effect> {
     app.reader.with_text(search::run_typed)
 }
 
-/// Finishes the typed line, or opens the selected row; commands are run by the dispatcher.
+/// Accepts the typed line, or opens the selected row; the dispatcher runs commands.
 pub(crate) fn accept(app: &mut App) -> Vec<Effect> {
     match &mut app.mode {
         Mode::Search { input } => {
@@ -168,7 +169,7 @@ pub(crate) fn accept(app: &mut App) -> Vec<Effect> {
                 .into_iter()
                 .collect()
         }
-        // A command is run by the dispatcher.
+        // The dispatcher runs commands.
         Mode::Palette(_) | Mode::Raw { .. } | Mode::Normal | Mode::Wall | Mode::Ledger => {
             Vec::new()
         }
@@ -207,7 +208,7 @@ pub(crate) fn complete(app: &mut App) {
     }
 }
 
-/// Completes the last word of an expression, or says what it may become.
+/// Completes the last word of an expression, or shows a message with the possible completions.
 fn complete_words(input: &mut Input, about: About, screen: &mut Screen) {
     let (completed, fitting) = parse::complete(input.value(), about);
     if completed == input.value() && fitting.len() != 1 {
@@ -216,7 +217,7 @@ fn complete_words(input: &mut Input, about: About, screen: &mut Screen) {
     *input = Input::new(completed);
 }
 
-/// Leaves the pop-up, the typed line or the search, one level at a time.
+/// Closes the pop-up, the typed line or the search, one level at a time.
 pub(crate) fn cancel(app: &mut App) -> Vec<Effect> {
     let cancel = |app: &mut App| app.reader.with_text(|text, _| filter::cancel(text));
     match std::mem::take(&mut app.mode) {

@@ -1,36 +1,37 @@
-//! The closed set of actions: what a key, a mouse button or a typed name does.
+//! The closed set of actions: what keys, mouse buttons and typed names do.
 
 use tui_input::InputRequest;
 
-/// One thing a reader can do. Those that can be bound have their names in
-/// [`BINDINGS`](super::bindings::BINDINGS); the last ones belong to keys whose meaning is fixed by the mode.
+/// An action of the viewer. Actions that can be bound have their names in
+/// [`BINDINGS`](super::bindings::BINDINGS); the last ones belong to keys whose meaning is fixed by
+/// the mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     /// Focus the next item; within an item taller than the screen, scroll a line.
     Next,
-    /// Focus the previous item, likewise.
+    /// Focus the previous item; likewise.
     Previous,
     /// Scroll down a line without moving the focus.
     LineDown,
     /// Scroll up a line without moving the focus.
     LineUp,
-    /// A screen down.
+    /// Scroll down a screen.
     PageDown,
-    /// A screen up.
+    /// Scroll up a screen.
     PageUp,
-    /// Half a screen down.
+    /// Scroll down half a screen.
     HalfDown,
-    /// Half a screen up.
+    /// Scroll up half a screen.
     HalfUp,
-    /// To the beginning.
+    /// Go to the beginning.
     Top,
-    /// To the end, and follow it.
+    /// Go to the end, and follow.
     Bottom,
-    /// Follow on or off.
+    /// Turn following on or off.
     ToggleFollow,
-    /// To another item of a kind.
+    /// Go to the next or previous item of a kind.
     Seek(LandmarkKind, Way),
-    /// From a call to its result or back.
+    /// Go from a call to its result or back.
     Pair,
     /// Collapse the item, or go to its parent.
     Collapse,
@@ -46,67 +47,67 @@ pub enum Action {
     OpenAll,
     /// Close all folds.
     CloseAll,
-    /// One detail level more.
+    /// Raise the level of detail by one.
     LevelUp,
-    /// One detail level less.
+    /// Lower the level of detail by one.
     LevelDown,
-    /// This detail level.
+    /// Set the level of detail.
     Level(u8),
-    /// Thinking on or off.
+    /// Show or hide thinking.
     ToggleThinking,
-    /// Dim what the model did not see at the cursor, or stop dimming.
+    /// Dim entries that the model did not see at the cursor, or stop dimming.
     ToggleAsOf,
-    /// Show what calls are for before what they do, or only what they do.
+    /// Show or hide the purpose of calls.
     ToggleIntents,
-    /// Tool bodies between preview and full.
+    /// Toggle bodies of tools between preview and full.
     ToggleTools,
     /// Type a search.
     Search,
-    /// To the next hit.
+    /// Go to the next hit.
     NextHit,
-    /// To the previous hit.
+    /// Go to the previous hit.
     PreviousHit,
-    /// To another mention of the path, id or word of the item.
+    /// Go to another mention of the path, id or word of the item.
     Mention(Way),
-    /// To another entry with the same id.
+    /// Go to another entry with the same id.
     SameId(Way),
     /// Type a filter.
     Filter,
-    /// A filter by what is focused.
+    /// Set a filter made from the focused item.
     Quick(QuickFilter),
     /// Mark the item with a letter.
     SetMark,
-    /// To the item marked with a letter.
+    /// Go to the item marked with a letter.
     ToMark,
-    /// Copy something of the item.
+    /// Copy a part of the item.
     Copy(CopyTarget),
     /// Start or end the selection of rows.
     Select,
-    /// Type a shell command that gets the item's record.
+    /// Type a shell command that receives the item's record.
     Pipe,
-    /// Mouse reporting on or off.
+    /// Turn mouse reporting on or off.
     ToggleMouse,
-    /// The raw JSON of the item's entry.
+    /// Show the raw JSON of the item's entry.
     Raw,
     /// Open the file in the editor at the item's line.
     Edit,
     /// Resume the session in its own agent.
     Resume,
-    /// Back to where the last jump came from.
+    /// Go back to the position before the last jump.
     Back,
-    /// Forward again.
+    /// Go forward in the jump list.
     Forward,
-    /// Show, hide or resize a pane, or give the keys to another one.
+    /// Show, hide or resize a pane, or focus another one.
     Panes(PaneChange),
     /// Wrap long lines, or cut them.
     ToggleWrap,
     /// Scroll long lines sideways.
     Sideways(Way),
-    /// Numbers beside the text: lines, bytes, none.
+    /// Switch the numbers beside the text: lines, bytes, none.
     ToggleGutter,
     /// Open a view.
     View(View),
-    /// In a view: sort by the next or previous column; or pan.
+    /// In a view: sort by the next or previous column, or pan.
     Shift(Way),
     /// In a view: reverse the order.
     Reverse,
@@ -128,25 +129,25 @@ pub enum Action {
     Redraw,
     /// Stop the process until `fg`.
     Suspend,
-    /// Leave a pop-up, clear a search.
+    /// Close a pop-up, or clear a search.
     Cancel,
-    /// Back one level, at the end quit.
+    /// Go back one level; at the last one, quit.
     Quit,
-    /// Quit at once.
+    /// Quit immediately.
     QuitNow,
     /// Edit the line that is being typed.
     Type(InputRequest),
     /// Finish the line that is being typed.
     Accept,
-    /// Mark the chosen session of the picker, to open several as one.
+    /// Mark the chosen session of the picker; marked sessions are opened as one.
     Pick,
     /// Complete the typed line, or show or hide the preview of a list.
     Complete,
     /// Replace the typed line by an older (`true`) or newer one of its history.
     Recall(bool),
-    /// Search for a regular expression, or for literal text.
+    /// Switch a search between regular expression and literal text.
     ToggleLiteral,
-    /// Scroll a pop-up by lines; it stops at its ends.
+    /// Scroll a pop-up by lines, up to its ends.
     Scroll(isize),
 }
 
@@ -175,7 +176,7 @@ pub enum LandmarkKind {
     News,
 }
 
-/// A filter that needs no typing.
+/// A filter made from the focused item, without typing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "most filters are named by what they show")]
 pub enum QuickFilter {
@@ -184,26 +185,26 @@ pub enum QuickFilter {
     Prompts,
     /// Calls of the focused tool.
     Name,
-    /// The focused sub-agent.
+    /// Entries of the focused sub-agent.
     Lane,
-    /// What has the focused id.
+    /// Entries with the focused id.
     Id,
-    /// Everything again.
+    /// Remove the filter.
     Clear,
 }
 
 /// A change of the panes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PaneChange {
-    /// The outline on or off.
+    /// Show or hide the outline.
     Outline,
-    /// The inspector on or off.
+    /// Show or hide the inspector.
     Inspector,
-    /// The keys to the next or previous pane.
+    /// Focus the next or previous pane.
     Focus(Way),
-    /// The divider of the pane with the keys to the left.
+    /// Move the divider of the focused pane to the left.
     DividerLeft,
-    /// The divider of the pane with the keys to the right.
+    /// Move the divider of the focused pane to the right.
     DividerRight,
 }
 
@@ -217,7 +218,7 @@ pub enum Way {
 }
 
 impl Way {
-    /// The neighbour of `here` in a list; it wraps at the ends.
+    /// The neighbour of `here` in a list, wrapping around at the ends.
     pub(crate) fn beside<T: Copy + PartialEq>(self, all: &[T], here: T) -> T {
         let at = all.iter().position(|one| *one == here).unwrap_or(0);
         let there = match self {
@@ -229,8 +230,8 @@ impl Way {
 }
 
 impl Action {
-    /// By how many rows this motion moves the cursor of a list with `page` rows in sight; negative is up. `None` if it
-    /// is no motion.
+    /// Number of rows by which this motion moves the cursor of a list with `page` visible rows;
+    /// negative moves up. `None` if it is no motion.
     pub(crate) fn steps(self, page: usize, times: usize) -> Option<isize> {
         let times = isize::try_from(times).unwrap_or(isize::MAX);
         let page = isize::try_from(page).unwrap_or(1).max(1);
@@ -249,7 +250,7 @@ impl Action {
     }
 }
 
-/// What can be copied.
+/// A part of an item that can be copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CopyTarget {
     /// The item's text.
@@ -272,31 +273,32 @@ pub enum CopyTarget {
     Query,
 }
 
-/// Lines of the screen from which the timeline leaves the text in sight above it.
+/// Least height of the screen, in lines, at which the timeline is shown below the text instead of
+/// covering it.
 const BELOW_FROM: u16 = 50;
 
 /// A view of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum View {
-    /// The text, below all other views.
+    /// The transcript, below all other views.
     Transcript,
-    /// Prompts, work and answers in short.
+    /// Prompts, work and answers in brief.
     Brief,
-    /// What ran from when to when.
+    /// Turns and calls over time.
     Timeline,
     /// Cost and tokens.
     Money,
-    /// Every call in a table, and tools against each other.
+    /// All calls in a table, and a comparison of tools.
     Tools,
-    /// What filled the context window.
+    /// The contents of the context window.
     Context,
     /// Branches and sub-agents.
     Tree,
-    /// Files with their uses.
+    /// Files, and the calls that used them.
     Files,
-    /// What the search found.
+    /// Hits of the search.
     Hits,
-    /// What the lint found.
+    /// Findings of the lint.
     Checks,
 }
 
@@ -315,7 +317,7 @@ impl View {
         Self::Checks,
     ];
 
-    /// Lines that it has below the text on a screen of so many lines; 0 if it covers the text.
+    /// Height below the text in lines, on a screen of this height; 0 if the view covers the text.
     pub(crate) fn lines_below(self, lines: u16) -> u16 {
         if self == Self::Timeline && lines >= BELOW_FROM {
             lines * 2 / 5
@@ -331,20 +333,20 @@ pub enum Tab {
     /// The call with its result, or the entry.
     #[default]
     Item,
-    /// Its records as they are in the file.
+    /// The records as they are in the file.
     Raw,
-    /// What it changes.
+    /// The change that the call makes.
     Diff,
     /// The context of its request.
     Context,
-    /// When it was, how long it took, whose time it was.
+    /// Time, duration, and whose time it was.
     Timing,
-    /// Why tv shows it as it does.
+    /// The rules by which tv shows it in this way.
     Why,
 }
 
 impl Tab {
-    /// All of them, in the order of their numbers.
+    /// All tabs, in the order of their numbers.
     pub const ALL: [Self; 6] = [
         Self::Item,
         Self::Raw,
@@ -354,7 +356,7 @@ impl Tab {
         Self::Why,
     ];
 
-    /// The number of its key, from 1.
+    /// Number of the tab's key, from 1.
     pub fn number(self) -> usize {
         Self::ALL
             .iter()
@@ -362,12 +364,12 @@ impl Tab {
             .map_or(1, |at| at + 1)
     }
 
-    /// The tab of a number from 1 on.
+    /// The tab with a number, from 1.
     pub fn of(number: usize) -> Option<Self> {
         Self::ALL.get(number.checked_sub(1)?).copied()
     }
 
-    /// The tab beside this one; at the ends there is none.
+    /// The next or previous tab; `None` at the ends.
     pub fn beside(self, way: Way) -> Option<Self> {
         match way {
             Way::Next => Self::of(self.number() + 1),

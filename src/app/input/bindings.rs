@@ -1,4 +1,5 @@
-//! The table of actions with their names, keys and docs. Keymap, help, palette and manual are made from it.
+//! The table of actions with their names, keys and docs. Keymap, help, palette and manual are
+//! generated from it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,34 +13,34 @@ pub struct Binding {
     pub name: &'static str,
     /// Key sequences; within one, keys are separated by spaces.
     pub keys: &'static [&'static str],
-    /// What they do.
+    /// The action of the keys.
     pub action: Action,
-    /// What it does, for the help.
+    /// Description of the action, for the help.
     pub doc: &'static str,
     /// Heading in the help.
     pub group: BindingGroup,
-    /// The same in a few words, for the pages of keys; empty if the words of the binding before are of both.
+    /// Short description, for the pages of keys; empty if that of the previous binding covers both.
     pub cell: &'static str,
-    /// Other words by which it is looked for.
+    /// Synonyms for the search in help and palette.
     pub also: &'static str,
 }
 
 /// Headings of the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BindingGroup {
-    /// Getting around.
+    /// Movement.
     Move,
-    /// From landmark to landmark.
+    /// Jumps to landmarks.
     Jump,
-    /// How much is shown.
+    /// Level of detail.
     Detail,
     /// Panes beside the text.
     Panes,
-    /// The session in another order.
+    /// Views of the session.
     Views,
-    /// Finding text.
+    /// Search and filter.
     Find,
-    /// Taking things out.
+    /// Copies and exports.
     Take,
     /// The program.
     Program,
@@ -89,7 +90,8 @@ impl Binding {
     }
 }
 
-/// All bindings, those that answer a question first: the order of the help and of the palette.
+/// All bindings, in the order of the help and of the palette: those that answer a question come
+/// first.
 #[rustfmt::skip] // A line each.
 pub const BINDINGS: &[Binding] = &[
     bind("text", Views, &["1"], Action::View(View::Transcript), "the text, from any view").cell("text").also("transcript conversation back"),

@@ -19,7 +19,7 @@ pub(crate) enum TypedCommand {
     /// Go to a position in the session.
     Goto(GotoTarget),
     Set(Assignment),
-    /// Show only what fits.
+    /// Show only matching entries.
     Filter(Expr),
     /// Pipe the item's record to a shell command.
     Pipe(String),
@@ -29,7 +29,7 @@ pub(crate) enum TypedCommand {
     Watch(AlarmSpec),
     /// List the alarms.
     Watched,
-    /// Remove an alarm by its number or expression; without a name all.
+    /// Remove an alarm by its number or expression; all alarms if empty.
     Unwatch(String),
     /// Delete the saved state of the session.
     Forget,
@@ -44,11 +44,11 @@ pub(crate) enum TypedCommand {
 pub enum GotoTarget {
     /// The entry with this number, from 1.
     Entry(usize),
-    /// The entry of this line of the file, from 1, or the next one.
+    /// The entry from this line of the file, from 1, or the next one.
     Line(u32),
     /// The branch with this number, from 1.
     Branch(usize),
-    /// This far down, in percent.
+    /// This share of the rows, in percent.
     Percent(u8),
     /// The first entry at or after this time, on the day of the focused entry.
     Clock(Clock),
@@ -56,11 +56,11 @@ pub enum GotoTarget {
     Timestamp(Timestamp),
 }
 
-/// How a command with an argument is written, for palette and manual.
+/// Syntax of a command with an argument, for palette and manual.
 pub struct CommandUsage {
     /// The name.
     pub name: &'static str,
-    /// What follows the name.
+    /// Placeholder of the argument.
     pub argument: &'static str,
     pub(crate) doc: &'static str,
 }

@@ -1,19 +1,19 @@
 //! Histories of typed lines, recalled with up and down.
 
-/// Lines that a history keeps.
+/// Limit of a history, in lines.
 const MAX_LINES: usize = 100;
 
 /// Lines of one kind, the newest last.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LineHistory {
     lines: Vec<String>,
-    /// Those typed since the program started, which are saved at the end.
+    /// Lines typed since the program started; they are saved at the end.
     fresh: Vec<String>,
     at: Option<usize>,
     draft: String,
 }
 
-/// The purpose of a typed line; each has a history.
+/// Purpose of a typed line; each has its own history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HistoryKind {
     /// To search.
@@ -31,9 +31,9 @@ pub enum HistoryKind {
 pub struct Histories {
     pub(crate) searches: LineHistory,
     pub(crate) filters: LineHistory,
-    /// Commands that records were piped to.
+    /// Shell commands that records were piped to.
     pub(crate) commands: LineHistory,
-    /// Names of commands of the viewer.
+    /// Names of commands of the viewer that were run.
     pub(crate) ran: LineHistory,
 }
 
@@ -50,7 +50,7 @@ impl Histories {
 }
 
 impl LineHistory {
-    /// A history that was saved by earlier runs, the newest last.
+    /// A history saved by earlier runs, the newest line last.
     pub(crate) fn of(lines: Vec<String>) -> Self {
         let superfluous = lines.len().saturating_sub(MAX_LINES);
         Self {
@@ -84,7 +84,7 @@ impl LineHistory {
         &self.fresh
     }
 
-    /// The line before or after the one recalled last. The unfinished line comes after the newest one.
+    /// The line before or after the one recalled last. The unfinished line follows the newest one.
     pub(crate) fn recall(&mut self, is_older: bool, typed: &str) -> Option<String> {
         let at = match (self.at, is_older) {
             (None, true) => {
@@ -99,7 +99,7 @@ impl LineHistory {
         Some(self.lines.get(at).unwrap_or(&self.draft).clone())
     }
 
-    /// Forgets the position of the last recall.
+    /// Resets the position of the last recall.
     pub(crate) fn reset(&mut self) {
         self.at = None;
     }

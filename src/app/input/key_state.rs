@@ -1,4 +1,4 @@
-//! The keymap in force, and the unfinished chord.
+//! The active keymap, and the unfinished chord.
 
 use super::keymap::Keymap;
 use super::keys::Press;
@@ -6,20 +6,20 @@ use super::keys::Press;
 /// The keymap, and the pressed keys of a chord.
 #[derive(Debug, Default)]
 pub struct KeyState {
-    /// The bindings of this user.
+    /// The bindings of the user.
     pub keymap: Keymap,
     /// Keys of an unfinished chord.
     pub pressed: Vec<Press>,
-    /// Keys without a meaning of which the reader was told.
+    /// Unbound keys for which a message was shown.
     pub(crate) unbound: Vec<Press>,
-    /// Whether the reader knows that `q` closes what is open first.
+    /// Whether the user has seen the message that `q` first closes what is open.
     pub(crate) knows_quit: bool,
     /// The character of the key that ended the last chord: the name of a mark.
     pub letter: Option<char>,
 }
 
 impl KeyState {
-    /// Whether the reader is to be told that these keys mean nothing: once.
+    /// Whether these unbound keys have not had a message yet; marks them as reported.
     pub(crate) fn is_first(&mut self, pressed: &[Press]) -> bool {
         let is_new = pressed.iter().any(|press| !self.unbound.contains(press));
         self.unbound.extend(pressed);

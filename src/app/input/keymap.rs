@@ -6,14 +6,14 @@ use super::action::{Action, QuickFilter};
 use super::bindings::{BINDINGS, Binding};
 use super::keys::{Press, parse_keys};
 
-/// The keys in force.
+/// The active bindings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Keymap {
-    /// In the order of the table.
+    /// Sequences with their actions, in the order of the table.
     sequences: Vec<(Vec<Press>, Action)>,
 }
 
-/// A set of bindings known from another program.
+/// The bindings of another program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preset {
     /// The table of bindings as it is.
@@ -36,7 +36,7 @@ impl Preset {
         }
     }
 
-    /// The actions that it binds to other keys.
+    /// The actions that the preset binds to other keys.
     fn changes(self) -> &'static [(Action, &'static [&'static str])] {
         match self {
             Self::Default => &[],
@@ -78,14 +78,14 @@ impl Preset {
     }
 }
 
-/// The result of looking up a sequence of keys.
+/// The result of a lookup of a sequence of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyMatch {
-    /// It is bound to this action.
+    /// The sequence is bound to this action.
     Action(Action),
-    /// It is the beginning of a bound sequence.
+    /// The sequence is the beginning of a bound one.
     Prefix,
-    /// Nothing.
+    /// The sequence is not bound.
     None,
 }
 
@@ -96,8 +96,8 @@ impl Default for Keymap {
 }
 
 impl Keymap {
-    /// The keymap of a preset with the user's own bindings, and a sentence for each binding that lost keys to one of
-    /// the user's.
+    /// Creates the keymap of a preset with the user's own bindings. Also returns a sentence for
+    /// each binding that lost keys to one of the user's.
     pub fn new(preset: Preset, own: &[(Action, Vec<Vec<Press>>)]) -> (Self, Vec<String>) {
         let mut sequences = Vec::new();
         for binding in BINDINGS {
@@ -120,7 +120,7 @@ impl Keymap {
         (keymap, lost)
     }
 
-    /// Binds an action to these keys and no others; returns the bindings that other actions lose.
+    /// Binds an action to these keys and no others. Returns the bindings that other actions lose.
     fn rebind(&mut self, action: Action, keys: Vec<Vec<Press>>) -> Vec<(Vec<Press>, Action)> {
         self.sequences.retain(|(_, of)| *of != action);
         let hides = |bound: &[Press]| {
@@ -178,7 +178,7 @@ impl Keymap {
         BINDINGS.iter().filter_map(rest).collect()
     }
 
-    /// The key sequences of an action, as they are written.
+    /// The key sequences of an action, as text.
     pub fn keys_of(&self, action: Action) -> impl Iterator<Item = String> {
         self.sequences
             .iter()
@@ -186,7 +186,7 @@ impl Keymap {
             .map(|(keys, _)| shown(keys))
     }
 
-    /// All bindings, one a line: keys, name of the action, what it does.
+    /// All bindings, one per line: keys, name of the action, description.
     pub fn listing(&self) -> String {
         let line = |binding: &Binding| {
             let keys = self.keys_of(binding.action).collect::<Vec<_>>().join("  ");
@@ -196,7 +196,7 @@ impl Keymap {
     }
 }
 
-/// A key sequence as it is written.
+/// A key sequence as text.
 pub(crate) fn shown(keys: &[Press]) -> String {
     keys.iter()
         .map(ToString::to_string)

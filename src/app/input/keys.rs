@@ -1,6 +1,6 @@
-//! Key presses as the bindings name them: `j`, `ctrl-d`, `pgdn`, `esc`.
+//! Key presses, with their names in bindings: `j`, `ctrl-d`, `pgdn`, `esc`.
 //!
-//! Invariant: no terminal library is named here; the runtime translates its events.
+//! Invariant: this module does not depend on a terminal library; the runtime translates its events.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub struct Press {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "keys are named as on a keyboard")]
 pub enum Code {
-    /// A character; letters carry their case, so Shift needs no mark.
+    /// A character; letters include their case, so Shift has no flag.
     Char(char),
     Enter,
     Esc,
@@ -105,7 +105,7 @@ impl Press {
         self == pressed || is_letter
     }
 
-    /// The character that the key types, if it types one.
+    /// The character that the key types; `None` if it types none.
     pub(crate) fn typed(self) -> Option<char> {
         match self.code {
             Code::Char(c) if !self.ctrl && !self.alt => Some(c),

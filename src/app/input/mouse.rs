@@ -1,4 +1,4 @@
-//! Gestures of the mouse, and what it drags.
+//! Gestures of the mouse, and the target of a drag.
 
 use crate::app::panes::Pane;
 use crate::app::text::viewport::RowRef;
@@ -6,7 +6,7 @@ use crate::app::text::viewport::RowRef;
 /// A gesture at a cell of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pointer {
-    /// The gesture.
+    /// Kind of gesture.
     pub gesture: Gesture,
     /// Column of the screen, from 0.
     pub column: u16,
@@ -25,25 +25,25 @@ pub enum Gesture {
     Drag,
     /// The button went up.
     Release,
-    /// The wheel turned towards the beginning.
+    /// The wheel turned up, towards the beginning.
     WheelUp,
-    /// The wheel turned towards the end.
+    /// The wheel turned down, towards the end.
     WheelDown,
 }
 
-/// The mouse.
+/// State of the mouse.
 #[derive(Debug, Default)]
 pub struct Mouse {
-    /// Whether the terminal reports it.
+    /// Whether the terminal reports the mouse.
     pub is_on: bool,
     pub(crate) dragged: Option<Dragged>,
 }
 
-/// What is being dragged.
+/// The target of a drag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dragged {
     /// The divider of a pane.
     Divider(Pane),
-    /// The end of a selection that began at this row.
+    /// The end of a selection that started at this row.
     Rows(RowRef),
 }

@@ -1,7 +1,8 @@
-//! The settings that have one value: each is a row of [`SETTINGS`], which `config.toml`, `:set`, the palette, the keys
-//! that change a setting, the manual and the state folder read.
+//! The settings with a single value: each is a row of [`SETTINGS`], which is read by `config.toml`,
+//! `:set`, the palette, the keys that change a setting, the manual and the state folder.
 //!
-//! Invariant: a value is the word that is typed for it, so all of them compare, print and parse alike.
+//! Invariant: a value is the word that is typed for it, so all values compare, print and parse
+//! alike.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,17 +18,18 @@ pub struct Setting {
     /// The key in `config.toml`, and the name for `:set`.
     pub name: &'static str,
     pub(crate) values: Values,
-    /// The value without a settings file; empty where it depends on the size of the screen.
+    /// The value without a settings file; empty if it depends on the size of the screen.
     pub default: &'static str,
-    /// What it is for.
+    /// Description of the setting.
     pub doc: &'static str,
-    /// Where the viewer has its value; `None` if it is applied by `change` alone, or read at the start only.
+    /// The field of the viewer with the value; `None` if the value is only passed to `change`, or
+    /// read only at the start.
     field: Option<fn(&mut App) -> &mut dyn Slot>,
-    /// What else `:set` does; `None` if the setting is read at the start only.
+    /// Further changes that `:set` makes; `None` if the setting is read only at the start.
     change: Option<fn(&mut App, &str) -> Vec<Effect>>,
     /// The message for each value.
     messages: &'static [&'static str],
-    /// Whether the state folder keeps its value.
+    /// Whether the state folder stores the value.
     is_remembered: bool,
 }
 
@@ -36,7 +38,7 @@ pub struct Setting {
 pub(crate) enum Values {
     Switch,
     Words(&'static [&'static str]),
-    /// A number of this range.
+    /// A number in this range, both ends included.
     Number(u32, u32),
     Name,
 }
@@ -259,7 +261,7 @@ impl Setting {
         SETTINGS.iter().find(|setting| setting.name == name)
     }
 
-    /// Its words; none for numbers and names.
+    /// The words that are valid values; empty for numbers and names.
     pub(crate) fn words(&self) -> &'static [&'static str] {
         match self.values {
             Values::Switch => SWITCH,
@@ -268,7 +270,7 @@ impl Setting {
         }
     }
 
-    /// The assignment of a value, or what would be one.
+    /// The assignment of a value; an error describes the valid values.
     pub(crate) fn to(&'static self, word: &str) -> Result<Assignment, String> {
         let is_one = match self.values {
             Values::Switch | Values::Words(_) => self.words().contains(&word),
@@ -284,7 +286,7 @@ impl Setting {
         is_one.then_some(assignment).ok_or_else(|| self.wanted())
     }
 
-    /// What is wanted where its value is wrong.
+    /// Description of the valid values, for error messages.
     fn wanted(&self) -> String {
         match self.values {
             Values::Number(_, u32::MAX) => format!("{} is a number", self.name),
@@ -299,7 +301,7 @@ impl Setting {
         }
     }
 
-    /// How it is typed after `:set`; `None` if it is read at the start only.
+    /// Syntax after `:set`; `None` if the setting is read only at the start.
     pub(crate) fn usage(&self) -> Option<String> {
         self.change?;
         Some(match self.values {
@@ -309,12 +311,12 @@ impl Setting {
         })
     }
 
-    /// Its value, if the viewer has one.
+    /// The current value; `None` if the viewer has no field for it.
     fn value(&'static self, app: &mut App) -> Option<Assignment> {
         self.to(&self.field?(app).word()).ok()
     }
 
-    /// Its next value: the other one of a switch.
+    /// The next value; for a switch the other one.
     pub(crate) fn next(&'static self, app: &mut App) -> Option<Assignment> {
         let (words, now) = (self.words(), self.value(app));
         let at = words
@@ -354,14 +356,15 @@ impl Assignment {
         self.word = is_on.word();
     }
 
-    /// Puts the value where the viewer has it, without a message.
+    /// Stores the value in the viewer, without a message.
     pub(crate) fn apply(&self, app: &mut App) {
         if let Some(field) = self.setting.field {
             field(app).put(&self.word);
         }
     }
 
-    /// What else follows when it is set in the running viewer: effects, and the message.
+    /// Makes the further changes of a setting in the running viewer. Returns effects; shows the
+    /// message.
     pub(crate) fn follow(&self, app: &mut App) -> Vec<Effect> {
         let at = self
             .setting
@@ -422,7 +425,7 @@ impl fmt::Display for Assignment {
     }
 }
 
-/// The values of all settings that the viewer has.
+/// The values of all settings that the viewer has fields for.
 pub(crate) fn values(app: &mut App) -> Vec<Assignment> {
     SETTINGS
         .iter()
@@ -430,18 +433,18 @@ pub(crate) fn values(app: &mut App) -> Vec<Assignment> {
         .collect()
 }
 
-/// The values that the state folder keeps.
+/// The values that are stored in the state folder.
 pub(crate) fn remembered(app: &mut App) -> Vec<Assignment> {
     let mut all = values(app);
     all.retain(|value| value.setting.is_remembered);
     all
 }
 
-/// A field that holds the value of a setting.
+/// A field with the value of a setting.
 trait Slot {
     /// The word for the value; empty if there is none.
     fn word(&self) -> String;
-    /// Sets the value; another word changes nothing.
+    /// Sets the value; an unknown word changes nothing.
     fn put(&mut self, word: &str);
 }
 

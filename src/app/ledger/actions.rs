@@ -1,4 +1,4 @@
-//! What keys do in the ledger.
+//! Actions in the ledger.
 
 use tui_input::Input;
 
@@ -11,7 +11,7 @@ use crate::app::mode::{Mode, WallLine};
 use crate::app::screen::Screen;
 use crate::app::state::App;
 
-/// The views that digits name where one session is shown; here they name what rows are summed by.
+/// The views that digits open over a session; in the ledger, digits choose the grouping instead.
 const DIGITS: [View; 7] = [
     View::Transcript,
     View::Timeline,
@@ -22,16 +22,16 @@ const DIGITS: [View; 7] = [
     View::Files,
 ];
 
-/// Writes out the rows in sight.
+/// Writes the visible rows.
 pub(crate) fn arrange(ledger: &mut LedgerView, screen: &Screen) {
     sheet::arrange(ledger, screen);
 }
 
-/// Carries out an action, if it has a meaning here.
+/// Runs an action; `None` leaves it to the viewer.
 pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
     let (ledger, screen) = (&mut app.ledger, &mut app.reader.screen);
     let sorts = match action {
-        // What sorts other lists chooses the time here.
+        // The keys that sort other lists choose the span of time here.
         Action::SameId(way) => Action::Shift(way),
         Action::Shift(way) => {
             let since = sheet::beside(&ledger.since, way == Way::Next);
@@ -89,7 +89,7 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
             });
         }
         Action::Usage => return Some(app.leave_list()),
-        // These are the viewer's, wherever it is.
+        // The viewer handles these on every screen.
         Action::Palette
         | Action::Sessions
         | Action::Wall
@@ -103,7 +103,7 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
     Some(Vec::new())
 }
 
-/// A time is typed. What is none goes on being typed.
+/// Accepts a typed time. If it does not parse, the line stays open.
 pub(crate) fn accept(app: &mut App, typed: &str) -> Vec<Effect> {
     if !app.ledger.count_from(typed, app.reader.screen.now) {
         app.reader
@@ -115,12 +115,12 @@ pub(crate) fn accept(app: &mut App, typed: &str) -> Vec<Effect> {
     vec![Effect::Count(app.ledger.question.clone())]
 }
 
-/// To the sessions of a row, or to a session.
+/// Opens the sessions of a row, or the session of the row.
 fn enter(ledger: &mut LedgerView) -> Vec<Effect> {
     if ledger.question.by == By::Session {
         let found = ledger.chosen().and_then(|(_, found)| found.as_ref());
         let place = found.map(|found| Effect::Open(found.place()));
-        // Who comes back finds it again.
+        // Marks the row as chosen, so that the user finds it again on return.
         ledger.move_by(0);
         return place.into_iter().collect();
     }

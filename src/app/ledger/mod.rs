@@ -1,14 +1,16 @@
-//! The ledger: what all sessions came to in a time, as bars by day and as a table by day, week, month, project, agent,
-//! model or session.
+//! The ledger: usage and cost of all sessions in a span of time, as bars by day and as a table by
+//! day, week, month, project, agent, model or session.
 //!
-//! **What is counted is counted elsewhere.** A thread of its own reads the sessions and adds them up (as `tv usage`
-//! does, with the same values); this asks for the sums by something, and shows the newest answer. So neither the
-//! number of files nor that of requests costs a frame anything but the rows in sight.
+//! **The counting is done elsewhere.** A thread reads the sessions and sums their requests, with
+//! the same values as `tv usage`; this module queries the sums by a grouping, and shows the newest
+//! answer. So the cost of a frame depends on the visible rows only, not on the number of files or
+//! requests.
 //!
-//! A row leads to its sessions, and a session to itself; each way back leads to the row that it began at.
+//! Enter on a row opens its sessions, and on a session the session itself; going back returns to
+//! the row.
 //!
-//! Invariant: what the reader has chosen stays chosen while rows come and change their places; until a key was pressed,
-//! that is the first row.
+//! Invariant: the chosen row stays chosen while rows are added and reordered; before the first key
+//! press, the first row is chosen.
 
 pub mod actions;
 mod sheet;
@@ -24,31 +26,31 @@ use crate::listing::usage::{UsageRows, ends};
 use crate::model::found::Found;
 use crate::model::timestamp::Timestamp;
 
-/// More days are not drawn, however wide the screen.
+/// Limit of the days in the chart, however wide the screen.
 const MOST_DAYS: usize = 400;
 
-/// Spans of time that keys step through: what each begins with, as `--since` has it.
+/// Spans of time that keys step through, in the syntax of `--since`.
 const SINCE: [&str; 6] = ["today", "7d", "30d", "90d", "365d", ""];
 
-/// What all sessions came to.
+/// State of the ledger.
 #[derive(Debug)]
 pub struct LedgerView {
-    /// What is shown.
+    /// The current query.
     pub question: Question,
-    /// Since when, as it is typed; nothing for all that there is.
+    /// Start of the span of time, as typed; empty for all time.
     pub since: String,
-    /// The newest answer, which may be one to an earlier question.
+    /// The newest answer; it may be for an earlier query.
     pub counted: Counted,
-    /// The days up to the last one on which anything was spent, also those without.
+    /// The days up to the last one with usage, including days without.
     pub days: Vec<Day>,
-    /// What the screen shows of it.
+    /// The page as written for the screen.
     pub sheet: Sheet,
-    /// Where the reader came from row by row.
+    /// Groupings and rows from which the user went into the current table.
     trail: Vec<(By, Option<Group>)>,
     rows: UsageRows,
     ends: HashMap<String, String>,
     list: List<Group>,
-    /// The row that is gone back to, once it is there.
+    /// The row to choose after going back, as soon as it is in the table.
     wanted: Option<Group>,
 }
 
@@ -73,45 +75,45 @@ fn new_list(by: By) -> List<Group> {
     List::default().sorted(by.order()).kept_on_top()
 }
 
-/// What was spent on a day.
+/// Usage of a day.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Day {
-    /// As in the rows.
+    /// Name of the day, as in the rows.
     pub name: String,
-    /// Its noon.
+    /// Noon of the day.
     pub at: Timestamp,
-    /// Its sum; nothing was spent on the others.
+    /// The sum; `None` for a day without usage.
     pub row: Option<Row>,
 }
 
 impl LedgerView {
-    /// Whether what is known answers what is asked.
+    /// Whether the newest answer is for the current query.
     pub fn is_answered(&self) -> bool {
         self.counted.question == self.question
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn count(&self) -> usize {
         self.list.keys().len()
     }
 
-    /// The rows in their order.
+    /// The rows in sort order.
     pub fn rows(&self) -> impl Iterator<Item = &Row> {
         let keys = self.list.keys().iter();
         keys.filter_map(|group| self.rows.get(group).map(|(row, _)| row))
     }
 
-    /// The name of the column by which they are sorted.
+    /// The name of the column that the rows are sorted by.
     pub fn sorted_by(&self) -> &'static str {
         self.list.sort().map_or("", |sort| sort.by)
     }
 
-    /// The row that is chosen, with its session if it is of one.
+    /// The chosen row, with its session if the row is a session.
     pub fn chosen(&self) -> Option<&(Row, Option<Found>)> {
         self.rows.get(self.list.chosen()?)
     }
 
-    /// Takes an answer; one to another question is late.
+    /// Stores an answer; drops one for another query.
     pub(crate) fn take(&mut self, mut counted: Counted) {
         if counted.question != self.question {
             return;
@@ -142,20 +144,20 @@ impl LedgerView {
         }
     }
 
-    /// Puts rows in order.
+    /// Sorts the rows.
     fn fill(&mut self, keys: Vec<Group>) {
         let mut list = std::mem::take(&mut self.list);
         list.fill(&self.listing(), keys, false);
         self.list = list;
     }
 
-    /// Asks something else. What is known is of another question until it is answered.
+    /// Starts another query. Until it is answered, the rows are those of the previous one.
     fn ask(&mut self, question: Question, wanted: Option<Group>) {
         self.question = question;
         self.wanted = wanted;
     }
 
-    /// The sessions of the chosen row.
+    /// Opens the sessions of the chosen row. Returns `false` if no row is chosen.
     fn enter(&mut self) -> bool {
         let chosen = self.list.chosen().cloned().filter(|_| self.is_answered());
         let Some(group) = chosen else {
@@ -170,7 +172,7 @@ impl LedgerView {
         true
     }
 
-    /// Back to the row that these are the sessions of. Says whether there is one.
+    /// Goes back to the row whose sessions are shown. Returns `false` if there is none.
     fn go_back(&mut self) -> bool {
         let Some((by, chosen)) = self.trail.pop() else {
             return false;
@@ -182,7 +184,7 @@ impl LedgerView {
         true
     }
 
-    /// Sums by something else.
+    /// Groups by something else.
     fn group(&mut self, by: By) {
         let question = Question {
             by,
@@ -191,7 +193,7 @@ impl LedgerView {
         self.ask(question, None);
     }
 
-    /// Counts what was spent since then. Says whether that is a time.
+    /// Sets the start of the span of time. Returns `false` if the text is not a time.
     pub(crate) fn count_from(&mut self, typed: &str, now: Timestamp) -> bool {
         let when = moment(typed);
         if when.is_none() && !typed.is_empty() {
@@ -206,18 +208,18 @@ impl LedgerView {
         true
     }
 
-    /// Goes so many rows on, or back.
+    /// Moves the cursor by rows.
     pub(crate) fn move_by(&mut self, by: isize) {
         self.list.step(by);
     }
 }
 
-/// The days without a gap, up to the last of them.
+/// All days without gaps, up to the last one with usage.
 fn all_days(rows: &[Row]) -> Vec<Day> {
     const DAY: i64 = 24 * 60 * 60 * 1_000;
     let named = |row: &&Row| row.group.period.is_some();
     let mut rows = rows.iter().filter(named).peekable();
-    // At noon no change of the clock makes another day of it.
+    // Noon is in the same day whatever a change to or from summer time does.
     let noon =
         |row: &&Row| Timestamp::parse_local(&format!("{} 12:00", row.group.period.as_deref()?));
     let Some(last) = rows.peek().and_then(noon) else {

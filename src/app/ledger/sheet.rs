@@ -1,4 +1,4 @@
-//! What the screen shows of the ledger: bars by day, what is used up of limits, and the table.
+//! The page of the ledger: bars by day, usage of limits, and the table.
 
 use ratatui::text::{Line, Span};
 
@@ -15,14 +15,15 @@ use crate::listing::usage::UsageList;
 use crate::model::figures::{self, exact};
 use crate::render::wrap;
 
-/// Columns in front of the bars, for what the highest stands for.
+/// Width of the label before the bars, in columns.
 const LABEL: usize = 10;
-/// Columns of a bar at most.
+/// Greatest width of a bar, in columns.
 const WIDEST: usize = 3;
-/// Pages with so many lines have bars, with so many more of them higher ones.
+/// Height of the bars, in lines, for a page of at least this height: `(height of page, height of
+/// bars)`.
 const BARS: [(usize, usize); 4] = [(37, 8), (21, 5), (13, 3), (0, 0)];
 
-/// Writes out the rows in sight.
+/// Writes the visible rows.
 pub(super) fn arrange(ledger: &mut LedgerView, screen: &Screen) {
     let room = Room::of(screen);
     let columns = room.columns(0);
@@ -30,7 +31,7 @@ pub(super) fn arrange(ledger: &mut LedgerView, screen: &Screen) {
     let mut list = std::mem::take(&mut ledger.list);
     let has_rows = !list.keys().is_empty();
     let is_summed = has_rows && room.has_heads();
-    // The heads of the columns; the sum, and the rule above it.
+    // The line of headings, the sum, and the rule above it.
     let beside = heads.len() + if is_summed { 3 } else { 0 };
     list.fit(room.lines().saturating_sub(beside).max(1));
     let ListLines { head, rows, total } = list.lines(&ledger.listing(), columns, &screen.theme);
@@ -52,7 +53,7 @@ pub(super) fn arrange(ledger: &mut LedgerView, screen: &Screen) {
 }
 
 impl LedgerView {
-    /// What the table has.
+    /// The rows of the table.
     pub(super) fn listing(&self) -> UsageList<'_> {
         UsageList {
             by: std::slice::from_ref(&self.counted.question.by),
@@ -63,7 +64,7 @@ impl LedgerView {
     }
 }
 
-/// What is summed up, of which time, and by what.
+/// The title: grouping and span of time.
 fn title(ledger: &LedgerView, screen: &Screen) -> Vec<Span<'static>> {
     let theme = &screen.theme;
     let of = |(by, group): &Within| {
@@ -104,7 +105,7 @@ fn sums(ledger: &LedgerView, screen: &Screen) -> String {
     phrases::joined([Some(counted), Some(requests), cost], screen.theme.ascii)
 }
 
-/// Bars by day, and limits, where there is room for them.
+/// Bars by day, and limits, as far as there is room.
 fn charts(ledger: &LedgerView, screen: &Screen, room: Room) -> Vec<Line<'static>> {
     let lines = room.lines();
     let height = BARS
@@ -133,7 +134,7 @@ fn charts(ledger: &LedgerView, screen: &Screen, room: Room) -> Vec<Line<'static>
     charts
 }
 
-/// What was spent on each of the last days: money, or tokens where no cost is known.
+/// The bars of the last days: cost, or tokens if no cost is known.
 fn bars(
     ledger: &LedgerView,
     screen: &Screen,
@@ -202,7 +203,7 @@ fn bars(
     lines
 }
 
-/// Why there is no row.
+/// The message that explains an empty table.
 fn why_empty(ledger: &LedgerView, screen: &Screen) -> String {
     let progress = &ledger.counted.progress;
     match (phrases::unread(&progress.failures), progress.is_complete) {
@@ -219,7 +220,7 @@ fn why_empty(ledger: &LedgerView, screen: &Screen) -> String {
     }
 }
 
-/// The order, copies, and what could not be read.
+/// The status: sort order, copies, and errors of reading.
 fn status(ledger: &LedgerView, screen: &Screen) -> String {
     let counted = &ledger.counted;
     let is_usual = ledger.list.sort() == Some(counted.question.by.order());
@@ -239,7 +240,7 @@ fn status(ledger: &LedgerView, screen: &Screen) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
 }
 
-/// The span of time before or after the present one.
+/// The next shorter or longer span of time.
 pub(super) fn beside(since: &str, is_longer: bool) -> &'static str {
     let at = SINCE.iter().position(|known| *known == since).unwrap_or(2);
     let at = if is_longer {

@@ -17,7 +17,7 @@ pub struct OutlineKeys {
 }
 
 impl OutlineKeys {
-    /// Finds all rows of a session.
+    /// Collects the keys of all rows of a session.
     pub(crate) fn new(
         transcript: &Transcript,
         checks: &Checks,
@@ -58,7 +58,7 @@ impl OutlineKeys {
     }
 }
 
-/// Turns, each with its sub-agents and compactions; those before the first turn come first.
+/// Turns, each followed by its sub-agents and compactions; those before the first turn come first.
 fn turns(transcript: &Transcript, checks: &Checks) -> Vec<OutlineKey> {
     let mut below: Vec<(Option<usize>, usize, OutlineKey)> = Vec::new();
     for (number, lane) in transcript.lanes().iter().enumerate() {
@@ -99,7 +99,7 @@ fn turns(transcript: &Transcript, checks: &Checks) -> Vec<OutlineKey> {
     rows
 }
 
-/// Changed files first, then those that were used most.
+/// Changed files first, then the most used ones.
 fn of_files(files: &Files) -> Vec<OutlineKey> {
     let mut files: Vec<(&Text, &File)> = files.list().collect();
     files.sort_by_key(|(path, file)| {

@@ -1,4 +1,4 @@
-//! Rows of the outline: their texts, and the items they lead to.
+//! Rows of the outline: their texts, and the items that they jump to.
 
 use crate::analysis::account::{Account, Figures};
 use crate::analysis::agents::has_failed_in_the_end;
@@ -26,7 +26,7 @@ use crate::model::turn::{Turn, TurnFacts};
 /// Number of sections.
 pub(crate) const PARTS: usize = 7;
 
-/// A section, from top to bottom.
+/// A section; the order is from top to bottom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SectionKind {
     /// Turns with their sub-agents and compactions.
@@ -37,7 +37,7 @@ pub enum SectionKind {
     Sessions,
     /// Abandoned branches.
     Branches,
-    /// What is wrong.
+    /// Problems of the session.
     Checks,
     /// Files that calls used.
     Files,
@@ -46,7 +46,7 @@ pub enum SectionKind {
 }
 
 impl SectionKind {
-    /// All parts in their order.
+    /// All sections in order.
     pub(crate) const ALL: [Self; PARTS] = [
         Self::Turns,
         Self::Running,
@@ -71,19 +71,19 @@ impl SectionKind {
     }
 }
 
-/// The key of a row, which does not depend on the rows above.
+/// The key of a row; it does not depend on the rows above.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum OutlineKey {
-    /// The turn of this number, from 0.
+    /// The turn with this index, from 0.
     Turn(usize),
-    /// A sub-agent by its index, under its turn; whether it is the last one there.
+    /// A sub-agent under its turn, by its index; and whether it is the last one there.
     Lane(usize, bool),
     /// A call with background work.
     Work(Place),
     Compaction(EntryId),
-    /// The branch of this number, from 1.
+    /// The branch with this number, from 1.
     Branch(usize),
-    /// The check of this number.
+    /// The check with this index.
     Check(usize),
     /// The file with this path.
     File(Text),
@@ -94,26 +94,26 @@ pub(crate) enum OutlineKey {
 /// A row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutlineRow {
-    /// Columns from the left.
+    /// Indentation in columns.
     pub(crate) indent: usize,
     /// The number before the title.
     pub(crate) number: String,
-    /// The index of the joined session that it belongs to.
+    /// Index of the joined session of the row.
     pub session: Option<usize>,
-    /// Whether it is drawn as a branch of a tree, and whether it is the last one.
+    /// Whether the row is drawn as a branch of a tree, and whether it is the last one.
     pub(crate) tree: Option<bool>,
     pub(crate) sign: StatusSign,
-    /// What it is.
+    /// Title.
     pub title: String,
-    /// Whether the title is a path, which is cut at its beginning.
+    /// Whether the title is a path, which is truncated at its beginning.
     pub(crate) is_path: bool,
     /// Figures at the right.
     pub(crate) figures: Vec<String>,
     /// Duration of a turn so far, in ms.
     pub(crate) took: Option<u64>,
-    /// Whether it is secondary.
+    /// Whether the row is secondary.
     pub(crate) is_dim: bool,
-    /// Whether the focused item belongs to it.
+    /// Whether the focused item belongs to the row.
     pub is_current: bool,
 }
 
@@ -148,7 +148,7 @@ pub(crate) fn of_turn(
     })
 }
 
-/// What failed in it did not make it fail.
+/// Failures within a sub-agent do not make the sub-agent a failure.
 fn failures(figures: &Figures) -> StatusSign {
     match figures.facts.errors {
         0 => StatusSign::None,
@@ -156,7 +156,7 @@ fn failures(figures: &Figures) -> StatusSign {
     }
 }
 
-/// A sub-agent under its turn.
+/// The row of a sub-agent under its turn.
 pub(crate) fn of_lane(
     transcript: &Transcript,
     account: &Account,
@@ -181,7 +181,7 @@ fn sign_of(session: usize) -> String {
     format!("{}:", session + 1)
 }
 
-/// A sub-agent in the list of all, or a joined session.
+/// The row of a sub-agent in the list of all, or of a joined session.
 pub(crate) fn of_agent(
     transcript: &Transcript,
     account: &Account,
@@ -208,7 +208,7 @@ pub(crate) fn of_agent(
     }
 }
 
-/// Cost and duration, as soon as they are known; durations as `21s`, `57m41s`, `2h05m`.
+/// Cost and duration, as soon as they are computed; durations as `21s`, `57m41s`, `2h05m`.
 fn spent(spent: &Figures, is_known: bool) -> Vec<String> {
     if !is_known {
         return vec![String::new(); 2];
@@ -221,7 +221,7 @@ fn spent(spent: &Figures, is_known: bool) -> Vec<String> {
     vec![cost_words(&spent.cost()), took]
 }
 
-/// The row of the running turn, with the time since its last entry added.
+/// The row of the running turn, plus the time since its last entry.
 pub(crate) fn going_on(mut row: OutlineRow, ms: u64) -> OutlineRow {
     if let (Some(took), Some(words)) = (row.took, row.figures.last_mut()) {
         *words = figures::elapsed(took.saturating_add(ms));
@@ -229,7 +229,8 @@ pub(crate) fn going_on(mut row: OutlineRow, ms: u64) -> OutlineRow {
     row
 }
 
-/// The row of a turn or sub-agent with its figures up to the cursor; a later one is dim.
+/// The row of a turn or sub-agent with its figures up to the cursor; the rows of later ones are
+/// dim.
 pub(crate) fn as_of(
     row: OutlineRow,
     transcript: &Transcript,
@@ -245,7 +246,7 @@ pub(crate) fn as_of(
         (OutlineKey::Turn(turn), Some(now)) if *turn == now => {
             then.turn.clone().unwrap_or_default()
         }
-        // Turns of several sessions go on side by side.
+        // Turns of several sessions overlap in time.
         (OutlineKey::Turn(turn), Some(now)) if !transcript.is_joined() => {
             if *turn < now {
                 return row;
@@ -271,7 +272,7 @@ pub(crate) fn as_of(
     }
 }
 
-/// A call with background work.
+/// The row of a call with background work.
 pub(crate) fn of_work(transcript: &Transcript, place: Place) -> Option<OutlineRow> {
     let call = place.call(transcript)?;
     let intent = call.intent().map(|intent| without_sgr(intent).into_owned());
@@ -304,7 +305,7 @@ pub(crate) fn with_clock(
     }
 }
 
-/// A compaction with the tokens before and after.
+/// The row of a compaction, with the tokens before and after.
 pub(crate) fn of_compaction(
     transcript: &Transcript,
     id: EntryId,
@@ -342,7 +343,7 @@ pub(crate) fn of_compaction(
     })
 }
 
-/// A branch that was left.
+/// The row of an abandoned branch.
 pub(crate) fn of_branch(
     transcript: &Transcript,
     branch: &Branch,
@@ -376,7 +377,7 @@ pub(crate) fn of_branch(
     }
 }
 
-/// A file with its numbers of reads, edits and writes.
+/// The row of a file, with its numbers of reads, edits and writes.
 pub(crate) fn of_file(path: &str, file: &File) -> OutlineRow {
     let figure = |n: usize| {
         if n == 0 {
@@ -399,14 +400,14 @@ pub(crate) fn of_file(path: &str, file: &File) -> OutlineRow {
     }
 }
 
-/// Where a turn begins.
+/// The first entry of a turn.
 pub(crate) fn start_of_turn(transcript: &Transcript, turn: usize) -> Option<Focus> {
     let entry = transcript.turns().get(turn)?.prompt;
     let block = headline(transcript.get(entry)?);
     Some(Focus { entry, block })
 }
 
-/// The first entry of a sub-agent, else the call that started it.
+/// The first entry of a sub-agent; without entries the call that started it.
 pub(crate) fn start_of_lane(transcript: &Transcript, lane: &LaneFacts) -> Option<Focus> {
     let is_call = |block: &crate::model::entry::Block| matches!(&block.kind, BlockKind::Call(call) if Some(&call.key) == lane.call.as_ref());
     let first = lane
@@ -453,7 +454,7 @@ fn state_of(transcript: &Transcript, lane: &LaneFacts) -> StatusSign {
     }
 }
 
-/// A cost without its dollar sign, which the heading has: `.21`, `~12.05`, `<.01`.
+/// A cost without its dollar sign, which is in the heading: `.21`, `~12.05`, `<.01`.
 fn cost_words(cost: &Cost) -> String {
     let Some(usd) = cost.usd else {
         return String::new();

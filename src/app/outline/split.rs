@@ -1,12 +1,13 @@
-//! Splits the lines of the pane among sections, and scrolls within a section.
+//! Division of the pane's lines among sections, and scrolling within a section.
 
 use super::row::PARTS;
 
-/// The first row in sight: as before, unless the held row would be out of sight; then that is in the middle.
+/// The first visible row: unchanged, unless the held row would be out of sight; then the held row
+/// is in the middle.
 pub(crate) fn scrolled(top: usize, held: Option<usize>, lines: usize, total: usize) -> usize {
     let is_in_sight = |held: usize| (top..top + lines).contains(&held);
     let top = match held.filter(|held| !is_in_sight(*held)) {
-        // One step beyond the edge scrolls by one.
+        // A step beyond the edge scrolls by one.
         Some(held) if held + 1 == top => held,
         Some(held) if held == top + lines => top + 1,
         Some(held) => held.saturating_sub(lines / 2),
@@ -15,8 +16,9 @@ pub(crate) fn scrolled(top: usize, held: Option<usize>, lines: usize, total: usi
     top.min(total.saturating_sub(lines))
 }
 
-/// Splits the lines among sections with so many rows; each has a heading, and a blank line above it. Turns get up to
-/// half, the others share the rest. Sections without room for two rows are left out, the last first.
+/// Divides the lines among sections with these numbers of rows; each has a heading, and a blank
+/// line above it. Turns get up to half, the others share the rest. Sections without room for two
+/// rows are omitted, the last first.
 pub(crate) fn split_lines(height: usize, totals: [usize; PARTS]) -> [usize; PARTS] {
     let mut totals = totals;
     loop {

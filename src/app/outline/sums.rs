@@ -1,9 +1,10 @@
 //! Sums of abandoned branches, for their rows.
 //!
-//! The row of a branch is cached with its sum, since its entries are packed by then and it changes only with the sum.
+//! The row of a branch is cached with its sum, since its entries are packed by then and the row
+//! changes only with the sum.
 //!
-//! Invariant: entries of branches are summed up when branches change, a limited number for each frame, so a long session
-//! that grows costs no more than a short one.
+//! Invariant: entries of branches are summed when branches change, a limited number per frame, so a
+//! frame costs no more in a long session that grows than in a short one.
 
 use std::collections::HashMap;
 
@@ -14,7 +15,7 @@ use crate::model::entry::EntryId;
 use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
 
-/// Entries summed up for each frame: to unpack as many takes a few milliseconds.
+/// Entries summed per frame; unpacking this many takes a few milliseconds.
 const A_FRAME: usize = 512;
 
 /// The sums so far.
@@ -23,20 +24,20 @@ pub struct BranchSums {
     branches: HashMap<usize, LeftBranch>,
     /// Generation of the branches.
     branches_seen: u32,
-    /// Entries that may still be summed up for this frame.
+    /// Number of entries that may still be summed in this frame.
     left: usize,
     /// Sums requested in this frame that are incomplete.
     lacking: usize,
 }
 
-/// A sum of entries, and how many are in it.
+/// A partial sum, and how many entries are in it.
 #[derive(Clone, Debug, Default)]
 struct BranchSum {
     known: usize,
     facts: TurnFacts,
 }
 
-/// A branch that was left.
+/// An abandoned branch.
 #[derive(Clone, Debug, Default)]
 struct LeftBranch {
     sum: BranchSum,
@@ -45,7 +46,7 @@ struct LeftBranch {
 }
 
 impl BranchSum {
-    /// Adds as many entries as the frame allows.
+    /// Adds as many entries as the budget of the frame allows.
     fn take(
         &mut self,
         transcript: &Transcript,
@@ -59,7 +60,7 @@ impl BranchSum {
 }
 
 impl BranchSums {
-    /// A new frame begins.
+    /// Resets the budget for a new frame.
     pub(crate) fn begin_frame(&mut self) {
         self.left = A_FRAME;
         self.lacking = 0;
@@ -70,7 +71,7 @@ impl BranchSums {
         self.lacking
     }
 
-    /// Drops the sum of the branch of a changed entry.
+    /// Drops the sum of the branch that has a changed entry.
     pub(crate) fn change(&mut self, transcript: &Transcript, id: EntryId) {
         if let Some(branch) = transcript.branches().of(id) {
             self.branches.remove(&branch.number);
@@ -81,7 +82,7 @@ impl BranchSums {
         *self = Self::default();
     }
 
-    /// The row of a branch, without its sum until that is complete.
+    /// The row of a branch; without figures until the sum is complete.
     pub(crate) fn row_of(
         &mut self,
         transcript: &Transcript,

@@ -1,4 +1,4 @@
-//! Actions on the panes: show and hide, move dividers, pass the keys on.
+//! Actions on the panes: show and hide, move dividers, move the focus.
 
 use super::{Pane, Panes, STEP};
 use crate::app::input::action::{PaneChange, Way};
@@ -6,7 +6,7 @@ use crate::app::layout::{Frame, INSPECTOR_FROM, OUTLINE_LEAST_SCREEN};
 use crate::app::screen::Screen;
 
 impl Panes {
-    /// Applies a change; `here` is the pane that has the keys. Returns the pane whose divider was moved.
+    /// Applies a change; `here` is the focused pane. Returns the pane whose divider was moved.
     pub(crate) fn change(
         &mut self,
         frame: &Frame,
@@ -23,7 +23,7 @@ impl Panes {
             PaneChange::Outline => self.wants_outline = Some(frame.outline.width == 0),
             PaneChange::Inspector => self.show_inspector(screen, frame.inspector.width == 0),
             PaneChange::Focus(Way::Next) => self.cycle(frame, here, screen, 1),
-            // As many steps forward as lead around to the one before.
+            // Enough steps forward to wrap around to the previous pane.
             PaneChange::Focus(Way::Previous) => {
                 let steps = frame.panes().count().saturating_sub(1);
                 self.cycle(frame, here, screen, steps);
@@ -38,7 +38,7 @@ impl Panes {
         None
     }
 
-    /// Moves the keys back to the transcript.
+    /// Moves the focus back to the transcript.
     pub(crate) fn leave(&mut self, here: Pane) {
         self.is_pushed &= self.focus != Pane::Inspector && here != Pane::Inspector;
         self.focus = Pane::Transcript;
@@ -57,7 +57,7 @@ impl Panes {
         self.focus = next;
     }
 
-    /// Shows the inspector beside the transcript, or over it on a narrow screen; or hides it.
+    /// Shows the inspector, beside the transcript or covering it on a narrow screen; or hides it.
     pub(crate) fn show_inspector(&mut self, screen: &Screen, is_shown: bool) {
         if screen.size.0 >= INSPECTOR_FROM {
             self.wants_inspector = Some(is_shown);
@@ -71,8 +71,8 @@ impl Panes {
         }
     }
 
-    /// Moves the divider of the pane that has the keys; the transcript moves the one at its right, else the one at its
-    /// left.
+    /// Moves the divider of the focused pane; for the transcript the one at its right, or without
+    /// one the one at its left.
     fn move_divider(
         &mut self,
         frame: &Frame,
@@ -97,7 +97,7 @@ impl Panes {
         }
     }
 
-    /// Moves the divider of a pane to a column of the screen, as a mouse does.
+    /// Moves the divider of a pane to a column of the screen, as dragging it does.
     pub(crate) fn drag_divider(&mut self, frame: &Frame, pane: Pane, column: u16) {
         match pane {
             Pane::Outline if frame.outline.width > 0 => {
@@ -112,7 +112,7 @@ impl Panes {
         }
     }
 
-    /// Clamps the stored width of a pane to the one that the layout gave it.
+    /// Clamps the stored width of a pane to its width in the layout.
     pub(crate) fn fit(&mut self, frame: &Frame, pane: Pane) {
         match pane {
             Pane::Outline if frame.outline.width > 0 => {

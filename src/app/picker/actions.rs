@@ -1,4 +1,4 @@
-//! What keys do in the picker.
+//! Actions in the picker.
 
 use tui_input::InputRequest;
 
@@ -9,7 +9,7 @@ use crate::app::input::action::{Action, PaneChange};
 use crate::app::screen::Screen;
 use crate::app::state::App;
 
-/// So many sessions are matched for one frame.
+/// Sessions matched per frame.
 const STEP: usize = 4_000;
 
 /// Shows or hides the preview.
@@ -17,7 +17,8 @@ pub(crate) fn toggle_preview(picker: &mut Picker, screen: &mut Screen) {
     sheet::toggle_preview(picker, screen);
 }
 
-/// Matches, orders, and writes out the rows in sight; says what must be read for them.
+/// Matches and sorts sessions, and writes the visible rows. Returns effects that read what the rows
+/// lack.
 pub(crate) fn arrange(picker: &mut Picker, screen: &Screen) -> Vec<Effect> {
     picker.match_on(STEP);
     picker.order();
@@ -26,7 +27,7 @@ pub(crate) fn arrange(picker: &mut Picker, screen: &Screen) -> Vec<Effect> {
     picker.texts.ask().into_iter().chain(glances).collect()
 }
 
-/// Carries out an action that was typed as a command, if it has a meaning here.
+/// Runs an action that was typed as a command; `None` leaves it to the viewer.
 pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
     if let Some(by) = action.steps(app.picker.in_sight(), 1) {
         app.picker.move_by(by);
@@ -39,7 +40,7 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
         Action::Panes(PaneChange::Inspector) => {
             toggle_preview(&mut app.picker, &mut app.reader.screen);
         }
-        // These are the viewer's, wherever it is.
+        // The viewer handles these on every screen.
         Action::Cancel
         | Action::Pick
         | Action::Filter
@@ -58,7 +59,8 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
 }
 
 impl Picker {
-    /// Opens the chosen session, at what its text has of what is typed; or all that are marked, as one.
+    /// Opens the chosen session, at the hit in its text if there is one; or all marked sessions as
+    /// one.
     pub(crate) fn accept(&mut self) -> Vec<Effect> {
         self.match_on(usize::MAX);
         self.order();
@@ -81,12 +83,12 @@ impl Picker {
         }]
     }
 
-    /// Whether all letters belong to the search: from the first one on, or behind `/`.
+    /// Whether all keys are letters of the search: from the first letter on, or after `/`.
     pub(crate) fn is_typing(&self) -> bool {
         self.wants_letters || !self.input.value().is_empty()
     }
 
-    /// Clears what is typed, else the marks. Returns whether there was anything.
+    /// Clears the typed text; without any, the marks. Returns `false` if there was neither.
     pub(crate) fn clear_input(&mut self) -> bool {
         let was_typing = self.is_typing();
         self.wants_letters = false;
@@ -97,7 +99,7 @@ impl Picker {
         was_typing || !std::mem::take(&mut self.marked).is_empty()
     }
 
-    /// Takes what was read of a session.
+    /// Stores what was read of a session.
     pub(crate) fn take(&mut self, glance: Glance) {
         self.glances.insert(glance.row.place.clone(), glance);
     }

@@ -1,4 +1,4 @@
-//! What the screen shows of the picker.
+//! The page of the picker.
 
 use ratatui::text::{Line, Span};
 
@@ -14,12 +14,13 @@ use crate::model::figures;
 use crate::model::found::{Found, TextHit};
 use crate::render::wrap;
 
-/// Screens from this width on have room for the preview beside the list.
+/// Least width in columns with the preview beside the list.
 const WIDE: u16 = 120;
-/// Lists of so many lines show each session on two, and those with hits in texts always.
+/// Least height of the list, in lines, at which each session has two lines; with hits in texts it
+/// always has two.
 const TWO_LINES: usize = 16;
 
-/// Writes out the rows in sight.
+/// Writes the visible rows.
 pub(super) fn arrange(picker: &mut Picker, screen: &Screen) {
     let theme = &screen.theme;
     let room = Room::of(screen);
@@ -112,7 +113,7 @@ fn marked(picker: &Picker) -> String {
     }
 }
 
-/// A message, that it is still looked for, or what cannot be looked at.
+/// A message, the progress of the search, or places that cannot be searched.
 fn news(picker: &Picker, screen: &Screen) -> String {
     match (&screen.message, picker.is_complete) {
         (Some(message), _) => message.text.clone(),
@@ -121,7 +122,7 @@ fn news(picker: &Picker, screen: &Screen) -> String {
     }
 }
 
-/// Why the list is empty.
+/// The message that explains an empty list.
 fn why_empty(picker: &Picker, screen: &Screen, room: (usize, usize)) -> String {
     let (_, all) = picker.counts();
     let ellipsis = screen.theme.glyphs().ellipsis;
@@ -137,7 +138,7 @@ fn why_empty(picker: &Picker, screen: &Screen, room: (usize, usize)) -> String {
     }
 }
 
-/// What to do first, then as many of the places as there is room for: there are more of them with each format.
+/// The message for no sessions at all: what to do, then as many of the searched places as fit.
 fn nowhere(picker: &Picker, (width, lines): (usize, usize)) -> String {
     const TRY: &str = "No session is there yet. To see what they look like, try: tv demo";
     if picker.places.is_empty() {
@@ -189,7 +190,7 @@ fn preview_of(
         ),
         ("first prompt", prompt, theme.voice.user),
     ];
-    // Each has a third at most, and the end all that is left.
+    // Each part gets at most a third of the lines, and the end gets the remaining lines.
     for (name, text, style) in parts {
         if let Some(text) = text.filter(|_| lines.len() + 2 < most) {
             lines.extend([Line::default(), Line::styled(name, style)]);
@@ -208,7 +209,7 @@ fn preview_of(
     lines
 }
 
-/// `claude-code · opus-4-6 · 12 prompts · 24m00s · 12 KB · 3d ago`, where, and its id.
+/// `claude-code · opus-4-6 · 12 prompts · 24m00s · 12 KB · 3d ago`, the folder, and the id.
 fn facts(picker: &Picker, screen: &Screen, found: &Found) -> Vec<String> {
     let ascii = screen.theme.ascii;
     let glance = picker.glances.get(&found.place());

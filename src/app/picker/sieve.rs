@@ -1,20 +1,22 @@
-//! Which sessions fit what is typed, and how well.
+//! Fuzzy matching of sessions against the typed words, with a score.
 //!
-//! Invariant: each word that is typed must fit one of the facts; letters are not gathered from several.
+//! Invariant: each typed word must match within one fact; its letters are not collected from
+//! several.
 
 use nucleo_matcher::pattern::{Atom, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32String};
 
 use crate::model::found::Found;
 
-/// What a letter must count on the average: less says that letters are scattered over a text by chance.
+/// Least average score per letter; a lower one means that the letters are scattered over the text
+/// by chance.
 const LETTER: u32 = 13;
-/// What a part of an id counts for each letter: as much as a whole word of a title.
+/// Score per letter for a part of an id, as high as for a whole word of a title.
 const ID_LETTER: u32 = 20;
-/// Of two that fit equally well the one whose title does comes first.
+/// Bonus for a match in the title: of two equal matches that one comes first.
 const TITLE: u32 = 8;
 
-/// The facts of a session that are searched, ready to be matched.
+/// The searched facts of a session, prepared for the matcher.
 pub(crate) struct Grist {
     title: Utf32String,
     /// Folder, agent, model.
@@ -23,7 +25,7 @@ pub(crate) struct Grist {
 }
 
 impl Grist {
-    /// Of a session.
+    /// Collects the facts of a session.
     pub(crate) fn of(found: &Found) -> Self {
         let own = |text: Option<&str>| Utf32String::from(text.unwrap_or_default());
         let agent = format!(
@@ -44,7 +46,7 @@ impl Grist {
     }
 }
 
-/// What is typed, ready to match.
+/// The typed words, prepared for the matcher.
 pub(crate) struct Sieve {
     words: Vec<(Atom, String)>,
     matcher: Matcher,
@@ -60,7 +62,7 @@ impl Default for Sieve {
 }
 
 impl Sieve {
-    /// From now on for this.
+    /// Sets the typed words.
     pub(crate) fn set(&mut self, typed: &str) {
         let pattern = Pattern::parse(typed, CaseMatching::Smart, Normalization::Smart);
         let word = |atom: Atom| {
@@ -78,12 +80,12 @@ impl Sieve {
             .collect()
     }
 
-    /// How well a session fits. `None`: not at all.
+    /// The score of a session; `None` if it does not match.
     pub(crate) fn score(&mut self, grist: &Grist) -> Option<u32> {
         self.score_of(grist, |_| true)
     }
 
-    /// Whether a session has none of the words that it must not have.
+    /// Whether a session has none of the excluded words.
     pub(crate) fn lets_pass(&mut self, grist: &Grist) -> bool {
         self.score_of(grist, |atom| atom.negative).is_some()
     }

@@ -1,7 +1,8 @@
-//! Sessions whose text has what is typed: they stand below those that it fits by their facts.
+//! Sessions whose text contains the typed words; they are listed below the sessions whose facts
+//! match.
 //!
-//! Invariant: only hits of what stands in the line are kept: what the next letter belies goes with that letter, and what
-//! was found for an earlier line comes too late.
+//! Invariant: all hits match the words that are typed now. Another letter drops the hits that do
+//! not match any more, and answers to an earlier search are dropped.
 
 use regex::Regex;
 
@@ -9,32 +10,32 @@ use crate::analysis::search::texts;
 use crate::app::effect::Effect;
 use crate::model::found::{Place, TextHit};
 
-/// Fewer letters than this are in the text of all sessions.
+/// The shortest word to search for; a shorter one occurs in nearly all sessions.
 const FEWEST: usize = 3;
 
-/// How far looking through texts is.
+/// Progress of the search through texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Progress {
-    /// Nothing is looked for.
+    /// No search.
     #[default]
     Idle,
-    /// It goes on.
+    /// The search is running.
     Underway,
-    /// It is done.
+    /// The search has ended.
     Done {
-        /// Whether all sessions were looked through; else there were hits enough before.
+        /// Whether all sessions were searched; otherwise the limit of hits was reached.
         is_all: bool,
-        /// How many sessions could not be read.
+        /// Number of sessions that could not be read.
         failures: usize,
     },
 }
 
-/// What was found in texts.
+/// Hits of the search through texts.
 #[derive(Default)]
 pub(crate) struct TextHits {
-    /// One for a session.
+    /// Hits, at most one per session.
     pub(crate) hits: Vec<TextHit>,
-    /// How far it is.
+    /// Progress of the search.
     pub(crate) progress: Progress,
     words: Vec<String>,
     is_new: bool,
@@ -42,7 +43,7 @@ pub(crate) struct TextHits {
 }
 
 impl TextHits {
-    /// From now on these words are looked for. What has all of them stays.
+    /// Sets the words to search for. Keeps the hits that contain all of them.
     pub(crate) fn set(&mut self, words: Vec<String>) {
         let is_worth_it = words.iter().any(|word| word.chars().count() >= FEWEST);
         let words = if is_worth_it { words } else { Vec::new() };
@@ -69,17 +70,17 @@ impl TextHits {
         self.is_new = true;
     }
 
-    /// The word of which hits are shown.
+    /// The word that hits show: the longest.
     pub(crate) fn word(&self) -> Option<&String> {
         self.words.iter().rev().max_by_key(|word| word.len())
     }
 
-    /// Nobody looks any more.
+    /// Marks the search as interrupted, so that it is started again.
     pub(crate) fn stop(&mut self) {
         self.is_new |= !self.words.is_empty();
     }
 
-    /// What must be asked for.
+    /// The effect that starts the search, if the words have changed.
     pub(crate) fn ask(&mut self) -> Option<Effect> {
         if !std::mem::take(&mut self.is_new) {
             return None;
@@ -96,7 +97,7 @@ impl TextHits {
         })
     }
 
-    /// Takes a hit.
+    /// Adds a hit, or replaces the one of its session.
     pub(crate) fn take(&mut self, generation: u32, hit: TextHit) {
         if generation != self.generation || self.is_new {
             return;
@@ -108,14 +109,14 @@ impl TextHits {
         }
     }
 
-    /// That was all.
+    /// Sets the progress at the end of the search.
     pub(crate) fn end(&mut self, generation: u32, is_all: bool, failures: usize) {
         if generation == self.generation && !self.is_new {
             self.progress = Progress::Done { is_all, failures };
         }
     }
 
-    /// A session is there no more.
+    /// Drops the hit of a session that no longer exists.
     pub(crate) fn remove(&mut self, place: &Place) {
         self.hits.retain(|hit| !hit.found.is_at(place));
     }

@@ -1,5 +1,5 @@
-//! The help: the keys of what is focused, views, signs and all other keys on a page; what fits typed words; and the pages
-//! of the manual.
+//! The help: a page with the keys for the focused item, views, signs and all other keys; the
+//! results of a search in it; and the pages of the manual.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -22,9 +22,9 @@ use crate::render::row::{Look, Row};
 pub enum HelpLine {
     /// The heading of a group.
     Heading(&'static str),
-    /// Keys and signs side by side.
+    /// Keys and signs in columns.
     Cells(Vec<HelpCell>),
-    /// One that was looked for.
+    /// A result of the search.
     Found {
         /// Its keys.
         keys: String,
@@ -35,25 +35,25 @@ pub enum HelpLine {
     },
 }
 
-/// Keys, or a sign, and what they stand for.
+/// Keys or a sign, with their meaning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HelpCell {
     /// The keys.
     pub keys: String,
     /// What they do.
     pub words: &'static str,
-    /// Columns that it takes.
+    /// Width in columns.
     pub columns: usize,
 }
 
-/// What the help is made of.
+/// Inputs of the help.
 #[derive(Clone, Copy, Debug)]
 pub struct HelpScene<'a> {
-    /// The keys in force.
+    /// The active keymap.
     pub keymap: &'a Keymap,
-    /// The keys of what was focused when the help was opened.
+    /// The keys for the item that had the focus when the help was opened.
     pub here: &'a [(String, &'static str)],
-    /// The screen below it.
+    /// The screen below.
     pub below: AppScreen,
     /// Signs and columns.
     pub screen: &'a Screen,
@@ -67,7 +67,7 @@ pub(crate) fn page(screen: &Screen, page: &'static Page, below: AppScreen) -> Ra
     view
 }
 
-/// Lays out the open page again after a resize; about the same part stays in sight.
+/// Lays out the open page again after a resize, and scrolls to about the same part.
 pub(crate) fn fit_page(mode: &mut Mode, screen: &Screen) {
     let Mode::Raw(view) = mode else { return };
     let Some(page) = view.page else { return };
@@ -93,15 +93,15 @@ fn asked_for(topic: &str) -> String {
     format!(":help {topic}")
 }
 
-/// Screens from this width on show two columns of cells.
+/// Least width of the screen with two columns of cells.
 const TWO_FROM: u16 = 100;
-/// Columns of a cell at least.
+/// Least width of a cell.
 const CELL: usize = 28;
-/// Columns of the keys of a cell at least, so that the words stand below each other.
+/// Least width of the keys in a cell, so that the descriptions are aligned.
 const KEYS: usize = 6;
 
-/// The lines of the help, each with what stands side by side: the page of keys and signs, or what fits the wanted words,
-/// the best first.
+/// The lines of the help, each with its columns: the page of keys and signs, or the results of a
+/// search, the best first.
 pub fn lines(scene: HelpScene<'_>, wanted: &str) -> Vec<Vec<HelpLine>> {
     if !wanted.trim().is_empty() {
         return found(scene, wanted)
@@ -118,7 +118,7 @@ pub fn lines(scene: HelpScene<'_>, wanted: &str) -> Vec<Vec<HelpLine>> {
     }
     let lines = page_of_keys(scene, columns / 2);
     let mut half = lines.len().div_ceil(2);
-    // A heading stands above what it heads.
+    // A heading must not be separated from its group.
     while half > 0 && matches!(lines.get(half - 1), Some(HelpLine::Heading(_))) {
         half += 1;
     }
@@ -135,7 +135,7 @@ pub fn lines(scene: HelpScene<'_>, wanted: &str) -> Vec<Vec<HelpLine>> {
         .collect()
 }
 
-/// The keys of what is focused, then views, marks and signs, then the rest.
+/// The keys for the focused item, then views, marks and signs, then the rest.
 fn page_of_keys(scene: HelpScene<'_>, columns: usize) -> Vec<HelpLine> {
     let here = scene
         .here
@@ -174,7 +174,8 @@ fn page_of_keys(scene: HelpScene<'_>, columns: usize) -> Vec<HelpLine> {
     lines
 }
 
-/// The first keys of bindings with their few words; bindings without words of their own share those of the one before.
+/// The first keys of bindings with their short descriptions; bindings without one share that of the
+/// previous binding.
 fn cells<'b>(
     scene: HelpScene<'_>,
     bindings: impl Iterator<Item = &'b Binding>,
@@ -203,7 +204,7 @@ fn cells<'b>(
         .collect()
 }
 
-/// Cells in rows, as many as have room; one that is too wide takes the room of several.
+/// Arranges cells in rows, as many as fit; one that is too wide takes the space of several.
 fn rows_of_cells(cells: Vec<(String, &'static str)>, columns: usize) -> Vec<HelpLine> {
     let across = (columns / CELL).max(1);
     let cell = (columns / across).max(1);
@@ -228,7 +229,8 @@ fn rows_of_cells(cells: Vec<(String, &'static str)>, columns: usize) -> Vec<Help
     rows
 }
 
-/// What fits all wanted words, or has these keys: what the screen below knows, typed commands, signs.
+/// Everything that matches all wanted words or has these keys: keys of the screen below, typed
+/// commands, signs.
 fn found(scene: HelpScene<'_>, wanted: &str) -> Vec<HelpLine> {
     let is_session = scene.below == AppScreen::Session;
     let bindings = BINDINGS

@@ -4,10 +4,11 @@ use crate::app::input::action::{Action, CopyTarget, LandmarkKind, PaneChange, Qu
 use crate::app::input::keymap::Keymap;
 use crate::app::screens::AppScreen;
 
-/// What keys do on a screen that shows no session. The first ones are shown as hints, as many as fit.
+/// Keys of a screen that lists sessions, and what they do. The first ones are shown as hints, as
+/// many as fit.
 pub type Own = &'static [(&'static [Action], &'static str)];
 
-/// On the wall.
+/// Keys of the wall.
 pub const ON_WALL: Own = &[
     (&[Action::Next, Action::Previous], "choose"),
     (&[Action::Unfold], "open"),
@@ -40,7 +41,7 @@ pub const ON_WALL: Own = &[
     (&[Action::Quit], "back"),
 ];
 
-/// In the ledger.
+/// Keys of the ledger.
 pub const IN_LEDGER: Own = &[
     (&[Action::Next, Action::Previous], "choose"),
     (&[Action::Unfold], "its sessions, or the session"),
@@ -79,7 +80,7 @@ pub(crate) const ANYWHERE: [Action; 8] = [
     Action::QuitNow,
 ];
 
-/// Keys of the picker. Letters are typed there, so its keys cannot be bound.
+/// Keys of the picker. Letters are typed there, so these keys cannot be rebound.
 const IN_PICKER: &[(&str, &str)] = &[
     (
         "letters",
@@ -110,7 +111,7 @@ const IN_PICKER: &[(&str, &str)] = &[
     ("ctrl-c", "quit at once"),
 ];
 
-/// What the keys of a list do there.
+/// The keys of a list, and what they do there.
 pub(crate) fn own(keymap: &Keymap, list: AppScreen) -> Vec<(String, &'static str)> {
     let of = |own: Own| {
         let keys = |actions: &[Action]| {
@@ -136,7 +137,7 @@ pub(crate) fn own(keymap: &Keymap, list: AppScreen) -> Vec<(String, &'static str
     }
 }
 
-/// Whether an action does something on a screen that shows no session.
+/// Whether an action has an effect on a list.
 pub(crate) fn is_known(list: AppScreen, action: Action) -> bool {
     let own = match list {
         AppScreen::Wall => ON_WALL,

@@ -14,10 +14,10 @@ pub struct Palette {
     pub input: Input,
     /// Commands that match, the best first.
     pub choices: Vec<CommandChoice>,
-    /// Which of them is chosen.
+    /// Index of the selected command.
     pub selected: usize,
     below: AppScreen,
-    /// Whether the reader has chosen it.
+    /// Whether the user has moved the selection.
     has_moved: bool,
 }
 
@@ -26,23 +26,23 @@ pub struct Palette {
 pub struct CommandChoice {
     /// The name of the command.
     pub name: String,
-    /// What must follow the name; empty if nothing.
+    /// The placeholder of its argument; empty if it takes none.
     pub argument: String,
     /// A key of the same action.
     pub keys: String,
-    /// What it does.
+    /// Description.
     pub doc: &'static str,
     also: &'static str,
-    /// Whether it has the typed words, and not only their letters.
+    /// Whether it matches the typed words, and not only their letters.
     is_meant: bool,
 }
 
-/// What commands are chosen from.
+/// The commands to choose from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Commands<'a> {
     pub(crate) keymap: &'a Keymap,
     /// Names of commands that were run, the newest last.
     pub(crate) ran: &'a [String],
-    /// The screen that they are for.
+    /// The screen below the palette.
     pub(crate) below: AppScreen,
 }

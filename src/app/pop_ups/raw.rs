@@ -1,5 +1,5 @@
-//! A pop-up with a cursor over records, a list or a page of the manual. The text and the jq path of the cursor's row can
-//! be copied.
+//! A pop-up with a cursor: records, a list or a page of the manual. The text and the jq path of the
+//! cursor's row can be copied.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::render::manual::Page;
 use crate::render::row::{Level, Look, Row, Times};
 use crate::render::tree;
 
-/// Rows at most; `v` opens the file for the rest.
+/// Limit of the rows; `v` opens the file for the rest.
 const MOST_ROWS: usize = 20_000;
 
 /// State of the pop-up.
@@ -23,7 +23,7 @@ const MOST_ROWS: usize = 20_000;
 pub struct RawView {
     /// The title.
     pub title: String,
-    /// Their rows.
+    /// The rows.
     pub rows: Vec<Row>,
     /// First row shown.
     pub top: usize,
@@ -31,18 +31,18 @@ pub struct RawView {
     pub at: usize,
     /// The jq path of the value of each row; `None` for titles.
     paths: Vec<Option<Arc<str>>>,
-    /// What is copied: the records as JSON, or the text of a list.
+    /// The text to copy: the records as JSON, or the text of a list.
     texts: Vec<String>,
-    /// Whether it is a list, which `y` alone copies.
+    /// Whether it is a list, which `y` copies without a second key.
     pub is_list: bool,
-    /// The page of the manual that it shows.
+    /// The shown page of the manual; `None` for records and lists.
     pub page: Option<&'static Page>,
-    /// The screen below it.
+    /// The screen below.
     pub below: AppScreen,
 }
 
 impl RawView {
-    /// A list, which is copied as this text.
+    /// Creates the view of a list, with its text for a copy.
     pub(crate) fn of_text(title: String, rows: Vec<Row>, text: String) -> Self {
         let paths = vec![None; rows.len()];
         Self {
@@ -55,7 +55,7 @@ impl RawView {
         }
     }
 
-    /// Records, each under its title.
+    /// Creates the view of records, each under its title.
     pub(crate) fn of_trees(title: String, trees: &[(String, Tree)], screen: &Screen) -> Self {
         let width = screen.size.0.saturating_sub(2).max(1);
         let look = Look {
@@ -89,7 +89,7 @@ impl RawView {
         view
     }
 
-    /// What to copy: the path of the cursor's row, or the whole text.
+    /// The text to copy: the path of the cursor's row, or the whole text.
     pub(crate) fn copy(&self, what: CopyTarget, screen: &mut Screen) -> Option<String> {
         if what != CopyTarget::Query {
             return Some(self.texts.join("\n"));

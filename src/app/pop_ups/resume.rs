@@ -1,7 +1,7 @@
 //! The dialog with commands that resume the session in its own agent.
 //!
-//! Invariant: commands are run as argument lists, and quoted for a shell only when copied; of the session's records they
-//! contain only the id and the folder.
+//! Invariant: commands are run as argument lists, and quoted for a shell only when copied; of the
+//! session's records they contain only the id and the folder.
 
 use crate::model::resume::Resume;
 use crate::session::Session;
@@ -11,18 +11,18 @@ use crate::session::Session;
 pub struct ResumeDialog {
     /// The commands.
     pub choices: Vec<ResumeCommand>,
-    /// Index of the selected one.
+    /// Index of the selected command.
     pub at: usize,
-    /// The folder to run them in.
+    /// The folder to run them in; `None` if not recorded.
     pub folder: Option<String>,
-    /// How to get back to the present entry in the agent.
+    /// How to return to the current entry within the agent.
     pub back: &'static str,
 }
 
 /// A command that resumes the session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResumeCommand {
-    /// What it does with the session.
+    /// What the command does with the session.
     pub does: &'static str,
     /// The command as an argument list.
     pub words: Vec<String>,
@@ -33,7 +33,7 @@ pub struct ResumeCommand {
 }
 
 impl ResumeDialog {
-    /// The commands for a session, or why there are none.
+    /// The commands for a session; an error is the reason why there are none.
     pub(crate) fn of(session: &Session) -> Result<Self, String> {
         let Some(opened) = &session.file.opened else {
             return Err("no session is open".to_owned());

@@ -1,8 +1,8 @@
-//! The marks and signs of all screens, and what they mean: a part of the help.
+//! The marks and signs of all screens with their meanings; a part of the help.
 
 use crate::render::theme::Theme;
 
-/// Signs that belong together, and what each of them means.
+/// Groups of signs, with the meaning of each.
 pub(crate) fn signs(theme: &Theme) -> Vec<(String, &'static str)> {
     let glyphs = theme.glyphs();
     let (outcome, lane, time, chart) = (&glyphs.outcome, &glyphs.lane, &glyphs.time, &glyphs.chart);

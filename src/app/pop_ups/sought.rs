@@ -1,7 +1,8 @@
-//! Words that lead to deeds: how well a name, what it does and other words for it fit what somebody types.
+//! Ranking for the search in help and palette: how well a name, a description and synonyms match
+//! the typed words.
 
-/// How well all typed words fit; the least is the best, `None` if one of them fits nothing. Whole words come before
-/// beginnings of words, and names before descriptions.
+/// The rank of a match of all typed words, the least is the best; `None` if a word matches nothing.
+/// Whole words come before prefixes of words, and names before descriptions.
 pub(crate) fn rank(typed: &str, name: &str, doc: &str, also: &str) -> Option<usize> {
     let (name, doc) = (name.to_lowercase(), doc.to_lowercase());
     let of = |word: &str| {

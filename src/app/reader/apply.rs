@@ -15,8 +15,8 @@ use crate::model::transcript::{Touched, Transcript};
 use crate::session::Change;
 
 impl Reader {
-    /// Applies one message of the feed. Restores the saved position, or goes to the entry named on the command line, as
-    /// soon as it has been read.
+    /// Applies one message of the feed. Restores the saved position, or goes to the entry requested
+    /// on the command line, as soon as that entry has been read.
     pub fn apply_feed(&mut self, feed: Feed) -> Vec<Effect> {
         let mut effects = Vec::new();
         for change in self.session.take(feed) {
@@ -49,7 +49,7 @@ impl Reader {
         Vec::new()
     }
 
-    /// Entries were added, changed or removed.
+    /// Updates the panes after entries were added, changed or removed.
     fn apply_touched(&mut self, touched: &Touched) -> Vec<Effect> {
         let Self {
             session,
@@ -65,7 +65,7 @@ impl Reader {
         checks.update(transcript, touched);
         text.forget_touched(transcript, touched);
         let mut effects = filter::judge_new(text, session, touched);
-        // A mark or a hit may be on an entry that comes only now.
+        // A mark or a hit may be on an entry that has only just been added.
         let has_marks = !text.places.marks.is_empty() || !alarms.marks.is_empty();
         text.stale.spine |= text.find.search.is_some() || has_marks;
         text.grow(transcript, touched);
@@ -79,8 +79,8 @@ impl Reader {
         effects
     }
 
-    /// The transcript was replaced by another one of the same session: positions are mapped to it by key, so that the
-    /// window does not move, and everything derived from entries is dropped.
+    /// Replaces the transcript by another one of the same session: maps positions by key, so that
+    /// the window does not move, and drops everything derived from entries.
     fn remap(&mut self, before: &Transcript, touched: &Touched) -> Vec<Effect> {
         let lookup = Lookup {
             before,
@@ -118,7 +118,7 @@ impl Reader {
         effects
     }
 
-    /// The entries of the window and of the inspector, whose bodies stay in memory.
+    /// The entries in the window and in the inspector; their bodies stay in memory.
     fn in_sight(&self) -> impl Iterator<Item = EntryId> {
         let inspected = self.inspector.shown().map(|focus| focus.entry);
         self.text
@@ -129,12 +129,12 @@ impl Reader {
             .chain(inspected)
     }
 
-    /// Puts bodies back into entries that were read from disk.
+    /// Puts bodies that were read from disk back into their entries.
     pub fn fill(&mut self, entries: &[EntryId], contents: &[(Origin, Vec<Held>)]) {
         for id in self.session.fill(entries, contents) {
             self.text.asked.forget(id);
         }
-        // Some of them wait for bodies of other entries.
+        // Some of the entries need bodies of other entries.
         for id in entries {
             self.text.cache.remove(*id);
         }

@@ -1,4 +1,4 @@
-//! What keys do on the wall.
+//! Actions on the wall.
 
 use tui_input::Input;
 
@@ -20,12 +20,12 @@ use crate::app::state::App;
 use crate::listing::sessions::SessionKey;
 use crate::model::found::Place;
 
-/// Puts the rows in order, and writes out those in sight.
+/// Sorts the rows, and writes the visible ones.
 pub(crate) fn arrange(wall: &mut Wall, screen: &Screen) {
     sheet::arrange(wall, screen);
 }
 
-/// Carries out an action, if it has a meaning here.
+/// Runs an action; `None` leaves it to the viewer.
 pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
     let screen = &mut app.reader.screen;
     let wall = &mut app.wall;
@@ -65,9 +65,9 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
         }
         Action::Cancel if wall.filter.is_some() => wall.set_filter("", screen),
         Action::Cancel | Action::Quit | Action::Wall => return Some(app.leave_list()),
-        // F4 is the money of what is shown.
+        // F4 opens the cost of what is shown.
         Action::View(View::Money) => return Some(app.open_list(AppScreen::Ledger)),
-        // These are the viewer's, wherever it is.
+        // The viewer handles these on every screen.
         Action::Palette
         | Action::Sessions
         | Action::Usage
@@ -81,7 +81,7 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
     Some(Vec::new())
 }
 
-/// Begins to type the filter, from the one in force.
+/// The line of the filter, with the active filter to edit.
 pub(crate) fn filter_line(wall: &Wall) -> Mode {
     let typed = wall.filter.as_ref().map(|filter| filter.typed.clone());
     Mode::OnWall {
@@ -95,9 +95,9 @@ fn group(wall: &mut Wall, way: Way) {
     wall.doubt();
 }
 
-/// Opens the session, or shows those that ended some time ago.
+/// Opens the chosen session, or shows the sessions that ended some time ago.
 fn enter(wall: &mut Wall) -> Vec<Effect> {
-    // Who comes back finds it again.
+    // Marks the row as chosen, so that the user finds it again on return.
     wall.list.step(0);
     if let Some(SessionKey::Old(..)) = wall.list.chosen() {
         wall.shows_old = true;
@@ -108,7 +108,7 @@ fn enter(wall: &mut Wall) -> Vec<Effect> {
     place.map(Effect::Open).into_iter().collect()
 }
 
-/// To the next session that needs somebody.
+/// Goes to the next or previous session that needs somebody.
 fn to_next_need(wall: &mut Wall, screen: &mut Screen, way: Way) {
     let keys = wall.list.keys();
     let here = keys
@@ -137,7 +137,7 @@ fn copy(wall: &Wall, what: impl Fn(&Place) -> String) -> Vec<Effect> {
         .collect()
 }
 
-/// A typed line is finished.
+/// Accepts a typed line.
 pub(crate) fn accept(app: &mut App, line: WallLine, typed: &str) -> Vec<Effect> {
     let (wall, screen) = (&mut app.wall, &mut app.reader.screen);
     let mistake = match line {
@@ -156,7 +156,7 @@ pub(crate) fn accept(app: &mut App, line: WallLine, typed: &str) -> Vec<Effect> 
         },
         WallLine::Since => None,
     };
-    // What is wrong is red while it is typed on.
+    // A line that does not parse stays open, with the error in red.
     if mistake.is_some() {
         return Vec::new();
     }
@@ -174,7 +174,7 @@ pub(crate) fn accept(app: &mut App, line: WallLine, typed: &str) -> Vec<Effect> 
     }
 }
 
-/// A typed command that filters or watches is of all sessions here.
+/// Runs a typed command; on the wall filters and alarms apply to all sessions.
 pub(crate) fn command(app: &mut App, command: &TypedCommand) -> Vec<Effect> {
     let (line, typed) = match command {
         TypedCommand::Filter(expr) => (WallLine::Filter, expr.to_string()),
@@ -185,7 +185,7 @@ pub(crate) fn command(app: &mut App, command: &TypedCommand) -> Vec<Effect> {
             return Vec::new();
         }
     };
-    // What is wrong goes on being typed, where it is red.
+    // A filter that does not parse stays open, with the error in red.
     app.mode = Mode::OnWall {
         line,
         input: Input::new(typed.clone()),
@@ -193,7 +193,7 @@ pub(crate) fn command(app: &mut App, command: &TypedCommand) -> Vec<Effect> {
     accept(app, line, &typed)
 }
 
-/// Takes what comes of the sessions.
+/// Applies news of a session; an alarm that rang is announced.
 pub(crate) fn take(app: &mut App, news: News) -> Vec<Effect> {
     let News::Rang(rang) = news else {
         app.wall.take(news);
@@ -204,7 +204,7 @@ pub(crate) fn take(app: &mut App, news: News) -> Vec<Effect> {
         return Vec::new();
     };
     let address = row.place.address();
-    // The session that is being read rings by itself.
+    // The open session has alarms of its own.
     let is_read = app.reader.session.file.address.as_ref() == Some(&address);
     if is_read && app.reader.alarms.has(&wish) && !matches!(app.mode, Mode::Wall) {
         return Vec::new();
@@ -221,7 +221,7 @@ pub(crate) fn take(app: &mut App, news: News) -> Vec<Effect> {
 }
 
 impl Wall {
-    /// Shows those that fit; nothing shows all.
+    /// Sets the filter; an empty text removes it.
     pub(crate) fn try_filter(&mut self, typed: &str) -> Result<(), Mistake> {
         self.filter = if typed.is_empty() {
             None

@@ -1,11 +1,11 @@
 //! The wall: all sessions of the last hours, a row each, those that need somebody first.
 //!
-//! **The wall is a mode, as the picker is.** It lies over the session, or over nothing; rows are followed by a thread of
-//! their own and come as news. A session that is opened from it is left for it, and what is watched there is watched
-//! for as long as the viewer runs.
+//! **The wall is a mode, like the picker.** It covers the session, or nothing; a separate thread
+//! follows the sessions and sends rows as news. Opening a session leaves the wall, but its alarms
+//! stay active as long as the viewer runs.
 //!
-//! Invariant: what the reader has chosen stays chosen while rows come, go and change their places; until a key was
-//! pressed, that is the first row.
+//! Invariant: the chosen row stays chosen while rows are added, removed and reordered; before the
+//! first key press, the first row is chosen.
 
 pub mod actions;
 mod sheet;
@@ -25,30 +25,30 @@ use crate::model::found::{Found, Place};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
-/// All sessions of the last hours.
+/// State of the wall.
 #[derive(Debug)]
 pub struct Wall {
-    /// By what they are grouped.
+    /// Grouping of the sessions.
     pub group: Group,
-    /// Which of them are shown.
+    /// The active filter.
     pub filter: Option<Filter>,
-    /// What is watched for in all of them.
+    /// Alarms for all sessions.
     pub wishes: Vec<AlarmSpec>,
-    /// Whether all that was there at the start is read.
+    /// Whether all sessions that existed at the start are read.
     pub is_complete: bool,
-    /// Why places that the reader named cannot be looked at.
+    /// Errors for places requested by the user that cannot be searched.
     pub refused: Vec<Text>,
-    /// What lies among the sessions and cannot be read.
+    /// Files among the sessions that cannot be read.
     pub unreadable: Vec<Found>,
-    /// How many sessions of the time that is shown have no row: they are too many to be followed.
+    /// Number of recent sessions without a row, because they exceed the limit of followed sessions.
     pub more: usize,
-    /// Of how many ms they are.
+    /// The span of time of the wall, in ms.
     pub recent_ms: u64,
-    /// What the screen shows of it.
+    /// The page as written for the screen.
     pub sheet: Sheet,
-    /// Whether the preview is not wanted, where there is room.
+    /// Whether the user has hidden the preview.
     hides_preview: bool,
-    /// Whether those that ended some time ago have rows of their own.
+    /// Whether sessions that ended some time ago have rows of their own.
     shows_old: bool,
     rows: HashMap<Place, SessionRow>,
     list: List<SessionKey>,
@@ -78,23 +78,24 @@ impl Default for Wall {
     }
 }
 
-/// By what sessions are grouped.
+/// Grouping of sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Group {
-    /// Not at all.
+    /// No groups.
     #[default]
     None,
-    /// By the folder.
+    /// By folder.
     Project,
-    /// By the agent.
+    /// By agent.
     Agent,
 }
 
 impl Group {
-    /// All of them, in their order.
+    /// All groupings in order.
     pub const ALL: [Self; 3] = [Self::None, Self::Project, Self::Agent];
 
-    /// What sessions of a group have in common: folders of different places may have one name.
+    /// The key of a session's group: the whole path of a folder, since folders may have equal
+    /// names.
     fn key(self, row: &SessionRow) -> String {
         match self {
             Self::None => String::new(),
@@ -108,28 +109,28 @@ impl Group {
 }
 
 impl Wall {
-    /// The session that is chosen.
+    /// The chosen session.
     pub fn chosen(&self) -> Option<&SessionRow> {
         self.rows.get(self.list.chosen()?.place()?)
     }
 
-    /// The sessions that have a row, in their order.
+    /// The shown sessions in order.
     pub fn shown(&self) -> impl Iterator<Item = &SessionRow> {
         let places = self.list.keys().iter().filter_map(SessionKey::place);
         places.filter_map(|place| self.rows.get(place))
     }
 
-    /// The name of the column by which they are sorted.
+    /// The name of the column that the rows are sorted by.
     pub fn sorted_by(&self) -> &'static str {
         self.list.sort().map_or("", |sort| sort.by)
     }
 
-    /// All sessions, whether they are shown or not.
+    /// All sessions, whether shown or not.
     pub fn rows(&self) -> impl Iterator<Item = &SessionRow> + Clone {
         self.rows.values()
     }
 
-    /// How many sessions are shown, and how many there are.
+    /// Number of shown sessions, and of all sessions.
     pub fn counts(&self) -> (usize, usize) {
         let shown = |key: &SessionKey| match key {
             SessionKey::Session(_) => 1,
@@ -139,7 +140,8 @@ impl Wall {
         (self.list.keys().iter().map(shown).sum(), self.rows.len())
     }
 
-    /// Why something cannot be looked at or read that has no row.
+    /// The message about places and files that cannot be read and have no row; `None` if there are
+    /// none.
     pub fn unread(&self) -> Option<String> {
         let without_row = self
             .unreadable
@@ -156,12 +158,12 @@ impl Wall {
         )
     }
 
-    /// Whether what is shown changes with every second.
+    /// Whether the wall changes every second.
     pub fn ticks(&self, now: Timestamp) -> bool {
         self.rows.values().any(|row| row.ticks(now))
     }
 
-    /// The list is followed anew.
+    /// Resets the list before the sessions are followed again.
     pub(crate) fn begin(&mut self) {
         self.rows.clear();
         self.refused.clear();
@@ -171,7 +173,7 @@ impl Wall {
         self.is_stale = true;
     }
 
-    /// Takes what comes of the sessions; alarms are the viewer's.
+    /// Applies news of sessions; the viewer handles alarms.
     pub(crate) fn take(&mut self, news: News) {
         self.is_stale = true;
         match news {
@@ -185,17 +187,17 @@ impl Wall {
         }
     }
 
-    /// Goes so many rows on, or back.
+    /// Moves the cursor by rows.
     pub(crate) fn move_by(&mut self, by: isize) {
         self.list.step(by);
     }
 
-    /// Something other than a session has changed.
+    /// Marks the list as stale after a change that is not news of a session.
     pub(crate) fn doubt(&mut self) {
         self.is_stale = true;
     }
 
-    /// Puts those that fit in order. Facts of time may come true by themselves.
+    /// Filters and sorts the rows. A filter on time may change its result without news.
     fn order(&mut self, now: Timestamp) {
         let is_timed = self.filter.is_some();
         if !std::mem::take(&mut self.is_stale) && !is_timed {
@@ -226,7 +228,7 @@ impl Wall {
         self.list.set(keys, false);
     }
 
-    /// Puts those that have something in common together, under a head; the group with the first of all comes first.
+    /// Groups the rows under headings; the group with the first row comes first.
     fn grouped(&self, keys: Vec<SessionKey>) -> Vec<SessionKey> {
         if self.group == Group::None {
             return keys;
@@ -248,7 +250,7 @@ impl Wall {
             *names.entry(project(keys)).or_default() += 1;
         }
         let head = |name: String, keys: &[SessionKey]| {
-            // Of two folders with one name the whole path is told.
+            // The heading shows the whole path if two folders have the same name.
             let short = project(keys).filter(|_| self.group == Group::Project);
             let is_alone = |name: &String| names.get(&Some(name.clone())) == Some(&1);
             let rows = keys.iter().filter_map(row);
@@ -270,7 +272,8 @@ impl Wall {
         lines.collect()
     }
 
-    /// Whether those that ended some time ago share one line: where they stand together, at the end.
+    /// Whether sessions that ended some time ago share one line. Only in the default order they are
+    /// together at the end.
     fn folds_old(&self) -> bool {
         !self.shows_old
             && self.group == Group::None
@@ -283,7 +286,7 @@ impl Wall {
         let is_old = |key: &SessionKey| row(key).is_some_and(|row| row.is_old(now));
         let first = keys.iter().position(is_old).unwrap_or(keys.len());
         let old = keys.split_off(first);
-        // Where all are old, they are what is looked for.
+        // If all sessions are old, each has its row.
         if keys.is_empty() || old.len() < 2 {
             keys.extend(old);
             return keys;

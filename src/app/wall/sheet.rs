@@ -1,4 +1,4 @@
-//! What the screen shows of the wall.
+//! The page of the wall.
 
 use ratatui::text::{Line, Span};
 
@@ -14,10 +14,10 @@ use crate::listing::sessions::{BY_NEED, SessionList};
 use crate::model::figures;
 use crate::render::wrap;
 
-/// Screens from this width on have room for the preview beside the list.
+/// Least width in columns with the preview beside the list.
 const WIDE: u16 = 190;
 
-/// Puts the rows in order, and writes out those in sight.
+/// Sorts the rows, and writes the visible ones.
 pub(super) fn arrange(wall: &mut Wall, screen: &Screen) {
     wall.order(screen.now);
     let room = Room::of(screen);
@@ -64,7 +64,7 @@ pub(super) fn toggle_preview(wall: &mut Wall, screen: &mut Screen) {
     }
 }
 
-/// Where the preview is.
+/// Position of the preview.
 fn preview(wall: &Wall, room: Room) -> PreviewPane {
     if wall.hides_preview {
         PreviewPane::Hidden
@@ -78,7 +78,7 @@ fn title(wall: &Wall, screen: &Screen) -> Vec<Span<'static>> {
     vec![Span::raw("tv"), Span::styled(span, screen.theme.heading)]
 }
 
-/// How many they are, how many need somebody or work, and what they cost.
+/// Numbers of sessions, of those that need somebody and of those at work, and their cost.
 fn sums(wall: &Wall, screen: &Screen, width: usize) -> Vec<Span<'static>> {
     let theme = &screen.theme;
     let (mut all, mut needing, mut working) = (0_u64, 0_u64, 0_u64);
@@ -112,7 +112,7 @@ fn sums(wall: &Wall, screen: &Screen, width: usize) -> Vec<Span<'static>> {
     spans
 }
 
-/// What is watched and filtered; else what the sign of a row means.
+/// The status: filter, sort order, alarms and errors; without any, the meaning of the sign of rows.
 fn status(wall: &Wall, screen: &Screen) -> String {
     let (shown, all) = wall.counts();
     let sort = wall.list.sort().filter(|sort| *sort != BY_NEED);
@@ -130,7 +130,7 @@ fn status(wall: &Wall, screen: &Screen) -> String {
     parts.join("  ")
 }
 
-/// Why the list is empty.
+/// The message that explains an empty list.
 fn why_empty(wall: &Wall, screen: &Screen) -> String {
     match (wall.unread(), wall.counts().1, &wall.filter) {
         (Some(why), 0, _) => why,
@@ -148,7 +148,7 @@ fn why_empty(wall: &Wall, screen: &Screen) -> String {
     }
 }
 
-/// What a session is, and its live end.
+/// Facts and last messages of a session.
 fn preview_of(
     row: &SessionRow,
     screen: &Screen,
@@ -161,7 +161,7 @@ fn preview_of(
         lines.push(Line::from(line));
     }
     if let Some(problem) = &row.problem {
-        // What is cut above stands here whole.
+        // The row truncates the problem; here it is complete.
         lines.extend(lines_of(problem, theme.bad, (width, most)));
     }
     lines.push(Line::default());

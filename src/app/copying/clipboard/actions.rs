@@ -1,4 +1,4 @@
-//! Copies items.
+//! Actions that copy items.
 
 use super::{CopyFormat, CopyItem, PendingCopy, joined, origins_of};
 use crate::app::copying::excerpt::{self, ItemText};
@@ -15,13 +15,13 @@ use crate::model::record::Origin;
 use crate::render::row::{Level, Row, RowKind};
 use crate::session::Session;
 
-/// Attempts to read the bodies of a copy, since some may be evicted before all have come.
+/// Attempts to read the bodies of a copy; some may be evicted before all have arrived.
 const PATIENCE: u8 = 3;
 
-/// Bytes of a copy at most.
+/// Limit of a copy, in bytes.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Whether a block is shown with rows of its own.
+/// Whether a block has rows of its own.
 fn is_item(text: &TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
     let Some(entry) = scene.session.transcript.get(focus.entry) else {
         return false;
@@ -48,7 +48,7 @@ fn is_item(text: &TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
     is_at_level && is_seen && text.find.shows(focus)
 }
 
-/// The items from one entry's block to another's, both included.
+/// The items from one block to another, both included.
 pub(crate) fn items_between(
     text: &TextPane,
     scene: &Scene<'_>,
@@ -87,7 +87,7 @@ pub(crate) fn items_between(
         .collect()
 }
 
-/// Copies something of the focused item.
+/// Copies a part of the focused item.
 pub fn copy(text: &mut TextPane, scene: &mut Scene<'_>, what: CopyTarget) -> Vec<Effect> {
     let Some(focus) = text.view.focus else {
         return Vec::new();
@@ -155,7 +155,7 @@ fn copy_turn(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     begin(text, scene, pieces, CopyFormat::Markdown)
 }
 
-/// Copies, or reads the bodies that are on disk first.
+/// Copies items; first reads their bodies that are on disk.
 pub fn begin(
     text: &mut TextPane,
     scene: &mut Scene<'_>,

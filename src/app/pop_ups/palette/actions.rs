@@ -1,4 +1,4 @@
-//! The commands that match the line of the palette, and what the line means.
+//! Matching and parsing of the command line.
 
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
@@ -15,7 +15,7 @@ use crate::app::screens::AppScreen;
 use crate::render::manual::PAGES;
 
 impl Palette {
-    /// An empty command line.
+    /// Creates an empty command line.
     pub(crate) fn empty(scene: Commands<'_>) -> Self {
         Self {
             choices: choices(scene, ""),
@@ -24,7 +24,7 @@ impl Palette {
         }
     }
 
-    /// Edits the line, and matches again.
+    /// Edits the line, and updates the matches.
     pub(crate) fn type_on(&mut self, scene: Commands<'_>, request: InputRequest) {
         self.input.handle(request);
         self.choose_among(scene);
@@ -46,7 +46,7 @@ impl Palette {
         self.has_moved = false;
     }
 
-    /// The screen below it.
+    /// The screen below.
     pub fn below(&self) -> AppScreen {
         self.below
     }
@@ -58,8 +58,8 @@ impl Palette {
         self.has_moved = true;
     }
 
-    /// The command of the line, else the selected one; `None` while its argument is missing, or while the reader has
-    /// typed no word of it: then it is offered, not run.
+    /// The command of the line, or the selected one. `None` while its argument is missing, or while
+    /// no typed word is in the selected one: then the command is offered, not run.
     pub(crate) fn accept(&mut self, scene: Commands<'_>) -> Option<Result<TypedCommand, String>> {
         let typed = self.input.value().trim().to_owned();
         if typed.parse::<TypedCommand>().is_ok() {
@@ -83,9 +83,9 @@ impl Palette {
     }
 }
 
-/// The commands that match the line: the usages of a command that is named in full, else those whose names, descriptions
-/// or synonyms have the typed words, then those whose names have the letters. With nothing typed those that were run
-/// last come first.
+/// The commands that match the line: the usages of a command with exactly this name; otherwise
+/// those whose names, descriptions or synonyms have the typed words, then those whose names have
+/// the letters. For an empty line, those that were run last come first.
 fn choices(scene: Commands<'_>, typed: &str) -> Vec<CommandChoice> {
     let typed = typed.trim_start();
     let forms = || forms().filter(|choice| scene.below.knows(choice));
@@ -145,7 +145,7 @@ fn choices(scene: Commands<'_>, typed: &str) -> Vec<CommandChoice> {
     found.into_iter().map(|(_, choice)| choice).collect()
 }
 
-/// Whether an action does something on a screen.
+/// Whether an action has an effect on a screen.
 fn has_action(below: AppScreen, action: Action) -> bool {
     match below {
         AppScreen::Session => true,
@@ -154,7 +154,8 @@ fn has_action(below: AppScreen, action: Action) -> bool {
 }
 
 impl AppScreen {
-    /// Whether a command with an argument does something there: settings and the manual are the same everywhere.
+    /// Whether a command with an argument has an effect on the screen below; settings and the
+    /// manual have one everywhere.
     fn knows(self, choice: &CommandChoice) -> bool {
         let is_everywhere = choice.name == "set" || choice.name.starts_with("help ");
         let is_of_wall = ["filter", "watch", "unwatch"].contains(&choice.name.as_str());
