@@ -148,7 +148,7 @@ pub(crate) fn of_turn(
     })
 }
 
-/// Failures within a sub-agent do not make the sub-agent a failure.
+/// The number of failures within a turn or sub-agent, which do not make it a failure itself.
 fn failures(figures: &Figures) -> StatusSign {
     match figures.facts.errors {
         0 => StatusSign::None,

@@ -82,7 +82,7 @@ impl BranchSums {
         *self = Self::default();
     }
 
-    /// The row of a branch; without figures until the sum is complete.
+    /// The row of a branch, without its sum until that is complete.
     pub(crate) fn row_of(
         &mut self,
         transcript: &Transcript,
