@@ -1,4 +1,5 @@
-//! All sessions on one thread: who is read next, what is watched, and when to look for more.
+//! Follows all sessions on one thread: decides which is read next, what is watched, and when to
+//! scan for new ones.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -21,25 +22,25 @@ use crate::model::found::{Found, Place};
 use crate::model::timestamp::Timestamp;
 use crate::source::watch::{Hints, Watcher};
 
-/// A session that is read for the first time gives way to others after so long.
+/// Time slice of the first reading of a session.
 const SLICE: Duration = Duration::from_millis(15);
-/// One that goes on may take longer: it is on the screen already.
+/// Time slice of a session that continues; longer, because it is on the screen already.
 const PORTION: Duration = Duration::from_millis(60);
-/// Changes that follow each other faster are taken together.
+/// Changes within this interval are processed together.
 const GATHER: Duration = Duration::from_millis(4);
-/// How often clocks are looked at: silence, patience, hours.
+/// Interval at which time-dependent states are checked: silence, patience, hours.
 const TICK: Duration = Duration::from_secs(1);
-/// How often all files are looked at where events say what changes, and where they do not.
+/// Interval at which all files are polled, with events and without.
 const CALM: Duration = Duration::from_secs(2);
 const BUSY: Duration = Duration::from_millis(250);
-/// How soon after one look for sessions the next may begin, when an event gives a reason and when none does; and how
-/// many times longer than such a look took.
+/// Minimum pause between two scans for sessions, after an event and without one; and the factor by
+/// which a pause must exceed the duration of a scan.
 const SOON: Duration = Duration::from_millis(500);
 const LATER: Duration = Duration::from_secs(10);
 const SHARE: u32 = 20;
 const SHARE_LATER: u32 = 200;
 
-/// The sessions, and what is known of where they lie.
+/// The sessions, and the state of the scans.
 pub(super) struct Follower<'o> {
     options: Options,
     outlet: Outlet<'o>,
@@ -48,13 +49,13 @@ pub(super) struct Follower<'o> {
     members: Vec<Member<'o>>,
     lookout: Lookout,
     watcher: Watcher,
-    /// What cannot be read now.
+    /// Paths that cannot be read at the moment.
     unreadable: Vec<Found>,
-    /// Those of it that were written to lately have a row in place of the sessions that may be in them.
+    /// Rows of those that were written to recently, in place of the sessions that they may hold.
     rows_of_unreadable: HashMap<Place, SessionRow>,
-    /// What an event named and a look found no session in.
+    /// Paths named by events in which a scan found no session.
     passed: HashSet<PathBuf>,
-    /// How many more sessions there are of the time that is shown.
+    /// Number of further sessions in the time range beyond the limit.
     more: usize,
     looked: Option<(Instant, Duration)>,
     wants_look: bool,
@@ -68,7 +69,7 @@ pub(super) struct Follower<'o> {
 }
 
 impl Follower<'_> {
-    /// Follows sessions until told to stop, or nobody listens.
+    /// Follows sessions until the stop flag is set or the receiver is gone.
     pub(super) fn run(
         options: Options,
         news: &Sender<News>,
@@ -137,7 +138,7 @@ impl Follower<'_> {
         Some(())
     }
 
-    /// Watches for what was asked for last. Whoever asked may count on all that is read from here on.
+    /// Applies the latest alarms. They cover everything that is read from here on.
     fn obey(&mut self) {
         let Some(alarms) = self.orders.try_iter().last() else {
             return;
@@ -157,7 +158,7 @@ impl Follower<'_> {
         (self.options.clock)()
     }
 
-    // === looking for sessions ===
+    // === scanning for sessions ===
 
     fn look_due(&self) -> Option<Instant> {
         let (at, took) = self.looked?;
@@ -173,7 +174,8 @@ impl Follower<'_> {
         self.looked.is_none() || self.look_due().is_some_and(|due| due <= Instant::now())
     }
 
-    /// Looks, and once more if there is a folder that was not watched before: something may have begun in it.
+    /// Scans, and once more if a folder was not watched before, because a session may have begun in
+    /// it meanwhile.
     fn look(&mut self) -> Option<()> {
         let is_first = self.looked.is_none();
         let mut has_new = self.look_once()?;
@@ -184,7 +186,7 @@ impl Follower<'_> {
         Some(())
     }
 
-    /// Says whether a folder is watched from now on.
+    /// Scans once. Returns whether a folder is newly watched.
     fn look_once(&mut self) -> Option<bool> {
         self.wants_look = false;
         let now = self.now();
@@ -214,7 +216,7 @@ impl Follower<'_> {
         Some(self.watch())
     }
 
-    /// Follows no more what rests for too long, or is one too many.
+    /// Drops sessions that are at rest for too long, or exceed the limit.
     fn leave_old(&mut self, from: Timestamp) -> Option<()> {
         let mut signs: Vec<Option<Timestamp>> =
             self.members.iter().map(Member::last_sign).collect();
@@ -239,7 +241,7 @@ impl Follower<'_> {
         Some(())
     }
 
-    /// Looks at what lies beside old sessions, once the end of all others is read.
+    /// Checks the files beside old sessions, after the end of all others was read.
     fn look_beside(&mut self) {
         let now = self.now();
         let from = Timestamp(now.0.saturating_sub_unsigned(self.options.recent_ms));
@@ -253,7 +255,8 @@ impl Follower<'_> {
         self.watch();
     }
 
-    /// What cannot be read is named, and stands among the sessions until it can be, if it was written to since then.
+    /// Reports unreadable paths, and gives those that were written to since `from` a row until they
+    /// can be read.
     fn name_unreadable(&mut self, unreadable: Vec<Found>, from: Timestamp) -> Option<()> {
         let recent = unreadable
             .iter()
@@ -275,7 +278,7 @@ impl Follower<'_> {
         {
             self.say(News::Row(Box::new(row.clone())))?;
         }
-        // Nothing says when whoever writes to them is done.
+        // No event tells when their writer is done.
         self.wants_look |= !self.rows_of_unreadable.is_empty();
         if unreadable != self.unreadable {
             self.unreadable.clone_from(&unreadable);
@@ -284,8 +287,8 @@ impl Follower<'_> {
         Some(())
     }
 
-    /// Watches the folders of the sessions, the newest first, and those in which new ones may come. Says whether one is
-    /// new, in which something may have happened before.
+    /// Watches the folders of the sessions, newest first, and those in which new ones may appear.
+    /// Returns whether any folder is new, because something may have happened in it before.
     fn watch(&mut self) -> bool {
         let mut folders: Vec<PathBuf> = Vec::new();
         let mut seen = HashSet::new();
@@ -310,7 +313,7 @@ impl Follower<'_> {
 
     // === reading ===
 
-    /// Looks at the files that events named, and at all of them every now and then.
+    /// Polls the files that events named, and periodically all of them.
     fn poll(&mut self) {
         let hints = Rc::new(self.watcher.take());
         let pause = if self.watcher.is_trusted() {
@@ -347,23 +350,24 @@ impl Follower<'_> {
             .go_on(&mut self.members, (self.outlet, self.inbox), now, SLICE);
     }
 
-    /// Whether an event named something in which a session may have begun, or gone on.
+    /// Whether an event named a path in which a session may have begun or continued.
     fn is_unknown(&mut self, hints: &Hints, own: &HashSet<PathBuf>) -> bool {
         let mut is_unknown = false;
         for path in hints.paths().filter(|path| !own.contains(*path)) {
-            // Of a session that rested for long each write may be the first one; of all else only the first is.
+            // For a session at rest, each write may be the first; for everything else, only the
+            // first write matters.
             is_unknown |=
                 self.lookout.knows(path) || (self.passed.insert(path.clone()) && path.exists());
         }
         is_unknown
     }
 
-    /// Reads a portion of what is to be read. Says whether there is more of it.
+    /// Reads a slice. Returns whether there is more to read.
     fn read(&mut self) -> Option<bool> {
         let clock = Instant::now();
         let now = self.now();
         let mut is_busy = false;
-        // What goes on is read before what begins, and the end of each before the whole of any.
+        // Continued sessions are read before new ones, and the end of each before the whole of any.
         let unread = self.members.iter().position(Member::is_unread);
         let mut background = unread.or_else(|| {
             self.members
@@ -371,7 +375,7 @@ impl Follower<'_> {
                 .position(|member| !member.is_read() && member.has_more(clock))
         });
         for index in 0..self.members.len() {
-            // Asked for while the others were read.
+            // Requested while the others were read.
             self.obey();
             let is_background = background == Some(index);
             let Some(member) = self.members.get_mut(index) else {
@@ -407,7 +411,7 @@ impl Follower<'_> {
         Some(())
     }
 
-    /// A second has passed: those that work or wait may stand otherwise. What a look at the files changed is sent, too.
+    /// Once a second: updates sessions that work or wait, and sends what polls have changed.
     fn tick(&mut self) -> Option<()> {
         let now = self.now();
         let is_tick = self.ticked.elapsed() >= TICK;

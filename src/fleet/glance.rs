@@ -1,4 +1,4 @@
-//! How a session stands that nobody follows.
+//! Computes the row of a session that is not followed.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
@@ -10,12 +10,12 @@ use crate::ingest::find;
 use crate::model::found::Found;
 use crate::model::timestamp::Timestamp;
 
-/// Of a larger file only the end is read.
+/// Of a file above this size in bytes only the end is read.
 const WHOLE: u64 = 32 << 20;
-/// So long is read without a pause.
+/// Time slice between two checks for cancellation.
 const SLICE: Duration = Duration::from_millis(50);
 
-/// Reads how a session stands, until nobody wants to know any more.
+/// Reads a session and returns its row; stops when `is_wanted` returns false.
 pub fn glance(found: &Found, now: Timestamp, is_wanted: impl Fn() -> bool) -> Option<Glance> {
     let inbox: Inbox = RefCell::default();
     let outlet = |feed| {

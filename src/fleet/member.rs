@@ -1,4 +1,4 @@
-//! One of the sessions: read step by step, and what it came to.
+//! One session of the fleet: reads it step by step and computes its row.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -25,26 +25,26 @@ use crate::source::rows::Failure;
 use crate::source::stamp::Stamp;
 use crate::source::watch::Hints;
 
-/// Bytes of bodies that stay in memory: those of the last words.
+/// Bytes of bodies that stay in memory: those of the last messages.
 const BODIES: u64 = 64 << 10;
-/// So much of the end is read first.
+/// Bytes of the end that are read first.
 const WINDOW: u64 = 64 << 10;
-/// How long to wait before what could not be read is tried again, and at most.
+/// Initial and maximum delay before a failed reading is tried again.
 const RETRY: Duration = Duration::from_millis(500);
 const PATIENCE: Duration = Duration::from_secs(30);
-/// A database that is written to for longer than this is worth a word.
+/// A database that is busy for longer than this is reported.
 const QUIET: Duration = Duration::from_secs(2);
 
-/// A file that was not written to for so long is closed until it is: there may be more of them than a process may hold
-/// open. What moves a file away does so while it is at work, or soon after.
+/// A file that was not written to for this time, in ms, is closed until it is: there may be more
+/// than a process may hold open. Agents move a file while they work on it, or soon after.
 const HELD_MS: u64 = 60_000;
 
-/// What readers have sent, of the one session that is just being read.
+/// Events of the session that is being read.
 pub(super) type Inbox = RefCell<Vec<Feed>>;
 
 /// A session that is followed.
 pub(super) struct Member<'o> {
-    /// What is known from finding it.
+    /// Facts from the scan.
     pub(super) found: Found,
     session: Session,
     databases: Databases,
@@ -56,22 +56,22 @@ pub(super) struct Member<'o> {
     touched: Vec<EntryId>,
     /// The row that was sent last.
     row: Option<SessionRow>,
-    /// Whether it may be another one now.
+    /// Whether the row may have changed.
     is_stale: bool,
-    /// Nothing of it may change but by a write, so all is let go of that can be had again.
+    /// Whether only a write can change it, so that everything which can be read again is freed.
     is_at_rest: bool,
 }
 
-/// How far reading it is.
+/// State of the reading.
 enum Way<'o> {
-    /// Not begun, or given up until then.
+    /// Not opened, or to be tried again at that time.
     Closed {
         again: Option<Instant>,
         wait: Duration,
     },
-    /// Being read for the first time, or followed.
+    /// Read for the first time, or followed.
     Open(Box<Course<'o>>),
-    /// Never to be read again: an error in tv.
+    /// Not to be read any more, because of an error in tv.
     Broken,
 }
 
@@ -99,7 +99,7 @@ impl<'o> Member<'o> {
         }
     }
 
-    /// Whether something is to be read now.
+    /// Whether there is something to read now.
     pub(super) fn has_more(&self, now: Instant) -> bool {
         match &self.way {
             Way::Closed { again, .. } => again.is_none_or(|again| again <= now),
@@ -108,7 +108,7 @@ impl<'o> Member<'o> {
         }
     }
 
-    /// Whether not even its end was read yet.
+    /// Whether not even its end was read.
     pub(super) fn is_unread(&self) -> bool {
         matches!(&self.way, Way::Closed { again: None, .. })
     }
@@ -122,7 +122,8 @@ impl<'o> Member<'o> {
         }
     }
 
-    /// How many prompts and calls it has, and how long was worked on it in ms; nothing of one that was not read whole.
+    /// Number of prompts and calls, and the working time in ms; `None` if it was not read
+    /// completely.
     pub(super) fn counts(&self) -> Option<(u64, u64, u64)> {
         if !self.session.file.is_caught_up || self.session.is_part() {
             return None;
@@ -133,17 +134,18 @@ impl<'o> Member<'o> {
         Some((transcript.turns().len() as u64, u64::from(calls), work))
     }
 
-    /// Whether nothing of it may change until something is written.
+    /// Whether nothing changes without a write.
     pub(super) fn is_at_rest(&self) -> bool {
         self.is_at_rest
     }
 
-    /// Whether it waits for the look at all sessions: each write to the database in which it is at rest is another's.
+    /// Whether it is polled only by sweeps: it is at rest, and a write to its database is usually
+    /// for another session.
     fn waits_for_sweep(&self) -> bool {
         self.is_at_rest && self.found.session.is_some()
     }
 
-    /// Whether an event named one of its files, or a folder in which one may begin.
+    /// Whether an event named one of its files, or a folder in which one may be created.
     pub(super) fn is_named(&self, named: &HashSet<&Path>) -> bool {
         let is_in = |path: &PathBuf| named.contains(path.as_path());
         !named.is_empty()
@@ -151,7 +153,7 @@ impl<'o> Member<'o> {
             && (is_in(&self.found.path) || self.folders().iter().any(is_in))
     }
 
-    /// When to look without any event.
+    /// When to poll without an event.
     pub(super) fn due(&self) -> Option<Instant> {
         match &self.way {
             Way::Open(_) if self.waits_for_sweep() => None,
@@ -161,7 +163,7 @@ impl<'o> Member<'o> {
         }
     }
 
-    /// The folders to be watched.
+    /// The folders to watch.
     pub(super) fn folders(&self) -> Vec<PathBuf> {
         let own = self.found.path.parent().map(Path::to_owned);
         let Way::Open(course) = &self.way else {
@@ -175,7 +177,7 @@ impl<'o> Member<'o> {
 
     /// Opens it, and reads its end.
     pub(super) fn begin(&mut self, outlet: Outlet<'o>, inbox: &Inbox, now: Timestamp) {
-        // Whoever opens one session waits for who writes to it; here all others would wait, too.
+        // A single session waits for its writer; here that would block all others.
         if self.found.session.is_some() && self.databases.is_busy(&self.found.path) {
             return self.put_off();
         }
@@ -197,7 +199,7 @@ impl<'o> Member<'o> {
         self.close(now);
     }
 
-    /// A database is busy, which soon passes. If not, that is worth a word.
+    /// Schedules another attempt, because its database is busy. If that lasts, it is reported.
     fn put_off(&mut self) {
         self.way = Way::Closed {
             again: Instant::now().checked_add(RETRY),
@@ -222,7 +224,7 @@ impl<'o> Member<'o> {
         };
     }
 
-    /// Reads on for so long.
+    /// Reads for the given time.
     pub(super) fn read(
         &mut self,
         outlet: Outlet<'o>,
@@ -252,7 +254,7 @@ impl<'o> Member<'o> {
         self.is_stale = true;
     }
 
-    /// Looks whether its files have changed.
+    /// Polls its files for changes.
     pub(super) fn poll(
         &mut self,
         outlet: Outlet<'o>,
@@ -270,7 +272,7 @@ impl<'o> Member<'o> {
         self.close(now);
     }
 
-    /// Closes files that nobody writes to, as far as they are read.
+    /// Closes files that are read to the end and not written to.
     fn close(&mut self, now: Timestamp) {
         let is_live = self.is_live(now);
         if let Way::Open(course) = &mut self.way
@@ -280,8 +282,8 @@ impl<'o> Member<'o> {
         }
     }
 
-    /// Lets go of what is not needed until something is written: texts, which lie in the file; what was spent when, which
-    /// entries tell. Those are packed. What alarms compare with stays.
+    /// Frees what is not needed until the next write: texts, which can be read again, and indexes
+    /// of usage, which are derived from entries; entries are packed. The state for alarms stays.
     pub(super) fn come_to_rest(&mut self, now: Timestamp) {
         let may_change =
             self.is_stale || !self.touched.is_empty() || self.ticks(now) || self.is_live(now);
@@ -294,7 +296,7 @@ impl<'o> Member<'o> {
         self.session.transcript.pack();
     }
 
-    /// Takes what was sent.
+    /// Applies the events in the inbox.
     fn take(&mut self, inbox: &Inbox, now: Timestamp) {
         for feed in inbox.take() {
             self.is_at_rest = false;
@@ -335,13 +337,13 @@ impl<'o> Member<'o> {
                     .for_each(|alarm| alarm.look_up(&lookup));
                 self.note(Change::Touched(touched));
             }
-            // What is there is no news.
+            // What exists at the start triggers no alarm.
             Change::CaughtUp => self.has_begun = false,
             Change::Bodies(_) | Change::Said(_) => {}
         }
     }
 
-    /// Watches for something else, from what is read by now on: what is read next is news already.
+    /// Replaces the alarms. They apply to everything that is read from here on.
     pub(super) fn set_alarms(&mut self, alarms: &[Expr], now: Timestamp) {
         let last = self.row.as_ref().and_then(|row| row.head.ended);
         self.alarms = alarms
@@ -357,7 +359,7 @@ impl<'o> Member<'o> {
         }
     }
 
-    /// What is there now rings no alarm.
+    /// Starts the alarms; the current state triggers none.
     fn begin_alarms(&mut self, now: Timestamp) {
         self.has_begun = true;
         self.orphans = None;
@@ -372,7 +374,7 @@ impl<'o> Member<'o> {
         });
     }
 
-    /// Whether a row was sent of it.
+    /// Whether a row was sent for it.
     pub(super) fn has_row(&self) -> bool {
         self.row.is_some()
     }
@@ -381,13 +383,13 @@ impl<'o> Member<'o> {
         self.last_sign().is_some_and(|at| now.since(at) <= HELD_MS)
     }
 
-    /// When anything was heard of it last.
+    /// Latest sign of activity.
     pub(super) fn last_sign(&self) -> Option<Timestamp> {
         let seen = self.session.file.last_write.filter(|write| write.is_seen);
         seen.map(|write| write.at).max(self.found.modified)
     }
 
-    /// When its file was last written, or its row.
+    /// When its file or its row was last written.
     fn written(&self) -> Option<Timestamp> {
         match self.found.session {
             Some(_) => self.found.modified,
@@ -395,12 +397,12 @@ impl<'o> Member<'o> {
         }
     }
 
-    /// Whether time alone may change how it stands.
+    /// Whether its state may change with time alone.
     pub(super) fn ticks(&self, now: Timestamp) -> bool {
         self.row.as_ref().is_some_and(|row| row.ticks(now))
     }
 
-    /// How it stands, if that is something new; and which alarms rang.
+    /// The row, if it changed, and the alarms that were triggered.
     pub(super) fn news(
         &mut self,
         now: Timestamp,
@@ -472,7 +474,7 @@ mod tests {
         ) + "\n"
     }
 
-    /// Reads all that there is, and rests.
+    /// Reads everything, and puts the session at rest.
     fn read<'o>(
         member: &mut Member<'o>,
         outlet: Outlet<'o>,
@@ -487,7 +489,7 @@ mod tests {
         news
     }
 
-    /// A session is asked about by alarms, rests, and goes on.
+    /// A session with alarms is put at rest, and continues.
     #[test]
     fn what_rests_lets_go_of_texts_and_of_nothing_that_anybody_asks_for() {
         let folder = tempfile::tempdir().unwrap();
@@ -557,13 +559,13 @@ mod tests {
             .collect();
         assert_eq!(rang, [(0, "\"WORD\": the new WORD".to_owned())]);
         let (row, woken) = (row.unwrap(), woken.unwrap());
-        // What was said before is told as it was, though it is on disk only.
+        // Earlier texts are unchanged, although they are on disk only.
         assert_eq!(woken.last.split_last().unwrap().1, &row.last[1..]);
         assert!(row.last[1].text.len() > 1_000);
         assert!(woken.cost.is_some() && woken.cost == row.cost);
     }
 
-    /// There may be thousands of them.
+    /// There may be thousands of sessions at rest.
     #[test]
     fn a_session_at_rest_takes_little_room() {
         let folder = tempfile::tempdir().unwrap();
@@ -605,7 +607,7 @@ mod tests {
                 ..Found::new(place, "claude-code", Text::clean(id))
             }
         };
-        // What all share is there when the first one was read.
+        // Shared data exists after the first session was read.
         let [mut first, mut member] =
             [found(), found()].map(|found| Member::new(found, Databases::default(), &[]));
         read(&mut first, &outlet, &inbox, now);
@@ -614,7 +616,7 @@ mod tests {
         });
         assert!(member.is_at_rest());
         assert!(taken.bytes_current < 30_000, "{}", taken.bytes_current);
-        // It is what it was when something is written.
+        // After a write it is as it was.
         let before = member.row.clone().unwrap();
         member.is_stale = true;
         member.row = None;

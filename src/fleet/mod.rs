@@ -1,12 +1,13 @@
-//! Many sessions at once, followed by one thread with one watcher: a row each ([`analysis::wall`](crate::analysis::wall)),
-//! sent when something of it changes.
+//! Many sessions at once, followed by one thread with one watcher: a row each
+//! ([`analysis::wall`](crate::analysis::wall)), sent when it changes.
 //!
-//! The end of each session is read first, so that all rows tell what their agents do; then each is read whole, the
-//! newest first, for what it has cost. From then on a file is read on from where it ended, when an event or a look
-//! says that it has grown, and all others are left alone. New sessions are looked for when an event names a file that
-//! nobody knows, and every now and then.
+//! The end of each session is read first, so that all rows show what their agents do; then each is
+//! read completely, newest first, for its cost. From then on a file is read further when an event
+//! or a poll reports that it has grown. Scans for new sessions run when an event names an unknown
+//! file, and periodically.
 //!
-//! Invariant: nothing waits for a session that cannot be read: it has a row that says so, and is tried again.
+//! Invariant: a session that cannot be read blocks nothing: it has a row that says so, and is tried
+//! again.
 
 mod follower;
 mod glance;
@@ -27,12 +28,12 @@ pub use self::options::{MOST, Options};
 use crate::analysis::expression::Expr;
 use crate::analysis::wall::News;
 
-/// News that may wait before the thread waits for whoever takes them.
+/// Limit of events in the queue before the thread waits for the receiver.
 const WAITING: usize = 256;
 
 /// Sessions that are followed until this is dropped.
 pub struct Fleet {
-    /// What comes of it.
+    /// Changes of rows.
     pub news: Receiver<News>,
     alarms: Sender<Vec<Expr>>,
     stop: Arc<AtomicBool>,
@@ -40,7 +41,7 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// Starts to follow.
+    /// Starts the thread.
     pub fn start(options: Options) -> Self {
         let (send, news) = bounded(WAITING);
         let (alarms, orders) = unbounded();
@@ -55,7 +56,7 @@ impl Fleet {
         }
     }
 
-    /// Watches for these, in place of what was watched for before.
+    /// Replaces the alarms.
     pub fn watch(&self, alarms: Vec<Expr>) {
         let _ = self.alarms.send(alarms);
         self.thread.unpark();
@@ -65,7 +66,7 @@ impl Fleet {
 impl Drop for Fleet {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::SeqCst);
-        // Who waits for room in the channel is let go, too.
+        // Releases the thread if it waits for room in the channel.
         self.news = crossbeam_channel::never();
         self.thread.unpark();
     }

@@ -1,26 +1,26 @@
-//! Which sessions are followed, and how.
+//! Options of following many sessions.
 
 use crate::analysis::expression::Expr;
 use crate::ingest::WatchMode;
 use crate::ingest::find::Search;
 use crate::model::timestamp::Timestamp;
 
-/// So many sessions are followed where nobody says otherwise.
+/// Default limit of followed sessions.
 pub const MOST: usize = 500;
 
-/// What is followed, and how.
+/// Which sessions are followed, and how.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where the sessions are.
+    /// Search for the sessions.
     pub search: Search,
-    /// Those that were written to in so many ms.
+    /// Only sessions written to within this time, in ms.
     pub recent_ms: u64,
-    /// At most so many, the newest; the others are counted.
+    /// Limit of followed sessions; the newest are followed, the others counted.
     pub most: usize,
-    /// How changes of files are noticed.
+    /// How changes of files are detected.
     pub watch: WatchMode,
-    /// Alarms of all sessions.
+    /// Alarms for all sessions.
     pub alarms: Vec<Expr>,
-    /// What the time is.
+    /// Returns the current time.
     pub clock: fn() -> Timestamp,
 }

@@ -1,4 +1,4 @@
-//! How a session stands, read from the session.
+//! Computes the row of a session.
 
 use crate::analysis::activity::{self, Activity};
 use crate::analysis::background;
@@ -14,18 +14,18 @@ use crate::model::tool::{ToolCall, ToolState};
 use crate::session::Session;
 use crate::session::indexes::Needs;
 
-/// What was spent for so long, in ms, is what a session costs per hour.
+/// Time in ms over which the cost per hour is measured.
 const HOUR_MS: u64 = 60 * 60 * 1000;
-/// So many of the last things said and done are kept for a preview.
+/// Number of the last messages and calls for a preview.
 const LAST: usize = 16;
-/// Characters of each of them.
+/// Limit of each of them in characters.
 const LONGEST: usize = 1_200;
-/// Entries among which the first or the last one in time is.
+/// Entries at either end among which the first or last timestamp is.
 const NEAR: usize = 64;
-/// Entries in which they are looked for.
+/// Entries that are searched for them.
 const LOOKED_AT: usize = 200;
 
-/// Takes in all that a row tells of.
+/// Updates all indexes that a row depends on.
 pub(super) fn take_stock(session: &mut Session) {
     let spent = Needs {
         spending: true,
@@ -43,7 +43,7 @@ pub(super) fn take_stock(session: &mut Session) {
     }
 }
 
-/// How a session stands that was found so, and of which this was known before.
+/// The row of a session, from the facts of the scan and its previous row.
 pub(super) fn of(
     session: &mut Session,
     found: &Found,
@@ -68,7 +68,7 @@ pub(super) fn of(
         session.file.problem().map(|problem| Text::clean(&problem)),
     );
     let activity = session.status.activity.clone();
-    // What stood at the beginning goes on standing there.
+    // The start does not change.
     let started = before
         .filter(|before| before.is_complete)
         .and_then(|before| before.head.started);
@@ -83,7 +83,7 @@ pub(super) fn of(
     let heard = head.ended.or(found.modified);
     let file = &session.file;
     let need = match file.link {
-        // Nobody has to do anything about what was deleted or put aside.
+        // A deleted or archived session needs no attention.
         LinkState::Emptied | LinkState::Gone | LinkState::Archived(_) => Need::Rests,
         _ => {
             let is_unreadable =
@@ -115,11 +115,11 @@ pub(super) fn of(
     }
 }
 
-/// Of what the session itself does not tell, what was found stays.
+/// Fills fields that the session itself does not have from the scan.
 fn head(session: &Session, found: Head, ended: Option<Timestamp>) -> Head {
     let meta = session.transcript.meta();
     let is_whole = !session.is_part();
-    // Of an empty file only its place tells whose it is.
+    // The format of an empty file is only known from its path.
     let opened = session
         .file
         .opened
@@ -128,7 +128,7 @@ fn head(session: &Session, found: Head, ended: Option<Timestamp>) -> Head {
     Head {
         format: opened.map_or(found.format, |opened| opened.format),
         id: meta.id.clone().or(found.id),
-        // The end of a session does not know its first prompt.
+        // The end of a session does not contain its first prompt.
         title: meta
             .title()
             .filter(|_| is_whole)
@@ -150,7 +150,7 @@ fn head(session: &Session, found: Head, ended: Option<Timestamp>) -> Head {
         model: meta.model.clone().or(found.model),
         started: found.started.filter(|_| !is_whole),
         ended: last_time(session).or(ended).or_else(|| {
-            // Some agents say when they began, and then no more.
+            // Some agents record the state at the beginning and no later one.
             if is_whole {
                 session
                     .transcript
@@ -164,8 +164,8 @@ fn head(session: &Session, found: Head, ended: Option<Timestamp>) -> Head {
     }
 }
 
-/// The earliest time of the first entries, if those are read, and of all once that is so: histories that were taken over
-/// stand in any order.
+/// The earliest timestamp of the first entries, or of all entries once they are read: copied
+/// histories may be in any order.
 fn first_time(session: &Session, is_complete: bool) -> Option<Timestamp> {
     if session.is_part() {
         return None;
@@ -183,7 +183,7 @@ fn first_time(session: &Session, is_complete: bool) -> Option<Timestamp> {
         .min()
 }
 
-/// The latest time of the last entries: lanes take turns.
+/// The latest timestamp of the last entries, because lanes alternate.
 fn last_time(session: &Session) -> Option<Timestamp> {
     let transcript = &session.transcript;
     let last = transcript
@@ -215,7 +215,7 @@ fn call(session: &Session, activity: &Activity) -> Option<Call> {
     })
 }
 
-/// What was spent in the last hour. Runs that are counted as a whole do not say when.
+/// Cost in the last hour. Run totals have no times within the run.
 fn last_hour(session: &Session, now: Timestamp) -> Option<Cost> {
     let from = Timestamp(now.0.saturating_sub_unsigned(HOUR_MS));
     let mut money = Money::default();
@@ -235,7 +235,7 @@ fn last_hour(session: &Session, now: Timestamp) -> Option<Cost> {
         .filter(|cost| cost.usd.is_some())
 }
 
-/// The last things that were said and done, of which these were known before.
+/// The last messages and calls; `known` are those of the previous row.
 fn last(session: &Session, mut known: &[Said]) -> Vec<Said> {
     let mut said: Vec<Said> = Vec::new();
     let entries = session.transcript.main_lane_backwards().take(LOOKED_AT);
@@ -256,7 +256,7 @@ fn last(session: &Session, mut known: &[Said]) -> Vec<Said> {
     said
 }
 
-/// What a block says. Of one whose text was let go of it is the last of what was known before and not said since.
+/// The text of a block. If it was freed, it is taken from the end of the previous texts.
 fn words(entry: &Entry, block: &BlockKind, known: &mut &[Said]) -> Option<Said> {
     let (voice, text) = match block {
         BlockKind::Text(body) => {

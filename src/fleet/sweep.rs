@@ -1,6 +1,7 @@
-//! The look at sessions at rest, a few of them in each round.
+//! Polls sessions at rest, a few in each round.
 //!
-//! Invariant: however often a sweep begins, no session is left out for longer than one of them takes.
+//! Invariant: however often a sweep begins, each session is polled at least once in the time that
+//! one sweep takes.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -10,28 +11,29 @@ use crate::ingest::Outlet;
 use crate::model::timestamp::Timestamp;
 use crate::source::watch::Hints;
 
-/// How far it has come.
+/// Progress of the sweep.
 #[derive(Default)]
 pub(super) struct Sweep {
-    /// The session that is looked at next.
+    /// Index of the next session to poll.
     next: usize,
-    /// How many are still to be looked at.
+    /// Number of sessions still to poll.
     left: usize,
     hints: Rc<Hints>,
 }
 
 impl Sweep {
-    /// All of so many sessions are to be looked at, beginning where the last sweep ended.
+    /// Starts a sweep of all sessions where the last one ended.
     pub(super) fn begin(&mut self, members: usize, hints: &Rc<Hints>) {
         (self.left, self.hints) = (members, Rc::clone(hints));
     }
 
-    /// Whether sessions are still to be looked at.
+    /// Whether sessions are still to be polled.
     pub(super) fn goes_on(&self) -> bool {
         self.left > 0
     }
 
-    /// Looks at those at rest, for so long: there may be ten thousand. The others are looked at in every round.
+    /// Polls sessions at rest for the given time: there may be ten thousand. The others are polled
+    /// in every round.
     pub(super) fn go_on<'o>(
         &mut self,
         members: &mut [Member<'o>],
@@ -84,7 +86,7 @@ mod tests {
         ) + "\n"
     }
 
-    /// A session of long ago, read.
+    /// An old session, fully read.
     fn at_rest<'o>(path: &Path, outlet: Outlet<'o>, inbox: &Inbox) -> Member<'o> {
         let header = r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/work"}"#;
         fs::write(path, format!("{header}\n{}", record(1))).unwrap();
@@ -105,7 +107,7 @@ mod tests {
         member
     }
 
-    /// Reads all that there is, and tells of it.
+    /// Reads everything, and computes the row.
     fn read<'o>(member: &mut Member<'o>, outlet: Outlet<'o>, inbox: &Inbox) -> Option<SessionRow> {
         while member.has_more(Instant::now()) {
             member.read(outlet, inbox, NOW, Duration::from_secs(1));
@@ -154,7 +156,7 @@ mod tests {
         round(&mut sweep, &mut members, &outlet, &inbox);
         round(&mut sweep, &mut members, &outlet, &inbox);
         assert_eq!(grown(&members), [true, true, false, false, false]);
-        // Events come faster than one sweep ends: the next one goes on where it is.
+        // Events come faster than a sweep ends: the next one continues where it is.
         sweep.begin(members.len(), &hints);
         round(&mut sweep, &mut members, &outlet, &inbox);
         round(&mut sweep, &mut members, &outlet, &inbox);
@@ -166,7 +168,7 @@ mod tests {
         assert!(!sweep.goes_on());
     }
 
-    /// What is written to one session of a database is mostly another's: those at rest do not look for it.
+    /// A write to a database is usually for another session: those at rest are not polled for it.
     #[test]
     #[cfg(feature = "sqlite")]
     fn a_session_at_rest_in_a_database_waits_for_a_sweep() {
@@ -234,7 +236,7 @@ mod tests {
         let [mut member] = members;
         let row = read(&mut member, &outlet, &inbox).unwrap();
         assert_eq!(row.last.len(), 2);
-        // Somebody was heard of just now.
+        // The session was active just now.
         assert!(!member.is_at_rest() && member.is_named(&named));
     }
 }

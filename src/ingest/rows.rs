@@ -1,10 +1,11 @@
-//! The rows of a session in a database through a decoder, and those of the sessions that it started.
+//! Reads the rows of a session in a database, and those of the sessions that it started.
 //!
-//! A look opens the database, asks what is new, and notes what is to be read; then rows are read one by one. It stays
-//! open until it is in another state, or the session is [closed](Rows::close).
+//! A scan opens the database, queries what is new, and queues what is to be read; then rows are
+//! read one by one. The database stays open until its state changes, or the session is
+//! [closed](Rows::close).
 //!
-//! Invariant: new rows are read once, in order; rows that are edited in place are read again, and counted once. Of a
-//! row that was read nothing stays here but what shows an edit.
+//! Invariant: new rows are read once, in order; rows that are edited in place are read again, and
+//! counted once. Of a row that was read only what reveals an edit is stored here.
 
 mod databases;
 mod emit;
@@ -37,12 +38,12 @@ use crate::model::edit::{Feed, LinkState};
 use crate::model::text::Text;
 use crate::source::rows::{Cell, Database, Failure, State};
 
-/// While a larger database is read, bodies stay in it.
+/// While a database above this size in bytes is read, bodies stay in it.
 const KEPT: u64 = 32 << 20;
-/// Smaller databases are read whole at once.
+/// Databases below this size in bytes are read whole, without a preview.
 const WORTH_A_PREVIEW: u64 = 4 << 20;
 
-/// Emits the newest rows of a session in a large database. Says whether there may be others.
+/// Emits the newest rows of a session in a large database. Returns whether there may be others.
 pub(crate) fn emit_newest(
     plan: &Plan,
     files: &Files,
@@ -89,24 +90,24 @@ pub(crate) struct Rows {
     schema: i64,
     databases: Databases,
     database: Option<Rc<Database>>,
-    /// The state of the files when they were last looked at.
+    /// State of the files at the last scan.
     state: Option<State>,
     /// The session, and those that it started.
     sessions: Vec<SessionRows>,
     asked: HashSet<String>,
-    /// Sessions that were asked for and are not there yet.
+    /// Sessions that records requested and that do not exist yet.
     missing: Vec<String>,
     queue: VecDeque<Todo>,
     read: u64,
-    /// Whether bodies of what is read now stay in the database.
+    /// Whether bodies currently stay in the database.
     leaves_bodies: bool,
     schedule: Schedule,
-    /// What was said of the files beside the database.
+    /// The reported anomaly of the files beside the database.
     anomaly: Option<&'static str>,
 }
 
 impl Rows {
-    /// Gets ready to read a session.
+    /// Prepares the reading of a session.
     pub(crate) fn open(
         plan: &Plan,
         files: &Files,
@@ -140,7 +141,7 @@ impl Rows {
         Ok(rows)
     }
 
-    /// Begins again with nothing read.
+    /// Restarts with nothing read.
     pub(crate) fn restart(&mut self) {
         let main = self
             .sessions
@@ -160,36 +161,37 @@ impl Rows {
         self.read = 0;
     }
 
-    /// Whether something waits to be read.
+    /// Whether there is something to read.
     pub(crate) fn has_more(&self) -> bool {
         !self.queue.is_empty() && !self.schedule.is_failing()
     }
 
-    /// Rows read, and rows known.
+    /// Rows read, and rows listed.
     pub(crate) fn progress(&self) -> (u64, u64) {
         let known: u64 = self.sessions.iter().map(SessionRows::expected).sum();
         (self.read, known.max(self.read))
     }
 
-    /// When to look again without any event.
+    /// When to scan without an event.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.schedule.next()
     }
 
-    /// Closes the database until something is written to it: each open one has a thread, and a session may be at rest for
-    /// days.
+    /// Closes the database until it is written to: each open one has a thread, and a session may be
+    /// at rest for days.
     pub(crate) fn close(&mut self) {
         if self.queue.is_empty() {
             self.database = None;
         }
     }
 
-    /// Waits for what comes from now on, which is new and will be looked at.
+    /// Ends the first reading: rows from here on are new, and their bodies will be needed.
     pub(crate) fn rest(&mut self) {
         self.leaves_bodies &= !self.queue.is_empty();
     }
 
-    /// Looks for changes. Answers how the database fares and, if all must be read again, why.
+    /// Scans for changes. Returns the state of the database, if it changed, and why everything must
+    /// be read again, if so.
     pub(crate) fn poll(
         &mut self,
         emitter: &mut Emitter<'_>,
@@ -221,7 +223,7 @@ impl Rows {
         }
     }
 
-    /// Reads a row. Answers whether there is more to read.
+    /// Reads a row. Returns whether there is more to read.
     pub(crate) fn step(&mut self, emitter: &mut Emitter<'_>, now: Instant) -> bool {
         if self.schedule.is_failing() {
             return false;
@@ -258,7 +260,7 @@ impl Rows {
         false
     }
 
-    /// Adds sessions that records asked for; they are read next.
+    /// Adds sessions that records requested; they are read next.
     pub(crate) fn want(&mut self, wanted: Vec<Text>, emitter: &mut Emitter<'_>) {
         let names = wanted.iter().filter(|wanted| !wanted.starts_with("part/"));
         let names =
@@ -266,14 +268,14 @@ impl Rows {
         self.add_sessions(names.map(str::to_owned).collect(), emitter);
     }
 
-    /// Adds sessions that were not asked for before; they are read next.
+    /// Adds sessions that were not requested before; they are read next.
     fn add_sessions(&mut self, mut names: Vec<String>, emitter: &mut Emitter<'_>) {
         names.retain(|name| self.asked.insert(name.clone()));
         let todo = self.add_found(names, emitter);
         self.read_next(todo);
     }
 
-    /// Adds those of these sessions that are there.
+    /// Adds those of these sessions that exist.
     fn add_found(&mut self, names: Vec<String>, emitter: &mut Emitter<'_>) -> Vec<Todo> {
         let mut todo = Vec::new();
         for name in names {
@@ -284,7 +286,7 @@ impl Rows {
         todo
     }
 
-    /// Adds a session by a name that it goes by. Answers whether it is there.
+    /// Adds a session by one of its names. Returns whether it exists.
     fn add_session(&mut self, name: &str, todo: &mut Vec<Todo>, emitter: &mut Emitter<'_>) -> bool {
         let named = self.named(name).ok().flatten();
         let Some(id) = named.as_ref().and_then(Cell::text) else {
@@ -295,7 +297,7 @@ impl Rows {
             let lane = name.rsplit(':').next().unwrap_or(name);
             self.sessions
                 .push(SessionRows::new(id, Some(lane.to_owned())));
-            // What cannot be read now is found by the next look.
+            // If it cannot be read at the moment, the next scan finds it.
             if let Ok(News::More(more)) = self.look_at(number, (false, false), emitter) {
                 todo.extend(more);
             }
@@ -303,7 +305,7 @@ impl Rows {
         true
     }
 
-    /// The id of the session that goes by a name.
+    /// Id of the session with a name.
     fn named(&mut self, name: &str) -> Result<Option<Cell>, Failure> {
         self.database()?
             .value(&self.queries.named, &[Cell::from(name)])
@@ -320,7 +322,7 @@ impl Rows {
     fn first_look(&mut self, emitter: &mut Emitter<'_>, now: Instant) -> Result<(), Failure> {
         let state = State::of(&self.path).map_err(|error| Failure::of(&error))?;
         let anew = self.look(state, emitter, now)?;
-        // Nothing was emitted yet that would have to be emitted anew.
+        // Nothing was emitted yet that would have to be replaced.
         if anew.is_some() {
             self.first_look(emitter, now)
         } else {
@@ -328,7 +330,7 @@ impl Rows {
         }
     }
 
-    /// Asks what is new. Answers why all must be read again, if so.
+    /// Queries what is new. Returns why everything must be read again, if so.
     fn look(
         &mut self,
         state: State,
@@ -356,11 +358,11 @@ impl Rows {
             return Ok(Some(why.to_owned()));
         }
         self.look_whether_it_is_gone()?;
-        // The first look before which nobody wrote compares the contents of rows.
+        // The first scan without a write before it compares the contents of rows.
         let is_settling = !is_touched && self.state.is_some() && !self.schedule.is_settled();
         for number in 0..self.sessions.len() {
             match self.look_at(number, (is_touched, is_settling), emitter)? {
-                // At once: another session may not be readable now.
+                // At once: the next session may not be readable.
                 News::More(more) => self.queue.extend(more),
                 News::Anew(why) => {
                     self.state = Some(state);
@@ -380,7 +382,7 @@ impl Rows {
         Ok(None)
     }
 
-    /// What was read of a session that was deleted stays, as that of a file does.
+    /// Rows read of a deleted session stay, as those of a deleted file do.
     fn look_whether_it_is_gone(&mut self) -> Result<(), Failure> {
         let Some(id) = self.sessions.first().map(|session| session.id.clone()) else {
             return Ok(());

@@ -1,10 +1,11 @@
-//! The bytes of a session's files looked through before anything is decoded: which lines may hold what is sought.
+//! Searches the bytes of a session's files for lines that may match, before anything is decoded.
 //!
-//! **Bytes first.** Decoding a record costs a hundred times more than looking for a word in it. A file in which no line
-//! may hold a match is read once, in blocks, and nothing else is known of it; of one with such lines often only they
-//! are decoded ([`read_lines`]).
+//! **Bytes first.** Decoding a record costs a hundred times more than searching it for a word. A
+//! file without a candidate line is read once, in blocks, and never parsed; of one with such lines
+//! often only they are decoded ([`read_lines`]).
 //!
-//! Invariant: no line is passed over because of where a block ends, and no more than a block and a line are held.
+//! Invariant: no line is missed because of block boundaries, and at most a block and a line are in
+//! memory.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -33,56 +34,56 @@ use crate::source::pattern::{Listings, expand, from_root};
 use crate::source::regular::{self, Fence};
 use crate::source::stamp::{Stamp, read_at, read_range};
 
-/// How much is looked through at once: so much stays near the processor.
+/// Bytes that are searched at once; small enough to stay in the processor's cache.
 const BLOCK: usize = 256 << 10;
-/// A longer line is no record but damage.
+/// Limit of a line in bytes; a longer one is damage.
 const LONGEST: usize = 256 << 20;
-/// Larger files are looked through by two threads.
+/// Files above this size in bytes are searched by two threads.
 const WORTH_A_THREAD: u64 = 16 << 20;
 
 thread_local! {
-    /// Where the files that this thread looks through are read into, one after the other.
+    /// Read buffer of this thread, reused for all files.
     static ROOM: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// Finds the lines of a text that may hold what is sought, in order and without their ends.
+/// Returns the lines of a text that may match, in order and without line ends.
 pub type Sieve<'s> = &'s (dyn Fn(&[u8]) -> Vec<Range<usize>> + Sync);
 
-/// What is left of the files of a session.
+/// Result of searching the files of a session.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Sifted {
-    /// Nothing of them may hold what is sought.
+    /// No line may match.
     Nothing,
-    /// Nor may anything here, and the first one begins unlike a file of records.
+    /// No line may match, and the first one does not begin like a record.
     Strange,
-    /// Something may, and it can only be read as a whole: these files of it, or all that it has.
+    /// Some line may match, and the session can only be read as a whole: these files of it, or all.
     Whole(Option<Vec<PathBuf>>),
-    /// These lines may.
+    /// These lines may match.
     Lines(Vec<Picked>),
 }
 
 /// Lines of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picked {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
     /// Its lines, in order.
     pub lines: Vec<PickedLine>,
 }
 
-/// Where a line lies.
+/// Position of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PickedLine {
-    /// Its first byte.
+    /// Offset of its first byte.
     pub at: u64,
-    /// Its bytes, without its end.
+    /// Length in bytes, without the line end.
     pub len: u32,
-    /// Its number from 1.
+    /// Line number from 1.
     pub line: u32,
 }
 
-/// Looks through the file of a session, the files beside it and those of sub-agents that lie elsewhere. What cannot be
-/// read beside it is left to whoever reads the session.
+/// Searches the file of a session, its companions, and the files of sub-agents elsewhere.
+/// Companions that cannot be read are left to the reading of the session.
 pub(crate) fn sift(
     (path, is_file): (&Path, bool),
     format: Option<&'static dyn Format>,
@@ -136,7 +137,7 @@ pub(crate) fn sift(
             Found::Strange => is_strange |= file == path,
             Found::Lines(lines) if lines.is_empty() => {}
             Found::Lines(lines) => {
-                // Which entries are in a file that lies elsewhere is known once all was read.
+                // Which entries are in a file elsewhere is only known after everything was read.
                 is_whole |= !is_of_lines(file) || agents.contains(file);
                 picked.push(Picked {
                     path: file.clone(),
@@ -153,7 +154,7 @@ pub(crate) fn sift(
     })
 }
 
-/// The files beside a session, but for what speaks of many sessions.
+/// The companions of a session, without files about many sessions.
 pub(crate) fn companions(path: &Path, format: &'static dyn Format) -> Vec<PathBuf> {
     beside(path, format, &mut |folder| folder.is_dir())
 }
@@ -178,7 +179,7 @@ fn files_of(
 ) -> Vec<PathBuf> {
     let home = path.parent().unwrap_or(path);
     let mut known: Option<(PathBuf, bool)> = None;
-    // Most sessions have nothing beside them: then one question answers for all patterns.
+    // Most sessions have no companions: then one query answers for all patterns.
     let may_be = |Pattern(pattern): &Pattern| {
         let Some(folder) = folder_below(home, pattern) else {
             return true;
@@ -197,7 +198,7 @@ fn files_of(
     files.filter(|file| file != path).collect()
 }
 
-/// The folder right below another one in which all lies that a pattern names, if it has one name.
+/// The direct subfolder of `home` that contains all files of a pattern, if its name is fixed.
 fn folder_below(home: &Path, pattern: &Path) -> Option<PathBuf> {
     let mut names = pattern.strip_prefix(home).ok()?.iter();
     let first = names
@@ -214,9 +215,9 @@ fn is_of_lines(path: &Path) -> bool {
 
 enum Found {
     Lines(Vec<PickedLine>),
-    /// No line, and it begins unlike a file of records.
+    /// No candidate, and it does not begin like a file of records.
     Strange,
-    /// Something whose place means nothing: in an archive, or in pieces over several records.
+    /// A candidate without a usable position: in an archive, or in pieces over several records.
     Something,
 }
 
@@ -269,7 +270,7 @@ fn begins_strangely(text: &[u8]) -> bool {
     text.first().is_some_and(|byte| !b"{[".contains(byte))
 }
 
-/// Where the first line behind a place begins.
+/// Offset of the first line after an offset.
 fn line_from(file: &File, place: u64, len: u64) -> io::Result<u64> {
     let mut at = place;
     while at < len {
@@ -285,23 +286,24 @@ fn line_from(file: &File, place: u64, len: u64) -> io::Result<u64> {
     Ok(len)
 }
 
-/// What a part of a file has.
+/// Result for a part of a file.
 #[derive(Default)]
 struct Part {
     lines: Vec<PickedLine>,
-    /// How many lines end before the place up to which they are counted: no further than the last hit.
+    /// Number of line ends before the position up to which they are counted, at most the last
+    /// candidate.
     count: u32,
     counted: u64,
-    /// How the file that begins here is compressed: then nothing else is known of it.
+    /// Compression, if a compressed file begins here: then there are no other results.
     packing: Option<Packing>,
-    /// Whether the file begins here, and unlike one of records. Of an empty one nobody knows.
+    /// Whether the file begins here, and not like one of records. Unknown for an empty file.
     is_strange: bool,
-    /// Whether texts may stand in it in pieces: then no line tells that there is nothing.
+    /// Whether texts may be split into pieces: then a line without a match proves nothing.
     grows: bool,
 }
 
 impl Part {
-    /// Takes whole lines that begin at a place of the file.
+    /// Searches whole lines that begin at an offset of the file.
     fn take(&mut self, file: &File, (text, at): (&[u8], u64), sieve: Sieve<'_>) -> io::Result<()> {
         for range in sieve(text) {
             let line = text.get(range.clone()).unwrap_or_default();
@@ -325,7 +327,7 @@ fn count_lines(text: &[u8]) -> u32 {
     saturating_u32(memchr_iter(b'\n', text).count())
 }
 
-/// The same in a part of a file that was looked through in vain.
+/// Counts lines in a part of a file in which nothing was found.
 fn count_in(file: &File, part: Range<u64>) -> io::Result<u32> {
     let (mut at, mut count) = (part.start, 0);
     let mut room = Vec::new();
@@ -346,15 +348,15 @@ fn count_in(file: &File, part: Range<u64>) -> io::Result<u32> {
     Ok(count)
 }
 
-/// What records have in which pieces of texts come.
+/// Markers of records that hold pieces of texts.
 type Pieces<'p> = &'p [Finder<'p>];
 
-/// Whether a text may hold pieces of others.
+/// Whether a text may hold such pieces.
 fn has_pieces(text: &[u8], pieces: Pieces<'_>) -> bool {
     pieces.iter().any(|piece| piece.find(text).is_some())
 }
 
-/// Looks through the lines that begin in a part of a file.
+/// Searches the lines that begin in a part of a file.
 fn sift_part(
     file: &File,
     part: Range<u64>,
@@ -369,7 +371,7 @@ fn sift_part(
     room.resize(BLOCK, 0);
     let (mut at, mut held) = (part.start, 0);
     while at < part.end {
-        // A line that is longer than the room needs more of it; what is too long is no line of a session.
+        // A line longer than the buffer makes it grow; one above the limit is no line of a session.
         if held == room.len() {
             if room.len() >= LONGEST {
                 at = line_from(file, at + held as u64, part.end)?;
@@ -409,7 +411,7 @@ fn sift_part(
         at += whole as u64;
         held = text.len() - whole;
         room.copy_within(whole..whole + held, 0);
-        // Nobody needs so much again.
+        // Shrinks the buffer, because such long lines are rare.
         if whole > 0 && room.len() > BLOCK && held < BLOCK {
             room.truncate(BLOCK);
             room.shrink_to_fit();
@@ -421,8 +423,8 @@ fn sift_part(
     Ok(found)
 }
 
-/// Looks through the text of an archive up to the first line that may hold what is sought. One that breaks off has
-/// what came.
+/// Searches the text of an archive up to the first line that may match. An incomplete archive is
+/// searched as far as it goes.
 fn sift_packed(mut text: Box<dyn Read>, sieve: Sieve<'_>, pieces: Pieces<'_>) -> io::Result<Found> {
     let mut held = Vec::new();
     loop {
@@ -441,7 +443,7 @@ fn sift_packed(mut text: Box<dyn Read>, sieve: Sieve<'_>, pieces: Pieces<'_>) ->
         }
         held.drain(..whole);
         if is_end {
-            // What is damaged may hold anything, and whoever reads it says so.
+            // A damaged archive may contain anything; reading it will report the damage.
             return Ok(if read.is_err() {
                 Found::Something
             } else {
@@ -451,7 +453,7 @@ fn sift_packed(mut text: Box<dyn Read>, sieve: Sieve<'_>, pieces: Pieces<'_>) ->
     }
 }
 
-/// Whether a line tells something else by itself, or cannot be read any more.
+/// Whether a line decodes differently by itself, or cannot be read any more.
 pub(crate) fn is_entangled(format: &'static dyn Format, picked: &[Picked]) -> bool {
     let Some(words) = &format.head().dependent else {
         return true;
@@ -470,11 +472,11 @@ pub(crate) fn is_entangled(format: &'static dyn Format, picked: &[Picked]) -> bo
         })
 }
 
-/// Reads some lines of a session as if there were no others.
+/// Decodes some lines of a session as if there were no others.
 pub(crate) fn read_lines(plan: &Plan, files: &Files, picked: &[Picked], outlet: Outlet<'_>) {
     files.set_format(plan.format, &plan.path);
     plan.say_opened(outlet);
-    // Names of entries have the numbers of their files in them.
+    // Names of entries contain the numbers of their files.
     let companions = plan.format.companions(&plan.path).into_iter();
     for path in files_of(&plan.path, companions, &mut |folder| folder.is_dir()) {
         files.number(&path, Kind::CompanionLines);
@@ -499,7 +501,7 @@ pub(crate) fn read_lines(plan: &Plan, files: &Files, picked: &[Picked], outlet: 
             }
         };
         for PickedLine { at, len, line } in lines.iter().copied() {
-            // A file that was cut meanwhile has fewer lines.
+            // A file that was truncated meanwhile has fewer lines.
             let bytes = read_range(&file, at, usize::try_from(len).unwrap_or(usize::MAX))
                 .unwrap_or_default();
             if !bytes.is_empty() {
@@ -526,7 +528,7 @@ pub(crate) fn read_lines(plan: &Plan, files: &Files, picked: &[Picked], outlet: 
     outlet(Feed::CaughtUp);
 }
 
-/// Lines of a part of a file, the one in which it ends included. Their numbers are counted from there.
+/// Lines of a part of a file, including the one in which it ends, numbered from its beginning.
 pub(crate) fn lines_within(
     path: &Path,
     part: Range<u64>,

@@ -1,4 +1,4 @@
-//! What is to be opened, and why it cannot be.
+//! Targets to open, and errors of opening.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Reads `path` or `path#session`; an existing path that contains `#` is taken as a path.
+    /// Parses `path` or `path#session`; an existing path that contains `#` is taken as a path.
     pub(crate) fn parse(argument: &str) -> Self {
         let whole = Self {
             path: PathBuf::from(argument),
@@ -26,7 +26,7 @@ impl Target {
         if whole.path.symlink_metadata().is_ok() {
             return whole;
         }
-        // Keys of sessions may contain the sign too.
+        // Keys of sessions may contain `#`, too.
         let mut splits = argument.rmatch_indices('#').filter_map(|(at, _)| {
             let (path, session) = argument.split_at_checked(at)?;
             Some((path, session.strip_prefix('#')?))
@@ -41,7 +41,7 @@ impl Target {
         }
     }
 
-    /// What to open of a session that was found.
+    /// The target for a session that was found.
     pub(crate) fn of(place: Place) -> Self {
         Self {
             path: place.path,
@@ -55,25 +55,25 @@ impl Target {
     }
 }
 
-/// A session of a folder or database, as far as it is known without reading it.
+/// A session of a folder or database, as far as it can be listed without reading it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionHead {
-    /// What names it after `path#`; empty for a file that is one session.
+    /// Name after `path#`; empty for a file that is one session.
     pub id: String,
     /// Another name that its agent gives it: OpenClaw's session key.
     pub key: Option<String>,
-    /// Its title.
+    /// Title; `None` if not recorded.
     pub title: Option<Text>,
-    /// When something was last written to it.
+    /// When it was last written to.
     pub(crate) updated: Option<Timestamp>,
-    /// The session that started it: an id, or a key.
+    /// Id or key of the session that started it.
     pub(crate) parent: Option<String>,
-    /// How many messages it has.
+    /// Number of messages; `None` if not counted.
     pub messages: Option<u64>,
 }
 
 impl SessionHead {
-    /// A session of which only the name is known.
+    /// A session with nothing but a name.
     pub(crate) fn named(id: String) -> Self {
         Self {
             id,
@@ -82,12 +82,12 @@ impl SessionHead {
     }
 }
 
-/// Why something cannot be opened: one sentence that says what was found and what would help.
+/// Why a target cannot be opened: one sentence that says what was found and what helps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenError(pub String);
 
 impl OpenError {
-    /// What is wrong, for who knows which file it is.
+    /// The message without the path.
     pub(crate) fn about(&self, path: &Path) -> &str {
         let rest = self.0.strip_prefix(&*path.to_string_lossy());
         rest.and_then(|rest| rest.strip_prefix(": "))
@@ -95,7 +95,7 @@ impl OpenError {
     }
 }
 
-/// What is wrong with a path.
+/// The error for a path.
 pub(crate) fn refusal(path: &Path, what: &str) -> OpenError {
     OpenError(format!("{}: {what}", path.display()))
 }

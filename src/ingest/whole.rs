@@ -1,4 +1,4 @@
-//! Records of files that are rewritten whole: documents, and small files of one record.
+//! Records of files that are rewritten as a whole: documents, and small files of one record.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -21,12 +21,10 @@ use crate::source::rewritten::{Look, Rewritten};
 
 /// A file that is one record.
 pub(crate) struct Small {
-    /// The file's number.
     pub(crate) id: FileId,
     is_text: bool,
-    /// Where it is read.
     pub(crate) file: Rewritten,
-    /// What it counted, and how many bytes it had then.
+    /// Its tally and its size in bytes when it was read.
     counted: Option<(u32, Counted)>,
 }
 
@@ -49,7 +47,7 @@ impl Small {
         }
     }
 
-    /// Looks at the file, and reads it if it may have changed.
+    /// Polls the file, and reads it if it may have changed.
     pub(crate) fn poll(&mut self, now: Instant) -> Look {
         let kind = self.kind();
         self.file.poll(now, |bytes| is_complete(kind, bytes))
@@ -76,19 +74,19 @@ impl Small {
     }
 }
 
-/// What one record counted, in little room: most records count one fate and nothing else.
+/// Compact tally of one record: most records count one fate and nothing else.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Counted {
-    /// It was shown, and had so many bytes.
+    /// Shown, with its bytes.
     Shown(u64),
-    /// It became part of something else, and had so many bytes.
+    /// Merged, with its bytes.
     Merged(u64),
-    /// Whatever it counted.
+    /// Anything else.
     Other(Box<Tally>),
 }
 
 impl Counted {
-    /// Notes what a record of a file counted.
+    /// The compact form of a record's tally.
     pub(crate) fn of(tally: Tally, file: FileId) -> Self {
         let bytes = tally.bytes.total();
         let plain = [Self::Shown(bytes), Self::Merged(bytes)];
@@ -98,7 +96,7 @@ impl Counted {
             .unwrap_or_else(|| Self::Other(Box::new(tally)))
     }
 
-    /// The same as a tally.
+    /// The full tally.
     pub(crate) fn tally(&self, file: FileId) -> Tally {
         let mut tally = Tally::default();
         match self {
@@ -110,7 +108,7 @@ impl Counted {
     }
 }
 
-/// Whether bytes are one JSON value, as far as its brackets tell.
+/// Whether bytes are one complete JSON value, by their brackets.
 pub(crate) fn is_whole_value(bytes: &[u8]) -> bool {
     match bytes.trim_ascii().last() {
         Some(b'}' | b']') => json::parse(&String::from_utf8_lossy(bytes.trim_ascii())).is_ok(),
@@ -118,7 +116,7 @@ pub(crate) fn is_whole_value(bytes: &[u8]) -> bool {
     }
 }
 
-/// Whether bytes are all of a file of such records, as far as they tell.
+/// Whether bytes are a complete file of this kind, as far as they show it.
 pub(crate) fn is_complete(kind: Kind, bytes: &[u8]) -> bool {
     match kind {
         Kind::Text | Kind::Passages => true,
@@ -127,7 +125,7 @@ pub(crate) fn is_complete(kind: Kind, bytes: &[u8]) -> bool {
     }
 }
 
-/// What the records are of a file of this shape that is read whole.
+/// Kind of the records in a file of this shape that is read as a whole.
 pub(crate) fn kind_of(shape: Shape) -> Kind {
     match shape {
         Shape::Values => Kind::Values,
@@ -136,7 +134,8 @@ pub(crate) fn kind_of(shape: Shape) -> Kind {
     }
 }
 
-/// Emits the records of a file that is read whole. What is no part of one is sent as faults, so that nothing is lost.
+/// Emits the records of a file that is read as a whole. Bytes outside records are sent as faults,
+/// so that nothing is lost.
 pub(crate) fn emit_whole(
     emitter: &mut Emitter<'_>,
     kind: Kind,
@@ -216,13 +215,13 @@ pub(crate) fn emit_whole(
             },
             what,
         );
-        // What stands around its elements is a part of what is broken.
+        // Bytes around the elements belong to the fault.
         emitter.weigh_fault(id, if is_values { 0 } else { frame });
     }
     emit_stray_lines(emitter, id, slice(root.end..bytes.len()), root.end, number);
 }
 
-/// Emits the parts of a text. Its bytes are measured, so what is no UTF-8 is replaced in each part.
+/// Emits the passages of a text. Ranges are in bytes, so invalid UTF-8 is replaced in each passage.
 fn emit_passages(emitter: &mut Emitter<'_>, id: FileId, bytes: &[u8], bodies: Bodies) {
     let text = marked(bytes);
     let mut line = 1;
@@ -246,7 +245,7 @@ fn emit_passages(emitter: &mut Emitter<'_>, id: FileId, bytes: &[u8], bodies: Bo
     }
 }
 
-/// Bytes as a text of the same length: a byte that is no UTF-8 is a question mark.
+/// Bytes as a text of the same length: invalid UTF-8 becomes question marks.
 fn marked(bytes: &[u8]) -> Cow<'_, str> {
     simdutf8::basic::from_utf8(bytes).map_or_else(
         |_| {
@@ -261,7 +260,8 @@ fn marked(bytes: &[u8]) -> Cow<'_, str> {
     )
 }
 
-/// Lines before and after a document: messages of the program that wrote it, or another document.
+/// Emits lines before and after a document: messages of the program that wrote it, or another
+/// document.
 fn emit_stray_lines(
     emitter: &mut Emitter<'_>,
     id: FileId,

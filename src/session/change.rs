@@ -1,25 +1,26 @@
-//! What a message of the feed changed.
+//! What an event of the feed changed.
 
 use crate::model::body::Held;
 use crate::model::record::Origin;
 use crate::model::transcript::{Touched, Transcript};
 
-/// Something that changed, in the order in which it did.
+/// A change of the session; several are in order.
 #[derive(Debug)]
 pub enum Change {
-    /// Entries of the transcript that is shown.
+    /// Entries of the shown transcript changed.
     Touched(Touched),
-    /// Another transcript is shown in place of this one: its entries have other ids ([`Lookup`](crate::analysis::calls::lookup::Lookup)).
+    /// Another transcript replaced the shown one; its entries have other ids
+    /// ([`Lookup`](crate::analysis::calls::lookup::Lookup)).
     Replaced {
-        /// The one that was shown.
+        /// The previous transcript.
         before: Box<Transcript>,
-        /// What in the other one is news, if the session was known to its end.
+        /// New and changed entries, if the session was read to its end before.
         touched: Touched,
     },
-    /// The session is known to its end: what comes from here on is new.
+    /// The session is read to its end: later entries are new.
     CaughtUp,
-    /// Bodies that were read again without being asked for.
+    /// Bodies that were read without a request.
     Bodies(Vec<(Origin, Vec<Held>)>),
-    /// The reader is to know this.
+    /// A message for the user.
     Said(String),
 }

@@ -1,6 +1,7 @@
-//! What records hold that no block shows, at level 5 all of it: read again for what is in sight, and kept for a while.
+//! Fields of records that no block shows, or whole records at level 5: read again for what is on
+//! the screen, and cached.
 //!
-//! Invariant: memory depends on the screen; a session's entries hold none of it.
+//! Invariant: memory depends on the screen; entries hold none of these fields.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -9,10 +10,10 @@ use crate::model::entry::Entry;
 use crate::model::entry::details::{Details, records_below};
 use crate::model::record::Origin;
 
-/// Bytes of whole records that are kept.
+/// Limit of cached whole records, in bytes.
 const KEPT_BYTES: u64 = 32 << 20;
 
-/// Records whose details are kept.
+/// Limit of cached records.
 const KEPT: usize = 1_000;
 
 /// Details by record.
@@ -27,7 +28,7 @@ pub struct KnownDetails {
 }
 
 impl KnownDetails {
-    /// All records were read anew: they may be others by now.
+    /// Drops everything, because all records were read again and may be different.
     pub(crate) fn clear(&mut self) {
         *self = Self {
             is_whole: self.is_whole,
@@ -35,8 +36,9 @@ impl KnownDetails {
         };
     }
 
-    /// These entries were read anew, and what was known at the places of their records may be of others. All others
-    /// stay: rows that go for a moment would move what is read.
+    /// Drops the details of these entries, which were read again: the records at those positions
+    /// may be different. All others stay, because rows that vanish for a moment would move what is
+    /// being read.
     pub(crate) fn forget(&mut self, anew: &[&Entry]) {
         if anew.len() > KEPT {
             return self.clear();
@@ -53,7 +55,7 @@ impl KnownDetails {
         }
     }
 
-    /// What is known of these blocks of an entry, but for a record that was told of before.
+    /// Cached details of these blocks of an entry, without records shown before.
     pub fn of(
         &self,
         entry: &Entry,
@@ -79,7 +81,7 @@ impl KnownDetails {
         known.collect()
     }
 
-    /// From now on only whole records are wanted, or only what of them no block shows.
+    /// Switches between whole records and fields that no block shows.
     pub(crate) fn want_whole(&mut self, is_whole: bool) {
         if self.is_whole != is_whole {
             *self = Self {
@@ -89,7 +91,8 @@ impl KnownDetails {
         }
     }
 
-    /// Records of these blocks of an entry that are not known and were not asked for; they are from now on.
+    /// Records of these blocks of an entry that are neither cached nor requested; marks them as
+    /// requested.
     pub(crate) fn unasked(&mut self, entry: &Entry, blocks: std::ops::Range<usize>) -> Vec<Origin> {
         let blocks = blocks.start..blocks.end.min(entry.blocks.len());
         let records = blocks
@@ -100,16 +103,16 @@ impl KnownDetails {
             .collect()
     }
 
-    /// Whether an answer is still to come.
+    /// Whether an answer is pending.
     pub(crate) fn awaits_any(&self) -> bool {
         !self.asked.is_empty()
     }
 
-    /// Takes what was asked for. Answers whether there is more to be seen.
+    /// Adds details that were requested. Returns whether there is more to show.
     pub(crate) fn take(&mut self, is_whole: bool, found: Vec<(Origin, Details)>) -> bool {
         let mut is_seen = false;
         for (origin, details) in found {
-            // What was asked for before records were read anew may be of others.
+            // A request from before records were read again may have another record.
             if self.is_whole == is_whole && self.asked.remove(&origin) {
                 self.bytes += u64::from(origin.len);
                 is_seen |= !details.is_empty();

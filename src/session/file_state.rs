@@ -1,4 +1,4 @@
-//! The files of a session, and how reading them fares.
+//! The files of a session, and the state of reading them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,27 +8,27 @@ use crate::model::edit::{LinkState, Opened, Polled};
 use crate::model::record::FileId;
 use crate::model::text::Text;
 
-/// A larger number of a file is no number that reading has given.
+/// Limit of file numbers; a larger one does not come from reading.
 const MOST_FILES: usize = 1_000_000;
 
-/// What is known of the session's files.
+/// State of the session's files.
 #[derive(Debug, Default)]
 pub struct FileState {
-    /// What was found when the session was opened.
+    /// What was found out when the session was opened.
     pub(crate) opened: Option<Opened>,
-    /// What opens this session on the command line, if anything does.
+    /// Command-line argument that opens this session; `None` for a pipe.
     pub address: Option<String>,
     /// When the file last changed.
     pub last_write: Option<LastWrite>,
-    /// Whether the file is followed.
+    /// State of the followed file.
     pub(crate) link: LinkState,
-    /// Why the files are looked at a few times a second, if they are.
+    /// Why the files are polled frequently, if they are.
     pub(crate) polled: Option<Polled>,
-    /// Bytes read and bytes in the file, while the whole is being read.
+    /// Bytes read and bytes of the file, while the whole is being read.
     pub(crate) progress: Option<(u64, u64)>,
-    /// Whether everything that was there at the start is shown.
+    /// Whether everything that existed at the start is shown.
     pub is_caught_up: bool,
-    /// Why no more will come, if the reading thread gave up.
+    /// Why the reading thread stopped.
     pub(crate) fault: Option<Text>,
     paths: Vec<Arc<Path>>,
 }
@@ -52,7 +52,7 @@ impl FileState {
         }
     }
 
-    /// The path of a file by its number; `None` if no such file was named.
+    /// Path of the file with a number; `None` if there is none.
     pub(crate) fn path(&self, id: FileId) -> Option<&Arc<Path>> {
         self.paths.get(usize::try_from(id.0).ok()?)
     }

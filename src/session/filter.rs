@@ -1,7 +1,7 @@
 //! A filter and its verdicts: which blocks of which entries are shown.
 //!
-//! What is known of a session for a filter is here, who wants it is a reader's: two readers of one session hide
-//! different things.
+//! Verdicts are here, the choice of a filter belongs to the view: two views of one session may hide
+//! different blocks.
 //!
 //! Invariant: every block of the session is either shown or counted as hidden.
 
@@ -14,58 +14,58 @@ use crate::analysis::expression::judge::{Judge, Unsure, Verdict};
 use crate::model::entry::EntryId;
 use crate::model::transcript::Transcript;
 
-/// A filter and what it shows.
+/// A filter and its verdicts.
 #[derive(Clone, Debug)]
 pub struct Filter {
-    /// As it was typed.
+    /// The text as typed.
     pub(crate) typed: String,
-    /// What it asks.
+    /// The parsed expression.
     pub(crate) expr: Expr,
-    /// Distinguishes answers for this filter from those for an earlier one.
+    /// Distinguishes answers for this filter from those for earlier ones.
     pub(crate) generation: u32,
-    /// How much has been read for it, in percent; 100 once all is judged.
+    /// Progress of reading texts, in percent; 100 when all blocks are judged.
     pub(crate) percent: u8,
     judge: Arc<Judge>,
     verdicts: HashMap<EntryId, Shown>,
-    /// Items that it hides.
+    /// Number of hidden items.
     pub hidden: usize,
 }
 
-/// Of an entry's blocks, these are shown.
+/// Shown blocks of an entry.
 #[derive(Clone, Debug, Default)]
 struct Shown {
     blocks: Vec<usize>,
     of: usize,
-    /// The state of the entry that was judged.
+    /// Revision of the entry that was judged.
     revision: u32,
 }
 
-/// Texts to be read on a thread.
+/// Texts to read and judge on another thread.
 #[derive(Clone, Debug)]
 pub struct FilterJob {
-    /// What is asked.
+    /// The compiled filter.
     pub judge: Arc<Judge>,
     /// See [`Filter::generation`].
     pub generation: u32,
-    /// Whether it is for all entries; else for some that have come or changed.
+    /// Whether it covers all entries; else some that are new or have changed.
     pub(crate) is_whole: bool,
-    /// What to read, in the order of the file.
+    /// Blocks to read, in file order.
     pub unsure: Vec<Open>,
 }
 
-/// A block whose text decides.
+/// A block that only its text can decide.
 #[derive(Clone, Debug)]
 pub struct Open {
-    /// The block.
+    /// Position of the block.
     pub focus: Place,
-    /// The state of its entry: an answer on an earlier one is out of date.
+    /// Revision of its entry; answers for an earlier one are outdated.
     pub revision: u32,
-    /// What is known of it.
+    /// What the filter still needs.
     pub unsure: Unsure,
 }
 
 impl Filter {
-    /// A filter that has judged nothing yet.
+    /// A filter without verdicts.
     pub(crate) fn new(typed: &str, expr: Expr, transcript: &Transcript, generation: u32) -> Self {
         let last = transcript.newest();
         Self {
@@ -79,7 +79,7 @@ impl Filter {
         }
     }
 
-    /// The same filter, for the session as it was read anew.
+    /// The same filter, for a session that was read again.
     #[must_use]
     pub(crate) fn again(&self, transcript: &Transcript, generation: u32) -> Self {
         Self::new(&self.typed, self.expr.clone(), transcript, generation)
@@ -96,7 +96,7 @@ impl Filter {
         }
     }
 
-    /// Judges entries by what is known of them at once; what must be read stays hidden meanwhile.
+    /// Judges entries by what is in memory; blocks whose text must be read are hidden until then.
     pub(crate) fn judge(
         &mut self,
         transcript: &Transcript,
@@ -145,7 +145,7 @@ impl Filter {
         })
     }
 
-    /// Shows a block after all, unless its entry has been judged in a later state.
+    /// Shows a block after its text was read, unless a later revision of its entry has been judged.
     pub(crate) fn show(&mut self, focus: Place, revision: u32) {
         let Some(shown) = self.verdicts.get_mut(&focus.entry) else {
             return;
@@ -160,7 +160,7 @@ impl Filter {
         }
     }
 
-    /// Forgets entries that are gone.
+    /// Drops verdicts of removed entries.
     pub(crate) fn keep(&mut self, transcript: &Transcript) {
         let known: HashSet<EntryId> = transcript.order().iter().copied().collect();
         self.verdicts.retain(|id, _| known.contains(id));
@@ -178,7 +178,7 @@ impl Filter {
         }
     }
 
-    /// The blocks of an entry that are shown.
+    /// Shown blocks of an entry.
     pub fn blocks(&self, id: EntryId) -> &[usize] {
         self.verdicts
             .get(&id)

@@ -1,9 +1,9 @@
-//! What is known of a session besides its entries: the list of values that are derived from it. A new one is a file that
-//! says what it needs of an entry, and what all of that comes to ([`Derived`](crate::analysis::derived::Derived)), and a
-//! line in this list.
+//! The list of values that are derived from a session. To add one, write a file that defines which
+//! facts of an entry it needs and how the value is computed from them
+//! ([`Derived`](crate::analysis::derived::Derived)), and add a line to this list.
 //!
-//! Facts are read while somebody needs the value, some hundred entries a frame; a session that is read without it pays
-//! nothing for it.
+//! Facts are extracted while a view needs the value, some hundred entries a frame; a session
+//! without such a view does no work for it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -23,17 +23,17 @@ use crate::analysis::timeline::Timeline;
 use crate::model::entry::EntryId;
 use crate::model::transcript::{Touched, Transcript};
 
-/// Entries that are taken in for one frame, or the work of so many.
+/// Limit of entries, or equivalent work, that an index processes for one frame.
 const A_FRAME: usize = 512;
 
-/// Declares the derived values: each with its name, its type, and what it reads besides.
+/// Declares the derived values: name, type, and the other index that a value reads.
 macro_rules! indexes {
     ($($(#[$doc:meta])* $name:ident: $value:ty $(, reads $other:ident)?;)*) => {
-        /// Which indexes are needed for what is in sight.
+        /// Indexes that the current views need.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub(crate) struct Needs {
             $($(#[$doc])* pub $name: bool,)*
-            /// What the lint finds.
+            /// Findings of the lint.
             pub findings: bool,
         }
 
@@ -45,20 +45,21 @@ macro_rules! indexes {
             }
         }
 
-        /// The indexes.
+        /// All indexes of a session.
         #[derive(Clone, Debug, Default)]
         pub struct Indexes {
-            /// What turns and lanes came to: known of every session.
+            /// Sums of turns and lanes, updated for every session.
             pub account: Account,
             $($(#[$doc])* pub $name: Memo<$value>,)*
-            /// What the lint finds: to judge all again would take a look at all entries.
+            /// Findings of the lint, updated incrementally because recomputing them would need all
+            /// entries.
             pub findings: Findings,
-            /// Rises with every change of the session.
+            /// Increases with every change of the session.
             pub(crate) generation: u64,
             delayed: Delayed,
-            /// What was needed last.
+            /// Indexes that were needed last.
             pub(super) needs: Needs,
-            /// Whether there is more to be taken in.
+            /// Whether there are entries left to process.
             pub is_behind: bool,
         }
 
@@ -88,7 +89,8 @@ macro_rules! indexes {
                 }
             }
 
-            /// Takes in what is new for what is needed, and computes it if somebody looks. Says whether that was all.
+            /// Processes new entries for the indexes that are needed, and computes their values if
+            /// `is_seen`. Returns whether all entries are processed.
             fn take_in(&mut self, transcript: &Transcript, needs: Needs, is_seen: bool) -> bool {
                 let mut is_all = self.change_due(transcript);
                 let needs = needs | Needs::always();
@@ -114,27 +116,27 @@ macro_rules! indexes {
 }
 
 indexes! {
-    /// Loops, and edits that were turned back.
+    /// Loops, and edits that were reverted.
     loops: Loops;
     /// Calls by tool, time and arguments.
     calls: Calls;
-    /// What was spent.
+    /// Costs.
     spending: Statement, reads account;
-    /// What ran from when to when.
+    /// Spans of work.
     timeline: Timeline, reads account;
-    /// What filled the model's window, request by request.
+    /// Content of the model's context window, by request.
     windows: Windows;
-    /// Which calls are in flight where.
+    /// Calls in flight, by entry.
     flights: Flights;
     /// Files with their uses.
     files: Files;
-    /// What was done, failed and is open.
+    /// Work that was done, failed or is open.
     brief: Brief;
 }
 
 impl Needs {
-    /// What is known of every session, whatever is in sight: entries are at hand when they come, and may be on disk
-    /// later.
+    /// Indexes that are updated for every session, because entries are unpacked when they come and
+    /// may be on disk later.
     fn always() -> Self {
         Self {
             loops: true,
@@ -144,40 +146,40 @@ impl Needs {
 }
 
 impl Indexes {
-    /// The session has changed.
+    /// Marks the touched entries for processing.
     pub(crate) fn note(&mut self, transcript: &Transcript, touched: &Touched) {
         let now = self.delayed.delay(transcript, touched);
         self.note_each(transcript, &now);
         self.generation += u64::from(!touched.is_empty());
     }
 
-    /// Large entries that were put off and are due. Says whether that was all of them.
+    /// Processes large entries whose delay is over. Returns whether none remains.
     fn change_due(&mut self, transcript: &Transcript) -> bool {
         let due = self.delayed.due();
         self.change_each(transcript, &due);
         self.delayed.0.is_empty()
     }
 
-    /// Takes in what is new when it comes, for what is always known and for what else is needed.
+    /// Processes new entries as they come, without computing values.
     pub(crate) fn watch(&mut self, transcript: &Transcript, needs: Needs) {
         self.is_behind |= !self.take_in(transcript, needs, false);
     }
 
-    /// Bodies of these entries were read again.
+    /// Processes these entries again, because their bodies were read.
     pub(crate) fn learn(&mut self, transcript: &Transcript, ids: &[EntryId]) {
         self.generation += 1;
         self.learn_each(transcript, ids);
     }
 
-    /// Lets go of all, which entries tell again when it is asked for.
+    /// Drops everything; it is derived from the entries again on demand.
     pub(crate) fn let_go(&mut self) {
         let mut anew = Self::default();
         anew.go_on_from(self);
         *self = anew;
     }
 
-    /// Takes the place of what was known of the session before: whoever goes by how often something has changed sees that
-    /// it has.
+    /// Replaces the indexes of the previous transcript: counters continue from there, so that users
+    /// of the counters notice the change.
     pub(super) fn go_on_from(&mut self, before: &Self) {
         self.generation += before.generation + 1;
         self.needs = before.needs;
@@ -185,8 +187,8 @@ impl Indexes {
         self.go_on_from_each(before);
     }
 
-    /// Takes in what is new for what is in sight. The end of a session alone lacks the calls of many results, so
-    /// nothing is judged of it.
+    /// Processes new entries for the current views and computes their values. Without the beginning
+    /// of the session the calls of many results are missing, so the lint waits for the whole.
     pub(crate) fn follow(&mut self, transcript: &Transcript, needs: Needs, is_whole: bool) {
         self.needs = needs;
         let was_behind = self.is_behind;
@@ -198,13 +200,13 @@ impl Indexes {
         self.generation += u64::from(was_behind || self.is_behind);
     }
 
-    /// Computes what is known of every session, for a look at it without a frame.
+    /// Computes the values that every session has, outside of frames.
     pub(crate) fn compute(&mut self, transcript: &Transcript) {
         self.is_behind |= !self.account.follow(transcript, A_FRAME);
         self.is_behind |= !self.loops.follow(transcript, A_FRAME);
     }
 
-    /// Takes in what is new for the lint alone. Says whether that was all.
+    /// Processes new entries for the lint only. Returns whether all are processed.
     pub(crate) fn follow_findings(&mut self, transcript: &Transcript) -> bool {
         let is_all = self.findings.follow(transcript, A_FRAME);
         self.is_behind |= !is_all;
@@ -212,19 +214,19 @@ impl Indexes {
     }
 }
 
-/// Large entries that have changed, each with how many batches or frames go by until the indexes hear of it: to judge
-/// all calls of an answer with each of their results would cost the square of their number.
+/// Large entries that have changed, with the number of batches or frames until the indexes process
+/// them: judging all calls of an answer for each of their results would take quadratic time.
 #[derive(Clone, Debug, Default)]
 struct Delayed(BTreeMap<EntryId, usize>);
 
-/// Blocks that are judged for a batch or a frame, on average.
+/// Blocks for which an entry is delayed by one batch or frame.
 const BLOCKS: usize = 1024;
 
 impl Delayed {
     /// What was touched, without the large entries.
     fn delay<'t>(&mut self, transcript: &Transcript, touched: &'t Touched) -> Cow<'t, Touched> {
         if touched.reordered {
-            // All begins again.
+            // The indexes start again.
             self.0.clear();
             return Cow::Borrowed(touched);
         }
@@ -246,7 +248,7 @@ impl Delayed {
         Cow::Owned(touched)
     }
 
-    /// A batch or a frame goes by: those that have waited.
+    /// Counts a batch or frame, and returns the entries whose delay is over.
     fn due(&mut self) -> Vec<EntryId> {
         let mut due = Vec::new();
         self.0.retain(|id, left| {

@@ -1,17 +1,19 @@
-//! A session that is open: all that is known of it, and all that large ones need. No screen, no files, no clock.
+//! An open session: transcript, indexes and state. No screen, no files, no clock.
 //!
-//! **The end of a large file is shown while the whole is read.** Its last mebibyte is on the screen at once, and goes on
-//! growing; a second session that nobody sees is read from the start, and its transcript takes the place of the one that is
-//! shown when it is complete. What is known of the second session is taken in batch by batch, while the entries are at
-//! hand: later they are packed, and to unpack each of them costs more than to read them.
+//! **The end of a large file is shown while the whole is read.** Its last mebibyte is on the screen
+//! at once, and continues to grow; a second, hidden session is read from the start, and its
+//! transcript replaces the shown one when it is complete. The indexes of the second session are
+//! updated batch by batch, while entries are unpacked: unpacking each of them later would cost more
+//! than reading them.
 //!
-//! **A file that was written anew is read in the same way**: a document that its agent rewrites with each answer, a file of
-//! lines that was cut or replaced. Whoever was at an entry of the first transcript looks for it by its key
-//! ([`Lookup`](crate::analysis::calls::lookup::Lookup)).
-//! Ids are given in the order of reading; so in a file that only grew all entries have the same ones, and nobody has to
-//! look for anything: what differs has come or changed as by any batch ([`Differences`]).
+//! **A rewritten file is read in the same way**: a document that its agent rewrites with each
+//! answer, a line file that was truncated or replaced. Positions in the old transcript are looked
+//! up by key in the new one ([`Lookup`](crate::analysis::calls::lookup::Lookup)). Ids are assigned
+//! in the order of reading; so if a file only grew, all ids are the same and no lookup is needed:
+//! differences are new or changed entries, as in any batch ([`Differences`]).
 //!
-//! Invariant: what is shown is one transcript at a time; [`Session::take`] alone changes which one, and says so.
+//! Invariant: one transcript is shown at a time; only [`Session::take`] replaces it, and reports
+//! that.
 
 mod change;
 pub mod details;
@@ -48,35 +50,38 @@ use indexes::Needs;
 use news::Seen;
 pub(crate) use status::Status;
 
-/// Bytes of bodies that stay in memory. Entries whose bodies do are not packed, and take as much again.
+/// Bytes of bodies that stay in memory. Their entries are not packed, which takes as much memory
+/// again.
 pub const BODY_BUDGET: u64 = 8 << 20;
 
-/// For so long, in ms, nobody wonders why nothing is written.
+/// Silence, in ms, that is normal between records.
 const SILENT: u64 = 60_000;
 const SILENT_TOOL: u64 = 300_000;
 
 /// An open session.
 #[derive(Debug, Default)]
 pub struct Session {
-    /// The transcript that is shown: the whole session, or the end of it while the whole is read.
+    /// The shown transcript: the whole session, or the end of it while the whole is read.
     pub transcript: Transcript,
-    /// What is known of it.
+    /// Values derived from the transcript.
     pub indexes: Indexes,
-    /// The files, and how reading them fares.
+    /// The files, and the state of reading them.
     pub file: FileState,
-    /// How the session stands.
+    /// Activity, context and cost.
     pub status: Status,
-    /// The whole session as far as it is read, while its end is shown; or what its file holds now, while what it held
-    /// before is shown.
+    /// The whole session as far as it is read, while its end is shown; or the new content of its
+    /// file, while the old one is shown.
     whole: Option<Box<Self>>,
-    /// While nobody sees it: what differs in it from what is shown of the file as it was before, if that is so.
+    /// In a hidden session: differences from the shown transcript, if that is of an earlier version
+    /// of the file.
     differences: Option<Differences>,
-    /// While nobody sees it: entries there were when turns and branches were found from the beginning the last time.
+    /// In a hidden session: number of entries when turns and branches were last derived from
+    /// scratch.
     settled: usize,
 }
 
 impl Session {
-    /// Takes a message of the feed.
+    /// Applies an event of the feed.
     pub(crate) fn take(&mut self, feed: Feed) -> Vec<Change> {
         match feed {
             Feed::Opened(opened) => self.file.opened = Some(*opened),
@@ -88,7 +93,7 @@ impl Session {
                 stage: Stage::Whole,
                 batch,
             } => return self.take_whole(*batch),
-            // Once caught up, reading on is following, however long a burst takes.
+            // After the end was reached, further reading is following, however long a burst takes.
             Feed::Progress { done, total } => {
                 self.file.progress = Some((done, total)).filter(|_| !self.file.is_caught_up);
             }
@@ -115,24 +120,24 @@ impl Session {
         Vec::new()
     }
 
-    /// Whether what is shown is the end of the session, or all of it as far as it is read.
+    /// Whether the shown transcript is only the end, or the part read so far.
     pub fn is_part(&self) -> bool {
         self.whole.is_some() && !self.file.is_caught_up
     }
 
-    /// Whether a transcript is being read that will take the place of the one that is shown.
+    /// Whether a hidden transcript is being read that will replace the shown one.
     pub(crate) fn is_read_beside(&self) -> bool {
         self.whole.is_some()
     }
 
-    /// Takes a batch of the last entries.
+    /// Applies a batch of the last entries.
     fn take_last(&mut self, batch: Batch) -> Vec<Change> {
-        // From here on the whole is read beside what is shown, however soon its first batch comes.
+        // From here on the whole is read into a hidden session, however soon its first batch comes.
         self.whole.get_or_insert_default();
         self.apply(batch)
     }
 
-    /// Takes a batch of the whole.
+    /// Applies a batch of the whole session.
     fn take_whole(&mut self, batch: Batch) -> Vec<Change> {
         let mode = batch.mode;
         if mode.begins() {
@@ -154,7 +159,7 @@ impl Session {
         }
     }
 
-    /// Applies a batch to the transcript that is shown.
+    /// Applies a batch to the shown transcript.
     fn apply(&mut self, batch: Batch) -> Vec<Change> {
         let touched = self.transcript.apply(batch);
         self.indexes.note(&self.transcript, &touched);
@@ -162,14 +167,14 @@ impl Session {
             return Vec::new();
         }
         self.status.is_stale = true;
-        // What entries hold is in memory now, and may not be later.
+        // The bodies of new entries are in memory now, and may not be later.
         self.indexes.watch(&self.transcript, Needs::default());
         self.transcript.settle();
         vec![Change::Touched(touched)]
     }
 
-    /// Takes a batch of a session that nobody sees, and what is needed to be known of it, the differences from what was
-    /// `before` with it.
+    /// Applies a batch to a hidden session, updates the indexes that are needed, and compares it
+    /// with the shown transcript `before`.
     fn take_unseen(&mut self, batch: Batch, needs: Needs, before: &Transcript) {
         let touched = self.transcript.apply(batch);
         if let Some(differences) = &mut self.differences {
@@ -180,8 +185,8 @@ impl Session {
             self.transcript.order().len(),
             self.transcript.settles_anew(),
         );
-        // What must be found from the beginning again waits until the session is twice as long: so all of it together
-        // costs no more than twice the session.
+        // Deriving from scratch waits until the session is twice as long, so the total cost is at
+        // most that of twice the session.
         if !is_anew || entries >= 2 * self.settled {
             self.transcript.settle();
             self.settled = if is_anew { entries } else { self.settled };
@@ -190,7 +195,7 @@ impl Session {
         self.transcript.tidy();
     }
 
-    /// All is read.
+    /// Handles the end of the first reading.
     fn caught_up(&mut self) -> Vec<Change> {
         self.file.progress = None;
         self.file.is_caught_up = true;
@@ -199,7 +204,8 @@ impl Session {
         changes
     }
 
-    /// The whole takes the place of what is shown, be it of the end or of the file as it was before.
+    /// Replaces the shown transcript, of the end or of the earlier version of the file, by the
+    /// whole.
     fn show_whole(&mut self) -> Vec<Change> {
         let Some(whole) = self.whole.take() else {
             return Vec::new();
@@ -229,7 +235,7 @@ impl Session {
         }]
     }
 
-    /// Takes bodies that were read again. Answers which entries have them.
+    /// Adds bodies that were read from disk. Returns the entries that got them.
     pub(crate) fn fill(
         &mut self,
         entries: &[EntryId],
@@ -240,12 +246,12 @@ impl Session {
         filled
     }
 
-    /// Lets go of bodies beyond the budget, but for those of entries in sight.
+    /// Releases bodies above the budget, except those of visible entries.
     pub(crate) fn release(&mut self, in_sight: impl Fn(EntryId) -> bool) {
         self.transcript.release(BODY_BUDGET, in_sight);
     }
 
-    /// The end of the session as it is now; `None` while it is still being read.
+    /// The current end of the session; `None` while it is still being read.
     pub fn end(&self, now: Timestamp) -> Option<Seen> {
         if !self.is_at_its_end() {
             return None;
@@ -263,17 +269,17 @@ impl Session {
         })
     }
 
-    /// Whether what comes is written now, and was not there before.
+    /// Whether further entries are written now, and did not exist before.
     pub(crate) fn is_at_its_end(&self) -> bool {
         self.file.is_caught_up || self.is_part()
     }
 
-    /// Entries that came after what was seen.
+    /// Entries that came after the end that was seen.
     pub(crate) fn after(&self, seen: &Seen) -> &[EntryId] {
         seen.after(&self.transcript, self.file.is_caught_up)
     }
 
-    /// Finds out how the session stands now.
+    /// Updates the status.
     pub(crate) fn refresh(&mut self, now: Timestamp) {
         self.indexes.compute(&self.transcript);
         self.status.refresh(
@@ -284,7 +290,7 @@ impl Session {
         );
     }
 
-    /// How long nothing was written at work, in ms.
+    /// Time since the last write while the agent works, in ms.
     pub(crate) fn silence(&self, now: Timestamp) -> Option<u64> {
         activity::silence(
             &self.transcript,
@@ -294,8 +300,8 @@ impl Session {
         )
     }
 
-    /// The same, once it lasts longer than anybody expects: tools often write nothing until they end. Work that was
-    /// given up is not silent, it has stopped.
+    /// As [`Self::silence`], if it is longer than normal: tools often write nothing until they end.
+    /// Abandoned work is not silent but stopped.
     pub(crate) fn long_silence(&self, now: Timestamp) -> Option<u64> {
         let activity = &self.status.activity;
         let bearable = if matches!(activity, Activity::Tool { .. }) {
@@ -307,18 +313,19 @@ impl Session {
             .filter(|ms| activity.is_work() && *ms >= bearable)
     }
 
-    /// The loop that the agent is in right now.
+    /// The loop that the agent is in at the moment.
     pub(crate) fn current_loop(&self) -> Option<&Run> {
         let run = self.indexes.loops.current(&self.transcript)?;
         (self.status.activity.is_work() && run.count() as u64 >= LOOP).then_some(run)
     }
 
-    /// Whether the agent works on what is shown, or waits for somebody who may come.
+    /// Whether the agent works, or waits for a user who may answer.
     pub(crate) fn is_at_work(&self, now: Timestamp) -> bool {
         self.status.is_at_work(now)
     }
 
-    /// How long the newest turn has been going on since the last sign of its main lane, in ms.
+    /// Time since the last sign of the main lane in the current turn, in ms; 0 if no work is in
+    /// progress.
     pub(crate) fn goes_on_ms(&self, now: Timestamp) -> u64 {
         let is_open = self.status.activity.is_work();
         self.indexes
@@ -328,12 +335,13 @@ impl Session {
             .map_or(0, |last| now.since(last))
     }
 
-    /// Whether a call of an entry still runs: the agent is at work, and its result may come, or its work goes on.
+    /// Whether a call of an entry still runs: the agent is at work, and the result is pending or
+    /// its work continues.
     pub fn runs(&self, id: EntryId, call: &ToolCall, now: Timestamp) -> bool {
         self.is_at_work(now) && Awaited::of(&self.transcript).runs(&self.transcript, id, call)
     }
 
-    /// Gives the session as it is now.
+    /// The session with a status, for tests.
     pub(crate) fn with_status(
         &mut self,
         now: Timestamp,
@@ -355,7 +363,7 @@ impl Session {
         });
     }
 
-    /// A call or a result that has lost its other half since the last look, by those that were `known` then.
+    /// A call or result that has lost its counterpart since `known` was collected.
     pub(crate) fn news_of_orphans(
         &mut self,
         known: &mut Option<HashSet<Place>>,

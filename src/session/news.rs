@@ -1,22 +1,22 @@
-//! What of a session its reader has seen, and what came after that.
+//! Entries that are new since the user last viewed the session.
 
 use crate::model::body::Key;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
-/// The end of the session when the reader last looked at it.
+/// The end of the session when the user last viewed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// The key of its last entry.
+    /// Key of the last entry.
     pub key: Key,
-    /// When that was.
+    /// Timestamp of the last entry.
     pub at: Timestamp,
 }
 
 impl Seen {
-    /// Entries that came after it, in the order of the file. If its last entry is not in the session any more, times
-    /// decide; but not before all of it was read.
+    /// Entries after it, in file order. If its last entry no longer exists, timestamps decide, but
+    /// not before everything was read.
     pub(crate) fn after<'t>(&self, transcript: &'t Transcript, is_all_read: bool) -> &'t [EntryId] {
         let order = transcript.order();
         let from = match transcript

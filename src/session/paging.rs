@@ -1,6 +1,6 @@
-//! Bodies that are on disk and must be read for what is in sight, each asked for once.
+//! Bodies that must be read from disk for what is on the screen; each is requested once.
 //!
-//! Invariant: of an entry with thousands of blocks only those are asked for that stand in a portion in sight.
+//! Invariant: of an entry with thousands of blocks only the visible portions are requested.
 
 use std::collections::BTreeSet;
 
@@ -11,14 +11,14 @@ use crate::model::record::Origin;
 /// Blocks of a portion.
 pub(crate) const BLOCKS: usize = 64;
 
-/// What was asked for, until it comes: by entry and number of the portion.
+/// Pending requests, by entry and number of the portion.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
     known: BTreeSet<(EntryId, usize)>,
 }
 
 impl Asked {
-    /// Whether anything of an entry was asked for.
+    /// Whether anything of an entry was requested.
     pub(crate) fn has(&self, id: EntryId) -> bool {
         self.known
             .range((id, 0)..=(id, usize::MAX))
@@ -26,20 +26,20 @@ impl Asked {
             .is_some()
     }
 
-    /// What was asked for of an entry may be asked for again.
+    /// Allows the bodies of an entry to be requested again.
     pub fn forget(&mut self, id: EntryId) {
         while let Some(known) = self.known.range((id, 0)..=(id, usize::MAX)).next().copied() {
             self.known.remove(&known);
         }
     }
 
-    /// Forgets all.
+    /// Forgets all requests.
     pub fn clear(&mut self) {
         self.known.clear();
     }
 }
 
-/// What is to be asked for.
+/// Bodies to request.
 #[derive(Debug, Default)]
 pub(crate) struct Paging {
     entries: Vec<EntryId>,
@@ -47,7 +47,7 @@ pub(crate) struct Paging {
 }
 
 impl Paging {
-    /// Asks for the bodies of a portion of an entry.
+    /// Requests the bodies of a portion of an entry.
     pub fn portion(&mut self, asked: &mut Asked, (id, entry): (EntryId, &Entry), number: usize) {
         let first = number.saturating_mul(BLOCKS);
         self.add(
@@ -57,7 +57,8 @@ impl Paging {
         );
     }
 
-    /// Asks for the bodies of an entry; of one with many blocks only for this one, or for all if none is named.
+    /// Requests the bodies of an entry; of one with many blocks only for this block, or for all if
+    /// `block` is `None`.
     pub fn other(
         &mut self,
         asked: &mut Asked,
@@ -78,14 +79,14 @@ impl Paging {
         }
     }
 
-    /// Another entry is laid out with what comes for these.
+    /// Marks an entry for layout when the bodies come.
     pub(crate) fn needs_layout(&mut self, id: EntryId) {
         if !self.entries.is_empty() {
             self.entries.push(id);
         }
     }
 
-    /// The entries that wait for bodies, and the records that these stand in, if there are any.
+    /// The entries that wait for bodies, and the records of those, if there are any.
     pub(crate) fn wanted(mut self) -> Option<(Vec<EntryId>, Vec<Origin>)> {
         self.origins.sort_unstable();
         self.origins.dedup();

@@ -1,8 +1,8 @@
-//! A search and what it has found: blocks with hits, in the order of the file; first those of the lane that was read
-//! when it began, then those of helpers.
+//! A search and its results: blocks with hits, in file order; first those of the lane that was
+//! shown when it began, then those of helpers.
 //!
-//! What is known of a session for a search is here; who searches is a reader, and where its hits are on the screen is
-//! the text's.
+//! This is the state of a search in a session; who started it is known to the view, and positions
+//! of hits on the screen to the text.
 
 pub mod progress;
 
@@ -21,64 +21,64 @@ use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 
-/// A search and what it has found so far.
+/// A search and its results so far.
 #[derive(Clone, Debug)]
 pub struct Search {
-    /// What was typed.
+    /// The text as typed.
     pub typed: String,
-    /// What it is narrowed to.
+    /// The scope that it is restricted to.
     pub(crate) scope: Option<Scope>,
-    /// Whether the text means itself, although it may look like a regular expression.
+    /// Whether the text is taken literally, even if it is a valid regular expression.
     pub is_literal: bool,
-    /// What of it is no regular expression: then it is taken literally, too.
+    /// Syntax error of the regular expression; then the text is taken literally, too.
     pub mistake: Option<Mistake>,
-    /// The pattern.
+    /// The compiled pattern.
     pub(crate) pattern: Regex,
     prefilter: Arc<LiteralPrefilter>,
-    /// The lane that was read when the search began.
+    /// The lane that was shown when the search began.
     pub(crate) home: Option<Name>,
-    /// Blocks with hits that the filter shows, in the order of the file, those of other lanes after all others.
+    /// Blocks with hits that the filter shows, in file order, with those of other lanes last.
     pub(crate) hits: Vec<Hit>,
-    /// How often they have changed.
+    /// Number of changes of the hits.
     pub(crate) changes: u32,
     found: Vec<Hit>,
-    /// What is searched already.
+    /// Progress of the search.
     pub(crate) progress: SearchProgress,
-    /// Where the view is still to go.
+    /// The hit to move to, once it is found.
     pub(crate) seeks: Option<Seek>,
     /// Whether everything has been searched.
     pub is_complete: bool,
-    /// How much has been searched, in percent.
+    /// Progress in percent.
     pub(crate) percent: u8,
-    /// Distinguishes answers for this search from those for an earlier one.
+    /// Distinguishes answers for this search from those for earlier ones.
     pub(crate) generation: u32,
 }
 
-/// Which hit is wanted.
+/// Which hit to move to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seek {
-    /// The first one at or behind the place of the reader.
+    /// The first one at or after the user's position.
     Nearest,
-    /// The first one behind this block.
+    /// The first one after this block.
     Behind(Place),
     /// The last one before this block.
     Before(Place),
 }
 
-/// A portion of a search, for a thread of its own.
+/// A portion of a search, for another thread.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// The pattern.
+    /// The compiled pattern.
     pub pattern: Regex,
-    /// What a record must hold to be worth reading.
+    /// Literals that a record must contain to be decoded.
     pub prefilter: Arc<LiteralPrefilter>,
-    /// What it is narrowed to.
+    /// The scope that the search is restricted to.
     pub scope: Option<Scope>,
     /// See [`Search::generation`].
     pub generation: u32,
-    /// The number of the portion.
+    /// Number of the portion.
     pub number: u32,
-    /// What to search, in the order of the file.
+    /// Texts to search, in file order.
     pub entries: Texts,
 }
 
@@ -104,7 +104,7 @@ pub fn hits_of(
 }
 
 impl Search {
-    /// A search that has found nothing yet. Text that is no regular expression is taken literally.
+    /// A search without results. Text that is no regular expression is taken literally.
     pub(crate) fn new(typed: &str, is_literal: bool, generation: u32) -> Option<Self> {
         let (scope, text) = Scope::split(typed);
         let text = if is_literal && !typed.is_empty() && text.is_empty() {
@@ -150,7 +150,7 @@ impl Search {
         })
     }
 
-    /// Takes over hits of some entries, in place of earlier ones of the same entries.
+    /// Replaces the hits of some entries.
     pub(crate) fn replace(
         &mut self,
         transcript: &Transcript,
@@ -163,7 +163,7 @@ impl Search {
         self.add(transcript, hits);
     }
 
-    /// Adds hits that are in the order of the file, and keeps all in it.
+    /// Adds hits that are in file order, and sorts them in.
     pub(crate) fn add(&mut self, transcript: &Transcript, mut hits: Vec<Hit>) {
         for hit in &mut hits {
             hit.is_beside = self.is_beside(transcript, hit.focus);
@@ -188,8 +188,8 @@ impl Search {
         }
     }
 
-    /// Begins at a place of the order. Where an earlier search found nothing whose hits hold all of its
-    /// own, it need not look again.
+    /// Begins at a position of the order. Entries in which an earlier, less narrow search found
+    /// nothing are skipped.
     pub(crate) fn begin(&mut self, place: usize, earlier: Option<&Self>) {
         let known = earlier
             .filter(|earlier| self.is_narrower_than(earlier))
@@ -200,7 +200,7 @@ impl Search {
         self.progress = SearchProgress::from(place, known);
     }
 
-    /// Whether a longer text was typed, which is found only where the shorter one was.
+    /// Whether this text extends the earlier one, so that its hits are among the earlier hits.
     fn is_narrower_than(&self, earlier: &Self) -> bool {
         let means_itself = |typed: &str| self.is_literal || regex::escape(typed) == typed;
         let (scope, text) = Scope::split(&self.typed);
@@ -212,7 +212,7 @@ impl Search {
             && text.starts_with(before)
     }
 
-    /// The next portion to be searched, if it is time for one.
+    /// The next portion to search, if not enough are in progress.
     pub(crate) fn hand_out(&mut self, transcript: &Transcript) -> Option<Job> {
         let (number, entries) = self.progress.hand_out(transcript)?;
         Some(Job {
@@ -225,7 +225,7 @@ impl Search {
         })
     }
 
-    /// Leaves out what the filter leaves out.
+    /// Drops hits that the filter hides.
     pub(crate) fn narrow(&mut self, shows: impl Fn(Place) -> bool) {
         let shown = self.found.iter().copied().filter(|hit| shows(hit.focus));
         let (beside, own) = shown.partition::<Vec<Hit>, _>(|hit| hit.is_beside);
@@ -234,25 +234,25 @@ impl Search {
         self.changes = self.changes.wrapping_add(1);
     }
 
-    /// Whether a place is in another lane than the one that was read when the search began. Agents that somebody speaks
-    /// to side by side are read as one.
+    /// Whether a position is in another lane than the one shown when the search began. Main lanes
+    /// of joined sessions count as one.
     pub(crate) fn is_beside(&self, transcript: &Transcript, place: Place) -> bool {
         let (lane, home) = (transcript.lane_at(place.entry), self.home.as_ref());
         let is_read = transcript.is_spoken_to(lane) && transcript.is_spoken_to(home);
         lane != home && !is_read
     }
 
-    /// Where a place stands among the hits.
+    /// Sort key of a position among the hits.
     pub(crate) fn rank(&self, transcript: &Transcript, place: Place) -> (bool, (usize, usize)) {
         (self.is_beside(transcript, place), place.in_file(transcript))
     }
 
-    /// Hits altogether.
+    /// Total number of hits.
     pub fn total(&self) -> usize {
         self.hits.iter().map(|hit| hit.lines).sum()
     }
 
-    /// The number (from 1) of a hit, which is the so manieth of its block, from 0.
+    /// Number (from 1) of a hit, given its block and its index in it.
     pub(crate) fn number_of(&self, focus: Place, within: usize) -> Option<usize> {
         let place = self.hits.iter().position(|hit| hit.focus == focus)?;
         let before: usize = self.hits.iter().take(place).map(|hit| hit.lines).sum();
@@ -263,7 +263,8 @@ impl Search {
         Some(before + within.min(most) + 1)
     }
 
-    /// The hit that is sought from here. It is sure as soon as all between it and the place is searched.
+    /// The hit to move to. It is certain once everything between it and the start has been
+    /// searched.
     pub(crate) fn chosen(
         &self,
         transcript: &Transcript,
@@ -279,7 +280,7 @@ impl Search {
         let complete = |hit: Option<&Hit>| hit.filter(|_| self.is_complete).copied();
         let done = &self.progress.done;
         let of_entry = |focus: Place| focus.in_file(transcript).0;
-        // Between two places of one lane no hit may be missing.
+        // No hit may be missing between two positions of one lane.
         let is_sure = |from: Option<Place>, to: Place| {
             let from = from.unwrap_or(to);
             let (first, last) = (
@@ -292,7 +293,7 @@ impl Search {
         let hit = match seeks {
             Seek::Nearest => {
                 let at = start.map_or(0, at_or_behind);
-                // Those of the lane that is read; of the others, where that has none.
+                // Hits of the shown lane; of the others, if that has none.
                 let last = own.checked_sub(1).and_then(|last| self.hits.get(last));
                 let behind = self.hits.get(at).filter(|hit| is_sure(start, hit.focus));
                 let behind = behind.filter(|hit| !hit.is_beside || last.is_none());
@@ -320,7 +321,7 @@ impl Search {
         hit.map(|hit| hit.focus)
     }
 
-    /// Notes how many rows of a block have hits, now that they are known.
+    /// Corrects the number of hits of a block after its rows were laid out.
     pub(crate) fn correct(&mut self, focus: Place, lines: usize) {
         for hit in self
             .hits

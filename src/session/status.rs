@@ -1,4 +1,4 @@
-//! What the agent is doing, how full its context is, and what the session has cost.
+//! Activity of the agent, size of its context, and cost of the session.
 
 use crate::analysis::account::Account;
 use crate::analysis::activity::{self, Activity, LastWrite};
@@ -11,21 +11,21 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
 use crate::model::transcript::Transcript;
 
-/// How a session stands, as of the last [`Status::refresh`].
+/// Status of a session as of the last [`Status::refresh`].
 #[derive(Debug)]
 pub struct Status {
     /// What the agent is doing.
     pub activity: Activity,
-    /// Calls whose work in the background goes on.
+    /// Calls whose background work continues.
     pub(crate) running: Vec<Place>,
-    /// How many of them and of the sub-agents beside them go on; none if no call does.
+    /// Number of these and of the running sub-agents beside them; 0 if there is no such call.
     pub(crate) in_background: usize,
     /// How full the context is.
     pub(crate) context: Option<ContextUse>,
-    /// The session's cost, ready to print.
+    /// Cost of the session, formatted.
     pub(crate) cost: String,
-    /// What the activity was judged of: the state of the session, when it was written to, the second, and the state
-    /// of the account.
+    /// What the activity was derived from: state of the session, last write, second, and state of
+    /// the account.
     judged: Option<(u64, Option<LastWrite>, i64, u64)>,
     /// Whether the session has changed since.
     pub(super) is_stale: bool,
@@ -48,7 +48,7 @@ impl Default for Status {
 }
 
 impl Status {
-    /// Finds out how the session stands now.
+    /// Updates the status.
     pub(super) fn refresh(
         &mut self,
         transcript: &Transcript,
@@ -56,7 +56,7 @@ impl Status {
         last_write: Option<LastWrite>,
         now: Timestamp,
     ) {
-        // It depends on the session and on how many seconds have passed; the last answer may be very long.
+        // It depends on the session and on the passed seconds; the last answer may be very long.
         let counted = account.generation;
         let seen = (
             transcript.changes(),
@@ -94,13 +94,13 @@ impl Status {
         }
     }
 
-    /// Whether the agent works, or waits for somebody who may come.
+    /// Whether the agent works, or waits for a user who may answer.
     pub(super) fn is_at_work(&self, now: Timestamp) -> bool {
         self.activity.goes_on(now)
     }
 }
 
-/// Tokens were spent, and no price is known.
+/// Text for the cost of tokens without a known price.
 fn unknown_price(transcript: &Transcript) -> String {
     let is_spent = transcript.totals().sum().output.total > 0;
     if is_spent {

@@ -1,5 +1,5 @@
-//! Databases that are open for a look. Sessions of one that are followed together read it together, and wait together
-//! for who writes to it.
+//! Databases that are open during a scan. Sessions of one database that are followed together share
+//! the handle, and wait together for its writer.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,26 +10,26 @@ use std::time::{Duration, Instant};
 use crate::ingest::bodies::Bodies;
 use crate::source::rows::{Database, Failure};
 
-/// How long a reading that does not follow waits for a writer: it has no later to try again.
+/// How long a reading without following waits for a writer, because it cannot try again later.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// For so long after a database was busy it is not tried again for another session; less than until the same one tries
-/// it again.
+/// How long a busy database is not tried again for another session; less than until the same
+/// session tries again.
 const BUSY: Duration = Duration::from_millis(40);
 
-/// The database while somebody reads it, or when it was busy.
+/// The database while it is in use, or when it was busy.
 type LastOpened = Result<Weak<Database>, Instant>;
 
-/// Who reads each database.
+/// Open databases by path.
 #[derive(Clone, Default)]
 pub(crate) struct Databases(Rc<RefCell<HashMap<PathBuf, LastOpened>>>);
 
 impl Databases {
-    /// Whether somebody writes to a database just now, so that no session of it can be read.
+    /// Whether a database is busy at the moment, so that no session of it can be read.
     pub(crate) fn is_busy(&self, path: &Path) -> bool {
         matches!(self.open(path, Bodies::Recent), Err(Failure::Busy))
     }
 
-    /// The database in its present state.
+    /// Opens the database in its current state.
     pub(super) fn open(&self, path: &Path, bodies: Bodies) -> Result<Rc<Database>, Failure> {
         if !bodies.is_live() {
             return Database::open_patiently(path, PATIENCE).map(Rc::new);

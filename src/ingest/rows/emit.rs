@@ -1,4 +1,4 @@
-//! Reading rows and emitting what they hold.
+//! Reads rows and emits their records.
 
 use std::borrow::Cow;
 
@@ -15,11 +15,11 @@ use crate::source::lines::{Line, LineBuffer};
 use crate::source::packed;
 use crate::source::rows::{Cell, Failure};
 
-/// A session, a table and the place of a row in it.
+/// Session, table, and row id.
 type Place = (usize, usize, i64);
 
 impl Rows {
-    /// The next rows of the first reading of a session.
+    /// Queues the next rows of the first reading of a session.
     pub(super) fn read_portion(
         &mut self,
         number: usize,
@@ -40,7 +40,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Adds the sessions that one started without a row that asked for them.
+    /// Adds the sessions that one started without a row that requests them.
     pub(super) fn read_children(
         &mut self,
         number: usize,
@@ -55,7 +55,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Reads a row, and those that come after it at once.
+    /// Reads a row, and the queued ones after it, in one query.
     pub(super) fn read_rows(&mut self, first: Place) -> Result<(), Failure> {
         let database = self.database()?;
         let further = self.queue.iter().map_while(|todo| match todo {
@@ -79,7 +79,7 @@ impl Rows {
         for ((session, table, at), answer) in places.into_iter().zip(answers) {
             let content = match answer {
                 Ok(Some(cell)) => Ok(cell.content()),
-                // It is gone since the look; the next one says so.
+                // The row was deleted since the scan; the next scan detects that.
                 Ok(None) => continue,
                 Err(Failure::Damaged(what)) => Err(what),
                 Err(failure) => return Err(failure),
@@ -97,7 +97,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Emits a row that was read, in place of what it was before, or that it could not be.
+    /// Emits a row that was read, in place of its previous version, or the error.
     pub(super) fn emit_read(
         &mut self,
         (session, table, at): Place,
@@ -161,7 +161,7 @@ impl Rows {
         self.read += 1;
     }
 
-    /// Says once what the files beside the database are like.
+    /// Reports the anomaly of the files beside the database once.
     pub(super) fn report_anomaly(&mut self, emitter: &mut Emitter<'_>) -> Result<(), Failure> {
         let anomaly = self.database()?.anomaly();
         if let Some(what) = anomaly.filter(|_| self.anomaly != anomaly)
@@ -216,7 +216,7 @@ impl Rows {
     }
 }
 
-/// A record as text: long ones may be compressed.
+/// A record as text; long ones may be compressed.
 pub(crate) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, String> {
     packed::unpack(bytes).map_err(|error| format!("a compressed row cannot be read: {error}"))
 }

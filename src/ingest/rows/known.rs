@@ -1,6 +1,6 @@
-//! The rows of a session that were read, in little room: there may be millions.
+//! A compact table of the rows of a session that were listed or read: there may be millions.
 //!
-//! Invariant: a row is known once, by its table and its place.
+//! Invariant: each row is in it once, by table and row id.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use crate::model::fingerprint::hash_of;
 use crate::model::record::FileId;
 use crate::model::tally::Tally;
 
-/// Rows whose places differ in this many bits lie together.
+/// Rows whose ids differ only in this many low bits share a page.
 const BITS: u32 = 8;
 
-/// Rows by table and place.
+/// Rows by table and id.
 #[derive(Default)]
 pub(crate) struct Known {
-    /// Rows in the order of their places, by table and the upper bits of the place.
+    /// Rows sorted by id, by table and the upper bits of the id.
     pages: BTreeMap<(usize, i64), Vec<KnownRow>>,
     len: usize,
     bytes: u64,
@@ -24,27 +24,27 @@ pub(crate) struct Known {
 /// A row that was listed, and perhaps read.
 #[derive(Default)]
 struct KnownRow {
-    /// The lower bits of its place.
+    /// Low bits of its id.
     low: u8,
-    /// It was listed as new or edited, and was not read since.
+    /// Whether it was listed as new or edited, and not read since.
     is_due: bool,
-    /// What it counted when it was read.
+    /// Its tally when it was read.
     counted: Option<Counted>,
-    /// Distinguishes one time and size from another.
+    /// Hash of its time and size.
     mark: u32,
-    /// Distinguishes it from another row that took its place; 0 if nothing does.
+    /// Hash of the record's own id, to detect another row with the same row id; 0 without one.
     id: u32,
-    /// Distinguishes one content from another.
+    /// Hash of its content.
     hash: u32,
 }
 
 impl Known {
-    /// How many rows are known.
+    /// Number of rows.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// How many bytes were read.
+    /// Bytes of all rows read.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -54,8 +54,8 @@ impl Known {
         self.row(table, at).is_some()
     }
 
-    /// Lists a row with what changes when it is edited. Answers whether it is as it was when it was read. If not, it
-    /// stays due until it is read, because what was to be read may get lost when the database is busy.
+    /// Lists a row with its time and size. Returns whether they are unchanged since it was read. If
+    /// not, it stays due until it is read, because a queued read may fail if the database is busy.
     pub(crate) fn see(&mut self, table: usize, at: i64, change: (i64, i64), id: u32) -> bool {
         let mark = short(hash_of(&change));
         self.change(table, at, |row| {
@@ -71,7 +71,7 @@ impl Known {
         self.row(table, at).is_some_and(|row| row.is_due)
     }
 
-    /// Whether another row was listed at this place.
+    /// Whether another record was listed with this row id.
     pub(crate) fn is_other(&self, (table, at): (usize, i64), id: u32) -> bool {
         id != 0
             && self
@@ -79,14 +79,14 @@ impl Known {
                 .is_some_and(|row| row.id != 0 && row.id != id)
     }
 
-    /// The place before so many last rows of a table.
+    /// The row id before the last `count` rows of a table.
     pub(crate) fn before_last(&self, table: usize, count: usize) -> i64 {
         self.places(table, (i64::MIN, i64::MAX))
             .nth_back(count)
             .unwrap_or(i64::MIN)
     }
 
-    /// How many rows of a table have places beyond one and up to another.
+    /// Number of rows of a table with ids above one and up to another.
     pub(crate) fn count(&self, table: usize, (beyond, up_to): (i64, i64)) -> usize {
         if beyond >= up_to {
             0
@@ -95,7 +95,7 @@ impl Known {
         }
     }
 
-    /// The places of rows of a table from one up to another.
+    /// Ids of the rows of a table in a range.
     fn places(&self, table: usize, (from, to): (i64, i64)) -> impl DoubleEndedIterator<Item = i64> {
         let pages = self
             .pages
@@ -107,7 +107,7 @@ impl Known {
         places.filter(move |at| (from..=to).contains(at))
     }
 
-    /// A row was read. Answers whether it was read with this content before.
+    /// Records that a row was read. Returns whether its content is unchanged.
     pub(crate) fn read(&mut self, table: usize, at: i64, hash: u64) -> bool {
         let is_same = |row: &KnownRow| row.counted.is_some() && row.hash == short(hash);
         let is_known_so = self.row(table, at).is_some_and(is_same);
@@ -117,19 +117,19 @@ impl Known {
         is_known_so
     }
 
-    /// A row is to be read again, whatever its content.
+    /// Makes a row be read again, whatever its content.
     pub(crate) fn forget_content(&mut self, table: usize, at: i64) {
         if self.has(table, at) {
             self.change(table, at, |row| row.hash = !row.hash);
         }
     }
 
-    /// What a row counted when it was read before, in this file.
+    /// The tally of a row when it was read before, for this file.
     pub(crate) fn counted_before(&self, table: usize, at: i64, file: FileId) -> Option<Tally> {
         Some(self.row(table, at)?.counted.as_ref()?.tally(file))
     }
 
-    /// Notes that a row was read in this file.
+    /// Stores the tally of a row that was read.
     pub(crate) fn note(
         &mut self,
         table: usize,
@@ -152,7 +152,7 @@ impl Known {
         rows.get(place)
     }
 
-    /// Changes a row, which is listed from now on.
+    /// Changes a row, adding it if necessary.
     fn change<T: Default>(
         &mut self,
         table: usize,
@@ -177,7 +177,7 @@ impl Known {
     }
 }
 
-/// Distinguishes one id from another; 0 if there is none.
+/// Hash of a record's id; 0 if it has none.
 pub(crate) fn print(id: &[u8]) -> u32 {
     if id.is_empty() {
         0

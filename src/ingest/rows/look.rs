@@ -1,65 +1,64 @@
-//! A look at the rows of a session: what it is taken with, what it finds, and what is to be read then.
+//! A scan of the rows of a session: its parameters, its result, and the work that it queues.
 
 use crate::formats::tables::Queries;
 use crate::source::rows::{Cell, Database};
 
-/// Rows that are read at once.
+/// Limit of rows that one query reads.
 pub(crate) const AT_ONCE: usize = 64;
 
-/// What a look is taken with.
+/// Parameters of a scan.
 #[derive(Clone, Copy)]
 pub(crate) struct Look<'a> {
-    /// The session's number.
+    /// Number of the session.
     pub(crate) number: usize,
-    /// The session's id.
+    /// Id of the session.
     pub(crate) id: &'a str,
-    /// Where its rows lie.
     pub(crate) database: &'a Database,
-    /// How they are read.
+    /// How the rows are read.
     pub(crate) queries: &'a Queries,
-    /// The database was written to since the last look.
+    /// Whether the database was written to since the last scan.
     pub(crate) is_touched: bool,
-    /// Nobody writes to it, so contents can be compared.
+    /// Whether nothing writes to it, so that contents can be compared.
     pub(crate) is_settling: bool,
 }
 
 impl Look<'_> {
-    /// The session's id, as a parameter.
+    /// Id of the session as a query parameter.
     pub(crate) fn key(&self) -> Cell {
         Cell::from(self.id)
     }
 }
 
-/// What a look finds.
+/// Result of a scan.
 pub(crate) enum News {
-    /// Rows to be read.
+    /// Work to do.
     More(Vec<Todo>),
-    /// All must be read again; says why.
+    /// Everything must be read again, for this reason.
     Anew(&'static str),
 }
 
-/// What is to be read.
+/// A step of reading.
 #[derive(Debug)]
 pub(crate) enum Todo {
-    /// Ask what there is.
+    /// Scan for changes.
     Look,
-    /// Further rows of the session with this number.
+    /// Read further rows of the session with this number.
     Portion(usize),
-    /// A row that was read already, or why it cannot be.
+    /// Emit a row that was read already, or its error.
     Have {
         session: usize,
         table: usize,
         at: i64,
         content: Result<Vec<u8>, String>,
     },
-    /// A row that is new or was edited.
+    /// Read a row that is new or was edited.
     Row {
         session: usize,
         table: usize,
         at: i64,
     },
-    /// A whole session in one value.
+    /// Read a session stored in one value.
     Archive(usize),
-    /// Ask which sessions this one started.
+    /// Query which sessions this one started.
     Children(usize),
 }

@@ -1,5 +1,5 @@
-//! When a database is looked at again: soon after a change, seldom while nothing happens, later and later while it
-//! cannot be read.
+//! Schedules scans of a database: soon after a change, rarely while nothing happens, and with
+//! growing delays while it cannot be read.
 
 use std::time::{Duration, Instant};
 
@@ -7,24 +7,26 @@ use crate::model::edit::LinkState;
 use crate::model::text::Text;
 use crate::source::rows::Failure;
 
-/// A change may come within the same tick of the clock as the one before: then this finds it.
+/// A second change may come within the same clock tick as the first: a scan after this delay finds
+/// it.
 const SETTLE: Duration = Duration::from_millis(100);
-/// Between looks, so that a burst of changes is one.
+/// Minimum pause between scans, so that a burst of changes is one.
 const PAUSE: Duration = Duration::from_millis(25);
-/// Some file systems report no changes of a log.
+/// Maximum pause: some file systems report no changes of a log.
 const SAFETY: Duration = Duration::from_secs(2);
-/// Delays between tries while a database cannot be read.
+/// Delays between attempts while a database cannot be read.
 const FIRST_RETRY: Duration = Duration::from_millis(50);
 const LAST_RETRY: Duration = Duration::from_secs(2);
-/// A writer that changes the database for longer than this is worth a word; until then it is tried again often.
+/// If a writer keeps the database busy for longer, that is reported; until then it is tried again
+/// often.
 const QUIET: Duration = Duration::from_secs(2);
 const BUSY_RETRY: Duration = Duration::from_millis(200);
 
-/// The time of the next look, and how the last one fared.
+/// Time of the next scan, and result of the last one.
 #[derive(Default)]
 pub(super) struct Schedule {
     next: Option<Instant>,
-    /// Looks that take long are taken seldom.
+    /// Scans that take long are less frequent.
     not_before: Option<Instant>,
     is_settled: bool,
     failure: Option<Failing>,
@@ -39,27 +41,28 @@ struct Failing {
 }
 
 impl Schedule {
-    /// When to look again without any event.
+    /// When to scan without an event.
     pub(super) fn next(&self) -> Option<Instant> {
         self.next
     }
 
-    /// Whether it is time to look, whatever happened.
+    /// Whether a scan is due regardless of events.
     pub(super) fn is_due(&self, now: Instant) -> bool {
         self.next.is_some_and(|at| at <= now)
     }
 
-    /// Whether it is too soon after the last look; the next one comes as soon as it may.
+    /// Whether it is too soon after the last scan; the next one is scheduled as early as possible.
     pub(super) fn puts_off(&mut self, now: Instant) -> bool {
         let not_before = self.not_before.filter(|at| now < *at);
         self.next = not_before.or(self.next);
         not_before.is_some()
     }
 
-    /// A look was taken, which took so long; it is settled if it found all as it was.
+    /// Records a scan and its duration; it is settled if it found no changes.
     pub(super) fn looked(&mut self, now: Instant, cost: Duration, is_settled: bool) {
         self.is_settled = is_settled;
-        // On a busy machine a look takes long, too; changes wait no longer than SAFETY or the look itself for that.
+        // On a busy machine a scan takes long, too; changes wait no longer for that than SAFETY or
+        // the duration of the scan.
         let most = SAFETY.max(cost);
         let pause = if is_settled {
             SAFETY.max(cost * 100)
@@ -70,7 +73,7 @@ impl Schedule {
         self.not_before = Some(now + PAUSE.max((cost * 4).min(most)));
     }
 
-    /// Whether the last look found all as it was.
+    /// Whether the last scan found no changes.
     pub(super) fn is_settled(&self) -> bool {
         self.is_settled
     }
@@ -80,7 +83,8 @@ impl Schedule {
         self.failure.is_some()
     }
 
-    /// The database cannot be read. Answers how it fares, if that is news. That a writer is at work soon passes.
+    /// Records a failure. Returns the state to report, if it is new. That a writer is active
+    /// usually passes soon.
     pub(super) fn fail(&mut self, failure: Failure, now: Instant) -> Option<LinkState> {
         let known = self.failure.take();
         let delay = known.as_ref().map_or(FIRST_RETRY, |known| known.delay * 2);
@@ -103,7 +107,7 @@ impl Schedule {
         (is_said && !was_said).then_some(link)
     }
 
-    /// The database can be read. Answers how it fares, if that is news.
+    /// Records a success. Returns the state to report, if it is new.
     pub(super) fn recover(&mut self) -> Option<LinkState> {
         self.failure
             .take()

@@ -1,4 +1,5 @@
-//! One session's rows: which of them were read, what a look at them finds, and the files that they count as.
+//! The rows of one session: which were read, which changed, and the files that they are numbered
+//! as.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -17,23 +18,22 @@ use crate::source::rows::{Cell, Database, Failure};
 /// The rows of one session.
 #[derive(Default)]
 pub(crate) struct SessionRows {
-    /// Its id.
     pub(crate) id: String,
-    /// The name by which another session asked for it.
+    /// Name with which another session requested it.
     pub(crate) lane: Option<String>,
     files: Vec<Option<(FileId, Kind, PathBuf)>>,
     generation: Option<Cell>,
-    /// The rows that were listed or read.
+    /// Rows that were listed or read.
     pub(crate) known: Known,
-    /// How far they are known.
+    /// State of the listing.
     walk: Walk,
-    /// The rows that the agent has abandoned.
+    /// Rows that the agent has abandoned.
     abandoned: BTreeSet<i64>,
     facts: Vec<MetaEdit>,
 }
 
 impl SessionRows {
-    /// A session of which nothing is known yet.
+    /// A session of which nothing was read.
     pub(crate) fn new(id: String, lane: Option<String>) -> Self {
         Self {
             id,
@@ -42,8 +42,8 @@ impl SessionRows {
         }
     }
 
-    /// Asks what is new. `is_touched`: the database was written to since the last look; `is_settling`: it was not for
-    /// the first time, so all is looked at.
+    /// Scans for changes. `is_touched`: the database was written to since the last scan;
+    /// `is_settling`: it was not, for the first time, so everything is compared.
     pub(crate) fn look(
         &mut self,
         number: usize,
@@ -52,7 +52,7 @@ impl SessionRows {
         (is_touched, is_settling): (bool, bool),
     ) -> Result<News, Failure> {
         if let Some(sql) = &queries.generation {
-            // None yet is a generation too.
+            // An empty value counts as a generation, too.
             let generation = Some(database.value(sql, &[self.key()])?.unwrap_or(Cell::Null));
             if self.generation.is_some() && self.generation != generation {
                 return Ok(News::Anew("rewritten by its agent"));
@@ -108,12 +108,12 @@ impl SessionRows {
         self.walk.next_portion(look, &mut self.known)
     }
 
-    /// How many rows it had when they were looked at last.
+    /// Number of its rows at the last scan.
     pub(crate) fn expected(&self) -> u64 {
         self.walk.expected(&self.known)
     }
 
-    /// Whether all rows were looked at since the database was written to.
+    /// Whether all rows were compared since the database was written to.
     pub(crate) fn is_settled(&self) -> bool {
         self.walk.is_settled()
     }
@@ -123,7 +123,7 @@ impl SessionRows {
         self.abandoned.contains(&at)
     }
 
-    /// What the database says of the session where no row of it does, if it is news.
+    /// Metadata of the session from outside its rows, if it changed.
     pub(crate) fn facts(
         &mut self,
         database: &Database,
@@ -151,7 +151,7 @@ impl SessionRows {
         Ok(facts)
     }
 
-    /// The names of sessions that this one started, as far as the database says so.
+    /// Names of the sessions that this one started, as far as the database records that.
     pub(crate) fn children(
         &self,
         database: &Database,
@@ -166,7 +166,7 @@ impl SessionRows {
         Ok(names)
     }
 
-    /// The number that rows of a table have in origins, what they are, and the name they go by.
+    /// File number, kind and name for the rows of a table.
     pub(crate) fn file(
         &mut self,
         (files, base): (&Files, &Path),
@@ -200,7 +200,8 @@ impl SessionRows {
         Some(file)
     }
 
-    /// Gives a table of this session a number. A lane goes by the name of the file that it once was.
+    /// Assigns a file number to a table of this session. The name of a lane is that of the file
+    /// that it once was.
     pub(crate) fn register(
         &self,
         (files, base): (&Files, &Path),
@@ -223,13 +224,13 @@ impl SessionRows {
         )
     }
 
-    /// Its id, as a parameter.
+    /// Id of the session as a query parameter.
     pub(crate) fn key(&self) -> Cell {
         Cell::from(self.id.as_str())
     }
 }
 
-/// The rows that the agent has abandoned, if it says so.
+/// The rows that the agent has abandoned, if the database records that.
 fn abandoned(look: Look<'_>) -> Result<Option<BTreeSet<i64>>, Failure> {
     let Some(sql) = &look.queries.abandoned else {
         return Ok(None);

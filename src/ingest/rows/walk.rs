@@ -1,13 +1,14 @@
-//! How far the rows of a session are known: first they are read in portions, then looked at again and again.
+//! Lists the rows of a session: first in portions, for reading, then again and again for changes.
 //!
-//! A look lists what a session has one of, and the last rows of each table, which are those that come and change; of
-//! all others a bounded piece in turn, until each was listed after the last write. A row is read again if its time or
-//! its size is another one, if none is newer (a clock of seconds does not tell two edits apart), and whatever it says
-//! once nobody writes and any was news: some agents edit rows without a new time, and the write may have been for
-//! another session of the database.
+//! A scan lists the single rows of a session and the last rows of each table, which are those that
+//! come and change; of all others a bounded piece in turn, until each was listed after the last
+//! write. A row is read again if its time or its size has changed, if no row is newer (a clock of
+//! seconds does not distinguish two edits), and in any case when writing stops after any change:
+//! some agents edit rows without a new time, and the write may have been for another session of the
+//! database.
 //!
-//! Invariant: reading in portions ends and leaves no row out, whatever the columns hold that order it. A portion
-//! must bring a row that is new, and what no portion brought comes at the end.
+//! Invariant: reading in portions ends and omits no row, whatever the columns that order it
+//! contain. A portion must bring a new row, and rows that no portion brought come at the end.
 
 use std::cmp::Ordering;
 use std::collections::{HashSet, VecDeque};
@@ -17,39 +18,41 @@ use super::known::{Known, print};
 use super::look::{Look, News, Todo};
 use crate::source::rows::{Cell, Failure};
 
-/// The last rows of each table, which a look lists again.
+/// Last rows of each table that a scan lists again.
 const TAIL: usize = 256;
-/// New rows of a table that a look lists; what is behind them waits for the next one.
+/// Limit of the new rows of a table in a scan; further ones wait for the next.
 const NEW: i64 = 8_192;
-/// Older rows that a look lists, while nothing is written and while something is.
+/// Older rows that a scan lists, while nothing is written and while something is.
 const PIECE: i64 = 8_192;
 const SMALL_PIECE: i64 = 256;
-/// Messages that are read at once in the beginning; more if listing them takes long, as in tables without an index.
+/// Messages that are read at once in the first reading; more if listing them takes long, as in
+/// tables without an index.
 const PORTION: i64 = 64;
 const LONG: Duration = Duration::from_millis(500);
-/// Rows are read again whatever they say up to this sum; above it their times and sizes must do.
+/// Sum of bytes up to which all rows are read again to compare their contents; above it, times and
+/// sizes must suffice.
 const COMPARED: u64 = 64 << 20;
 
 const REMOVED: &str = "rows were removed";
-/// Said of a database whose times and ids cannot be asked for as they lie in it.
+/// Notice for a database whose times and ids cannot be queried in stored order.
 const OUT_OF_ORDER: &str =
     "times or ids in this database are damaged; the rest of its rows come as they lie in it";
 
-/// How far the rows of a session are known.
+/// State of the listing.
 #[derive(Default)]
 pub(crate) struct Walk {
     stage: Stage,
-    /// What the session has one of.
+    /// Single rows of the session.
     single: Vec<(usize, i64)>,
-    /// The time of the newest change.
+    /// Time of the newest change.
     latest: i64,
     /// Whether older rows may have changed since they were listed.
     is_stale: bool,
-    /// Whether any row was new or other since the contents of all were compared.
+    /// Whether any row was new or changed since all contents were compared.
     has_news: bool,
-    /// The table, by its number in the list, and the place up to which older rows were listed.
+    /// Current table and row id of the round through older rows.
     round: Option<(usize, i64)>,
-    /// A page cannot be read: rows are known by their places alone.
+    /// Whether a page of the database cannot be read: rows are listed by their ids alone.
     is_damaged: bool,
 }
 
@@ -61,49 +64,49 @@ enum Stage {
     Known,
 }
 
-/// The message up to which rows were read: its time and its id as they lie there, which may be of any type.
+/// The last message that was read: its time and id as stored, which may be of any type.
 struct Cursor {
     after: (Cell, Cell),
     portion: i64,
-    /// How many rows there were in the beginning.
+    /// Number of rows at the start.
     expected: u64,
-    /// Rows of no message, and the message before which each stands.
+    /// Rows of no message, and the message before which each is read.
     strays: VecDeque<ListedRow>,
 }
 
-/// A row as it is listed.
+/// A row as listed.
 struct ListedRow {
     table: usize,
     at: i64,
-    /// The time of its last change, and its bytes.
+    /// Time of its last change, and its bytes.
     change: (i64, i64),
-    /// Distinguishes it from another row that took its place.
+    /// Hash of the record's id, to detect another row with the same row id.
     id: u32,
     /// Time and id of its message.
     order: (Cell, Cell),
-    /// The row itself, where it is read with the list.
+    /// The row itself, where the list includes it.
     record: Option<Cell>,
 }
 
-/// What is read next, and what is to be said of it.
+/// Rows to read next, and a notice about them.
 #[derive(Default)]
 pub(crate) struct Portion {
-    /// What is to be read.
+    /// Work to do.
     pub(crate) todo: Vec<Todo>,
     /// Why the order of the rows is not that of the conversation.
     pub(crate) notice: Option<&'static str>,
 }
 
-/// All rows of a table between two places.
+/// A range of rows of a table.
 struct Piece {
     table: usize,
-    /// Beyond the one, up to the other.
+    /// Row ids: above the first, up to the second.
     range: (i64, i64),
     rows: Vec<ListedRow>,
 }
 
 impl Piece {
-    /// Lists at most so many rows beyond a place, none beyond another.
+    /// Lists at most `count` rows in a range of ids.
     fn list(
         look: Look<'_>,
         (table, sql): &(usize, String),
@@ -124,7 +127,7 @@ impl Piece {
         })
     }
 
-    /// Whether a row that is known is not there any more, or another one is in its place.
+    /// Whether a listed row is missing now, or another one has its id.
     fn lacks(&self, known: &Known) -> bool {
         let before = self
             .rows
@@ -160,12 +163,12 @@ impl ListedRow {
         (self.table, self.at)
     }
 
-    /// Notes it as listed. Answers whether it is as it was when it was read.
+    /// Marks the row as listed. Returns whether it is unchanged since it was read.
     fn is_seen_in(&self, known: &mut Known) -> bool {
         known.see(self.table, self.at, self.change, self.id)
     }
 
-    /// By their messages.
+    /// Compares by message.
     fn order(&self, other: &Self) -> Ordering {
         self.order
             .0
@@ -173,7 +176,7 @@ impl ListedRow {
             .then_with(|| self.order.1.order(&other.order.1))
     }
 
-    /// What is to be done to read it.
+    /// The step that reads the row.
     fn todo(self, session: usize) -> Todo {
         let Self {
             table, at, record, ..
@@ -191,17 +194,17 @@ impl ListedRow {
 }
 
 impl Walk {
-    /// Whether all rows were looked at since the database was written to.
+    /// Whether all rows were compared since the database was written to.
     pub(crate) fn is_settled(&self) -> bool {
         matches!(self.stage, Stage::New) || (self.round.is_none() && !self.is_stale)
     }
 
-    /// Whether no older row waits to be looked at.
+    /// Whether no round through older rows is in progress.
     pub(crate) fn is_between_rounds(&self) -> bool {
         self.round.is_none()
     }
 
-    /// How many rows there are, as far as these are known.
+    /// Number of rows, as far as they are listed.
     pub(crate) fn expected(&self, known: &Known) -> u64 {
         match &self.stage {
             Stage::New => 0,
@@ -210,17 +213,17 @@ impl Walk {
         }
     }
 
-    /// Asks what is new.
+    /// Scans for changes.
     pub(crate) fn look(&mut self, look: Look<'_>, known: &mut Known) -> Result<News, Failure> {
         let looked = match self.stage {
             _ if self.is_damaged => self.look_at_places(look, known),
             Stage::New => self.begin(look),
-            // Its next portion waits to be read.
+            // Its next portion is queued already.
             Stage::Reading(_) => Ok(News::More(Vec::new())),
             Stage::Known => self.look_around(look, known),
         };
         match looked {
-            // Each damaged row shows as such then.
+            // Then each damaged row is shown as such.
             Err(Failure::Damaged(_)) if !self.is_damaged => self.look_at_places(look, known),
             Err(failure) => {
                 self.is_stale = true;
@@ -230,7 +233,7 @@ impl Walk {
         }
     }
 
-    /// Gets ready to read all rows.
+    /// Prepares the first reading.
     fn begin(&mut self, look: Look<'_>) -> Result<News, Failure> {
         let expected = count(look)?;
         let single = single(look)?;
@@ -256,7 +259,7 @@ impl Walk {
         Ok(News::More(todo))
     }
 
-    /// The next rows to be read, and whether there may be more.
+    /// The next rows to read, and whether there may be more.
     pub(crate) fn next_portion(
         &mut self,
         look: Look<'_>,
@@ -312,7 +315,7 @@ impl Walk {
         Ok(Portion { todo, notice })
     }
 
-    /// Notes rows as listed; all of them are to be read.
+    /// Marks rows as listed; all of them are to be read.
     fn list(&mut self, look: Look<'_>, rows: Vec<ListedRow>, known: &mut Known) -> Vec<Todo> {
         let listed = rows.into_iter().map(|row| {
             row.is_seen_in(known);
@@ -322,7 +325,8 @@ impl Walk {
         listed.collect()
     }
 
-    /// Lists what may have changed. All is asked before anything is noted, so what fails is asked again.
+    /// Lists rows that may have changed. All queries run before any row is marked, so a failed scan
+    /// is repeated in full.
     fn look_around(&mut self, look: Look<'_>, known: &mut Known) -> Result<News, Failure> {
         self.is_stale |= look.is_touched;
         let single = single(look)?;
@@ -365,7 +369,7 @@ impl Walk {
         }
         self.single = single.iter().map(ListedRow::place).collect();
         self.round = round;
-        // What was seen of the round while rows were written may be old when it ends.
+        // Rows listed during writes may be outdated when the round ends.
         self.is_stale = has_more || (self.is_stale && !(begins && look.is_settling));
         let of_content = look.is_settling && self.has_news && known.bytes() <= COMPARED;
         let mut rows: Vec<ListedRow> = pieces.into_iter().flat_map(|piece| piece.rows).collect();
@@ -375,7 +379,7 @@ impl Walk {
             .fold(self.latest, i64::max);
         rows.retain(|row| !row.is_seen_in(known) || of_content || row.change.0 >= self.latest);
         self.latest = latest;
-        // Where no event comes with a change, what was found shows that there were some.
+        // Without events for changes, the result shows that there were some.
         let is_news = rows.iter().any(|row| known.is_due(row.table, row.at));
         self.is_stale |= is_news;
         self.has_news = (self.has_news || is_news) && !(look.is_settling && self.is_settled());
@@ -392,7 +396,7 @@ impl Walk {
         ))
     }
 
-    /// All rows by their places, which indexes hold.
+    /// Lists all rows by their ids, which indexes contain.
     fn look_at_places(&mut self, look: Look<'_>, known: &mut Known) -> Result<News, Failure> {
         self.is_damaged = true;
         self.stage = Stage::Known;
@@ -423,7 +427,7 @@ fn listed<const N: usize>(
     Ok(rows)
 }
 
-/// What the session has one of.
+/// The single rows of a session.
 fn single(look: Look<'_>) -> Result<Vec<ListedRow>, Failure> {
     match &look.queries.listing.single {
         Some(sql) => listed(look, sql, []),
@@ -441,7 +445,8 @@ fn count(look: Look<'_>) -> Result<u64, Failure> {
         .unwrap_or(0))
 }
 
-/// Rows that no portion brought and that are no strays: what has no time is after nothing and before nothing.
+/// Rows that no portion brought and that are no strays: a missing time is neither greater nor less
+/// than another.
 fn left_out(
     look: Look<'_>,
     (known, strays): (&Known, &VecDeque<ListedRow>),
@@ -451,7 +456,7 @@ fn left_out(
     }
     let strays: HashSet<(usize, i64)> = strays.iter().map(ListedRow::place).collect();
     match listed(look, &look.queries.listing.places, []) {
-        // All that can be listed was.
+        // Everything that can be listed was.
         Err(Failure::Damaged(_)) => Ok(Vec::new()),
         rows => {
             let is_left =

@@ -25,8 +25,8 @@ fn with_x(text: &[u8]) -> Vec<std::ops::Range<usize>> {
 }
 
 proptest! {
-    /// Long lines, short ones, empty ones, in files of many blocks and in two halves: each line with a hit is found
-    /// with its place and its number, whatever ends within it.
+    /// Long, short and empty lines, in files of many blocks and in two halves: each matching line
+    /// is found with its offset and its number, wherever blocks end.
     #[test]
     fn lines_are_found_with_their_places(
         lines in prop::collection::vec((0usize..400, prop::bool::weighted(0.2)), 1..60),

@@ -1,4 +1,4 @@
-//! Indexes that grow with a session, in any steps and portions, against fresh ones.
+//! Indexes that are updated in arbitrary steps and portions, compared with fresh ones.
 
 use std::fmt::Debug;
 
@@ -22,7 +22,8 @@ use crate::model::transcript::Transcript;
 use crate::model::usage::Usage;
 use crate::session::Session;
 
-/// One record of a session. Keys repeat, so entries are sent again: otherwise, longer, in another lane.
+/// One record of a session. Keys repeat, so entries are sent again: changed, longer, in another
+/// lane.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Prompt {
@@ -252,7 +253,7 @@ const ALL: Needs = Needs {
     findings: true,
 };
 
-/// What each index of the list answers. A new one must be asked here, too.
+/// The value of each index in the list. Add new indexes here, too.
 fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, String)> {
     let Indexes {
         account,
@@ -366,7 +367,7 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
         .into_iter()
         .flat_map(|first| [first].into_iter().chain(timeline.after(first)));
     for id in spans {
-        // Lanes are numbered as they were met.
+        // Lanes are numbered in order of occurrence.
         let lane = |number: usize| timeline.lanes()[number].name.clone();
         let (span, row) = timeline.get(id).unwrap();
         let (own, row) = (lane(span.lane), lane(timeline.row(row).unwrap().lane));
@@ -419,7 +420,7 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
     answers
 }
 
-/// Takes in all that there is.
+/// Processes all entries.
 fn follow(indexes: &mut Indexes, transcript: &Transcript) {
     indexes.follow(transcript, ALL, true);
     while indexes.is_behind {
@@ -447,8 +448,8 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Whatever comes in whatever steps, and whatever is looked at meanwhile: each index knows what it would know if it
-    /// were read now.
+    /// Whatever is added in whatever steps, and whatever is viewed meanwhile: each index equals one
+    /// that is computed from scratch.
     #[test]
     fn what_has_grown_is_what_is_read_at_once(steps in steps(), looks in prop::collection::vec(0u16..256, 40)) {
         let (mut transcript, mut indexes) = (Transcript::new(), Indexes::default());
@@ -482,8 +483,9 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// The indexes of a session hear of all that changes it: of what is shown, and of what is read beside it and takes its
-    /// place, be it the whole or the file as it was written anew, of which some is left out.
+    /// The indexes of a session are updated for all its changes: of the shown transcript, and of
+    /// one that is read beside it and replaces it, whether it is the whole session or a rewritten
+    /// file with fewer entries.
     #[test]
     fn a_session_informs_its_indexes_of_every_change(
         steps in steps(),
@@ -599,11 +601,11 @@ fn a_large_entry_is_not_judged_with_each_of_its_results_and_judged_in_the_end() 
     assert_eq!((facts.calls, facts.open), (CALLS, CALLS - RESULTS));
 }
 
-/// Lines that are appended one by one, a frame for each.
+/// Number of lines that are appended one by one, with a frame for each.
 const LINES: u32 = 96;
 
-/// Steps that they take of the account, of joining results and of the lint, in a session with so many sub-agents, of
-/// which each has been heard of.
+/// Work of these lines for the account, for joining results and for the lint, in a session with
+/// this number of active sub-agents.
 fn steps_of_lines(lanes: u32) -> [u64; 3] {
     let (mut transcript, mut indexes) = (Transcript::new(), Indexes::default());
     let mut number = 0;

@@ -1,11 +1,11 @@
-//! What of a session is searched already: it goes outward from where the reader stands, in portions that
-//! are handed out a few at a time, so that neither a key nor memory waits for the whole.
+//! Progress of a search: outward from the user's position, in portions of which a few are in
+//! progress at a time.
 //!
-//! **A search asks the bytes first, and from where the reader stands.** It goes outward in portions, a few at a time
-//! ([`SearchProgress`]), so memory does not grow with it and the nearest hit is known first. A record on disk is
-//! decoded only if its bytes hold the words that the pattern needs (`analysis::literal_prefilter`).
+//! **Bytes first, and nearest first.** Memory does not grow with the session, a key never waits for
+//! the whole, and the nearest hit is found first. A record on disk is decoded only if its bytes
+//! contain the literals that the pattern needs (`analysis::literal_prefilter`).
 //!
-//! Invariant: answers count in the order in which the portions lie, so what is searched has no holes.
+//! Invariant: results are added in the order of the portions, so the searched range has no gaps.
 
 use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
@@ -15,37 +15,37 @@ use crate::analysis::search::texts::{self, BlockText};
 use crate::model::entry::{Entry, EntryId};
 use crate::model::transcript::Transcript;
 
-/// Portions that are out at the same time: two are being searched, two wait.
+/// Portions in progress: two are being searched, two are queued.
 const AT_ONCE: usize = 4;
-/// Entries of the first portion; each one is twice as large as the one before it.
+/// Entries of the first portion; each is twice as large as the previous one.
 const FIRST: usize = 64;
-/// Entries of a portion at most.
+/// Limit of the entries of a portion.
 const LARGEST: usize = 2_048;
-/// Bytes of a portion, after which it is closed.
+/// Bytes after which a portion is complete.
 const HEAVY: u64 = 8 << 20;
-/// Entries that may be passed over for one portion.
+/// Limit of the entries skipped for one portion.
 const PASSED: usize = 50_000;
 
-/// All text of some entries, in the order of the file.
+/// Texts of some entries, in file order.
 pub(crate) type Texts = Vec<(EntryId, Vec<BlockText>)>;
 
 /// A block with hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// The block.
+    /// Position of the block.
     pub(crate) focus: Place,
-    /// Lines of its text with a match; once it was shown, its rows with one.
+    /// Lines of its text with a match; after it was shown, rows with one.
     pub(crate) lines: usize,
-    /// Whether it is in another lane than the one that was read when the search began.
+    /// Whether it is in another lane than the one shown when the search began.
     pub(crate) is_beside: bool,
 }
 
-/// How far a search is.
+/// Progress of a search.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SearchProgress {
-    /// Places in the order of the file that are handed out.
+    /// Positions in file order that were handed out.
     out: Range<usize>,
-    /// Those whose hits are known.
+    /// Positions that were searched.
     pub(crate) done: Range<usize>,
     size: usize,
     goes_up: bool,
@@ -61,17 +61,17 @@ struct Portion {
     hits: Option<Vec<Hit>>,
 }
 
-/// What a search has found that was less narrow.
+/// Results of an earlier, less narrow search.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
-    /// The places that it has searched.
+    /// Positions that it has searched.
     pub(crate) within: Range<usize>,
-    /// There, only these entries had hits.
+    /// The only entries with hits in that range.
     pub(crate) entries: HashSet<EntryId>,
 }
 
 impl SearchProgress {
-    /// A search that begins at a place of the order.
+    /// A search that begins at a position of the order.
     pub(crate) fn from(place: usize, known: Option<Known>) -> Self {
         Self {
             out: place..place,
@@ -82,7 +82,7 @@ impl SearchProgress {
         }
     }
 
-    /// The next portion, if there is one and not enough are out.
+    /// The next portion, if there is one and not enough are in progress.
     pub(crate) fn hand_out(&mut self, transcript: &Transcript) -> Option<(u32, Texts)> {
         while self.portions.len() < AT_ONCE {
             let (above, below) = (self.out.start > 0, self.out.end < transcript.order().len());
@@ -96,7 +96,7 @@ impl SearchProgress {
             self.size = (self.size * 2).min(LARGEST);
             self.next += 1;
             let number = self.next;
-            // Where there is nothing to search, there are no hits.
+            // Without a text to search there are no hits.
             let hits = entries.is_empty().then(Vec::new);
             self.portions.push_back(Portion {
                 number,
@@ -113,7 +113,7 @@ impl SearchProgress {
 
     fn collect(&self, transcript: &Transcript, is_up: bool) -> (Range<usize>, Texts) {
         let (from, order) = (self.out.clone(), transcript.order());
-        // All of a session goes by here: what is packed stays so.
+        // This passes over the whole session, so packed pages stay packed.
         let mut passing = transcript.passing();
         let mut texts = Texts::new();
         let (mut passed, mut bytes) = (0, 0);
@@ -148,7 +148,7 @@ impl SearchProgress {
             .is_some_and(|known| known.within.contains(&place) && !known.entries.contains(&id))
     }
 
-    /// Takes the hits of a portion. Gives those of all portions whose turn it is now.
+    /// Adds the hits of a portion. Returns the hits of all portions that are next in order.
     pub(crate) fn take(&mut self, number: u32, hits: Vec<Hit>) -> Vec<Vec<Hit>> {
         if let Some(portion) = self
             .portions
@@ -181,18 +181,18 @@ impl SearchProgress {
         released
     }
 
-    /// What was appended was searched as it came.
+    /// Extends the searched range by appended entries, which were searched as they came.
     pub(crate) fn grow(&mut self, len: usize) {
         self.out.end = self.out.end.max(len);
         self.done.end = self.done.end.max(len);
     }
 
-    /// Whether all of so many places are searched.
+    /// Whether all `len` positions are searched.
     pub(crate) fn is_complete(&self, len: usize) -> bool {
         self.done.start == 0 && self.done.end >= len
     }
 
-    /// How much of so many places is searched, in percent.
+    /// The searched part of `len` positions, in percent.
     pub(crate) fn percent(&self, len: usize) -> u8 {
         u8::try_from(self.done.len() * 100 / len.max(1))
             .unwrap_or(100)
@@ -235,8 +235,9 @@ mod tests {
     }
 
     proptest! {
-        /// Wherever it begins, however large its portions are and in whatever order they are answered: what counts as
-        /// searched was answered, each entry once, and it is complete with the last answer and not before.
+        /// Wherever it begins, however large its portions are and in whatever order they are
+        /// answered: the searched range was answered, each entry once, and the search is complete
+        /// with the last answer and not before.
         #[test]
         fn a_search_is_complete_when_all_is_answered(
             are_heavy in prop::collection::vec(any::<bool>(), 1..60),

@@ -37,7 +37,7 @@ fn add(connection: &Connection, numbers: std::ops::Range<i64>) {
     let text = format!(r#"{{"type":"text","text":"{}"}}"#, "tide ".repeat(600));
     connection.execute_batch("BEGIN").unwrap();
     for number in numbers {
-        // Rows lie in another order than they are read.
+        // Row ids are in another order than times.
         let time = if number < MESSAGES {
             MESSAGES - number
         } else {
@@ -68,7 +68,7 @@ fn known_to(database: &Database) -> Queries {
     catalog::queries(database, format).unwrap().unwrap()
 }
 
-/// Reads what is to be read, and says which rows had other content than before.
+/// Reads the queued rows, and returns those whose content changed.
 fn read(session: &mut SessionRows, database: &Database, todo: &[Todo]) -> Vec<(usize, i64)> {
     let queries = known_to(database);
     let mut tally = Tally::default();
@@ -101,10 +101,10 @@ fn bytes_read() -> u64 {
     read.map_or(0, |read| read.parse().unwrap())
 }
 
-/// The number of a table, and the id of a row in it.
+/// Number of a table, and the id of a row in it.
 type Row = (usize, i64);
 
-/// What a look finds that is news, and how many rows it had read for that.
+/// The changes that a scan finds, and the number of rows that it read for that.
 fn look_for(
     session: &mut SessionRows,
     path: &Path,
@@ -133,7 +133,7 @@ fn look(
     look_for(session, path, is_touched).map(|(news, _)| news)
 }
 
-/// Reads all rows for the first time, and says how many each portion had.
+/// Reads all rows for the first time, and returns the sizes of the portions.
 fn read_all(session: &mut SessionRows, path: &Path) -> Vec<usize> {
     let database = Database::open(path).unwrap();
     let queries = known_to(&database);
@@ -151,7 +151,7 @@ fn read_all(session: &mut SessionRows, path: &Path) -> Vec<usize> {
     }
 }
 
-/// A session all of whose rows were read, and who writes to it.
+/// A session whose rows were all read, and its writer.
 fn settled(path: &Path) -> (Connection, SessionRows) {
     let writer = writer(path);
     add(&writer, 0..MESSAGES);
@@ -181,7 +181,7 @@ fn a_large_session_is_read_in_portions_and_a_look_reads_its_end() {
     assert_eq!(portions.iter().sum::<usize>(), 6_001);
     assert_eq!((session.known.len(), session.expected()), (6_001, 6_001));
 
-    // What is new, and a piece of what is old.
+    // New rows, and a piece of the old ones.
     assert!(look(&mut session, &path, true).unwrap().is_empty());
     add(&writer, MESSAGES..MESSAGES + 3);
     let before = bytes_read();
@@ -211,7 +211,7 @@ fn a_large_session_is_read_in_portions_and_a_look_reads_its_end() {
     assert_eq!(session.known.len(), 8_001);
 }
 
-/// An edit of this row; not always does its time tell.
+/// Edits a row; the time does not always change.
 fn edit(writer: &Connection, at: i64, word: &str, time: &str) {
     let set = format!("data = replace(data, 'tide', '{word}'), time_updated = {time}");
     writer
@@ -256,13 +256,14 @@ fn an_edit_that_no_time_tells_is_found_when_it_is_quiet() {
         }
         assert_eq!(found, [(2, at)]);
     }
-    // What was written concerns another session: all that is known is not read again for it.
+    // The write concerns another session: the rows are not read again for it.
     let (_, mut count) = look_for(&mut session, &path, true).unwrap();
     while !session.is_settled() {
         count += look_for(&mut session, &path, false).unwrap().1;
     }
     assert!(count < 12, "{count} rows were read for none");
-    // Of what is as new as the newest nothing is taken on trust: a clock of seconds tells no two edits apart.
+    // Rows as new as the newest are always compared, because a clock of seconds does not
+    // distinguish two edits.
     let last = MESSAGES + 2;
     add(&writer, last..last + 1);
     assert!(
@@ -278,7 +279,7 @@ fn an_edit_that_no_time_tells_is_found_when_it_is_quiet() {
 fn rows_that_are_gone_are_missed() {
     let (_folder, path) = folder();
     let (writer, mut session) = settled(&path);
-    // What is pushed out of the last rows by what is new is not gone.
+    // Rows pushed out of the last ones by new rows are not gone.
     let many = i64::try_from(TAIL).unwrap() + 40;
     add(&writer, MESSAGES..MESSAGES + many);
     assert_eq!(
@@ -306,7 +307,7 @@ fn rows_that_are_gone_are_missed() {
         .unwrap();
     let found = (0..100).find_map(|_| look(&mut session, &path, false).err());
     assert_eq!(found, Some("rows were removed"), "far back in turn");
-    // Another row in the place of one that is gone: SQLite gives the last places again.
+    // Another row with the id of a deleted one: SQLite reuses the last ids.
     let mut session = again(&path);
     let last = writer
         .query_row("SELECT max(rowid) FROM message", [], |row| {
