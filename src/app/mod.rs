@@ -1,4 +1,4 @@
-//! The state of the viewer and what actions do to it.
+//! The state of the viewer, and the actions that change it.
 //!
 //! ```text
 //! update ── dispatch ── state::App      keys, mouse, typed lines, pop-ups, picker, wall, ledger

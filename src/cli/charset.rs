@@ -1,12 +1,12 @@
-//! The charset of what the program writes, and whether secrets are masked in it.
+//! The charset of the output, and whether secrets are masked in it.
 
 use std::ffi::OsString;
 
 use super::surroundings::Surroundings;
 use crate::model::text::outlet::Charset;
 
-/// The charset by locale and arguments; known before arguments are parsed, because errors are
-/// written in it, too.
+/// The charset, from locale and arguments; determined before arguments are parsed, because errors
+/// are written in it, too.
 pub fn charset(
     arguments: impl IntoIterator<Item = OsString>,
     surroundings: &Surroundings,
@@ -18,7 +18,7 @@ pub fn charset(
     }
 }
 
-/// Whether secrets are masked by the word of the reader; known before anything is read.
+/// Whether the arguments request that secrets are masked; determined before anything is read.
 pub fn redacts(arguments: impl IntoIterator<Item = OsString>) -> bool {
     has(arguments, "--redact")
 }

@@ -7,8 +7,8 @@ use clap::{Arg, Command, Error};
 
 use crate::ingest::find;
 
-/// Parses the name of a format. The possible values are determined when they are needed, because
-/// the user's definitions are not loaded before.
+/// Parses the name of a format. The possible values are determined lazily, since the user's
+/// definitions must be loaded first.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FormatName;
 

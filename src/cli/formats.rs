@@ -30,9 +30,9 @@ pub(super) enum FormatsCommand {
     },
 }
 
-/// Loads the user's definitions: those in the settings folder, and the one that `--format` names.
-/// This comes before arguments are parsed, because it decides which formats exist. Returns the
-/// errors in the folder's definitions.
+/// Loads the user's definitions: those in the settings folder, and the one given by `--format`.
+/// Called before arguments are parsed, because it decides which formats exist. Returns the errors
+/// in the folder's definitions.
 pub fn define(
     arguments: impl IntoIterator<Item = OsString>,
     mut own: Vec<(PathBuf, String)>,
@@ -49,7 +49,7 @@ pub fn define(
             let text = read(&path)?;
             match defined::name_of(&path, &text, &own) {
                 Ok(name) => only = Some(name.to_owned()),
-                // Errors of a definition under check are part of the report.
+                // Errors of a definition that is checked are part of the report.
                 Err(_) if is_checked => only = None,
                 Err(mistakes) => return Err(mistakes.join("\n")),
             }
@@ -67,7 +67,7 @@ pub fn define(
     }
 }
 
-/// The value of `--format`, or the definition to be checked (`true`).
+/// The value of `--format`, or the definition to check; `true` for the latter.
 fn asked(arguments: impl IntoIterator<Item = OsString>) -> Option<(String, bool)> {
     let typed: Vec<String> = arguments
         .into_iter()

@@ -119,7 +119,7 @@ fn facts(argument: &OsString) -> Option<Expr> {
     expr.terms().iter().all(is_fact).then_some(expr)
 }
 
-/// The sessions to search: those named, or those of all agents.
+/// The sessions to search: those in the arguments, or those of all agents.
 pub(super) fn search(
     named: &[OsString],
     agent: Option<String>,
@@ -129,7 +129,7 @@ pub(super) fn search(
     Search::among(surroundings.environment.clone(), named, agent)
 }
 
-/// A session, folder or database that was named.
+/// Resolves an argument that is a session, folder or database.
 fn place(argument: &OsString, surroundings: &Surroundings) -> Result<Target, OpenError> {
     let target = session(argument, surroundings)?;
     if target.is_stdin() {
@@ -143,7 +143,7 @@ fn expression(typed: &str) -> Result<Expr, String> {
     parse(typed).map_err(|wrong| format!("at {}: {}", wrong.at + 1, wrong.what))
 }
 
-/// Reads a point in time.
+/// Parses a point in time.
 pub(super) fn time(typed: &str) -> Result<When, String> {
     moment(typed).ok_or_else(|| format!("a time is written like {MOMENTS}"))
 }

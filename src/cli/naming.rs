@@ -1,4 +1,4 @@
-//! Resolves which session an argument names.
+//! Resolves arguments to sessions.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::model::found::Found;
 use crate::model::timestamp::Timestamp;
 use crate::report::reading;
 
-/// The target of an argument: a path, else the id of a session.
+/// The target of an argument: a path, or the id of a session.
 pub(super) fn named(argument: &OsString, surroundings: &Surroundings) -> Result<Target, OpenError> {
     let target = at(argument, &surroundings.environment)?;
     Ok(if surroundings.typed.newest {
@@ -22,7 +22,7 @@ pub(super) fn named(argument: &OsString, surroundings: &Surroundings) -> Result<
     })
 }
 
-/// The newest session of a folder or database; other targets are returned as they are.
+/// The newest session of a folder or database; other targets are unchanged.
 fn newest(target: Target, environment: &Environment) -> Target {
     let is_whole = target.session.is_none() && !target.is_stdin();
     let has_several =
@@ -35,7 +35,7 @@ fn newest(target: Target, environment: &Environment) -> Target {
     newest.map_or(target, |found| Target::of(found.place()))
 }
 
-/// Whether a folder or a database that is named as a whole holds several sessions to choose from.
+/// Whether a target is a folder or database with several sessions to choose from.
 pub(super) fn has_several(target: &Target, surroundings: &Surroundings) -> bool {
     let is_folder = target.session.is_none() && target.path.is_dir();
     if !is_folder {
@@ -49,7 +49,7 @@ pub(super) fn has_several(target: &Target, surroundings: &Surroundings) -> bool 
 /// The readable sessions of a folder or database, newest first.
 fn sessions_in(target: &Target, environment: &Environment) -> impl Iterator<Item = Found> {
     let search = Search::among(environment.clone(), [Ok(target.clone())], None);
-    // Whether sessions run does not matter here, so no time is needed.
+    // Whether sessions are running is not needed here, so no time is needed.
     find::sessions(&search, Timestamp(0))
         .flatten()
         .filter(|found| found.unreadable.is_none())
@@ -126,7 +126,7 @@ pub(super) fn with_entry(
     }
 }
 
-/// The session named by an argument; if the argument names an entry, that must exist.
+/// The session of an argument; if the argument names an entry, the entry must exist.
 pub(super) fn session(
     argument: &OsString,
     surroundings: &Surroundings,
@@ -138,7 +138,7 @@ pub(super) fn session(
     Ok(target)
 }
 
-/// The error for a word that names nothing but resembles a command.
+/// The error for a word that resolves to nothing but resembles a command.
 pub(super) fn slip(
     word: &OsStr,
     commands: &clap::Command,

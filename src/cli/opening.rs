@@ -12,8 +12,9 @@ use crate::runtime::graphics::GraphicsSetup;
 use crate::runtime::theme_choice;
 use crate::settings::{self, Settings};
 
-/// The viewer of a session. A folder or database with several sessions opens the picker; several sessions
-/// are joined. Picker, wall and ledger list what was named, unless that is a single file.
+/// The viewer of a session. A folder or database with several sessions opens the picker; several
+/// sessions are joined. Picker, wall and ledger list the targets in the arguments, unless that is a
+/// single file.
 pub(super) fn view_of(
     target: Target,
     others: &[Target],
@@ -113,7 +114,7 @@ fn terminal(surroundings: &Surroundings, settings: &Settings) -> TerminalConfig 
     }
 }
 
-/// A theme in the arguments goes before the one in the settings, and must exist.
+/// A theme in the arguments has priority over the one in the settings, and must exist.
 fn theme(look: &LookArgs, settings: &Settings) -> ThemeChoice {
     match (look.theme.as_deref(), settings.word("theme")) {
         (Some("auto"), _) | (None, "auto") => ThemeChoice::Auto,
@@ -122,8 +123,8 @@ fn theme(look: &LookArgs, settings: &Settings) -> ThemeChoice {
     }
 }
 
-/// Applies settings that hold for all commands (prices, late reports), and returns what is wrong
-/// with the settings.
+/// Applies settings that all commands share (prices, late reports). Returns the errors in the
+/// settings.
 pub fn apply_settings(surroundings: &Surroundings) -> Vec<String> {
     let mut wrong = Vec::new();
     if let Some((path, text)) = &surroundings.price_table {
@@ -163,7 +164,7 @@ pub fn apply_settings(surroundings: &Surroundings) -> Vec<String> {
     wrong
 }
 
-/// Parses the settings, and the key bindings that follow from them.
+/// Parses the settings, and builds the keymap from them.
 pub(super) fn read_settings(surroundings: &Surroundings) -> (Settings, Keymap) {
     let settings = surroundings
         .settings

@@ -1,5 +1,5 @@
-//! Converts pages of the manual for `man`. The crate for this replaces all characters outside of
-//! ASCII, and half of what the manual explains are such characters.
+//! Converts pages of the manual to roff, for `man`. The crate for this replaces all characters
+//! outside of ASCII, and half of the explanations in the manual are about such characters.
 
 use clap_mangen::roff::{Inline, Roff, bold, italic, line_break, roman};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
@@ -47,13 +47,13 @@ fn name_of(topic: &str) -> String {
 #[derive(Default)]
 struct RoffWriter {
     roff: Roff,
-    /// The next line.
+    /// The line under construction.
     line: Vec<Inline>,
     is_strong: bool,
     is_code: bool,
-    /// Whether a list item has just begun, whose first paragraph is beside the bullet.
+    /// Whether a list item has just started; its first paragraph is beside the bullet.
     is_item: bool,
-    /// The head of the table, and the cells of the current row.
+    /// The headings of the table, and the cells of the current row.
     names: Vec<String>,
     cells: Vec<Vec<Inline>>,
 }
@@ -103,7 +103,7 @@ impl RoffWriter {
     fn end(&mut self, tag: TagEnd) {
         match tag {
             TagEnd::Strong => self.is_strong = false,
-            // The page has a title already.
+            // The title is written separately.
             TagEnd::Heading(HeadingLevel::H1) => self.line.clear(),
             TagEnd::Heading(level) => {
                 let words = words(&std::mem::take(&mut self.line));

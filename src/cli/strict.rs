@@ -1,4 +1,4 @@
-//! The option `--strict`, and how reports treat what they cannot read.
+//! The option `--strict`, and the handling of unreadable files in reports.
 
 use std::ffi::OsString;
 
@@ -16,7 +16,7 @@ pub(super) struct StrictArgs {
 }
 
 impl StrictArgs {
-    /// How other files in a named folder are treated.
+    /// The handling of unreadable files in a folder of the arguments.
     pub(super) fn folders(self, surroundings: &Surroundings) -> Folders {
         Folders {
             environment: surroundings.environment.clone(),
@@ -24,7 +24,7 @@ impl StrictArgs {
         }
     }
 
-    /// The named sessions, and how other files are treated.
+    /// The sessions of the arguments, and the handling of unreadable files.
     pub(super) fn named(
         self,
         names: &[OsString],

@@ -1,6 +1,6 @@
 //! Reads the environment: variables, terminal, settings files.
 //!
-//! Invariant: the environment is read nowhere else.
+//! Invariant: no other module reads the environment.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::runtime::clipboard::{Clipboard, Multiplexer, programs};
 use crate::runtime::config::settings_file;
 use crate::runtime::graphics;
 
-/// What the environment, the terminal and the settings files say.
+/// State of the environment, the terminal and the settings files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Surroundings {
     /// `NO_COLOR` is set and not empty.
@@ -21,13 +21,13 @@ pub struct Surroundings {
     pub no_links: bool,
     /// The ways to the clipboard.
     pub clipboard: Clipboard,
-    /// `$VISUAL`, else `$EDITOR`.
+    /// `$VISUAL`, or `$EDITOR` if that is not set.
     pub editor: Option<String>,
     /// `$COLORFGBG`.
     pub colorfgbg: Option<String>,
     /// `$TERM`.
     pub term: Option<String>,
-    /// The locale of the charset: `$LC_ALL`, else `$LC_CTYPE`, else `$LANG`.
+    /// The locale that determines the charset: `$LC_ALL`, `$LC_CTYPE` or `$LANG`, in this order.
     pub locale: Option<String>,
     /// Options of all commands, set after parsing the arguments.
     pub typed: GlobalOptions,
@@ -39,7 +39,7 @@ pub struct Surroundings {
     pub columns: Option<u16>,
     /// `$COLORTERM`.
     pub colorterm: Option<String>,
-    /// What is known of the terminal's graphics.
+    /// Facts of the environment about the terminal's graphics.
     pub terminal: graphics::TerminalEnvironment,
     /// The folder of settings and themes.
     pub settings_folder: Option<PathBuf>,
@@ -53,9 +53,9 @@ pub struct Surroundings {
     pub definitions: Vec<(PathBuf, String)>,
     /// The time zone of the environment or the system.
     pub zone: Zone,
-    /// What of all this is ignored, a sentence each.
+    /// Ignored parts of the environment, a sentence each.
     pub passed_over: Vec<String>,
-    /// Where agents store their sessions: `$HOME`, and the variables that move them.
+    /// Where agents store their sessions: `$HOME`, and the variables that move their folders.
     pub environment: Environment,
 }
 
@@ -64,7 +64,7 @@ pub struct Surroundings {
 pub struct GlobalOptions {
     /// Write only ASCII.
     pub ascii: bool,
-    /// Of a folder or database take the newest session.
+    /// For a folder or database take the newest session.
     pub newest: bool,
     /// Mask keys and tokens.
     pub redact: bool,
@@ -114,8 +114,8 @@ impl Surroundings {
         }
     }
 
-    /// Whether only ASCII may be written: by option, or because the locale names another charset
-    /// than UTF-8. Without a locale UTF-8 is assumed.
+    /// Whether only ASCII may be written: because of the option, or because the locale names
+    /// another charset than UTF-8. Without a locale UTF-8 is assumed.
     pub(crate) fn is_ascii(&self) -> bool {
         self.typed.ascii
             || self.locale.as_deref().is_some_and(|locale| {
@@ -213,7 +213,7 @@ fn definitions(folder: Option<&Path>, passed_over: &mut Vec<String>) -> Vec<(Pat
         .collect()
 }
 
-/// A variable, if it is not empty.
+/// The value of a variable; `None` if it is empty.
 fn variable(name: &str) -> Option<String> {
     #[expect(
         clippy::disallowed_methods,
@@ -222,7 +222,7 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// The ways to the clipboard, by the variables of multiplexers, ssh and desktops.
+/// The ways to the clipboard, determined by the variables of multiplexers, ssh and desktops.
 fn clipboard() -> Clipboard {
     let has = |name: &str| variable(name).is_some();
     let is_screen = has("STY") || variable("TERM").is_some_and(|term| term.starts_with("screen"));
@@ -245,10 +245,10 @@ fn path_variable(name: &str) -> Option<PathBuf> {
         .map(PathBuf::from)
 }
 
-/// The variables of the system for folders; agents have their own.
+/// The system's variables for folders; agents have others.
 const FOLDERS: [&str; 4] = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"];
 
-/// A folder of a variable. A relative one is ignored, because it depends on where the program is
+/// The folder in a variable. A relative one is ignored, because it depends on where the program is
 /// started.
 fn folder_variable(name: &str) -> Option<PathBuf> {
     path_variable(name).filter(|folder| folder.is_absolute())
@@ -269,8 +269,8 @@ fn strays() -> Vec<String> {
         .collect()
 }
 
-/// The time zone of `$TZ` or the system. The C library would read any file that `$TZ` names, and
-/// looking up the system's zone by name would list all zone folders.
+/// The time zone of `$TZ` or the system. Read here because the C library would read any file that
+/// `$TZ` names, and a lookup of the system's zone by name would list all zone folders.
 fn zone() -> Result<Zone, String> {
     let Some(named) = std::env::var_os("TZ") else {
         let local = zone_file(Path::new("/etc/localtime")).and_then(|bytes| Zone::of_file(&bytes));
@@ -330,14 +330,14 @@ fn environment() -> Environment {
     }
 }
 
-/// Width of the terminal on standard output; 80 if the terminal does not know it.
-/// The name of this machine: what the shell calls it, or the system.
+/// The host name: `$HOSTNAME`, or from the system.
 fn host() -> Option<String> {
     let of_system = || std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let name = variable("HOSTNAME").or_else(of_system)?;
     Some(name.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
+/// Width of the terminal on standard output, 80 if it is unknown; `None` if the output is no terminal.
 fn columns() -> Option<u16> {
     let stdout = rustix::stdio::stdout();
     if !rustix::termios::isatty(stdout) {

@@ -1,4 +1,4 @@
-//! What arguments mean in which surroundings.
+//! Tests of the arguments, in several environments.
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -165,7 +165,8 @@ fn several_sessions_are_read_as_one_and_the_picker_lists_them() {
     assert!(matches!(one, Config::View(view) if view.listed.is_empty()));
     let folder = resolve("src", on_a_terminal()).unwrap();
     assert!(matches!(folder, Config::View(view) if view.listed == [Target::parse("src")]));
-    // Of several sessions in a folder one is chosen, unless they are read as one or the newest is meant.
+    // A folder with several sessions opens the picker, unless they are read as one or `--newest` is
+    // given.
     let folder = "tests/fixtures/gemini";
     let start = |line: String| match resolve(&line, on_a_terminal()).unwrap() {
         Config::View(view) => (view.start, view.joined.len()),
@@ -293,7 +294,7 @@ fn help_is_a_page_or_that_of_a_command() {
     assert_eq!((topic, paper.width, paper.colour), (None, 80, false));
     for command in super::command().get_subcommands() {
         let name = command.get_name();
-        // A page with the name of a command tells of the command, too.
+        // A page with the name of a command also describes the command.
         if let Some(page) = PAGES.iter().find(|page| page.topic == name) {
             assert!(
                 page.text(str::to_owned).contains(&format!("`tv {name}`")),

@@ -47,7 +47,7 @@ pub(super) struct TopArgs {
     look: LookArgs,
 }
 
-/// Reads how long ago that was, in ms.
+/// Parses a span of time or a point in time, as ms before now.
 fn time(typed: &str) -> Result<u64, String> {
     if let Some(ms) = duration(typed) {
         return Ok(ms);
@@ -58,7 +58,7 @@ fn time(typed: &str) -> Result<u64, String> {
 }
 
 impl Config {
-    /// The wall, or its table if there is no screen.
+    /// The wall, or its table if the output is no terminal.
     pub(super) fn top(args: TopArgs, surroundings: Surroundings) -> Self {
         let search = search(&args.sessions, args.agent.clone(), &surroundings);
         if let ([], Some(refusal)) = (&*search.paths, search.refused.first()) {

@@ -82,7 +82,7 @@ pub(crate) fn raw_rows(body: &Body, width: usize, look: &Look<'_>) -> Vec<Row> {
     }
 }
 
-/// Prose cut at a limit; the last row tells how much is hidden.
+/// Prose cut at a limit; the last row says how much is hidden.
 pub(crate) fn prose(
     text: &str,
     manner: MarkdownMode,

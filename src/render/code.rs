@@ -84,7 +84,7 @@ struct State {
     order: VecDeque<(u64, usize)>,
     cached_bytes: usize,
     queue: VecDeque<HighlightRequest>,
-    /// The request that a worker is at.
+    /// The request that a worker is processing.
     in_work: Option<u64>,
     /// Bytes highlighted while the caller waited, since [`Colours::go_on`].
     spent: usize,
@@ -99,7 +99,7 @@ struct HighlightRequest {
 }
 
 impl Colours {
-    /// Highlights at once, for output that is written once.
+    /// Highlights immediately, for output that is written once.
     pub(crate) fn now() -> Self {
         Self {
             mode: HighlightMode::Now,
@@ -120,7 +120,8 @@ impl Colours {
         }
     }
 
-    /// Incremented with every finished highlight; older layouts may be out of date.
+    /// Incremented with every finished highlight; layouts from an earlier generation may be out of
+    /// date.
     pub(crate) fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
@@ -228,7 +229,7 @@ impl Colours {
         self.wake.notify_all();
     }
 
-    /// The highlighter; a new one if the language would be one too many for the current one.
+    /// The highlighter; a new one if the language would exceed the limit of compiled ones.
     fn highlighter(&self, language: &str, most: usize) -> Arc<Highlighter> {
         let mut known = self.grammars();
         known.take_if(|known| !known.can_compile(language, most));

@@ -2,23 +2,23 @@
 
 use ratatui::style::Color;
 
-/// How many colours a terminal has.
+/// Number of colours of a terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Depth {
-    /// The sixteen of ANSI.
+    /// The sixteen ANSI colours.
     Sixteen,
-    /// The 256 of xterm.
+    /// The 256 colours of xterm.
     #[default]
     Indexed,
-    /// All.
+    /// 24-bit colours.
     True,
 }
 
-/// Red, green, blue.
+/// Red, green, blue; 0 to 255 each.
 pub(crate) type Rgb = (u8, u8, u8);
 
-/// The sixteen as most terminals show them. Palettes differ, so these only serve to find the
-/// nearest one.
+/// The sixteen colours as most terminals show them. Palettes differ, so these values serve only to
+/// find the nearest one.
 const SIXTEEN: [(Color, Rgb); 16] = [
     (Color::Black, (0, 0, 0)),
     (Color::Red, (205, 0, 0)),
@@ -90,7 +90,7 @@ fn indexed(index: u8) -> Rgb {
     (level(place / 36), level(place / 6), level(place))
 }
 
-/// The components of a colour, if they are known.
+/// The components of a colour; `None` if they depend on the terminal.
 pub(crate) fn rgb(colour: Color) -> Option<Rgb> {
     match colour {
         Color::Rgb(red, green, blue) => Some((red, green, blue)),

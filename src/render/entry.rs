@@ -90,7 +90,7 @@ pub(crate) fn lay_out_as(
         if (look.level == Level::Prompts && !is_text(block)) || is_filtered(&index) {
             continue;
         }
-        // Thoughts in a row that nobody can read are one row.
+        // Consecutive thoughts that are redacted share a row.
         let above = index
             .checked_sub(1)
             .and_then(|above| item.entry.blocks.get(above));
@@ -145,8 +145,8 @@ fn spent_below(sheet: &mut Sheet<'_>) {
     }
 }
 
-/// A sentence that introduces the call after it: in the outline the two share a row. What the user
-/// opened, and what a filter shows alone, keeps a row of its own.
+/// A sentence that introduces the call after it: in the outline the two share a row. A block that
+/// the user opened, or that a filter shows alone, has its own row.
 fn lead_in(sheet: &Sheet<'_>, (index, block): (usize, &Block), end: usize) -> Option<String> {
     let item = sheet.item;
     let is_listed = sheet.look.level == Level::Outline && sheet.look.intents && item.only.is_none();
@@ -568,7 +568,7 @@ fn raw(sheet: &mut Sheet<'_>, raw: &Raw, detail: Detail) {
     if let Some(facts) = facts.filter(|_| detail != Detail::Raw) {
         return output(sheet, raw, facts, detail);
     }
-    // What the harness puts around a prompt is an aside.
+    // Text that the harness adds to a prompt is an aside.
     let is_aside = is_quiet(sheet) || sheet.item.entry.marks.prompt;
     let is_closed = detail == Detail::Closed || (detail == Detail::Preview && is_aside);
     let word = if is_aside || sheet.item.entry.from.is_some() {

@@ -11,7 +11,7 @@ pub(crate) const FULL_ROWS: usize = 2_000;
 /// Row limit of a block that was opened by hand.
 pub(crate) const OPEN_ROWS: usize = 20_000;
 
-/// How much of a block is shown.
+/// Level of detail of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// The head row only.
@@ -89,7 +89,7 @@ pub(crate) struct Excerpt<'a> {
 }
 
 impl Excerpt<'_> {
-    /// Whether something is missing.
+    /// Whether text is hidden.
     pub(crate) fn is_cut(&self) -> bool {
         self.hidden_bytes > 0
     }

@@ -1,20 +1,20 @@
-//! The signs that are not words, in Unicode and in ASCII.
+//! The signs besides letters and digits, in Unicode and in ASCII.
 
-/// Signs that are not words. Each of them is one column wide but for `ellipsis`, `arrow` and the task
-/// boxes in ASCII.
+/// Signs besides letters and digits. Each of them is one column wide, except `ellipsis`, `arrow`
+/// and the task boxes in ASCII.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Glyphs {
-    /// Stands for what was cut off within a row; one column in both sets.
+    /// Replaces text that was cut off within a row; one column in both sets.
     pub cut: &'static str,
-    /// In front of what a line goes on with on the next row.
+    /// Before the continuation of a line on the next row.
     pub(crate) goes_on: &'static str,
-    /// In front of the count of hidden lines.
+    /// Before the count of hidden lines.
     pub(crate) ellipsis: &'static str,
-    /// A fold that is closed.
+    /// A closed fold.
     pub(crate) closed: &'static str,
-    /// A fold that is open.
+    /// An open fold.
     pub(crate) open: &'static str,
-    /// From here to there.
+    /// Between the start and the end of a change.
     pub(crate) arrow: &'static str,
     /// Compaction.
     pub(crate) compacted: &'static str,
@@ -22,21 +22,21 @@ pub struct Glyphs {
     pub(crate) minus: &'static str,
     /// A hit of a search.
     pub(crate) hit: &'static str,
-    /// Between facts.
+    /// Separator of facts.
     pub(crate) dot: &'static str,
-    /// Sorted, the least first.
+    /// Sort order: ascending.
     pub(crate) rising: &'static str,
-    /// Sorted, the greatest first.
+    /// Sort order: descending.
     pub(crate) falling: &'static str,
-    /// Between what is multiplied.
+    /// Multiplication sign.
     pub(crate) times: &'static str,
-    /// What came of a call, a sub-agent or a branch.
+    /// Outcome of a call, a sub-agent or a branch.
     pub outcome: OutcomeGlyphs,
-    /// Lanes of calls beside the text.
+    /// Lanes of calls, beside the text.
     pub(crate) lane: LaneGlyphs,
-    /// Lines that part and join.
+    /// Lines that separate and connect.
     pub line: LineGlyphs,
-    /// What stands in front of the items of a list.
+    /// Bullets and boxes of list items.
     pub(crate) list: ListGlyphs,
     /// Bars of amounts.
     pub(crate) chart: ChartGlyphs,
@@ -46,18 +46,18 @@ pub struct Glyphs {
     pub(crate) spine: SpineGlyphs,
 }
 
-/// What came of a call, a sub-agent or a branch.
+/// Outcome of a call, a sub-agent or a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutcomeGlyphs {
-    /// Ended well.
+    /// Succeeded.
     pub done: &'static str,
     pub(crate) failed: &'static str,
     pub(crate) running: &'static str,
-    /// Not allowed.
+    /// Refused.
     pub(crate) refused: &'static str,
     /// Will never end.
     pub(crate) lost: &'static str,
-    /// Was left behind.
+    /// Abandoned.
     pub(crate) left: &'static str,
     /// Waits for somebody.
     pub(crate) waits: &'static str,
@@ -74,13 +74,13 @@ pub(crate) struct LaneGlyphs {
     pub(crate) waits: &'static str,
     /// End of a lane.
     pub(crate) closes: &'static str,
-    /// Head and end of a lane in one.
+    /// Head and end of a lane on one row.
     pub(crate) single: &'static str,
     /// More lanes than columns.
     pub(crate) more: &'static str,
 }
 
-/// Lines that part and join.
+/// Lines that separate and connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineGlyphs {
     pub(crate) rule: &'static str,
@@ -88,87 +88,87 @@ pub struct LineGlyphs {
     pub(crate) bar: &'static str,
     /// Crossing of the two in a table.
     pub cross: &'static str,
-    /// Leads to a node of a tree below which others follow.
+    /// Before a node of a tree that others follow.
     pub(crate) twig: &'static str,
-    /// Leads to the last node of a tree.
+    /// Before the last node of a tree.
     pub(crate) last_twig: &'static str,
 }
 
-/// What stands in front of the items of a list; the boxes of tasks are wider in ASCII.
+/// Bullets and boxes of list items; the boxes of tasks are wider in ASCII.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ListGlyphs {
     /// Bullet of a list.
     pub(crate) bullet: &'static str,
-    /// Bullet of a list within a list.
+    /// Bullet of a nested list.
     pub(crate) bullet_inner: &'static str,
-    /// A task that is open.
+    /// An open task.
     pub(crate) todo: &'static str,
-    /// A task in work.
+    /// A task in progress.
     pub(crate) doing: &'static str,
-    /// A task that is done.
+    /// A finished task.
     pub(crate) did: &'static str,
 }
 
-/// What bars of amounts are made of; the last four show what fills the context.
+/// Bars of amounts; the last four signs show the classes of the context's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChartGlyphs {
     /// The filled part of a bar.
     pub(crate) full: &'static str,
-    /// The rest of a bar.
+    /// The empty part of a bar.
     pub(crate) empty: &'static str,
-    /// Bars of growing height.
+    /// Bars of increasing height.
     pub(crate) ramp: [&'static str; 8],
-    /// In a bar of what fills the context: system prompt and tools.
+    /// In a bar of the context: system prompt and tools.
     pub(crate) fixed: &'static str,
-    /// In such a bar: what was said to the model, and summaries.
+    /// In a bar of the context: messages to the model, and summaries.
     pub(crate) said: &'static str,
-    /// In such a bar: what the model wrote.
+    /// In a bar of the context: output of the model.
     pub(crate) model: &'static str,
-    /// In such a bar: results of tools.
+    /// In a bar of the context: results of tools.
     pub(crate) result: &'static str,
 }
 
-/// What bars of time are made of; each sign is one column wide.
+/// Bars of time; each sign is one column wide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TimeGlyphs {
     /// A call on the critical path.
     pub(crate) path: &'static str,
-    /// A call beside it.
+    /// A call beside the critical path.
     pub(crate) beside: &'static str,
-    /// The model, where nobody waited for it.
+    /// The model, while nobody was waiting for it.
     pub(crate) model_beside: &'static str,
-    /// A sub-agent runs, and nothing more is known.
+    /// A running sub-agent, without further facts.
     pub(crate) caller: &'static str,
-    /// The model was told that work in the background had ended.
+    /// The model was notified that background work had ended.
     pub(crate) delivery: &'static str,
-    /// A human is waited for.
+    /// Waiting for a human.
     pub(crate) human: &'static str,
-    /// Nobody came back for long.
+    /// Nobody came back for a long time.
     pub(crate) idle: &'static str,
-    /// A request is made again.
+    /// A request is repeated.
     pub(crate) retry: &'static str,
-    /// The file does not say.
+    /// Not recorded.
     pub(crate) unknown: &'static str,
-    /// Goes on.
+    /// Still running.
     pub(crate) goes_on: &'static str,
-    /// Takes less than half of the column.
+    /// Shorter than half of the column.
     pub(crate) short: &'static str,
-    /// The same on the critical path.
+    /// Shorter than half of the column, on the critical path.
     pub(crate) short_path: &'static str,
-    /// Begins where another one ends.
+    /// The start of a call where another one ends.
     pub(crate) joint: &'static str,
-    /// Time is left out.
+    /// Omitted time.
     pub(crate) gap: &'static str,
 }
 
 /// Marks of the whole session, right of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SpineGlyphs {
-    /// What is in the window.
+    /// The range in the window.
     pub(crate) window: &'static str,
     pub(crate) prompt: &'static str,
     pub(crate) failure: &'static str,
-    /// What the reader has marked.
+    /// A mark of the user.
     pub(crate) mark: &'static str,
 }
 
@@ -252,7 +252,7 @@ impl Glyphs {
         },
     };
 
-    /// For all others.
+    /// For all other terminals.
     pub(crate) const ASCII: Self = Self {
         cut: "~",
         goes_on: ">",

@@ -54,7 +54,7 @@ fn tree(text: &str, depth: usize) -> Option<Tree> {
     })
 }
 
-/// A string; as it is written where it holds half of a character.
+/// A string; a literal with half of a surrogate pair is shown as written.
 fn string(literal: &str) -> Text {
     match serde_json::from_str::<String>(literal) {
         Ok(text) => Text::output(&text),

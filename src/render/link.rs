@@ -17,7 +17,7 @@ use super::wrap::Piece;
 
 /// Schemes that may be written to a terminal.
 const SCHEMES: [&str; 3] = ["https://", "http://", "mailto:"];
-/// Longer addresses are cut or refused by terminals.
+/// Longer addresses are truncated or refused by terminals.
 const LONGEST: usize = 2_000;
 /// Limit of links in one text; more stay plain text.
 const MOST: usize = 4_096;

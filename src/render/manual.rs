@@ -90,8 +90,8 @@ impl Page {
         self.markdown.lines().nth(2).unwrap_or_default()
     }
 
-    /// The page in Markdown. Links to other pages lead nowhere outside of the repository and are
-    /// replaced by what `ask_for` says to type for them.
+    /// The page in Markdown. Links to other pages do not work outside of the repository, and are
+    /// replaced by what `ask_for` returns: the text to type for them.
     pub fn text(&self, ask_for: fn(&str) -> String) -> String {
         let page = |text: String, page: &Self| {
             let topic = page.topic;

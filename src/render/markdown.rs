@@ -1,7 +1,7 @@
 //! Renders Markdown as styled rows.
 //!
-//! Prose of a model is rendered as CommonMark; what a human typed keeps its line breaks,
-//! indentation and markers, because people type plain text, and nothing of it may get lost.
+//! Prose of a model is rendered as CommonMark; text typed by a human keeps its line breaks,
+//! indentation and markers, because people type plain text, and none of it may get lost.
 
 mod containers;
 mod definitions;

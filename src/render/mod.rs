@@ -68,7 +68,7 @@ fn in_words(details: &Details, reword: fn(&Text) -> Option<Text>) -> Arc<Details
     Arc::new(reworded)
 }
 
-/// The text in ASCII; `None` if it is already. Colours stay.
+/// The text in ASCII; `None` if it is already. Colours are preserved.
 fn in_ascii(text: &Text) -> Option<Text> {
     (!text.is_ascii()).then(|| Text::output(&ascii(text)))
 }

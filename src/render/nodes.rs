@@ -1,7 +1,7 @@
 //! Nodes of trees, which fold one by one, and the folds set by hand.
 //!
-//! A node is identified by a hash of its path from the root, so folds and positions in a tree hold
-//! when it is laid out again or has grown at its end.
+//! A node is identified by a hash of its path from the root, so folds and positions in a tree stay
+//! valid when it is laid out again or grows at its end.
 
 use std::collections::{HashMap, HashSet};
 

@@ -32,7 +32,8 @@ impl<'a> BodyText<'a> {
     }
 }
 
-/// Tool output, with its colours; in a preview paths below the folder of the session begin there.
+/// Tool output, with its colours; in a preview, paths below the folder of the session are relative
+/// to it.
 pub fn plain(
     source: BodyText<'_>,
     extent: Extent,

@@ -50,7 +50,7 @@ pub struct Picture {
     /// Size of the original image in pixels.
     pub(crate) size: (u32, u32),
     width: usize,
-    /// Row by row.
+    /// Pixels, row by row.
     pixels: Vec<[u8; 3]>,
 }
 
@@ -109,8 +109,8 @@ impl PictureRequest {
         }
     }
 
-    /// The key of the cache. Images of the same record and size are the same, as for the search of
-    /// their data.
+    /// The key of the cache. Images with the same record and size count as equal, as in the search
+    /// for their data.
     fn key(&self) -> String {
         let Image {
             origin,
@@ -307,7 +307,7 @@ mod tests {
     use crate::model::body::Image;
     use crate::model::record::Origin;
 
-    /// A PNG of so many pixels, the upper half red, the lower one blue.
+    /// A PNG of this size in pixels, the upper half red, the lower half blue.
     pub(crate) fn png(width: u32, height: u32) -> Vec<u8> {
         let colour = |_, y| {
             if y < height / 2 {

@@ -28,8 +28,7 @@ const SNIPPET: usize = 2;
 /// The prefix of a list of pages within a text.
 const LINKS: &str = "Links: ";
 
-/// The texts of a list of contents, as MCP servers return it, if the list says nothing beyond
-/// them.
+/// The texts of a list of contents, as MCP servers return it; `None` if the list has anything else.
 pub fn contents(tree: &Tree) -> Option<String> {
     let items = tree.get("content").unwrap_or(tree).items();
     let texts: Option<Vec<Cow<'_, str>>> = items.iter().map(content).collect();

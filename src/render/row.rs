@@ -19,7 +19,7 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::work::EndLine;
 
-/// How much is shown.
+/// Level of detail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// Prompts only.
@@ -67,7 +67,7 @@ impl Level {
 /// The fold of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Fold {
-    /// As the level says.
+    /// By the level.
     #[default]
     ByLevel,
     /// Opened by hand: shown in full.
@@ -81,7 +81,7 @@ pub enum Fold {
 pub struct Look<'a> {
     /// Width in columns; no row is wider.
     pub width: u16,
-    /// How much is shown.
+    /// Level of detail.
     pub level: Level,
     /// Whether thinking is shown at all.
     pub thinking: bool,
@@ -97,7 +97,7 @@ pub struct Look<'a> {
     pub colours: &'a Colours,
     /// First visible column of long lines of code, output and JSON; `None` wraps them.
     pub sideways: Option<u16>,
-    /// Working folder of the session; paths are shown relative to it.
+    /// Working folder of the session; paths below it are shown relative to it.
     pub root: Option<&'a str>,
     /// Pictures; `None` shows images as words.
     pub pictures: Option<&'a Pictures>,
@@ -106,7 +106,7 @@ pub struct Look<'a> {
 /// Times in front of head rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Times {
-    /// None: the session has none, or the screen is too narrow.
+    /// No times: the session has none, or the screen is too narrow.
     None,
     /// `10:41`
     Minutes,
@@ -115,7 +115,7 @@ pub enum Times {
 }
 
 impl Times {
-    /// Columns of a time with the blanks behind it.
+    /// Width of a time with the blanks after it, in columns.
     pub(crate) fn columns(self) -> usize {
         match self {
             Self::None => 0,
@@ -156,7 +156,7 @@ impl<'a> Look<'a> {
     }
 }
 
-/// An entry with the facts from outside that its layout needs.
+/// An entry with the facts from other modules that its layout needs.
 pub struct Item<'a> {
     /// The entry.
     pub entry: &'a Entry,
@@ -197,8 +197,8 @@ pub struct Item<'a> {
     pub details: &'a [(usize, Arc<Details>)],
     /// The range of blocks that is laid out; the others have rows of their own.
     pub blocks: (usize, usize),
-    /// The entries of a run of equal calls or results that its row stands for, itself included;
-    /// empty if it stands only for itself.
+    /// The entries of a run of equal calls or results that its row represents, including itself;
+    /// empty if it represents only itself.
     pub run: &'a [&'a Entry],
 }
 
@@ -237,7 +237,7 @@ pub struct LaneLine {
     pub call: Key,
     /// Its name.
     pub label: Text,
-    /// Facts for display: `14 calls · $0.09`.
+    /// Facts to show: `14 calls · $0.09`.
     pub facts: String,
     /// Whether its entries are shown below.
     pub is_open: bool,
@@ -264,9 +264,9 @@ pub struct Row {
     pub gutter: Gutter,
     /// Start of a running call; the elapsed time is shown at the right edge.
     pub running_since: Option<Timestamp>,
-    /// Start of a running lane, likewise.
+    /// Start of a running lane; the elapsed time is shown at the right edge.
     pub lane_since: Option<Timestamp>,
-    /// Number of hidden lines that the row stands for; Enter opens them.
+    /// Number of hidden lines that the row represents; Enter opens them.
     pub hides: u32,
     /// Whether the body must be fetched to show more than its stub.
     pub is_away: bool,
@@ -311,7 +311,7 @@ pub(crate) fn item_at(rows: &[Row], block: usize) -> Option<(usize, usize)> {
     Some((all.clone().find(is_own)?, all.rev().find(is_own)?))
 }
 
-/// Kinds of rows, for motions and for the map of the session.
+/// Kinds of rows, for motions and for the spine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowKind {
     /// First row of a prompt.
@@ -327,9 +327,9 @@ pub enum RowKind {
     Body,
     /// An empty row between entries.
     Gap,
-    /// A line between what was seen before and what is new.
+    /// The line above the first entry that is new since the last visit.
     News,
-    /// A line between entries that shows a long time.
+    /// A ruler between entries: a long pause, or the start of a day.
     Ruler,
 }
 

@@ -17,9 +17,9 @@ use crate::model::timestamp::Timestamp;
 
 /// Columns reserved on the head row of a running call for the elapsed time.
 pub const RUNNING_ROOM: usize = 10;
-/// Narrower screens show no times.
+/// Screens narrower than this show no times.
 const NARROW: usize = 60;
-/// From this width on there are more empty rows.
+/// Width from which there are more empty rows.
 pub(crate) const WIDE: usize = 100;
 /// Indentation of bodies in columns.
 const INDENT: usize = 2;
@@ -48,17 +48,17 @@ pub(crate) struct HeadRow {
     pub(crate) at: Option<Timestamp>,
     /// `you`, `bot`, `bash`.
     pub(crate) word: Piece,
-    /// Text after the word; cut if it is too long.
+    /// Text after the word; truncated if it is too long.
     pub(crate) text: Vec<Piece>,
-    /// Whether the text is a path, of which the end is kept.
+    /// Whether the text is a path, which is truncated at its beginning.
     pub(crate) is_path: bool,
-    /// Text after that; cut last.
+    /// Text after that; truncated last.
     pub(crate) suffix: Vec<Piece>,
     /// Facts at the right edge, the most important one last.
     pub(crate) right: Vec<Piece>,
     /// Whether those facts are shown only while the item has the focus.
     pub(crate) on_focus: bool,
-    /// Start, if it is running.
+    /// Start time; `None` if the call is not running.
     pub(crate) running_since: Option<Timestamp>,
     /// Number of hidden lines.
     pub(crate) hides: u32,
@@ -156,7 +156,7 @@ impl<'a> Sheet<'a> {
     pub(crate) fn head(&mut self, head: HeadRow) {
         let glyphs = self.glyphs();
         let width = self.width();
-        // Text is not cut for facts that are hidden without focus.
+        // Text is not truncated for facts that are hidden without focus.
         let is_for_words = head.on_focus && !head.text.is_empty();
         let facts = if is_for_words { Vec::new() } else { head.right };
         let right = right_edge(facts, width, glyphs.cut);
@@ -212,7 +212,7 @@ impl<'a> Sheet<'a> {
         )]
     }
 
-    /// The session that the entry is of, where several are read as one: its number and the end of its name, in a colour.
+    /// The joined session of the entry, in a colour: its number and the end of its name.
     fn session(&self) -> Vec<Piece> {
         let lane = self.item.entry.lane.as_deref();
         let Some(lane) = lane.filter(|_| self.item.is_joined) else {
@@ -276,7 +276,7 @@ impl<'a> Sheet<'a> {
 
     /// Adds an empty row between entries.
     pub(crate) fn gap(&mut self) {
-        // It belongs to the block above, and a block without rows has no empty row.
+        // The gap belongs to the block above, and a block without rows has no gap.
         let above = self
             .rows
             .last()
@@ -386,7 +386,7 @@ fn right_edge(facts: Vec<Piece>, width: usize, cut: &'static str) -> Vec<Piece> 
     out
 }
 
-/// Marks `count` rows as hidden: at the right edge of the last row if it fits, else in a row
+/// Marks `count` rows as hidden: at the right edge of the last row if that fits, otherwise in a row
 /// below.
 pub(crate) fn mark_hidden(
     rows: &mut Vec<Row>,
@@ -410,7 +410,7 @@ pub(crate) fn mark_hidden(
     }
 }
 
-/// A row that stands for hidden ones: `… +212 lines`.
+/// A row that replaces hidden ones: `… +212 lines`.
 pub(crate) fn hidden_row(what: &str, count: usize, look: &Look<'_>) -> Row {
     let text = format!("{} {what}", look.theme.glyphs().ellipsis);
     Row {

@@ -1,4 +1,4 @@
-//! Themes: styles by role. Colours are named only here and in the files of `assets/themes`.
+//! Themes: styles by role. Colours are defined only here and in the files of `assets/themes`.
 //!
 //! Accents are among the terminal's own sixteen colours where those are reliable. Greys, and the
 //! accents of the light theme, are fixed colours of the 256: "bright black" is the background of
@@ -41,7 +41,7 @@ pub struct Theme {
     pub code: Style,
     /// Words of source code.
     pub syntax: Syntax,
-    /// What a search finds.
+    /// Hits of a search.
     pub hit: HitStyles,
     /// The mark of the focused item, selected rows of lists.
     pub focus: Style,
@@ -51,7 +51,7 @@ pub struct Theme {
     pub ascii: bool,
     /// Whether syntax colours are for a light background.
     pub is_light: bool,
-    /// What the terminal can show.
+    /// Features of the terminal.
     pub terminal: TerminalSupport,
     /// Whether invisible characters are shown by marks.
     pub has_marks: bool,
@@ -84,7 +84,7 @@ pub struct DiffStyles {
     pub(crate) removed: Style,
 }
 
-/// What the terminal supports.
+/// Features of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TerminalSupport {
     /// Whether any colour may be used.
@@ -93,12 +93,12 @@ pub struct TerminalSupport {
     pub has_links: bool,
     /// Number of colours.
     pub depth: Depth,
-    /// How it shows images.
+    /// Protocol and geometry for images.
     pub canvas: Canvas,
 }
 
 impl TerminalSupport {
-    /// Assumed until more is known.
+    /// Assumed until the terminal has been queried.
     const UNKNOWN: Self = Self {
         has_colour: true,
         has_links: false,
@@ -110,11 +110,11 @@ impl TerminalSupport {
 /// Backgrounds of changed lines: of the line, and of the words that differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tints {
-    /// Of added lines.
+    /// Backgrounds of added lines.
     pub(crate) added: (Color, Color),
-    /// Of removed lines.
+    /// Backgrounds of removed lines.
     pub(crate) removed: (Color, Color),
-    /// Colour of text on them that has none of its own.
+    /// Text colour on these backgrounds, for text without a colour of its own.
     pub(crate) text: Color,
 }
 

@@ -57,7 +57,7 @@ pub fn lay_out(sheet: &mut Sheet<'_>, call: &ToolCall, detail: Detail) {
     sheet.lane(first, is_running(sheet, call));
 }
 
-/// Lays out a result whose call is unknown.
+/// Lays out a result without a call.
 pub(crate) fn lay_out_stray(sheet: &mut Sheet<'_>, stray: &StrayResult, detail: Detail) {
     let theme = sheet.look.theme;
     let why = if stray.duplicate {
@@ -157,7 +157,7 @@ fn head(
     }
 }
 
-/// The number of calls that a row stands for, if there are several.
+/// Number of calls that a row represents; `None` if it is one.
 pub(super) fn number_of(sheet: &Sheet<'_>) -> Option<Piece> {
     let theme = sheet.look.theme;
     let times = if theme.ascii {
@@ -169,7 +169,7 @@ pub(super) fn number_of(sheet: &Sheet<'_>) -> Option<Piece> {
     (!run.is_empty()).then(|| Span::styled(format!("  {times}{}", run.len()), theme.accent))
 }
 
-/// Lines changed by all calls of a run, if known for each.
+/// Lines changed by all calls of a run; `None` if one has no counts.
 fn changed_by_all(run: &[(&Entry, &ToolCall)]) -> Option<(usize, usize)> {
     let all: Option<Vec<(usize, usize)>> =
         run.iter().map(|(_, call)| card::changed_by(call)).collect();
@@ -325,7 +325,7 @@ fn lane_rows(sheet: &Sheet<'_>, call: &ToolCall, lane: &LaneLine, detail: Detail
     std::iter::once(head).chain(below).collect()
 }
 
-/// `[image png 45 KB]`, and the image below it where it can be shown.
+/// `[image png 45 KB]`, and the image below it if the terminal can show it.
 pub(crate) fn image_rows(
     image: &Image,
     detail: Detail,

@@ -69,8 +69,8 @@ pub(crate) struct Leaf {
     pub(crate) line: u32,
 }
 
-/// The rows of a whole tree up to `limit`, each with the value that it shows. A last row tells
-/// what is hidden.
+/// The rows of a whole tree up to `limit`, each with the value that it shows. A last row says how
+/// much is hidden.
 pub(crate) fn rows_with_leaves(
     tree: &Tree,
     width: usize,
@@ -91,7 +91,7 @@ pub(crate) fn rows_with_leaves(
         .collect()
 }
 
-/// The rows of a whole tree up to `limit`; a last row tells what is hidden.
+/// The rows of a whole tree up to `limit`; a last row says how much is hidden.
 pub fn rows(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) -> Vec<Row> {
     let nodes = Nodes::of(None, 0, 0);
     written(TreeValue::Tree(tree), RAW, nodes, (width, limit), look)

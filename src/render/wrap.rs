@@ -31,9 +31,9 @@ pub struct Frame {
     pub first: Vec<Piece>,
     /// Prefix of further rows.
     pub rest: Vec<Piece>,
-    /// Row limit; 0 is none. If text is missing, the last row ends in `cut`.
+    /// Row limit; 0 is none. If text is missing, the last row ends with `cut`.
     pub limit: usize,
-    /// Stands for missing text.
+    /// Marks missing text.
     pub cut: &'static str,
     /// First visible column; the line is cut to one row instead of wrapped.
     pub sideways: Option<u16>,
@@ -144,7 +144,7 @@ pub fn wrap(spans: &[Piece], frame: &Frame) -> Vec<Line<'static>> {
     out
 }
 
-/// A prefix wider than half of the width is left out.
+/// A prefix wider than half of the width is omitted.
 fn fitting(front: &[Piece], width: usize) -> Vec<Piece> {
     if width_of(front) * 2 > width {
         return Vec::new();
@@ -217,7 +217,7 @@ pub fn fit(spans: &[Piece], width: usize, cut: &'static str) -> Vec<Piece> {
 }
 
 /// Cuts a path to `width` columns. The file name is kept, then its nearest folders and the first
-/// one; `cut` marks what is left out.
+/// one; `cut` marks the omitted part.
 pub fn fit_path(path: &str, width: usize, cut: &'static str) -> String {
     if self::width(path) <= width {
         return path.to_owned();
@@ -306,7 +306,8 @@ pub fn fit_match(
     let (before, behind) = (part(start..found.start), behind.replace(['\t', '\n'], " "));
     let found = head(&part(found), LONGEST_MATCH).to_owned();
     let fits = self::width(&before) + self::width(&found) + self::width(&behind) <= width;
-    // In a line that is too long, less of the text before the match is kept than after it.
+    // In a line that is too long, the shown text before the match is shorter than the text after
+    // it.
     let before = if fits {
         before
     } else {

@@ -1,10 +1,10 @@
-//! Prices in the settings: of models that the price table does not know, or knows otherwise.
+//! Prices in the settings, for models that the price table lacks or prices differently.
 //!
 //! ```toml
-//! [prices."my-model"]        # USD for a million tokens
+//! [prices."my-model"]        # USD per million tokens
 //! input = 0.5
 //! output = 2.0
-//! cache_read = 0.05          # what is not named costs as much as input
+//! cache_read = 0.05          # kinds without a price cost as much as input
 //! window = 200_000           # tokens
 //! ```
 

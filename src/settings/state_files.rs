@@ -20,20 +20,20 @@ use crate::session::news::Seen;
 
 /// Schema of the file of a session.
 const OF_SESSION: &str = "tv.state/1";
-/// Schema of the file for everything else.
+/// Schema of the file for all other state.
 const OF_READER: &str = "tv.reader/1";
 
 /// Identifies a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionKey {
-    /// Its file, folder or database, with links resolved.
+    /// The session's file, folder or database, with links resolved.
     pub(crate) path: String,
-    /// Its name within that; empty if the file is the session.
+    /// Name of the session within the path; empty if the file is the session.
     pub session: String,
 }
 
 impl SessionKey {
-    /// The name of its state file, which is the same in every run.
+    /// The name of the session's state file, which is the same in every run.
     pub(crate) fn file_name(&self) -> String {
         format!(
             "{:016x}.json",
@@ -48,18 +48,18 @@ pub(crate) fn is_file_name(name: &str) -> bool {
     stem.len() == 16 && stem.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// What is saved of a session.
+/// Saved state of a session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SessionState {
     /// Marks set by the user.
     pub(crate) marks: Marks,
-    /// Its end when it was last seen.
+    /// End of the session when it was last seen.
     pub(crate) seen: Option<Seen>,
 }
 
 impl SessionState {
-    /// Merges with the state that another program saved: marks that changed since `before` was
-    /// read replace its own.
+    /// Merges with the state saved by another process: marks that changed since `before` was read
+    /// replace the other's.
     #[must_use]
     pub(crate) fn onto(self, before: &Marks, theirs: Self) -> Self {
         let mut marks = theirs.marks;
@@ -75,7 +75,7 @@ impl SessionState {
     }
 }
 
-/// What is saved besides sessions.
+/// Saved state besides sessions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Habits {
     /// Typed searches, the newest last.
@@ -86,7 +86,7 @@ pub(crate) struct Habits {
     pub(crate) widths: PaneWidths,
 }
 
-/// Widths of panes, and settings that are remembered. `None` leaves it to the size of the screen and
+/// Widths of panes, and remembered settings. `None` leaves the value to the size of the screen or
 /// to the settings file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PaneWidths {
@@ -96,7 +96,7 @@ pub(crate) struct PaneWidths {
     /// Columns of the inspector.
     #[serde(default)]
     pub(crate) inspector: Option<u16>,
-    /// Switches by their names.
+    /// Remembered switches by name.
     #[serde(flatten)]
     pub(crate) switches: BTreeMap<String, Option<bool>>,
 }
@@ -113,7 +113,7 @@ impl PaneWidths {
         }
     }
 
-    /// Applies them to a new viewer; other settings than those that are remembered stay as they are.
+    /// Applies widths and settings to a new viewer; settings that are not remembered are unchanged.
     pub(crate) fn apply(&self, app: &mut App) {
         app.reader.panes.outline_width = self.outline;
         app.reader.panes.inspector_width = self.inspector;
@@ -162,7 +162,7 @@ impl Habits {
     }
 }
 
-/// What did not change in this run stays as other programs saved it.
+/// A value that did not change in this run keeps the value saved by another process.
 fn later<T: PartialEq>(theirs: Option<T>, before: Option<T>, now: Option<T>) -> Option<T> {
     if now == before { theirs } else { now }
 }

@@ -1,8 +1,8 @@
 //! Theme files: built-in ones, and the user's own.
 //!
 //! ```toml
-//! light = false              # what is not named is as in the dark theme, else as in the light one
-//! background = "#1e1e2e"     # of the terminal it is made for
+//! light = false              # missing roles: true: as in the light theme, false: as in the dark one
+//! background = "#1e1e2e"     # of the terminal that the theme is made for
 //! [roles]
 //! user = "bold #89b4fa"
 //! hit = "#1e1e2e on #f9e2af"
@@ -50,7 +50,7 @@ pub struct ThemeFile {
     pub(crate) theme: Theme,
     /// The background that it is made for.
     pub(crate) background: Option<Rgb>,
-    /// Errors: `line:column: what`.
+    /// Errors: `line:column: message`.
     pub(crate) complaints: Vec<String>,
 }
 
@@ -61,13 +61,13 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         .chain(EMBEDDED.iter().map(|(name, _)| *name))
 }
 
-/// The built-in theme of this name.
+/// The built-in theme with this name.
 pub(crate) fn known(name: &str) -> Option<Theme> {
     let embedded = || EMBEDDED.iter().find(|(known, _)| *known == name);
     Theme::named(name).or_else(|| embedded().map(|(name, text)| parse(name, text).theme))
 }
 
-/// Parses a theme file. Never fails: styles with errors stay those of the dark or the light theme.
+/// Parses a theme file. Never fails: styles with errors keep those of the dark or the light theme.
 pub fn parse(name: &str, text: &str) -> ThemeFile {
     let (table, errors) = DeTable::parse_recoverable(text);
     let mut complaints: Vec<String> = Vec::new();
@@ -167,11 +167,11 @@ mod tests {
     use crate::render::colour::{Rgb, contrast, rgb};
     use crate::render::theme::{LIKE, ROLES, Theme};
 
-    /// Roles that step back on purpose.
+    /// Roles that are less prominent on purpose.
     const FAINT: [&str; 3] = ["dim", "thinking", "comment"];
 
-    /// All text must be easy to read, and what steps back readable. The sixteen are the reader's own, and
-    /// what they look like here is a guess.
+    /// All text must be easy to read, and faint text still readable. The sixteen colours depend on
+    /// the user's palette, so they are checked as most terminals show them.
     fn check(theme: &mut Theme, background: Rgb) {
         let name = theme.name.clone();
         let mut checked = 0;

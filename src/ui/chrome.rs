@@ -20,7 +20,7 @@ use crate::model::edit::LinkState;
 use crate::model::figures;
 use crate::render::wrap;
 
-/// Characters of a filter in the status line.
+/// Limit of a filter in the status line, in columns.
 const FILTER_COLUMNS: usize = 32;
 
 /// The pill under the transcript: the number of new entries below.
@@ -69,7 +69,7 @@ pub(crate) fn paint_status(app: &App, area: Rect, buffer: &mut Buffer) {
     );
 }
 
-/// The status line of a list of sessions: what is typed, else a message, else what the list says of itself.
+/// The status line of a list of sessions: the typed text, a message, or the status of the list.
 pub(crate) fn paint_status_of_list(app: &App, sheet: &Sheet, area: Rect, buffer: &mut Buffer) {
     let screen = &app.reader.screen;
     if let Some((sign, input, tail)) = typed(app) {
@@ -85,7 +85,7 @@ pub(crate) fn paint_status_of_list(app: &App, sheet: &Sheet, area: Rect, buffer:
     buffer.set_line(area.x, area.y, &Line::from(words), area.width);
 }
 
-/// The line that is being typed, with its prefix and the words after it.
+/// The line that is being typed, with its prefix and the text after it.
 fn typed(app: &App) -> Option<(&'static str, &Input, String)> {
     let (sign, input, tail) = line(app)?;
     let tail = match &app.reader.screen.message {
@@ -161,7 +161,7 @@ fn line(app: &App) -> Option<(&'static str, &Input, String)> {
     }
 }
 
-/// The mistake in a filter.
+/// The error in a filter.
 fn mistake_in(typed: &str) -> Option<Mistake> {
     if typed.trim().is_empty() {
         None
@@ -170,7 +170,7 @@ fn mistake_in(typed: &str) -> Option<Mistake> {
     }
 }
 
-/// The mistake in a line typed on the wall.
+/// The error in a line typed on the wall.
 fn mistake_on_wall(line: WallLine, typed: &str) -> Option<Mistake> {
     let typed = typed.trim();
     match line {
@@ -185,7 +185,7 @@ fn mistake_on_wall(line: WallLine, typed: &str) -> Option<Mistake> {
     }
 }
 
-/// The typed line, scrolled so that the cursor is in sight, and red from a mistake on.
+/// The typed line, scrolled so that the cursor is visible, and red from an error on.
 fn paint_typing(
     app: &App,
     (sign, input, tail): (&str, &Input, &str),
@@ -256,7 +256,7 @@ pub fn cursor(app: &App, area: Rect) -> Option<(u16, u16)> {
 fn left_words(reader: &Reader) -> String {
     let mut parts = Vec::new();
     let following = match (&reader.session.file.link, reader.text.view.follows()) {
-        // A pipe that ended, or a compressed file, which is read once: nothing is followed.
+        // A pipe that ended, or a compressed file, which is read once: neither is followed.
         (LinkState::Closed, _) => " CLOSED",
         (_, true) => " FOLLOW",
         (_, false) => " PAUSED",
@@ -314,7 +314,8 @@ fn left_words(reader: &Reader) -> String {
     parts.join("  ")
 }
 
-/// How many sessions match in the picker: `12 of 1234, 5 by text`, or how many there are.
+/// Number of sessions that match in the picker: `12 of 1234, 5 by text`, or the number of all
+/// sessions.
 fn fitting(app: &App) -> String {
     let (fitting, all) = app.picker.counts();
     let own = if fitting == all {
@@ -404,7 +405,7 @@ fn right_words(reader: &Reader) -> Vec<String> {
     let line = origin
         .filter(|origin| origin.line > 0)
         .map(|origin| format!("line {}", origin.line));
-    // The length of the session is not known yet.
+    // The length of the session is not known until all of it is read.
     let share = (!reader.session.is_part()).then(|| format!("{}%", percent(&reader.text)));
     let (mut bad, mut records) = (None, None);
     if reader.session.file.progress.is_none() {
@@ -430,7 +431,7 @@ fn right_words(reader: &Reader) -> Vec<String> {
     ]
 }
 
-/// The bar of views; the one that is open stands out.
+/// The bar of views; the open view is highlighted.
 pub(crate) fn paint_bar(app: &App, area: Rect, buffer: &mut Buffer) {
     let theme = &app.reader.screen.theme;
     let open = app.reader.views.open().unwrap_or(View::Transcript);
@@ -474,7 +475,7 @@ pub(crate) fn paint_hints(app: &App, area: Rect, buffer: &mut Buffer) {
     buffer.set_line(area.x, area.y, &Line::from(spans), area.width);
 }
 
-/// A key and what it does.
+/// A key and its description.
 pub fn hint(reader: &Reader, key: &str, doc: &str) -> [Span<'static>; 2] {
     [
         Span::styled(key.to_owned(), reader.screen.theme.accent),

@@ -15,15 +15,15 @@ use crate::render::wrap;
 
 /// Columns of the context gauge.
 const BAR: usize = 4;
-/// Columns that the left part keeps before agent and model are dropped.
+/// Least width of the left part; agent and model are dropped to keep it.
 const LEFT: u16 = 40;
-/// Columns of the screen from which the context is shown.
+/// Least width of the screen that shows the context.
 const NARROW: u16 = 60;
-/// Columns of the screen from which it is said for whom a session waits.
+/// Least width of the screen that shows whom a session waits for.
 const ROOMY: u16 = 72;
-/// Columns of the screen from which phrases are longer.
+/// Least width of the screen with the longer phrases.
 const WIDE: u16 = 100;
-/// Columns of the title, at least, and of the folder, at most.
+/// Least width of the title, and greatest width of the folder.
 const TITLE: usize = 20;
 const FOLDER_MOST: usize = 24;
 /// Age in ms from which the day is shown.
@@ -119,7 +119,7 @@ fn left(reader: &Reader, room: usize) -> Vec<Span<'static>> {
     )
 }
 
-/// The name of the session's folder, else that of its format.
+/// The name of the session's folder, or of its format.
 fn folder(reader: &Reader) -> Option<String> {
     let meta = reader.session.transcript.meta();
     let name = |path: &str| {
@@ -142,7 +142,7 @@ fn file_name(reader: &Reader) -> Option<String> {
     Some(crate::model::text::Text::clean(&path.file_name()?.to_string_lossy()).to_string())
 }
 
-/// What is shown of the agent besides its activity.
+/// Facts about the agent besides its activity.
 #[derive(Clone, Copy)]
 struct AgentFacts {
     agent: bool,
@@ -229,7 +229,7 @@ fn right(reader: &Reader, width: u16, about: AgentFacts) -> Line<'static> {
     Line::from(spans)
 }
 
-/// The time of the focused entry, else that of the last write.
+/// The time of the focused entry, or of the last write.
 fn day(reader: &Reader) -> Option<Timestamp> {
     let idle = match reader.session.status.activity {
         Activity::Idle { since } | Activity::Waiting { since, .. } => since,
@@ -254,7 +254,8 @@ fn gauge(percent: u64, ascii: bool) -> String {
     format!("{}{} ", full.repeat(filled), empty.repeat(BAR - filled))
 }
 
-/// A present problem: a joined session that cannot be read, a loop, or a long silence at work.
+/// The current problem: a joined session that cannot be read, a loop, or a long silence while the
+/// agent is at work.
 fn problem(reader: &Reader) -> Option<String> {
     let times = reader.screen.theme.glyphs().times;
     let loops = reader.session.current_loop();
@@ -284,8 +285,8 @@ fn state_style(reader: &Reader) -> Style {
     }
 }
 
-/// The activity and its duration, in words, since colour must not be the only sign. The day is left out if it is that of
-/// `day`.
+/// The activity and its duration in words, since colour must not be the only sign. The day is
+/// omitted if it equals `day`.
 fn state_words(reader: &Reader, day: Option<Timestamp>, width: u16) -> String {
     if let Some(words) = reader.session.file.problem() {
         return words;

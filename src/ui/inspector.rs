@@ -1,4 +1,4 @@
-//! Paints the inspector: its tabs, and the rows in sight.
+//! Paints the inspector: its tabs, and the visible rows.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -8,7 +8,7 @@ use crate::app::input::action::Tab;
 use crate::app::panes::Pane;
 use crate::app::reader::Reader;
 
-/// Columns that the tabs need with their words.
+/// Least width for tabs with their names.
 const WORDY: u16 = 56;
 
 /// Paints the tabs and the rows of the current one.

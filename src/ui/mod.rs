@@ -35,7 +35,7 @@ use crate::app::reader::Reader;
 use crate::app::screens::AppScreen;
 use crate::app::state::App;
 
-/// Combining characters kept in a cell: the longest emoji have ten.
+/// Limit of combining characters in a cell: the longest emoji have ten.
 const MOST_JOINED: usize = 12;
 
 /// Paints the whole screen.
@@ -100,7 +100,7 @@ fn thin_out(buffer: &mut Buffer) {
     }
 }
 
-/// Paints the panes of a session: everything but the status line and the hints.
+/// Paints the panes of a session: everything except the status line and the hints.
 pub fn paint_reader(reader: &Reader, buffer: &mut Buffer) {
     let parts = reader.frame();
     let painters: [(Rect, Painter); 8] = [
@@ -159,7 +159,7 @@ fn paint(app: &App, frame: &mut Frame<'_>) {
     }
 }
 
-/// What is above the status line.
+/// The area above the status line.
 fn above(status: Rect, screen: Rect) -> Rect {
     Rect {
         height: status.y.max(1).min(screen.height),
@@ -167,7 +167,7 @@ fn above(status: Rect, screen: Rect) -> Rect {
     }
 }
 
-/// The commands that match, over a list; its status line is what is typed.
+/// Over a list, paints the matching commands, and the typed line as its status line.
 fn paint_palette(app: &App, palette: &Palette, frame: &mut Frame<'_>) {
     let screen = frame.area();
     let foot = 1 + u16::from(app.reader.screen.shows_hints && screen.height >= 10);
@@ -194,7 +194,7 @@ fn paint_inspector_divider(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     paint_divider(reader, Pane::Inspector, area, buffer);
 }
 
-/// Paints a divider; that of the pane with the keys is highlighted.
+/// Paints a divider; that of the focused pane is highlighted.
 fn paint_divider(reader: &Reader, of: Pane, area: Rect, buffer: &mut Buffer) {
     let style = if reader.focused() == of {
         reader.screen.theme.focus

@@ -13,7 +13,7 @@ use crate::app::panes::Pane;
 use crate::app::reader::Reader;
 use crate::render::wrap;
 
-/// Columns of mark, number, sign and title at least; figures give way to them.
+/// Least width of mark, number, sign and title; figures are dropped to keep it.
 const TITLE: usize = 28;
 
 /// Paints the pane: sections below each other, with a blank line between.
@@ -85,8 +85,8 @@ fn paint_heading(
     paint_figures(reader, &figures, line, buffer);
 }
 
-/// Columns of each figure of a section, with a blank before it. Empty columns give way to titles first, then the first
-/// ones.
+/// Width of each figure column of a section, with a blank before it. If titles need the space,
+/// empty columns are dropped first, then the leftmost ones.
 fn columns(section: &OutlineSection, width: usize) -> Vec<usize> {
     let (_, names) = section.part.heading();
     let widest = |place: usize, name: &str| {
@@ -122,7 +122,7 @@ fn columns(section: &OutlineSection, width: usize) -> Vec<usize> {
     columns
 }
 
-/// Figures in their columns.
+/// The figures, aligned in their columns.
 fn figures<'a>(columns: &[usize], figures: impl Iterator<Item = &'a str>) -> String {
     let shown = columns.iter().zip(figures).filter(|(width, _)| **width > 0);
     let padded = |(width, figure): (&usize, &str)| format!("{figure:>width$}", width = *width);

@@ -13,9 +13,9 @@ use crate::app::reader::Reader;
 use crate::app::state::App;
 use crate::app::text::places::marks;
 
-/// Characters of the title of a mark.
+/// Limit of the title of a mark, in columns.
 const MARK_COLUMNS: usize = 60;
-/// Choices shown at once.
+/// Number of choices shown at once.
 const CHOICES: usize = 12;
 
 /// The completions of an unfinished chord, until the next key.
@@ -73,7 +73,7 @@ pub(crate) fn paint_chord(app: &App, screen: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Keys that can follow, and what they do; for the letter of a mark all marks.
+/// Keys that can follow, with their descriptions; for the letter of a mark, all marks.
 fn continuations(app: &App) -> Vec<(String, String)> {
     if app.keys.pressed.is_empty() {
         return Vec::new();

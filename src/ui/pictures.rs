@@ -1,10 +1,11 @@
 //! Places images over the half blocks of a painted frame.
 //!
-//! The painter of the transcript marks each cell of an image that is ready with its image, row and column, encoded as the
-//! colour of an underline that is not drawn. Whatever is painted over the cell removes the mark. At the end the cells
-//! that are left become cells that name their image (kitty), or rows that are written after the frame.
+//! The painter of the transcript marks each cell of an image that is ready with its image, row and
+//! column, encoded as the colour of an underline that is not drawn. Painting anything else over the
+//! cell removes the mark. At the end, the cells that still have marks become cells that refer to
+//! their image (kitty), or rows that are written after the frame.
 //!
-//! Invariant: no mark is left in a buffer that went through [`place`].
+//! Invariant: no mark remains in a buffer that went through [`place`].
 
 use std::num::NonZeroU16;
 use std::sync::Arc;
@@ -26,13 +27,13 @@ pub struct PlacedRow {
     pub drawing: Arc<Drawing>,
     /// The row of the drawing.
     pub row: u16,
-    /// The cells of the row that are in sight.
+    /// The visible cells of the row.
     pub area: Rect,
-    /// Whether all cells of the row are in sight.
+    /// Whether all cells of the row are visible.
     pub is_whole: bool,
 }
 
-/// The drawings of the window, from the top; each once.
+/// The drawings in the window from the top, each once.
 pub fn in_sight(reader: &Reader) -> Vec<Arc<Drawing>> {
     let mut found: Vec<Arc<Drawing>> = Vec::new();
     for tile in reader
@@ -51,7 +52,7 @@ pub fn in_sight(reader: &Reader) -> Vec<Arc<Drawing>> {
     found
 }
 
-/// Marks the cells of a row of a drawing; they begin where the half blocks do.
+/// Marks the cells of a row of a drawing, from the start of the half blocks on.
 pub fn mark(tile: &Tile, drawings: &[Arc<Drawing>], line: Rect, buffer: &mut Buffer) {
     let place = drawings
         .iter()
@@ -78,7 +79,8 @@ pub fn mark(tile: &Tile, drawings: &[Arc<Drawing>], line: Rect, buffer: &mut Buf
     }
 }
 
-/// Places the drawings of a painted frame: as cells if the protocol has them, else as the returned rows.
+/// Places the drawings of a painted frame: as cells if the protocol has them; otherwise returns
+/// their rows.
 pub fn place(drawings: &[Arc<Drawing>], buffer: &mut Buffer) -> Vec<PlacedRow> {
     let mut placed: Vec<PlacedRow> = Vec::new();
     if drawings.is_empty() {
@@ -126,7 +128,7 @@ pub fn place(drawings: &[Arc<Drawing>], buffer: &mut Buffer) -> Vec<PlacedRow> {
     placed
 }
 
-/// Makes a cell name the place of the image that it shows.
+/// Makes a cell refer to the part of the image that it shows.
 fn name(id: u32, row: u16, column: u16, cell: &mut Cell) {
     let Some(symbol) = kitty::symbol(id, row, column) else {
         return;

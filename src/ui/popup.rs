@@ -13,7 +13,8 @@ use crate::app::state::App;
 use crate::model::text::Text;
 use crate::render::wrap;
 
-/// Paints the pop-up of the mode over the whole screen but for the last line, which keeps the hints.
+/// Paints the pop-up of the mode over the whole screen, except for the last line, which has the
+/// hints.
 pub fn paint(app: &App, screen: Rect, buffer: &mut Buffer) {
     let area = Rect {
         height: screen.height.saturating_sub(u16::from(screen.height > 3)),
@@ -145,7 +146,7 @@ fn paint_message(reader: &Reader, foot: Rect, buffer: &mut Buffer) {
     );
 }
 
-/// The resume commands, and how to get back to the entry.
+/// The resume commands, and how to return to the entry.
 fn resuming(app: &App, view: &ResumeDialog) -> Vec<Line<'static>> {
     let theme = &app.reader.screen.theme;
     let command = |choice: &ResumeCommand| {
@@ -167,7 +168,7 @@ fn resuming(app: &App, view: &ResumeDialog) -> Vec<Line<'static>> {
     lines
 }
 
-/// The page of keys and signs, or what was looked for.
+/// The page of keys and signs, or the results of a search.
 fn help(app: &App, wanted: &str, scene: HelpScene<'_>) -> Vec<Line<'static>> {
     let theme = &app.reader.screen.theme;
     let lines = help::lines(scene, wanted);

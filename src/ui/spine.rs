@@ -1,4 +1,4 @@
-//! Paints the spine: marks of the whole session, and the part that is in the window.
+//! Paints the spine: marks of the whole session, and the range that the window shows.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -19,14 +19,14 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let spine = &theme.glyphs().spine;
     let cells = &reader.text.spine.cells;
     let view = &reader.text.view;
-    // The whole session is in sight.
+    // Nothing to show: the whole session is visible.
     let is_part = !view.is_at_end
         || view
             .lines
             .first()
             .is_some_and(|line| (line.place, line.row) != (0, 0));
     let window = window_on_spine(&reader.text, usize::from(area.height)).filter(|_| is_part);
-    // Marks of prompts say nothing if they are everywhere.
+    // Marks of prompts carry no information if they are everywhere.
     let prompts = cells
         .iter()
         .filter(|mark| **mark == SpineMark::Prompt)

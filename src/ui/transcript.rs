@@ -73,7 +73,7 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
         };
         let pattern = searched.filter(|_| !row.kind.is_between());
         let is_worked_on = row.clock().is_some() && reader.session.is_at_work(reader.screen.now);
-        // A picture has no words.
+        // A row of a picture has no text to match.
         let pattern = pattern.filter(|_| row.tile.is_none());
         let theme = &reader.screen.theme;
         let is_at_hit = pattern.is_some() && is_current_hit(reader, shown, row);
@@ -185,7 +185,7 @@ fn paint_number(
     );
 }
 
-/// Focus mark in the first column, dim while another pane has the keys.
+/// Focus mark in the first column, dim while another pane has the focus.
 fn paint_margin(
     reader: &Reader,
     shown: &Shown,
@@ -246,7 +246,8 @@ fn is_current_hit(reader: &Reader, shown: &Shown, row: &Row) -> bool {
     at.is_some_and(|at| at.row == above.count())
 }
 
-/// The lane gutter, from the second column on: dim, but for lines of sub-agents and of the focused call.
+/// The lane gutter, from the second column on: dim, except for lines of sub-agents and of the
+/// focused call.
 fn paint_lanes(cells: &[GutterCell], theme: &Theme, line: Rect, buffer: &mut Buffer) {
     let glyphs = theme.glyphs();
     for (cell, x) in cells.iter().zip(line.x + 1..line.right()) {
@@ -357,7 +358,8 @@ fn has_error(reader: &Reader, shown: &Shown, row: &Row) -> bool {
     begins_block(shown, row) && findings.iter().any(is_error)
 }
 
-/// Facts at the right edge with the sign of a finding: what has one did not end well, whatever its result says.
+/// Facts at the right edge with the sign of a finding: a call with an error of the lint did not end
+/// well, whatever its result says.
 fn with_finding(mut right: Line<'static>, theme: &Theme) -> Line<'static> {
     let done = theme.glyphs().outcome.done;
     let sign = Span::styled("!", theme.bad);
@@ -370,7 +372,8 @@ fn with_finding(mut right: Line<'static>, theme: &Theme) -> Line<'static> {
     right
 }
 
-/// Facts at the right edge, with a ticking clock for a call that runs; a call that was left without a result has none.
+/// Facts at the right edge, with a clock for a running call; a call that can no longer get a result
+/// has none.
 fn right_of(
     row: &Row,
     is_worked_on: bool,
@@ -401,7 +404,7 @@ fn right_of(
     Line::from(spans)
 }
 
-/// Marks the hits in a line. Hits may reach over several spans.
+/// Marks the hits in a line. A hit may extend over several spans.
 fn with_hits(line: &Line<'static>, pattern: &Regex, hit: Style) -> Line<'static> {
     let text: String = line
         .spans

@@ -1,5 +1,5 @@
-//! Pages: the views that lie over the transcript, and the lists of sessions that have the whole screen. A page has a title,
-//! heads, rows, and the details of the chosen one below or beside them.
+//! Paints pages: the views that cover the transcript, and the lists of sessions that fill the
+//! screen. A page has a title, headings, rows, and details of the chosen row below or beside them.
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -16,15 +16,16 @@ use crate::app::views::page::Sheet;
 use crate::render::theme::Theme;
 use crate::render::wrap;
 
-/// Columns before rows: the mark of the chosen one, and a column of air.
+/// Columns before rows: the mark of the chosen row, and a blank.
 const LEFT: u16 = 2;
 
-/// What stands at the right end of the title is short if it fits so often into the line.
+/// The facts at the right end of the title have priority over it if they take at most this fraction
+/// of the line (one in `OF_TITLE`).
 const OF_TITLE: usize = 4;
-/// Columns between both, and behind them.
+/// Columns between title and facts, and after the facts.
 const GAP: usize = 3;
 
-/// Paints the page that lies over the transcript.
+/// Paints the page that covers the transcript.
 pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let has_keys = reader.focused() == Pane::View;
     paint_sheet(
@@ -127,7 +128,8 @@ fn paint_line(line: &Line<'static>, area: Rect, buffer: &mut Buffer) {
     buffer.set_line(area.x + LEFT.min(area.width), area.y, line, room);
 }
 
-/// The title; what stands at its right end has what room is left, or the title yields to it where it is short.
+/// Paints the title and the facts at its right end. Short facts are always shown, and the title is
+/// truncated; long ones are shown only if they fit.
 fn paint_title(sheet: &Sheet, theme: &Theme, has_keys: bool, line: Rect, buffer: &mut Buffer) {
     let style = if has_keys { theme.focus } else { theme.heading };
     let mut title = sheet.title.clone();

@@ -136,8 +136,8 @@ fn paint<'a>(
         .collect()
 }
 
-/// The spans of a line: syntax colours on a tinted background if the terminal can show it, else in
-/// the colour of the change.
+/// The spans of a line: syntax colours on a tinted background if the terminal can show it,
+/// otherwise in the colour of the change.
 fn spans(line: &DiffLine, code: Vec<Piece>, look: &Look<'_>) -> Vec<Piece> {
     let theme = look.theme;
     let (style, tint) = match line.sign {

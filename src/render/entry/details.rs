@@ -94,7 +94,7 @@ fn push(value: &Tree, detail: Detail, sheet: &Sheet<'_>, spans: &mut Vec<Piece>)
         Tree::Bool(flag) => spans.push(Span::styled(flag.to_string(), dim)),
         Tree::Number(text) => spans.push(Span::styled(text.to_string(), dim)),
         Tree::Text(text) => {
-            // As it was written it stands in the raw view.
+            // The raw view shows the value as written.
             let readable = (detail != Detail::Raw)
                 .then(|| tags::readable(text))
                 .flatten();

@@ -1,5 +1,5 @@
-//! The end of background work: a row at the place where the model was told of it, instead of the
-//! notice.
+//! The end of background work: a row at the position where the model was notified of it, in place
+//! of the notice.
 
 use ratatui::text::Span;
 
@@ -17,7 +17,7 @@ use crate::render::wrap::{self, Piece};
 
 /// Columns of time, word and glyph of a row.
 const AROUND: usize = 20;
-/// Least columns for what the call was about.
+/// Least width of the subject of the call, in columns.
 const ABOUT: usize = 16;
 
 /// Lays out a notice as a row that opens to its text.
@@ -83,7 +83,7 @@ pub(super) fn lay_out(sheet: &mut Sheet<'_>, block: &Block, ends: &[EndLine], de
 }
 
 /// The parts of `bash "cargo test" ended  exit 1 · ran 5m01s · told 10m19s later`: the command,
-/// which is cut if it is too long, and the rest, of which exit code and delay are kept.
+/// which is truncated if it is too long, and the rest, of which exit code and delay are kept.
 fn words(sheet: &Sheet<'_>, end: &EndLine) -> (Vec<Piece>, Vec<Piece>) {
     let theme = sheet.look.theme;
     let quote = if end.about.is_empty() { "" } else { "\"" };

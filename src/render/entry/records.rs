@@ -1,7 +1,8 @@
-//! Whole records at level 5: which blocks they contain line for line, so that those need only a
-//! head row.
+//! Whole records at level 5: which blocks they contain line for line, so that these blocks need
+//! only a head row.
 //!
-//! Text that was streamed in many small records is in none of them as a whole, so its block stays.
+//! Text that was streamed in many small records is in none of them as a whole, so its block has all
+//! its rows.
 
 use std::collections::HashSet;
 

@@ -1,10 +1,11 @@
-//! What a program wrote for a model, with a tag around each field, as a reader has it: `exit code: 1`.
+//! Rewrites notices with an XML tag around each field, which programs write for models, to lines
+//! such as `exit code: 1`.
 //!
-//! Invariant: within the text of a field all but its own end stays as it is.
+//! Invariant: the text of a field is unchanged up to its closing tag.
 
 use std::fmt::Write as _;
 
-/// The text with its fields named in words; nothing if it has no such tags.
+/// The text with its fields as lines; `None` if it has no tags.
 pub(super) fn readable(text: &str) -> Option<String> {
     let mut open: Vec<&str> = Vec::new();
     let (mut out, mut has_tags) = (String::new(), false);
@@ -19,7 +20,8 @@ pub(super) fn readable(text: &str) -> Option<String> {
             }
             continue;
         }
-        // A field of what the outermost tag holds may be put out by anybody.
+        // Only two levels are parsed: deeper tags are in the content of a field, which anybody may
+        // have written.
         let tag = (open.len() < 2).then(|| begin(trimmed)).flatten();
         let Some(Tag { name, facts, rest }) = tag else {
             add(&mut out, line);
@@ -62,13 +64,13 @@ fn begin(text: &str) -> Option<Tag<'_>> {
     is_name.then_some(Tag { name, facts, rest })
 }
 
-/// What stands before the end of a tag that ends the line.
+/// The text before a closing tag at the end of a line.
 fn before_end<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let before = text.trim_end().strip_suffix('>')?.strip_suffix(name)?;
     before.strip_suffix("</")
 }
 
-/// Fields on one line: `<a>1</a><b>2</b>`; any other text is what it is.
+/// Fields on one line: `<a>1</a><b>2</b>`; other text is unchanged.
 fn fields(text: &str) -> String {
     let (mut rest, mut all) = (text.trim(), String::new());
     while let Some(tag) = begin(rest) {

@@ -17,7 +17,7 @@ pub(super) struct MarkdownContainer {
     pub(super) is_begun: bool,
 }
 
-/// Lines of fewer columns were not wrapped by their author.
+/// Shorter lines, in columns, were not wrapped by their author.
 const NARROW: usize = 60;
 
 /// Whether a line break within a paragraph was intended: the next word would have fitted on the

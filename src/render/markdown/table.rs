@@ -1,4 +1,4 @@
-//! Tables: columns as wide as their content, narrower if they must be, with wrapped cells.
+//! Tables: columns as wide as their content, narrower if necessary, with wrapped cells.
 
 use pulldown_cmark::Alignment;
 use ratatui::style::Modifier;

@@ -22,10 +22,10 @@ pub enum Means {
 /// The user's choice of [`Means`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
-    /// The best one that the terminal is known to support.
+    /// The best protocol that the terminal reports or is known to support.
     #[default]
     Auto,
-    /// This one, whatever the terminal replies.
+    /// This protocol, whatever the terminal replies.
     Only(Means),
 }
 

@@ -1,4 +1,4 @@
-//! Decodes images within limits: what an image claims about itself is checked first.
+//! Decodes images within limits: the size that an image declares is checked first.
 
 /// Limit of the data in bytes.
 const LARGEST: usize = 32 << 20;

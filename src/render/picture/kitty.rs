@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn marks_are_those_of_the_specification() {
-        // Spot checks of rowcolumn-diacritics.txt: its beginning, its end, and one of its middle.
+        // Samples of rowcolumn-diacritics.txt: its beginning, its middle and its end.
         for (number, wanted) in [
             (0, 0x305),
             (1, 0x30d),

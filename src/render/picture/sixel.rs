@@ -154,7 +154,7 @@ mod tests {
     }
 
     impl SixelScreen {
-        /// Paints a sixel so many times.
+        /// Paints a sixel this many times.
         fn paint(&mut self, sixel: u8, times: usize) {
             let bits = (0..6).filter(|bit| ((sixel - b'?') >> bit) & 1 == 1);
             for (x, bit) in
@@ -170,7 +170,7 @@ mod tests {
             self.x += times;
         }
 
-        /// Takes a command of these parts.
+        /// Runs a command with its numeric parameters.
         fn take(&mut self, command: &str, numbers: &[usize]) {
             match (command.as_bytes()[0], numbers) {
                 (b'#', [index, 2, rgb @ ..]) => {
@@ -187,7 +187,8 @@ mod tests {
         }
     }
 
-    /// What a terminal makes of a picture: its width, and its pixels (`None` where nothing is painted).
+    /// The picture as a terminal shows it: its width, and its pixels (`None` where nothing is
+    /// painted).
     fn shown(sixels: &str) -> (usize, Vec<Option<[u8; 3]>>) {
         let body = sixels
             .strip_prefix("\x1bP0;1;0q\"1;1;")

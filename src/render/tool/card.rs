@@ -27,7 +27,7 @@ const OUTPUT: (usize, usize) = (3, 5);
 const FAILURE: (usize, usize) = (3, 12);
 /// The last lines of a running call show its progress.
 const LIVE: (usize, usize) = (0, 5);
-/// Of files, hits and pages only the beginning is shown.
+/// Only the beginning of files, hits and pages is shown.
 const FILE: (usize, usize) = (3, 0);
 /// Columns of a head row besides its text.
 const HEAD_TAKES: usize = 56;
@@ -61,8 +61,8 @@ pub(crate) struct Card<'a> {
     is_awaited: bool,
 }
 
-/// The change of files made by a call. Of a tool of unknown kind it is the change recorded by its
-/// agent; output of searches and commands may look like a patch, but is none.
+/// The change that a call makes to files. For a tool of unknown kind it is the change recorded by
+/// its agent; output of searches and commands may look like a patch, but is none.
 fn change_of(call: &ToolCall) -> Option<Vec<DiffLine>> {
     match call.kind {
         ToolKind::Edit | ToolKind::Write => change::of_call(call),
@@ -549,7 +549,7 @@ fn rest_of(body: &Body) -> String {
     }
 }
 
-/// The change of a call as a patch, else the file that it writes.
+/// The change of a call as a patch, or the file that it writes.
 pub(crate) fn change_text(call: &ToolCall) -> Option<Text> {
     let change = change_of(call).map(|lines| change::text(lines.iter()));
     change.or_else(|| change::written(call).cloned())

@@ -68,7 +68,7 @@ pub(crate) fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
     ]
 }
 
-/// The facts of a run of successful calls: their total duration, if known for each.
+/// The facts of a run of successful calls: their total duration, if each one is recorded.
 pub(crate) fn of_run(sheet: &Sheet<'_>, run: &[(&Entry, &ToolCall)]) -> Vec<Piece> {
     let theme = sheet.look.theme;
     let took: Option<Vec<Took>> = run
@@ -137,8 +137,8 @@ fn of_result(call: &ToolCall, result: &ToolResult) -> String {
     }
 }
 
-/// The duration measured by the agent, else by timestamps; `≤` where one message covers several
-/// calls, so that only an upper bound is known.
+/// The duration measured by the agent, or by timestamps; `≤` if one message covers several calls,
+/// so that there is only an upper bound.
 fn duration(sheet: &Sheet<'_>, call: &ToolCall) -> Option<String> {
     Some(in_words(sheet, call.took(sheet.item.entry.said(call))?))
 }

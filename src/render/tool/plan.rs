@@ -1,4 +1,4 @@
-//! Plans: lists of tasks with boxes, and the difference from the plan before.
+//! Plans: lists of tasks with boxes, and the difference from the previous plan.
 
 mod change;
 
@@ -18,7 +18,7 @@ use crate::render::wrap::{self, Frame, Piece};
 
 /// Up to this many unchanged tasks are not folded.
 const FEW: usize = 2;
-/// Limit of tasks that are compared; in longer lists all count as new.
+/// Limit of compared tasks; in longer lists all count as new.
 const MOST: usize = 300;
 
 /// The state of a task.
@@ -83,8 +83,8 @@ fn task_of(task: &Tree) -> Option<Task> {
     Some(Task { text, state })
 }
 
-/// The rows of a plan. Changes since the plan before are highlighted, and runs of unchanged tasks
-/// are dim and, without `whole`, folded to one row.
+/// The rows of a plan. Changes since the previous plan are highlighted; runs of unchanged tasks are
+/// dim and, without `whole`, folded to one row.
 pub fn rows(
     input: &Tree,
     before: Option<&Body>,
@@ -185,7 +185,7 @@ fn task_rows(task: &Task, change: Option<&TaskChange>, width: usize, look: &Look
         .collect()
 }
 
-/// The change in words, because there may be no colours.
+/// The change in words, because the terminal may have no colours.
 fn said(task: &Task, change: &TaskChange, look: &Look<'_>) -> Option<Piece> {
     let theme = look.theme;
     let (words, style): (Cow<'_, str>, Style) = match change {

@@ -1,4 +1,4 @@
-//! Trees as rows, and their folds.
+//! Tests of trees as rows, and of their folds.
 
 use super::{TreeValue, folded, rows};
 use crate::render::code::Colours;
@@ -83,7 +83,7 @@ fn nodes_fold_by_hand_and_rows_know_them() {
     assert_eq!(closed.len(), 3);
     assert_eq!(closed[1].node.unwrap().id, steps.id);
     assert!(closed[1].hides > 0);
-    // A preview does not go from node to node.
+    // In a preview, nodes cannot be focused one by one.
     assert!(
         laid_out(DEEP, Detail::Preview, &folds, 20)
             .iter()

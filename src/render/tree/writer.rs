@@ -62,7 +62,7 @@ pub(super) struct TreeWriter<'a> {
     hidden: usize,
     /// Path of the current value; empty for the outermost.
     path: String,
-    /// The value shown by each row, as far as known.
+    /// The value shown by each row, where already determined.
     leaves: Vec<Option<Leaf>>,
     /// Line numbers of rows within multi-line strings.
     lines: Vec<u32>,
@@ -435,7 +435,7 @@ impl<'a> TreeWriter<'a> {
                 ..Frame::hanging(self.width, front)
             };
             let lines: Vec<Row> = Row::wrapped(&spans, &frame).collect();
-            // A row that tells one line is missing takes as much space as that line.
+            // A row that says that one line is missing takes as much space as that line.
             let is_cut = lines.len() > most.saturating_add(1);
             let most = if is_cut { most } else { lines.len() };
             before = front;

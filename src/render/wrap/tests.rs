@@ -100,7 +100,8 @@ fn never_splits_wide_characters() {
 
 #[test]
 fn what_joins_to_something_wide_fits_all_the_same() {
-    // A spacing mark joins to the sign that stands for a control character, or to the span before it.
+    // A spacing mark joins to the sign that represents a control character, or to the span before
+    // it.
     assert_eq!(rows("\u{1}\u{200d}\u{119df}", 1), ["\u{fffd}"]);
     let spans = ["a", "\u{119df}", "b"].map(|text| Span::raw(text.to_owned()));
     let lines: Vec<String> = wrap(&spans, &Frame::of(1))

@@ -1,4 +1,4 @@
-//! Compares two plans: tasks are matched by their words, whatever their position.
+//! Compares two plans: tasks are matched by their text, whatever their position.
 //!
 //! Invariant: every task of both plans is listed once.
 
@@ -15,7 +15,7 @@ pub enum TaskChange {
     StateWas(TaskState),
     /// New.
     Added,
-    /// Its words before.
+    /// Its text before.
     Renamed(String),
     /// Dropped from the plan.
     Gone,

@@ -1,4 +1,4 @@
-//! What is said about plans that follow each other.
+//! Tests of the differences between successive plans.
 
 use std::cmp::Ordering;
 
