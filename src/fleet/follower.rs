@@ -33,8 +33,8 @@ const TICK: Duration = Duration::from_secs(1);
 /// Interval at which all files are polled, with events and without.
 const CALM: Duration = Duration::from_secs(2);
 const BUSY: Duration = Duration::from_millis(250);
-/// Minimum pause between two scans for sessions, after an event and without one; and the factor by
-/// which a pause must exceed the duration of a scan.
+/// Minimum pause between two scans for sessions, after an event and without one; and the factors
+/// by which the pauses exceed the duration of a scan.
 const SOON: Duration = Duration::from_millis(500);
 const LATER: Duration = Duration::from_secs(10);
 const SHARE: u32 = 20;

@@ -69,7 +69,7 @@ pub(crate) fn read_portions<'r>(
     })
 }
 
-/// Reads portions while `take` accepts them. A line that a portion holds only the beginning of is
+/// Reads portions while `each` accepts them. A line that a portion holds only the beginning of is
 /// the first one of the next, so both portions are in the buffer, one after the other.
 fn read_each<'r>(
     follower: &mut Follower,

@@ -55,7 +55,7 @@ pub(crate) fn parts(format: &dyn Format, path: &Path, files: &Files) -> Vec<Part
     parts
 }
 
-/// Passes the records of the original session, which the one at `path` copies, to `take`.
+/// Passes the records of the original session, which the one at `path` copies, to `learn`.
 pub(crate) fn originals(
     format: &dyn Format,
     path: &Path,
@@ -75,7 +75,7 @@ pub(crate) fn originals(
         return;
     };
     let mut buffer = LineBuffer::new(FileId::default());
-    // Without the part, copies are recognized by their timestamps.
+    // Without the original, copies are recognized by their timestamps.
     for piece in read(&name, u64::MAX, files) {
         if let Piece::Bytes(read) = piece {
             buffer.feed(&read, |line| learn(line.record().bytes));

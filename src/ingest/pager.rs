@@ -147,7 +147,7 @@ impl Pager {
         )
     }
 
-    /// Fields of a record that no entry shows, or the whole record; `None` if it is gone.
+    /// Fields of a record that no entry shows, or the whole record; empty if it is gone.
     pub fn details(&mut self, origin: Origin, is_whole: bool) -> Details {
         if is_whole {
             return Details {

@@ -206,8 +206,8 @@ impl Body {
         self.held == Held::Away
     }
 
-    /// Adopts the position of an equal body, and its content if only memory can hold it: no record
-    /// holds a stream.
+    /// Adopts the position of an equal body, and its content unless this one has it in memory: no
+    /// record holds the content of a stream.
     pub(super) fn move_to(&mut self, newer: &Self) {
         if self.is_away() {
             self.held = newer.held.clone();

@@ -146,8 +146,7 @@ impl Meta {
             MetaEdit::Id(id) => self.id = Some(id),
             MetaEdit::Title { rank, title } => {
                 if let Some(slot) = self.titles.get_mut(usize::from(rank)) {
-                    // The first prompt never replaces a title of its rank; other titles can be
-                    // replaced.
+                    // The first prompt stays the first; all other titles can be replaced.
                     let keeps = rank == 0 && slot.is_some();
                     if !keeps {
                         *slot = (!title.is_blank()).then_some(title);

@@ -341,7 +341,7 @@ impl Session {
         self.is_at_work(now) && Awaited::of(&self.transcript).runs(&self.transcript, id, call)
     }
 
-    /// The session with a status, for tests.
+    /// Calls `look` with the current status of the session, for alarms.
     pub(crate) fn with_status(
         &mut self,
         now: Timestamp,

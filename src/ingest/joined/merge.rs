@@ -497,7 +497,7 @@ impl Part {
         }
     }
 
-    /// Gives entries without a timestamp before the first one that time.
+    /// Gives edits without a timestamp that of the next one that has one.
     fn date_beginning(&mut self) {
         let mut next = None;
         for (at, _) in self.waiting.iter_mut().rev() {

@@ -42,7 +42,7 @@ pub(super) struct Places {
 #[derive(Clone, Debug, Default)]
 struct Asked {
     blocks: Vec<usize>,
-    /// Number of them that have results; these come first.
+    /// Length of the prefix of `blocks` whose calls are known to have results.
     answered: usize,
     /// Block by the key of its call's result.
     results: HashMap<Key, usize>,
