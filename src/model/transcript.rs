@@ -315,7 +315,7 @@ impl Transcript {
         self.entries.len()
     }
 
-    /// Ids from `from` on, limited to the work of `most` plain entries. At least one, if there is
+    /// Ids from `first` on, limited to the work of `most` plain entries. At least one, if there is
     /// one.
     pub(crate) fn ids_from(
         &self,

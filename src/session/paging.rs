@@ -57,8 +57,8 @@ impl Paging {
         );
     }
 
-    /// Requests the bodies of an entry; of one with many blocks only for this block, or for all if
-    /// `block` is `None`.
+    /// Requests the bodies of an entry; of one with many blocks only those of the record `body`, or
+    /// all if that is `None`.
     pub fn other(
         &mut self,
         asked: &mut Asked,

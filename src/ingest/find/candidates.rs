@@ -234,8 +234,8 @@ pub(crate) fn collect(
     (candidates, failures)
 }
 
-/// As [`collect`], with all files of sessions that have several: a session may be superseded by a
-/// later file.
+/// As [`collect`], with all files of sessions that have several: a later file may retract what
+/// an earlier one records.
 pub(crate) fn files(
     search: &Search,
     databases: &mut Databases,

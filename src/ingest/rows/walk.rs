@@ -106,7 +106,7 @@ struct Piece {
 }
 
 impl Piece {
-    /// Lists at most `count` rows in a range of ids.
+    /// Lists at most `most` rows in a range of ids.
     fn list(
         look: Look<'_>,
         (table, sql): &(usize, String),

@@ -44,7 +44,7 @@ impl Lineage {
         self.links.insert(key, parent);
     }
 
-    /// Makes a record the last one; `place` is the number of entries before it. If it does not
+    /// Makes a record the last one; `entries` is the number of entries before it. If it does not
     /// continue from the previous last record, that one was abandoned.
     pub(super) fn lead(&mut self, key: &Key, parent: Option<&Key>, entries: usize) {
         if let Some(tip) = self
