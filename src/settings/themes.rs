@@ -1,7 +1,7 @@
 //! Theme files: built-in ones, and the user's own.
 //!
 //! ```toml
-//! light = false              # missing roles: true: as in the light theme, false: as in the dark one
+//! light = false              # missing roles are as in the dark theme; if true, as in the light one
 //! background = "#1e1e2e"     # of the terminal that the theme is made for
 //! [roles]
 //! user = "bold #89b4fa"

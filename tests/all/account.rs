@@ -1,5 +1,6 @@
-//! One account: what the surfaces show of a turn and of the session is the same, and turns with what belongs to none
-//! of them are the session. Over all fixtures, and over real files where they are at hand.
+//! Tests of the account: all surfaces show the same figures for a turn and for the session, and
+//! turns plus overhead add up to the session. Over all fixtures, and over real files where they are
+//! available.
 
 use std::collections::HashSet;
 

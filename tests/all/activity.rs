@@ -1,4 +1,5 @@
-//! What an agent is doing, by the last records of its session, whatever format they are in.
+//! Tests of the activity of an agent, derived from the last records of its session, in every
+//! format.
 
 use std::fs;
 

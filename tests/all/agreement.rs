@@ -1,4 +1,4 @@
-//! What several commands tell of one session is the same, however it is named and however it lies on the disk.
+//! Tests that several commands report the same on a session, however it is named and stored.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Alarms, loops and what the agent does, as the reader meets them.
+//! Tests of alarms, loops and the activity of the agent on the screen.
 
 use std::fs;
 

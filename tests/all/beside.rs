@@ -1,4 +1,4 @@
-//! What lies beside a database stays as its agent has made it, whatever a reader meets.
+//! Tests that files beside a database are unchanged, whatever state the reader finds.
 
 use std::fs;
 use std::io::{BufRead, BufReader};

@@ -1,4 +1,4 @@
-//! Branches on the screen: the line above each, folds, jumps, the outline.
+//! Tests of branches on the screen: the line above each, folds, jumps, the outline.
 
 use tv::render::theme::Theme;
 

@@ -1,4 +1,4 @@
-//! Briefs of sessions of which everything is known: no statement of them is false.
+//! Tests of briefs, over sessions whose content is known exactly: no statement of a brief is false.
 
 use std::process::Command;
 

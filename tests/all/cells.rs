@@ -1,4 +1,5 @@
-//! Values of every type in every column of the databases: reading ends, and no row is lost or counted twice.
+//! Tests with values of every type in every column of the databases: reading terminates, and no row
+//! is lost or counted twice.
 
 use std::fs;
 use std::path::{Path, PathBuf};

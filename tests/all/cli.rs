@@ -1,4 +1,4 @@
-//! The command line from outside: exit codes, streams and what is written to them.
+//! Tests of the command line as a process: exit codes, streams and output.
 
 use std::fs;
 use std::io::Read as _;

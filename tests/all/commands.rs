@@ -1,4 +1,5 @@
-//! The command line of the viewer, the help that finds keys, and keys of the reader's own.
+//! Tests of the viewer's command line, of the search for keys in the help, and of the user's own
+//! bindings.
 
 use std::collections::BTreeMap;
 

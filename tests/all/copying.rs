@@ -1,4 +1,4 @@
-//! Taking things out: rows, items, turns, records, by keys and by the mouse.
+//! Tests of copying: rows, items, turns and records, by keys and by the mouse.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Whole sessions that a law is held against: our invented ones in every run, real ones where they are at hand.
+//! The sessions that laws are checked over: the invented ones in every run, and real ones where
+//! they are available.
 
 use std::collections::BTreeSet;
 use std::fs;

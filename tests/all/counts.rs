@@ -1,5 +1,5 @@
-//! Work is counted, not timed: what a frame lays out and allocates, and what is read of a large file, depend on
-//! the screen and not on the session.
+//! Counts work instead of timing it: the rows laid out and bytes allocated for a frame, and the
+//! bytes read of a large file, depend on the screen and not on the session.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,5 +1,5 @@
-//! One record of a line file dropped, doubled, cut or garbled: nothing panics, and every entry that
-//! this record has no part in keeps its blocks.
+//! Tests with one record of a line file dropped, duplicated, truncated or garbled: no panic, and
+//! every entry without a part in this record has the same blocks.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};

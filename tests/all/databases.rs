@@ -1,4 +1,5 @@
-//! Databases of agents, made from SQL: those of fixtures, and those that a test writes to while tv reads.
+//! Databases of agents, generated from SQL: those of fixtures, and those that a test writes to
+//! while tv reads.
 
 use std::collections::HashMap;
 use std::fs;

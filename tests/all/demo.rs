@@ -1,4 +1,5 @@
-//! The demo session is sound, shows everything there is to show, and replays byte for byte.
+//! Tests of the demo session: it is consistent, covers every kind of entry, and replays byte for
+//! byte.
 
 use std::collections::HashSet;
 use std::fs;

@@ -1,4 +1,5 @@
-//! What records hold that no block shows: shown from level 4 on, read again for what is in sight only.
+//! Tests of fields of records that no block shows: they are shown from level 4 on, and read again
+//! for visible entries only.
 
 use std::fs;
 use std::io::Write;

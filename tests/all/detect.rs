@@ -1,4 +1,4 @@
-//! Formats are recognised by content: each real file by its own format, and by no other.
+//! Tests of detection by content: each real file is recognised by its own format, and by no other.
 
 use std::fs;
 use std::path::Path;

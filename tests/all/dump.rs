@@ -1,4 +1,4 @@
-//! A compact notation of a transcript, made for review: a line for each block.
+//! A compact notation of a transcript for reviews of snapshots: a line per block.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,5 @@
-//! Ends of work in the background, taken away or told wrongly: each is found by the rule that is made for it, in whatever
-//! session has such work.
+//! Tests of ends of background work that are removed or falsified: the lint finds each by the rule
+//! for it, in every session with background work.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;

@@ -1,4 +1,4 @@
-//! Archives of evaluations: a zip of small files is one session.
+//! Tests of archives of evaluations: a zip of small files is one session.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `tv export`: sums of rows, folders that are gone on with, and names of files.
+//! Tests of `tv export`: sums of rows, continued exports into a folder, and names of files.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,6 +1,6 @@
-//! What may happen to a session file, to the system below and to whoever else uses both: nothing of it
-//! may stop the viewer, hide a record or leave a trace. Plain appending and replacing is in `follow`,
-//! databases have `rows`.
+//! Tests of faults in a session file, in the system, and by other programs that use both: none may
+//! stop the viewer, hide a record or leave a trace on disk. Plain appends and replacements are
+//! tested in `follow`, databases in `rows`.
 
 mod fits;
 mod insertion;

@@ -1,4 +1,5 @@
-//! Finding sessions: a home directory with every agent's tree, `tv list` and `tv ID`.
+//! Tests of the scan for sessions: a home directory with the folders of every agent, `tv list` and
+//! `tv ID`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What a reader finds: filters, scopes, hits within an item, mentions, ids, marks and the jump list.
+//! Tests of filters, scopes, hits within an item, mentions, ids, marks and the jump list.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 

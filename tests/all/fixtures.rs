@@ -1,5 +1,5 @@
-//! The fixtures and ways to read them: whole sessions through `ingest`, and the records of line files
-//! one by one through a decoder.
+//! The fixtures and ways to read them: whole sessions through `ingest`, and the records of line
+//! files one by one through a decoder.
 
 use std::ffi::OsStr;
 use std::fs;

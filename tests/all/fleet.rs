@@ -1,4 +1,5 @@
-//! Many sessions at once: what `tv top` says of each while they are all written to is what `tv stats` says of each alone.
+//! Tests of many sessions at once: while all of them are written to, `tv top` reports for each the
+//! same as `tv stats` for it alone.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, OpenOptions};

@@ -1,5 +1,5 @@
-//! Sessions that change while they are followed. Each case runs with events and with the poll alone,
-//! and waits for conditions, never for a time.
+//! Tests of sessions that change while they are followed. Each case runs with file events and with
+//! polling alone, and waits for conditions, never for a fixed time.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! Every fixture, decoded and written down: a change of what a format makes of a file shows here.
+//! Snapshots of every fixture as decoded: they show each change in how a format decodes a file.
 
 use crate::{dump, fixtures};
 

@@ -1,8 +1,9 @@
-//! The grammars that colour code: `assets/grammars.bin` holds those of `two-face`, with patterns that compile to
-//! less. `cargo test --test all grammars -- --ignored` makes it anew.
+//! Generates the grammars for syntax highlighting: `assets/grammars.bin` has those of `two-face`, with
+//! patterns that compile to less. Run by `cargo test --test all grammars -- --ignored`.
 //!
-//! Patterns name letters by their Unicode categories, a dozen times in each grammar, and the automata of these
-//! take most of the time and memory. Here each character beyond ASCII is a letter: in a word it mostly is.
+//! The patterns name letters by their Unicode categories, a dozen times in each grammar, and the
+//! automata of these use most of the time and memory. Here each character beyond ASCII is a letter,
+//! as it usually is within a word.
 
 use std::path::Path;
 

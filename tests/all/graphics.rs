@@ -1,5 +1,5 @@
-//! Images in the terminal's own graphics: which cells name them, which rows are written over cells, and what
-//! a real program says to terminals that know them and to those that do not.
+//! Tests of images in terminals with graphics: which cells refer to images, which rows are written
+//! over cells, and what the real program writes to terminals with and without support.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

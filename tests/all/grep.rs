@@ -1,4 +1,5 @@
-//! `tv grep`: what is found, in which order, and that looking at a part finds what looking at all does.
+//! Tests of `tv grep`: hits, their order, and that a search in a part of the sessions finds the
+//! same hits there as a search in all.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,5 +1,6 @@
-//! A session that grows record by record while it is followed is at its end what it is when it is opened anew: lines that
-//! are appended, documents that are written again with more in them, rows of a database. Each fixture of every format.
+//! The law of growth: a session that is followed while it grows record by record ends up equal to
+//! the same session opened at its end. For appended lines, rewritten documents and rows of a
+//! database, with every fixture of every format.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;

@@ -1,4 +1,4 @@
-//! Hits: the one at which the reader is, their list, what they open, and patterns that are none.
+//! Tests of hits: the current hit, their list, the folds that they open, and invalid patterns.
 
 use ratatui::style::Modifier;
 use tv::app::input::action::View;

@@ -1,4 +1,5 @@
-//! Hostile text in every text field of every format: what reaches the terminal are tv's own sequences only.
+//! Tests with hostile text in every text field of every format: only tv's own escape sequences
+//! reach the terminal.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};

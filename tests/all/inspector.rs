@@ -1,4 +1,4 @@
-//! The inspector: what it shows, what the keys do there, and what it costs.
+//! Tests of the inspector: its content, its keys, and its cost.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

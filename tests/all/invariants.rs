@@ -1,4 +1,4 @@
-//! Laws that hold for every fixture, whatever its format.
+//! Invariants that are checked over every fixture of every format.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Several sessions as one: merged by time, each with its own calls, entries and files.
+//! Tests of joined sessions: merged by time, each with its own calls, entries and files.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;

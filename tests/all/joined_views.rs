@@ -1,4 +1,4 @@
-//! Several sessions as one, as the pages and the copies of their viewer have them.
+//! Tests of the views and copies of several sessions that are joined.
 
 use std::fs;
 use std::path::PathBuf;

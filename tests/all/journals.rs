@@ -1,4 +1,4 @@
-//! Journals: what they come to is what the document says that they come to.
+//! Tests of journals: replaying one gives the document that it describes.
 
 use tv::ingest::Target;
 use tv::model::entry::{BlockKind, Role};

@@ -1,4 +1,4 @@
-//! What a reader does, key by key, and what must come of it.
+//! Journeys of a user through the viewer, key by key, with assertions on the screen.
 
 use std::path::Path;
 

@@ -1,8 +1,8 @@
-//! A journey for every key: who binds a key says here what pressing it does, and each key of each preset
-//! is pressed.
+//! A journey for every key: a binding has an entry here that says what pressing it does, and each
+//! key of each preset is pressed.
 //!
 //! A journey prepares a session, presses its key, and asserts what the binding's line in the help
-//! promises. All journeys are also walked with a key that does nothing, and must fail then.
+//! promises. All journeys are also run with a key that does nothing, and must then fail.
 
 use std::panic::catch_unwind;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Lanes of calls in flight beside the text, and long times between entries.
+//! Tests of the lane gutter with calls in flight, and of the rulers between entries.
 
 use ratatui::layout::Rect;
 use tv::app::update::Event;

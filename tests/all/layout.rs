@@ -1,4 +1,5 @@
-//! Layout: what every kind of entry looks like, and what holds for any entry at any width.
+//! Tests of the layout of entries: snapshots for every kind of entry, and properties of any entry
+//! at any width.
 
 use proptest::prelude::{Strategy, any, prop, prop_assert, prop_oneof, proptest};
 

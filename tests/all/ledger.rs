@@ -1,4 +1,4 @@
-//! The ledger: what a reader does in it, key by key, with sums that are made by hand.
+//! Journeys of a user through the ledger, key by key, with sums made by hand.
 
 use tv::analysis::ledger::counting::{Progress, Question};
 use tv::analysis::ledger::{By, Ledger, Spender, Spent};

@@ -1,5 +1,5 @@
-//! The lint: every rule finds what it is for and nothing that looks alike; what `tv check` writes; the
-//! list in the viewer.
+//! Tests of the lint: every rule finds its fault and nothing that only resembles it; the output of
+//! `tv check`; the list in the viewer.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! Sessions made by hand: edits in a line each, and the two sessions about boats that journeys go through.
+//! Sessions made by hand: short constructors of edits, and the two sessions about boats that
+//! journeys use.
 
 use tv::model::body::Tree;
 use tv::model::edit::{Batch, Edit, MetaEdit};

@@ -1,4 +1,4 @@
-//! All tests outside the units: one binary, one module a kind.
+//! All tests besides unit tests: one binary, with a module per subject.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

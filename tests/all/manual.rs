@@ -1,5 +1,5 @@
-//! The README and the manual: what they link to, how pages look in 80 columns, that their tables are true, and how
-//! they are asked for.
+//! Tests of the README and the manual: their links, the layout of pages in 80 columns, the contents
+//! of their tables, and the commands that show them.
 
 use std::collections::HashSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Markdown: everything that is written is shown, at any width.
+//! Tests of Markdown: all text of the source is shown, at any width.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
-//! What is refused by a record's bytes is not in its bodies: a search finds the same with and without.
+//! Tests of the prefilter of searches: if the bytes of a record exclude a hit, its bodies have
+//! none. A search finds the same with and without the prefilter.
 
 use std::cell::RefCell;
 use std::collections::HashSet;

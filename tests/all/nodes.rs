@@ -1,5 +1,5 @@
-//! Trees in the transcript: going from node to node, folding them in place, finding what is folded; and
-//! what a reader sees of plans that follow each other.
+//! Tests of trees in the transcript: motions between nodes, folding of nodes, search in folded
+//! nodes; and of the rows of successive plans.
 
 use tv::model::body::Tree;
 use tv::model::edit::{Batch, Edit};

@@ -1,5 +1,6 @@
-//! Files with one thing wrong in them: an odd element among records, a document that breaks off, an archive that
-//! grows without end, a name that nothing has. The rest is what it is, and what is wrong is reported.
+//! Tests of files with one defect: an odd element among records, a truncated document, an archive
+//! that grows without end, an unknown name. Everything else is read as usual, and the defect is
+//! reported.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What the files around an OpenClaw session mean for it: index, lock, archives, sessions of sub-agents.
+//! Tests of the files around an OpenClaw session: index, lock, archives, sessions of sub-agents.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;

@@ -1,5 +1,5 @@
-//! OpenCode's databases of version 2, whose rows are whole messages: which generation counts, what a fork took over, and
-//! how rows come while OpenCode writes.
+//! Tests of OpenCode's databases of version 2, whose rows are whole messages: which generation
+//! counts, what a fork copied, and rows that arrive while OpenCode writes.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What came of things is seen wherever they are shown.
+//! Tests that outcomes of calls, sub-agents and branches are visible wherever these are shown.
 
 use tv::model::edit::Feed;
 use tv::model::entry::Role;

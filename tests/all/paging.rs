@@ -1,4 +1,5 @@
-//! Every real session from its first row to its last, as the viewer arranges and paints it.
+//! Pages through every real session from its first row to its last, with the layout and painters of
+//! the viewer.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;

@@ -1,4 +1,5 @@
-//! Panes: where they are at any size, which one has the keys, and that none of that moves what is read.
+//! Tests of panes: their areas at any size, which one has the focus, and that none of this moves
+//! the window.
 
 use proptest::prelude::{any, prop, prop_assert, prop_assert_eq, proptest};
 use proptest::sample::select;

@@ -1,8 +1,9 @@
-//! Parallel calls: whatever the order in which they end, each output stands under its own call, and each
-//! duration is the one between its own two records.
+//! Tests of parallel calls: in whatever order they end, each output is shown under its own call,
+//! and each duration is measured between the two records of the call.
 //!
-//! Sessions are made: turns with many calls of one tool in one answer, with ids that repeat from turn to turn,
-//! results in any order, some of them missing, the file read in one go or as it grew.
+//! The sessions are generated: turns with many calls of one tool in one message, with ids that
+//! repeat from turn to turn, results in any order, some of them missing, the file read at once or
+//! while it grows.
 
 use std::collections::HashMap;
 

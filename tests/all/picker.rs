@@ -1,4 +1,4 @@
-//! The picker: what a reader does in it, key by key, with sessions that are made by hand.
+//! Journeys of a user through the picker, key by key, with sessions made by hand.
 
 use proptest::prelude::{any, proptest};
 use tv::analysis::activity::Activity;

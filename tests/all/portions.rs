@@ -1,5 +1,6 @@
-//! However a session comes, it is the same session: in any chunks, with results in any order, with its bodies
-//! in memory or on disk, appended to or written anew. Each law with fixtures of every format.
+//! The law of portions: however a session is read, it is the same session: in any chunks, with
+//! results in any order, with bodies in memory or on disk, appended to or rewritten. Each law is
+//! checked with fixtures of every format.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, OpenOptions};

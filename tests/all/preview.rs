@@ -1,4 +1,4 @@
-//! A large session of which the end is shown while the whole is read.
+//! Tests of a large session whose end is shown while all of it is read.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Makes `assets/prices.json` from the price table inside the Python package litellm (MIT licence):
+//! Generates `assets/prices.json` from the price table in the Python package litellm (MIT licence):
 //!
 //! ```text
 //! pip download --no-deps litellm && unzip litellm-*.whl 'litellm/model_prices_and_context_window_backup.json'
@@ -6,7 +6,7 @@
 //!     TV_PRICES_DATE=2026-11-21 cargo test --test all make_the_price_table -- --ignored
 //! ```
 //!
-//! Prices and context limits are taken, nothing else.
+//! Only prices and context limits are copied.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,4 +1,5 @@
-//! The real program in a real terminal: few journeys, but nothing between them and the user.
+//! Tests of the real program in a real pseudo-terminal: few journeys, but with no test double in
+//! between.
 
 mod children;
 mod input;

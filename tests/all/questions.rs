@@ -1,6 +1,6 @@
-//! The questions with which sessions are opened, and the keys that answer them from the end of the session, at which it
-//! opens: two at most, three for a result without its call. The answer is on the screen at first sight, on a small
-//! terminal as well.
+//! The questions for which users open sessions, and the keys that answer them from the end of the
+//! session, where it opens: two keys at most, three for a result without its call. The answer is
+//! then visible without scrolling, on a small terminal as well.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! What a reader finds again: the line above what is new, marks, and the place when lines are wrapped
-//! otherwise.
+//! Tests of state that survives: the line above new entries, marks, and the position after a change
+//! of wrapping.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! What the reports write of sessions with branches and sub-agents: tables, lists, single branches, and
-//! what the doctor says.
+//! Tests of the reports on sessions with branches and sub-agents: tables, lists, single branches,
+//! and `tv doctor`.
 
 use std::process::{Command, Stdio};
 

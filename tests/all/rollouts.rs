@@ -1,5 +1,5 @@
-//! Sessions of Codex and Kimi on disk: threads over several files, compressed ones, titles beside them, and those that
-//! grow while they are followed.
+//! Tests of Codex and Kimi sessions on disk: threads over several files, compressed files, titles
+//! in separate files, and sessions that grow while they are followed.
 
 use std::fs;
 use std::path::{Path, PathBuf};

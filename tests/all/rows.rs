@@ -1,4 +1,4 @@
-//! Sessions in databases, read and followed while their agents write.
+//! Tests of sessions in databases, read and followed while their agents write.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,5 @@
-//! Runs of equal calls: one row with a count in the outline, opened and closed like any fold.
+//! Tests of runs of equal calls: one row with a count in the outline, opened and closed like any
+//! fold.
 
 use tv::app::text::viewport::Focus;
 use tv::model::edit::{Edit, Feed, Mode, Stage as Stretch};

@@ -1,4 +1,4 @@
-//! What the screen shows: pictures of sessions of all formats, and their colours by role.
+//! Snapshots of the screen for sessions of all formats, with their colours by role.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Regenerates `screenshots/` from the real program, with nothing but its keys:
-//! `cargo test --test all screenshots -- --ignored`.
+//! Regenerates `screenshots/` from the real program, driven by its keys only: `cargo test --test
+//! all screenshots -- --ignored`.
 
 use std::collections::HashSet;
 use std::fs;

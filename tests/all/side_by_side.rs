@@ -1,4 +1,5 @@
-//! Two sessions at the same time: each has its own panes, its own part of the screen, and knows nothing of the other.
+//! Tests of two readers at the same time: each has its own panes and its own part of the screen,
+//! and neither affects the other.
 
 use std::sync::Arc;
 

@@ -1,12 +1,12 @@
-//! Every example of the format descriptions, opened as a file of its own: the table of what each of
-//! them is taken for is a snapshot. Invented descriptions are fixtures; the real ones lie beside the crate and are
-//! tested where they are.
+//! Opens every example of the format descriptions as a file of its own, and snapshots the table of
+//! how each is detected. Invented descriptions are fixtures; the real ones are stored beside the
+//! crate, and are tested where they are available.
 //!
-//! An example is a fenced block of `json`, `jsonl` or `typescript` that begins with `{`, or, where there
-//! are no fences, lines from one that is `{` to the next that is `}`. It is opened as it stands, unless
-//! it is no JSON: then comments go, `{ ... }` becomes `{}`, names get their quotes, of alternatives the
-//! first stays, and commas before a bracket go. A list of which the text says that it is to be seen below
-//! holds the next example.
+//! An example is a fenced block of `json`, `jsonl` or `typescript` that begins with `{`; without
+//! fences, the lines from one that is `{` to the next that is `}`. It is opened as it is, unless it is
+//! no valid JSON: then comments are removed, `{ ... }` becomes `{}`, names are quoted, the first of
+//! several alternatives is chosen, and commas before a bracket are removed. A list whose text says
+//! that it is shown below contains the next example.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,5 +1,6 @@
-//! What was spent: the sums of all groupings are the totals of the session, recorded cost is the agent's,
-//! and estimates follow the price table. Over all fixtures, and over real files where they are at hand.
+//! Tests of usage and cost: the sums of all groupings equal the totals of the session, recorded
+//! cost is the agent's, and estimates follow the price table. Over all fixtures, and over real
+//! files where they are available.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A viewer without a terminal: a fixture, keys, and the picture.
+//! A viewer without a terminal, for tests: a fixture, keys, and the painted cells.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

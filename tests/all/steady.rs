@@ -1,22 +1,23 @@
-//! The reader keeps the place: whatever happens to a session and whatever is pressed but motions, what is
-//! being read stays on its row.
+//! The law of the steady window: whatever happens to a session and whatever keys are pressed, except
+//! motions, the row that is being read does not move.
 //!
-//! What holds the window is the focused item, by the row of it that is uppermost in sight; if none is in
-//! sight, the item at the top. The rule, for a window of `H` lines:
+//! The window is held by the focused item, by its topmost visible row; if the item is not visible, by
+//! the item at the top. The rules, for a window of `H` lines:
 //!
-//! 1. The held row stays on its line. It gives way only to the edges: it moves down if there are too few
-//!    rows below it to fill the window, up if there are too few above it or if the window became lower.
-//! 2. An item that is no longer shown hands the focus and its line to the call that started its
-//!    sub-agent, or else to the entry above it that is nearest; if only its block is gone, to the next
-//!    block of the same entry, or else the last; in sight.
-//! 3. A window that follows has the end of the session at its foot, and goes on following. Folds of the
-//!    reader's hold the row as in rule 1, and following goes on if the end is still in sight. To select
-//!    rows (`V`) holds the row too, and pauses following: what is being selected must not scroll away.
-//! 4. A resize is no exception. Rows of another width are other rows: the n-th row of the item stays.
-//! 5. The window is full whenever there are rows to fill it, and no entry is shown twice.
+//! 1. The held row stays on its line. The only exceptions are the edges: it moves down if there are too
+//!    few rows below it to fill the window, up if there are too few above it or if the window shrank.
+//! 2. If an item is no longer shown, its focus and its line pass to the call that started its
+//!    sub-agent, or to the nearest entry above it; if only its block is gone, to the next block of the
+//!    same entry, or to the last one. The new item is visible.
+//! 3. A window that follows has the end of the session at its bottom, and continues to follow. Folds
+//!    set by hand hold the row as in rule 1, and following continues if the end is still visible.
+//!    Selecting rows (`V`) also holds the row, and pauses following: selected rows must not scroll away.
+//! 4. A resize is no exception. At another width the rows differ: the n-th row of the item stays.
+//! 5. The window is full whenever there are enough rows to fill it, and no entry is shown twice.
 //!
-//! Within a tree that the reader walks the node holds, and not the n-th row: `nodes.rs` has the rule for that.
-//! The rule here is for windows of at least 20 by 8; smaller ones are held to show something and not to fail.
+//! While nodes of a tree are focused one by one, the node is held instead of the n-th row: `nodes.rs`
+//! has that rule. These rules apply to windows of at least 20 by 8; smaller ones must only show
+//! something and not fail.
 
 use std::collections::HashSet;
 

@@ -1,7 +1,8 @@
-//! Streams give a message in small parts, in any order the protocol allows, and more than once: what
-//! stands at the end is what the final message says by itself.
+//! Tests of streams, which send a message in small parts, in any order that the protocol allows,
+//! and repeatedly: the result equals the final message alone.
 //!
-//! Compared is what a reader sees: keys, places and pieces differ by how a message came.
+//! The comparison covers visible content only: keys, positions and pieces depend on how the message
+//! was sent.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

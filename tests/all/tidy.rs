@@ -1,4 +1,5 @@
-//! Rules that the compiler does not know: which layer may import which, what words names are made of, what each format must bring, what README and manual must name.
+//! Rules that the compiler does not check: which layer may import which, the words in names, the
+//! files that each format must have, the topics that README and manual must cover.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! Trajectories of ATIF whose sub-agents lie in files of their own: one session, counted once, within its folder.
+//! Tests of ATIF trajectories whose sub-agents have files of their own: they are one session within
+//! its folder, and are counted once.
 
 use std::fs;
 use std::path::{Path, PathBuf};

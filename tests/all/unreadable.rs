@@ -1,4 +1,5 @@
-//! What lies among an agent's sessions and cannot be read is said on every surface, and never passes for nothing.
+//! Tests of unreadable files among an agent's sessions: every surface reports them, and none shows
+//! them as empty.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,5 @@
-//! `tv usage` over a made home: forks, sessions gone on with, archives, sub-agents, against sums made by hand.
+//! Tests of `tv usage` over a generated home directory: forks, continued sessions, archives and
+//! sub-agents, compared with sums made by hand.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;

@@ -1,4 +1,4 @@
-//! The views: what their pages show, and how they go along with the transcript.
+//! Tests of the views: their pages, and how they follow the transcript.
 
 mod context;
 mod files;

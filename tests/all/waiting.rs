@@ -1,4 +1,5 @@
-//! `tv wait` from outside: exit codes, the line that says why, sessions that grow meanwhile.
+//! Tests of `tv wait` as a process: exit codes, the line with the reason, sessions that grow
+//! meanwhile.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Read as _, Write as _};

@@ -1,4 +1,4 @@
-//! The wall: what a reader does on it, key by key, with rows that are made by hand.
+//! Journeys of a user through the wall, key by key, with rows made by hand.
 
 use tv::analysis::activity::{Activity, Wish};
 use tv::analysis::wall::{Call, Need, News, Rang, Said, SessionRow, Voice};

@@ -1,4 +1,4 @@
-//! Work that goes on after the result of its call, where the reader meets it.
+//! Tests of background work, which goes on after the result of its call, on all surfaces.
 
 use tv::app::update::Event;
 use tv::model::edit::{Edit, Feed};

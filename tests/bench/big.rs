@@ -1,5 +1,5 @@
-//! Sessions that are large in one way: `cargo bench -- big`. Times are from the start of the program to the
-//! newest entry on the screen, and to the whole session known.
+//! Sessions that are large in one dimension: `cargo bench -- big`. Measures from the start of the
+//! program to the newest entry on the screen, and to the end of reading.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};

@@ -1,4 +1,4 @@
-//! A program in a terminal: what it writes, when it came, and what the system says of it.
+//! A program in a pseudo-terminal: its output with timestamps, and its resource usage as reported by the system.
 
 use std::collections::VecDeque;
 use std::fs;

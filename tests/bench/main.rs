@@ -1,5 +1,5 @@
-//! Measures what a reader waits for. Makes its own sessions, and prints times beside yardsticks of the same run;
-//! only counts are asserted.
+//! Measures the latencies that a user notices. Generates its own sessions, and prints times beside
+//! yardsticks from the same run; only counts are asserted.
 //!
 //! ```text
 //! cargo bench                              decoding, applying, frames, searching, following; 10 and 100 MB
@@ -9,11 +9,13 @@
 //! cargo bench -- soak 30 [--seed 7]        30 minutes of growing sessions, random keys and sizes
 //! ```
 //!
-//! `--tv PATH` measures another build, `--beside PATH` one more in the same run of `terminal`, in place of the other
-//! programs; `--keep` leaves generated files of more than 200 MB for the next run.
+//! `--tv PATH` measures another build, `--beside PATH` an additional one in the same run of
+//! `terminal`, in place of the other programs; `--keep` keeps generated files of more than 200 MB for
+//! the next run.
 //!
-//! There is no bench library behind it: what counts are whole programs in a terminal and ratios to a yardstick
-//! on the same bytes in the same run, which neither `criterion` nor `divan` measures.
+//! It uses no benchmark library: the interesting values are those of whole programs in a terminal,
+//! and ratios to a yardstick on the same bytes in the same run, which neither `criterion` nor `divan`
+//! measures.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

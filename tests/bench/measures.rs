@@ -1,4 +1,4 @@
-//! What goes on inside, piece by piece.
+//! Measurements of single components, without the program around them.
 
 use std::borrow::Cow;
 use std::fs::{self, OpenOptions};

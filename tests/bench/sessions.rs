@@ -1,5 +1,6 @@
-//! Sessions of any size in the shape of each format: turns of a prompt, some steps with thinking, a call and
-//! its result, and an answer. Lines are as long as real ones, from 300 bytes to 400 KB with an image.
+//! Generates sessions of any size in each format: turns of a prompt, some steps with thinking, a
+//! call and its result, and an answer. Lines are as long as real ones, from 300 bytes to 400 KB
+//! with an image.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};

@@ -1,5 +1,6 @@
-//! A long time with everything at once: `cargo bench -- soak 30` (minutes; `--seed N` repeats a run). Three
-//! sessions grow, one of them with a sub-agent, while random keys are pressed and the terminal changes its size.
+//! A long run with everything at once: `cargo bench -- soak 30` (minutes; `--seed N` repeats a
+//! run). Three sessions grow, one of them with a sub-agent, while random keys are pressed and the
+//! terminal is resized.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};

@@ -1,5 +1,5 @@
-//! What a reader waits for, in a terminal, beside other programs that show files: `cargo bench -- terminal
-//! 10 100 1000`. Programs that are not installed are left out.
+//! Latency of the program in a terminal, compared with other file viewers: `cargo bench -- terminal
+//! 10 100 1000`. Programs that are not installed are skipped.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};

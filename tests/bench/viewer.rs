@@ -1,4 +1,4 @@
-//! The viewer without its threads: a session, keys, and frames on cells in memory.
+//! The viewer without its threads: a session, keys, and frames painted to cells in memory.
 
 use std::collections::VecDeque;
 use std::path::Path;

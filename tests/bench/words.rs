@@ -1,5 +1,5 @@
-//! What sessions are made of: texts of all kinds and sizes, the same for the same seed. All of them stand
-//! ready as insides of JSON strings, so that a gigabyte is written in seconds.
+//! Content of generated sessions: texts of all kinds and sizes, the same for the same seed. They
+//! are prepared as contents of JSON strings, so that a gigabyte is written in seconds.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

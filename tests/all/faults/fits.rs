@@ -1,4 +1,5 @@
-//! Any session on a screen of any size: nothing panics, and every character stays within its cells.
+//! Tests of any session on a screen of any size: no panic, and every character stays within its
+//! cells.
 
 use proptest::prelude::{ProptestConfig, Strategy, any, proptest};
 use proptest::sample::select;

@@ -1,9 +1,11 @@
-//! The law of the unknown: whatever is put into a session of a kind that nobody knows, all that is known stays as it was,
-//! and what was put in is quiet, legible and counted.
+//! The law of the unknown: if records, parts or blocks of unknown kinds are inserted into a
+//! session, all known content is unchanged, and the inserted content is shown quietly, legibly, and
+//! is counted.
 //!
-//! Not in it: formats without a kind in a string (Cursor's editor and Kiro's first engine name kinds by numbers or keys,
-//! Aider writes Markdown), the type of a step of Antigravity's model (it is the tool that ran), spans in a database (each is
-//! rows of two tables; their messages are in it); and what a tool gave back, which is its text, whatever parts that has.
+//! Exceptions: formats whose kinds are no strings (Cursor's editor and Kiro's first engine name
+//! kinds by numbers or keys, Aider writes Markdown), the type of a step of Antigravity's model (it
+//! is the tool that ran), spans in a database (each is rows of two tables; their messages are
+//! covered); and the output of a tool, which is its text, whatever parts it has.
 
 mod made;
 mod spans;

@@ -1,4 +1,5 @@
-//! What is no session file, and is said to be none; and what is one in disguise.
+//! Tests of files that are no sessions, which are reported as such, and of sessions under
+//! misleading names.
 
 use std::fs;
 use std::io::Write;

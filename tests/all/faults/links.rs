@@ -1,5 +1,5 @@
-//! What lies beside a session, or in its place, and is something else: links that lead out of the agent's folders,
-//! pipes and devices.
+//! Tests of files beside or in place of a session that are something else: links out of the agent's
+//! folders, pipes and devices.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;

@@ -1,4 +1,5 @@
-//! An agent's next release, and the few lines by which its reader calms it: `~/.config/tv/formats/<agent>.toml`.
+//! Tests of an agent's next release, and of the few lines in `~/.config/tv/formats/<agent>.toml`
+//! with which a user adapts to it.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Files that no agent would write, and what comes of them: nothing panics, nothing else is lost, and what is
-//! wrong is reported.
+//! Tests of files that no agent would write: no panic, nothing else is lost, and the fault is
+//! reported.
 
 use std::fs;
 use std::path::{Path, PathBuf};

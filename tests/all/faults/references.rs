@@ -1,5 +1,5 @@
-//! Files and data that records name: what lies elsewhere stays closed, what is too large stays unread, and what is
-//! no image is none.
+//! Tests of files and data that records refer to: files outside of the session are not opened, too
+//! large ones are not read, and invalid images are not shown.
 
 use std::fs::{self, File};
 use std::path::Path;

@@ -1,5 +1,6 @@
-//! The law of lanes: the file of a sub-agent may begin with any part of what the main lane said, with the ids of its records
-//! or with others, and nothing of the main lane changes, nor of what the sub-agent did itself.
+//! The law of lanes: the file of a sub-agent may begin with a copy of any part of the main lane,
+//! with the ids of its records or others; neither the main lane nor the sub-agent's own work
+//! changes.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What happens to the file while it is on the screen, in the real program.
+//! Tests of changes to a file while it is on the screen, in the real program.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;

@@ -1,4 +1,5 @@
-//! Settings that cannot be read: every command says so, with the place, and goes on.
+//! Tests of settings that cannot be parsed: every command reports them with their position, and
+//! runs.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

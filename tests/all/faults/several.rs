@@ -1,4 +1,4 @@
-//! Several programs at one session, several sessions in one program, a disk without room.
+//! Tests of several programs at one session, several sessions in one program, and a full disk.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Sizes that no session should have, and what they may cost.
+//! Tests of extreme sizes, and of the limits of their cost.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};

@@ -1,4 +1,4 @@
-//! Folders of small files and databases: their writers at work, and tables that are not as expected.
+//! Tests of folders of small files and of databases: writers at work, and unexpected tables.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! A system that refuses: no watches, a disk that fails, nothing that may be written, few files.
+//! Tests with a system that refuses: no file watches, a failing disk, folders without write
+//! permission, few file descriptors.
 
 use std::collections::HashSet;
 use std::fs;

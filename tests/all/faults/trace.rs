@@ -1,5 +1,5 @@
-//! Everything under `strace`: nothing is written, locked or renamed but the program's own state, and
-//! nobody is called over the network.
+//! Runs everything under `strace`: the program writes, locks and renames nothing but its own state,
+//! and opens no network connection.
 
 use std::fs;
 use std::path::{Path, PathBuf};

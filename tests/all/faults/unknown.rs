@@ -1,4 +1,5 @@
-//! What no version of a format that is known here has: it is shown in its place, as loud as what it carries, and counted.
+//! Tests of records, blocks and fields that no known version of a format has: they are shown at
+//! their position, as prominent as their content requires, and counted.
 
 use std::fs;
 use std::path::PathBuf;

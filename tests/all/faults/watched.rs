@@ -1,4 +1,4 @@
-//! Who else uses the file, and what clocks say.
+//! Tests of other programs that use the file, and of clocks that are wrong.
 
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;

@@ -1,5 +1,5 @@
-//! Journeys of the keys for what stands beside the text, for long lines, for what is new, and for taking
-//! rows, turns and records out: the second part of the table in `keys.rs`.
+//! Journeys of the keys for panes and margins, for long lines, for new entries, and for copying
+//! rows, turns and records: the second part of the table in `keys.rs`.
 
 use tv::app::effect::Effect;
 use tv::app::input::action::{Tab, View, Way};

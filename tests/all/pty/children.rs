@@ -1,4 +1,5 @@
-//! Programs that tv starts: what they are given, what they leave behind, and signals while they run.
+//! Tests of child processes: their arguments and input, the state in which they leave the terminal, and signals
+//! while they run.
 
 use std::fs;
 use std::path::Path;

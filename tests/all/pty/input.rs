@@ -1,4 +1,5 @@
-//! What comes from the terminal beside single keys: much at once, answers that are late, and nothing any more.
+//! Tests of terminal input besides single keys: long pastes, many events at once, late replies, and
+//! end of input.
 
 use std::fs;
 use std::time::{Duration, Instant};

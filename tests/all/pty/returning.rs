@@ -1,5 +1,5 @@
-//! Ways back: from a session to where it was chosen, to the one that lies below, and to the same place in one that is
-//! read anew.
+//! Tests of going back: from a session to the list in which it was chosen, to the session below,
+//! and to the same position after a reload.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! The program where its surroundings fail: terminals that go, stop, shrink, know little or answer late, and
-//! folders, settings and programs that are missing.
+//! Tests of the program in a failing environment: terminals that vanish, stop, shrink, support
+//! little or reply late, and missing folders, settings and programs.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Lines and blocks as shapes: as letters they would leave gaps between rows.
+//! Draws lines and blocks as shapes: as characters they would leave gaps between rows.
 
 /// A cell's corner and size.
 #[derive(Clone, Copy)]

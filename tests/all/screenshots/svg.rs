@@ -1,4 +1,5 @@
-//! A terminal screen as an SVG: a window frame, backgrounds, then runs of text with one look each.
+//! Writes a terminal screen as SVG: a window frame, backgrounds, then runs of text with the same
+//! style.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! The view of the model's window, the text as of the cursor, and the list of what the model saw.
+//! Tests of the context view, the dimming as of the cursor, and the list of the model's context.
 
 use tv::analysis::phrases;
 use tv::app::effect::Effect;

@@ -1,4 +1,4 @@
-//! The view of files: the list, the history of one, and where they lead.
+//! Tests of the files view: the list, the history of a file, and jumps from both.
 
 use tv::model::body::Tree;
 use tv::model::edit::{Batch, Edit};

@@ -1,4 +1,4 @@
-//! The view of what was spent.
+//! Tests of the cost view.
 
 use tv::app::input::action::View;
 use tv::model::edit::{Batch, Edit};

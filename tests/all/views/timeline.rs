@@ -1,4 +1,4 @@
-//! The timeline: what its rows show, where its keys lead, and how it grows.
+//! Tests of the timeline: its rows, the jumps of its keys, and its growth.
 
 use tv::app::input::action::View;
 use tv::model::edit::Edit;

@@ -1,4 +1,5 @@
-//! The view of tools: calls in a table by any column, tools against each other, and where they lead.
+//! Tests of the tools view: the table of calls sorted by any column, the comparison of tools, and
+//! jumps from both.
 
 use tv::app::input::action::View;
 use tv::model::edit::Edit;

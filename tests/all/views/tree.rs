@@ -1,4 +1,4 @@
-//! The view of branches and sub-agents: who hangs on whom, what became of them, and where they lead.
+//! Tests of the tree view of branches and sub-agents: parents, outcomes, and jumps.
 
 use tv::app::input::action::View;
 use tv::model::edit::Edit;

@@ -1,4 +1,5 @@
-//! Records, parts and blocks of unknown kinds, made after those that a file has, and put among them.
+//! Generates records, parts and blocks of unknown kinds from those of a file, and inserts them
+//! among these.
 
 use proptest::prelude::{Just, Strategy, any, prop, prop_oneof};
 use proptest::sample::Index;

@@ -1,5 +1,5 @@
-//! Spans of OpenTelemetry as values: attributes, which are a list of keys and values, are members, and JSON in one of them is
-//! what it says.
+//! Represents OpenTelemetry spans as values: attributes, which are a list of keys and values,
+//! become members, and JSON in an attribute is parsed.
 
 use serde_json::{Map, Value, json};
 

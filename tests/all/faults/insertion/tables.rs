@@ -1,4 +1,5 @@
-//! Databases as values: each table is a list of its rows, and JSON in a column is what it says.
+//! Represents databases as values: each table is a list of its rows, and JSON in a column is
+//! parsed.
 
 use std::fs;
 use std::io::Read;
