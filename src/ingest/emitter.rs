@@ -124,7 +124,7 @@ impl<'o> Emitter<'o> {
         }
     }
 
-    /// As [`Self::spend`], for the memory of a record; `before` is the number of records before it.
+    /// Like [`Self::spend`], for the memory of a record; `before` is the number of records before it.
     fn spend_record(&mut self, bytes: &[u8], before: u64) {
         let records = self.batch.tally.records().saturating_sub(before);
         if records > 0 && self.budget.is_some() {
@@ -185,7 +185,7 @@ impl<'o> Emitter<'o> {
         self.flush_if_full();
     }
 
-    /// As [`Self::emit`], for a record that is parsed already.
+    /// Like [`Self::emit`], for a record that is parsed already.
     pub(crate) fn emit_read(&mut self, record: Record<'_>, value: &Json<'_>, place: Place<'_>) {
         feed_read(
             &mut *self.decoder,
@@ -202,7 +202,7 @@ impl<'o> Emitter<'o> {
         self.emit_as(record, place, false)
     }
 
-    /// As [`Self::emit_apart`], for a record that its agent may have abandoned.
+    /// Like [`Self::emit_apart`], for a record that its agent may have abandoned.
     pub(crate) fn emit_as(
         &mut self,
         record: Record<'_>,
@@ -261,7 +261,7 @@ impl<'o> Emitter<'o> {
         self.batch.tally.weigh(Fate::Faulty, file, bytes);
     }
 
-    /// As [`Self::fault`], returning the tally, to be taken back.
+    /// Like [`Self::fault`], returning the tally, to be taken back.
     pub(crate) fn fault_apart(&mut self, record: Record<'_>, what: &str) -> Tally {
         self.apart(|emitter| emitter.fault(record, what))
     }

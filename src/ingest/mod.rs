@@ -87,7 +87,7 @@ pub fn open(target: &Target) -> Result<Session, OpenError> {
     open::plan(target).map(Session::of)
 }
 
-/// As [`open`], for a session that was listed under the format with this name.
+/// Like [`open`], for a session that was listed under the format with this name.
 pub(crate) fn open_listed(target: &Target, format: &str) -> Result<Session, OpenError> {
     let listed = target
         .session
@@ -171,7 +171,7 @@ impl Session {
         });
     }
 
-    /// As [`Session::read_whole`], with bodies on disk and only what figures need: usage, times and
+    /// Like [`Session::read_whole`], with bodies on disk and only what figures need: usage, times and
     /// models, but no texts. Returns whether results of calls were left out, too.
     pub(crate) fn read_counted(mut self, sink: &mut dyn FnMut(Feed)) -> bool {
         (self.plan.is_counted, self.plan.is_paged) = (true, false);
@@ -208,7 +208,7 @@ impl Session {
         self.has_lines() && !sift::is_entangled(self.plan.format, picked)
     }
 
-    /// As [`Session::read_whole`], with bodies on disk; also returns how much of the strings of all
+    /// Like [`Session::read_whole`], with bodies on disk; also returns how much of the strings of all
     /// records is shown.
     pub(crate) fn survey(mut self, sink: &mut dyn FnMut(Feed)) -> Coverage {
         let sums = SharedSurvey::default();

@@ -186,7 +186,7 @@ impl Pager {
         })
     }
 
-    /// As [`Pager::read`], for records in sequence: the file is read in large pieces, and a record
+    /// Like [`Pager::read`], for records in sequence: the file is read in large pieces, and a record
     /// whose bytes `is_worth` rejects is not decoded.
     pub fn read_next(&mut self, origin: Origin, is_worth: &dyn Fn(&[u8]) -> bool) -> Vec<Held> {
         let Some((session, origin)) = self.session(origin) else {

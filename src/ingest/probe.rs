@@ -34,7 +34,7 @@ pub(crate) fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection
     detect_file_asking(path, head, is_whole, DetectMode::UntilCertain)
 }
 
-/// As [`detect_file`], with the verdicts of all formats if all are queried.
+/// Like [`detect_file`], with the verdicts of all formats if all are queried.
 pub(crate) fn detect_file_asking(
     path: &Path,
     head: &[u8],
@@ -132,7 +132,7 @@ fn detect_beginning(path: &Path, head: &[u8], is_whole: bool, mode: DetectMode) 
     detection
 }
 
-/// As [`formats::detect`]. Between formats that fit equally, the folder of the file decides, unless
+/// Like [`formats::detect`]. Between formats that fit equally, the folder of the file decides, unless
 /// one is certain.
 fn detect(probe: &Probe<'_>, mode: DetectMode) -> Detection {
     let detection = formats::detect(probe, mode);

@@ -120,7 +120,7 @@ impl Entry {
         ends.get(number..end).unwrap_or_default()
     }
 
-    /// Whether it has the same content as another entry, at any position in the file.
+    /// Whether it has the same content as another entry, wherever the two are in the file.
     pub(crate) fn says_same(&self, other: &Self) -> bool {
         let head = |entry: &Self| (entry.at, entry.ended, entry.role, entry.marks);
         let names = |entry: &Self| {

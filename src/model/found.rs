@@ -111,7 +111,7 @@ impl Found {
             .map(|why| Text::clean(&format!("cannot be read: {why}")))
     }
 
-    /// As [`Self::fault`], with the path, for lists without a row for it.
+    /// Like [`Self::fault`], with the path, for lists without a row for it.
     pub fn unread_line(&self) -> String {
         let fault = self.fault().unwrap_or_default();
         format!("{}: {fault}", self.place().address())

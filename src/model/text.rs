@@ -44,7 +44,7 @@ impl Text {
         Self(Arc::from(cleaned(raw)))
     }
 
-    /// As [`Text::clean`] for tool output: retains SGR colours, drops all other escape sequences
+    /// Like [`Text::clean`] for tool output: retains SGR colours, drops all other escape sequences
     /// with their payload, and reduces `\r` progress lines to their last state.
     pub fn output(raw: &str) -> Self {
         if is_plain(raw) {

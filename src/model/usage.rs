@@ -75,7 +75,7 @@ pub enum Scope {
     Extra,
     /// A whole run; it replaces the sum of its requests.
     Run,
-    /// As [`Self::Run`], for everything spent so far: it is no less than the sum of the requests on
+    /// Like [`Self::Run`], for everything spent so far: it is no less than the sum of the requests on
     /// the same model.
     Total,
     /// A whole run, used only if no request records usage. Its cost always counts.

@@ -300,7 +300,7 @@ impl Session {
         )
     }
 
-    /// As [`Self::silence`], if it is longer than normal: tools often write nothing until they end.
+    /// Like [`Self::silence`], if it is longer than normal: tools often write nothing until they end.
     /// Abandoned work is not silent but stopped.
     pub(crate) fn long_silence(&self, now: Timestamp) -> Option<u64> {
         let activity = &self.status.activity;

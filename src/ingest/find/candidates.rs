@@ -37,7 +37,7 @@ pub struct Search {
     pub paths: Vec<PathBuf>,
     /// Restricts to sessions of the format with this name.
     pub format: Option<String>,
-    /// Of these files, databases and folders restricts to the named sessions.
+    /// Restricts these files, databases and folders to the named sessions.
     pub named: Vec<Target>,
     /// Arguments that are none of these.
     pub refused: Vec<OpenError>,
@@ -234,7 +234,7 @@ pub(crate) fn collect(
     (candidates, failures)
 }
 
-/// As [`collect`], with all files of sessions that have several: a later file may retract what
+/// Like [`collect`], with all files of sessions that have several: a later file may retract what
 /// an earlier one records.
 pub(crate) fn files(
     search: &Search,

@@ -297,7 +297,7 @@ fn at_lines(path: &Path, glance: &mut Glance) -> io::Result<()> {
     at_opened_lines(&file, path, head, glance)
 }
 
-/// As [`at_lines`], for an open file of which the first step was read.
+/// Like [`at_lines`], for an open file of which the first step was read.
 fn at_opened_lines(file: &File, path: &Path, head: Vec<u8>, glance: &mut Glance) -> io::Result<()> {
     let len = Stamp::of_file(file)?.len;
     if glance.format.head().is_continued {

@@ -235,7 +235,7 @@ impl Reader {
         Self::beside(now, &Arc::default())
     }
 
-    /// As [`Self::new`], with cached listings of folders.
+    /// Like [`Self::new`], with cached listings of folders.
     pub(crate) fn beside(now: Timestamp, listings: &Arc<Listings>) -> Self {
         Self(Facts::new(now), Arc::clone(listings))
     }

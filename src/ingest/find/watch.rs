@@ -269,7 +269,7 @@ mod tests {
             matches!(sent(&mut looker).as_slice(), [why, all] if why.contains("no/such") && all == "all")
         );
         assert_eq!(sent(&mut looker), ["all"]);
-        // What is left in the end is removed again.
+        // When the path exists, its error is retracted.
         let folder = tempfile::tempdir().unwrap();
         looker.search.paths = vec![folder.path().to_owned()];
         assert_eq!(sent(&mut looker), ["", "all"]);

@@ -71,7 +71,7 @@ impl Boundary {
         Self::by(entry.marks, entry.role == Role::Assistant, is_cut)
     }
 
-    /// As [`Boundary::of`], from a glance.
+    /// Like [`Boundary::of`], from a glance.
     pub(crate) fn at(glance: &Glance) -> Self {
         let is_cut = || glance.is_interruption || glance.compaction == Compaction::Whole;
         Self::by(glance.marks, glance.is_answer, is_cut)

@@ -151,7 +151,7 @@ impl Mask {
         }
     }
 
-    /// As [`Mask::apply`], for the value of a named field of a record.
+    /// Like [`Mask::apply`], for the value of a named field of a record.
     pub(crate) fn apply_named(&mut self, name: &str, value: &str) -> Option<String> {
         /// Suffixes of names whose values are secrets.
         const NAMES: [&str; 8] = [
@@ -179,7 +179,7 @@ impl Mask {
             .map(str::to_owned)
     }
 
-    /// As [`Mask::apply`] for a [`Text`]. A secret may contain colours, so a text with a secret
+    /// Like [`Mask::apply`] for a [`Text`]. A secret may contain colours, so a text with a secret
     /// loses its colours.
     pub(crate) fn text(&mut self, text: &Text) -> Option<Text> {
         self.apply(&without_sgr(text))

@@ -7,9 +7,9 @@ use crate::model::text::{Text, is_hostile};
 /// How a text is cleaned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::model) enum Manner {
-    /// As [`Text::clean`].
+    /// Like [`Text::clean`].
     Prose,
-    /// As [`Text::output`].
+    /// Like [`Text::output`].
     Output,
 }
 

@@ -11,7 +11,7 @@ impl Transcript {
         self.lane_backwards(None)
     }
 
-    /// As [`Self::main_lane_backwards`], for any lane; `None` is the main one.
+    /// Like [`Self::main_lane_backwards`], for any lane; `None` is the main one.
     pub(crate) fn lane_backwards<'a>(
         &'a self,
         lane: Option<&'a Name>,
@@ -20,7 +20,7 @@ impl Transcript {
             .filter(|entry| !entry.marks.quiet || entry.marks.retried)
     }
 
-    /// As [`Self::lane_backwards`], including bookkeeping of the harness.
+    /// Like [`Self::lane_backwards`], including bookkeeping of the harness.
     fn all_backwards<'a>(&'a self, lane: Option<&'a Name>) -> impl Iterator<Item = &'a Entry> {
         let abandoned = &self.branches().abandoned;
         let order: &[EntryId] = match lane {

@@ -395,7 +395,7 @@ impl Transcript {
         }
     }
 
-    /// As [`Self::mark_report`], for a new entry.
+    /// Like [`Self::mark_report`], for a new entry.
     pub(super) fn see_report(&self, entry: &mut Entry) {
         if self.works.reports.contains_key(&entry.key) {
             entry.set_report(self.report_marks(&entry.key));
