@@ -35,7 +35,7 @@ pub enum StatusSign {
     Warn,
     /// A problem.
     Bad,
-    /// Contains this number of failures.
+    /// Problems, with the number of failures.
     Failures(u32),
     /// Refused.
     Refused,
@@ -174,7 +174,6 @@ impl Checks {
         self.invalidate();
     }
 
-    /// Marks the list as stale.
     pub(crate) fn invalidate(&mut self) {
         self.judged = None;
     }
@@ -185,7 +184,6 @@ impl Checks {
         self.invalidate();
     }
 
-    /// Rebuilds the list if it is stale.
     pub(crate) fn refresh(
         &mut self,
         transcript: &Transcript,

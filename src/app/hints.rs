@@ -275,7 +275,7 @@ const TYPING_COMMAND: Hints = &[
     ("ctrl-u", "clear"),
 ];
 
-/// In the palette of commands.
+/// In the palette.
 const CHOOSING: Hints = &[
     ("enter", "do it"),
     ("tab", "complete"),

@@ -243,11 +243,9 @@ fn lines_from_bottom(rest: &mut Rect, lines: u16) -> Rect {
 
 /// Inputs of the layout.
 pub(crate) struct LayoutInput<'a> {
-    /// Size and position of the screen.
     pub(crate) screen: &'a Screen,
     /// Requested panes, and their widths.
     pub(crate) panes: &'a Panes,
-    /// The open view.
     pub(crate) view: Option<View>,
     /// Margins beside and below the text.
     pub(crate) margin: Margin,

@@ -49,7 +49,7 @@ impl App {
             self.below.extend(self.has_session().then_some(present));
             return self.show(list);
         }
-        // If one list over a session is already open, going back to it replaces opening it twice.
+        // A list that is already open over the session is returned to, not opened again.
         let is_session = |screen: &AppScreen| *screen == AppScreen::Session;
         let lists = self
             .below

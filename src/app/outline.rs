@@ -36,7 +36,6 @@ use crate::render::glyphs::Glyphs;
 pub struct OutlineSection {
     /// Its kind.
     pub part: SectionKind,
-    /// Number of rows.
     pub(crate) total: usize,
     /// Numbers of visible rows and of all rows; for turns without the sub-agents and compactions
     /// below them.
@@ -64,7 +63,6 @@ pub struct Outline {
     turns: HashMap<EntryId, OutlineRow>,
     /// Other cached rows, dropped at every change.
     others: Vec<(OutlineKey, OutlineRow)>,
-    /// Sums of branches.
     sums: BranchSums,
     /// Generation of the account that the cached rows show.
     added_up: u64,
@@ -90,13 +88,11 @@ pub(crate) struct OutlineInput<'a> {
     pub(crate) running: &'a [Place],
     pub(crate) now: Timestamp,
     pub(crate) focused: Option<EntryId>,
-    /// The turn of the focused item.
     pub(crate) turn: Option<usize>,
     /// Height of the pane in lines.
     pub(crate) height: usize,
     /// Whether the pane has the focus.
     pub(crate) has_keys: bool,
-    /// Glyphs of the theme.
     pub(crate) glyphs: &'a Glyphs,
     /// Problems of the session.
     pub(crate) checks: &'a Checks,

@@ -40,7 +40,7 @@ pub enum Ask {
     Enter(Box<Mode>),
     /// Add a line to a history.
     Keep(HistoryKind, String),
-    /// Run an action, as its key would.
+    /// Run an action, as if its key was pressed.
     Act(Action),
     /// Jump to an item, and push the current position onto the jump list.
     Jump(Focus),
@@ -59,7 +59,6 @@ pub enum Ask {
 }
 
 impl Scene<'_> {
-    /// Shows a message.
     pub(crate) fn say(&mut self, words: impl Into<String>) {
         self.asks.push(Ask::Say(words.into()));
     }
@@ -74,7 +73,6 @@ impl Scene<'_> {
         self.layout_input(margin).divide()
     }
 
-    /// The focused pane.
     pub(crate) fn focused(&self, margin: Margin) -> Pane {
         self.layout_input(margin).focused()
     }

@@ -70,7 +70,7 @@ pub enum Event {
         generation: u32,
         /// Number of the searched portion.
         number: u32,
-        /// Its hits.
+        /// Hits in the portion.
         hits: Vec<Hit>,
     },
     /// Progress of the filter worker.
@@ -93,7 +93,7 @@ pub enum Event {
     Inspected(InspectedRecords),
     /// A result of the scan for sessions.
     Seen(Sighting),
-    /// What was read of a session that is not open.
+    /// Facts read of a session that is not open.
     Glanced(Box<Glance>),
     /// A session with a hit in its text, and the generation of the search.
     TextHit(u32, Box<TextHit>),
@@ -108,7 +108,7 @@ pub enum Event {
     },
     /// News of a followed session, for the wall.
     News(Box<News>),
-    /// Sums for the ledger, as far as the counting has come.
+    /// Sums for the ledger, of the sessions counted so far.
     Counted(Box<Counted>),
     /// Syntax highlights or drawings are ready.
     Coloured,

@@ -26,7 +26,7 @@ pub(super) struct ListingArgs {
 }
 
 impl ListingArgs {
-    /// What to list, and how.
+    /// The configuration of the report.
     pub(super) fn config(self, kind: ListKind, surroundings: &Surroundings) -> Config {
         let (targets, folders) = self.strict.named(&self.sessions, surroundings);
         Config::Listing(Options {

@@ -120,7 +120,7 @@ pub(crate) fn prose(
     rows
 }
 
-/// About how many lines of a text are beyond a preview of this many rows.
+/// Estimated number of lines of a text beyond a preview of this many rows.
 fn remaining_lines(text: &str, rows: usize) -> usize {
     text.lines().count().saturating_sub(rows)
 }
@@ -215,7 +215,8 @@ pub(crate) fn fetched(
     body_rows(body, shown, width, look)
 }
 
-/// The result of an MCP tool: Markdown if it looks like it, with its line breaks kept.
+/// The result of an MCP tool: rendered as Markdown, with its line breaks, if it looks like
+/// Markdown.
 pub(crate) fn of_server(
     body: &Body,
     shown: BodyLimits<'_>,

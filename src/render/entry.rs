@@ -47,7 +47,7 @@ pub fn lay_out(item: &Item<'_>, look: &Look<'_>) -> Vec<Row> {
     lay_out_as(item, look, &|block| Cow::Borrowed(block))
 }
 
-/// As [`lay_out`], with each block passed through `reworded` first.
+/// Like [`lay_out`], with each block passed through `reworded` first.
 pub(crate) fn lay_out_as(
     item: &Item<'_>,
     look: &Look<'_>,
@@ -281,7 +281,7 @@ fn word(sheet: &Sheet<'_>) -> Piece {
     let theme = sheet.look.theme;
     let role = sheet.item.entry.role;
     match role {
-        // In a sub-agent's lane it is the calling agent that speaks.
+        // In a sub-agent's lane the speaker of prompts is the calling agent.
         Role::User if sheet.item.entry.lane.is_some() && !sheet.item.is_spoken_to => {
             Span::styled("task", theme.voice.user)
         }

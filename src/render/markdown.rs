@@ -64,7 +64,7 @@ pub fn rows(
         writer.is_apart = manner == MarkdownMode::Prose || ends_in_blank_line(before);
         let place = match &event {
             Event::Start(_) if writer.is_between_blocks() => range.start,
-            // A definition within a container stays in it.
+            // A definition within a container is rendered there.
             Event::End(TagEnd::Item | TagEnd::BlockQuote(_) | TagEnd::FootnoteDefinition) => {
                 range.end
             }
@@ -364,7 +364,7 @@ impl MarkdownWriter<'_> {
         }
     }
 
-    /// Columns left by the containers.
+    /// Columns that the containers do not use.
     fn inner_width(&self) -> usize {
         let front: usize = self
             .containers

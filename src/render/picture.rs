@@ -233,7 +233,7 @@ impl Pictures {
                 state.insert_picture(key, PictureState::Ready(Arc::new(picture)));
             }
             Ok(PictureOutput::Drawing(drawing)) => state.insert_drawing(key, Some(drawing)),
-            // Without a drawing the half blocks stay.
+            // Without a drawing the half blocks remain.
             Err(_) if order.shape.is_some() => state.insert_drawing(key, None),
             Err(why) => state.insert_picture(key, PictureState::Failed(why.into())),
         }
@@ -294,7 +294,7 @@ pub(crate) fn cells(size: (u32, u32), columns: usize, most: usize, canvas: Canva
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tile {
     pub(crate) drawing: Arc<Drawing>,
-    /// The row of the drawing.
+    /// Index of the row within the drawing.
     pub(crate) row: u16,
 }
 

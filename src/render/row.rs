@@ -76,7 +76,7 @@ pub enum Fold {
     Closed,
 }
 
-/// The options of a layout. Its rows are valid until one of them changes.
+/// Options of a layout. Rows are valid until an option changes.
 #[derive(Clone, Copy)]
 pub struct Look<'a> {
     /// Width in columns; no row is wider.
@@ -184,10 +184,10 @@ pub struct Item<'a> {
     pub goes_on: bool,
     /// Depth of its lane: 0 is the main lane. Each indents by two columns, up to four times.
     pub depth: u16,
-    /// Whether its lane is the main lane of one of several joined sessions, so that its prompts
-    /// are a user's.
+    /// Whether the lane is the main lane of one of several joined sessions, so that its prompts are
+    /// a user's.
     pub is_spoken_to: bool,
-    /// Whether its keys carry the number of one of several joined sessions.
+    /// Whether the keys of the entry have the number of a joined session as prefix.
     pub is_joined: bool,
     /// Index of the block that opens as the raw record (the `r` key).
     pub raw: Option<usize>,
@@ -235,13 +235,13 @@ impl<'a> Item<'a> {
 pub struct LaneLine {
     /// Key of the call.
     pub call: Key,
-    /// Its name.
+    /// Label of the lane.
     pub label: Text,
     /// Facts to show: `14 calls · $0.09`.
     pub facts: String,
     /// Whether its entries are shown below.
     pub is_open: bool,
-    /// Its last actions, the newest last; several while it is at work.
+    /// The last actions, the newest last; several while the lane is at work.
     pub last: Vec<String>,
     /// Start of the lane; `None` if it has ended.
     pub since: Option<Timestamp>,
@@ -258,7 +258,7 @@ pub struct Row {
     pub on_focus: bool,
     /// Index of the block within the entry.
     pub block: usize,
-    /// What kind of row it is.
+    /// Kind of the row.
     pub kind: RowKind,
     /// The call's part of the lane gutter.
     pub gutter: Gutter,
@@ -360,12 +360,12 @@ impl RowKind {
 /// A call's part of the lane gutter on a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Gutter {
-    /// Not a call's row.
+    /// The row belongs to no call.
     #[default]
     None,
     /// The call's head row with more rows below: `╭`.
     Opens,
-    /// Between: `│`.
+    /// A row between the first and the last: `│`.
     Within,
     /// The last row: `╰`.
     Closes,

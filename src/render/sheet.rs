@@ -42,7 +42,7 @@ pub struct Sheet<'a> {
 /// The content of a head row.
 #[derive(Default)]
 pub(crate) struct HeadRow {
-    /// What kind of row it is.
+    /// Kind of the row.
     pub(crate) kind: RowKind,
     /// Time of the entry.
     pub(crate) at: Option<Timestamp>,
@@ -60,7 +60,6 @@ pub(crate) struct HeadRow {
     pub(crate) on_focus: bool,
     /// Start time; `None` if the call is not running.
     pub(crate) running_since: Option<Timestamp>,
-    /// Number of hidden lines.
     pub(crate) hides: u32,
     /// Whether its body is not in memory.
     pub(crate) is_away: bool,
@@ -137,7 +136,6 @@ impl<'a> Sheet<'a> {
         usize::from(self.look.width) >= WIDE
     }
 
-    /// The glyphs of the theme.
     pub(crate) fn glyphs(&self) -> &'static Glyphs {
         self.look.theme.glyphs()
     }
@@ -152,7 +150,6 @@ impl<'a> Sheet<'a> {
         self.rows.is_empty() && self.item.blocks.0 == 0
     }
 
-    /// Adds a head row.
     pub(crate) fn head(&mut self, head: HeadRow) {
         let glyphs = self.glyphs();
         let width = self.width();

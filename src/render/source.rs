@@ -30,7 +30,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// One line, of a text that is set later.
+    /// One line; the text is set later.
     pub(crate) fn line(at: usize) -> Self {
         let at = number(at);
         Self {
@@ -39,7 +39,7 @@ impl Source {
         }
     }
 
-    /// A range of lines, of a text that is set later.
+    /// A range of lines; the text is set later.
     pub(crate) fn lines(lines: Range<u32>) -> Self {
         Self {
             lines,
@@ -47,12 +47,12 @@ impl Source {
         }
     }
 
-    /// All lines, of a text that is set later.
+    /// All lines; the text is set later.
     pub(crate) fn all() -> Self {
         Self::lines(0..u32::MAX)
     }
 
-    /// All of a text.
+    /// All lines of a text.
     pub(crate) fn own(text: Text) -> Self {
         Self {
             of: SourceText::Own(text),

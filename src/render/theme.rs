@@ -161,8 +161,8 @@ pub const ROLES: [&str; 24] = [
     "bar",
 ];
 
-/// Roles that take the style of another one if a theme file does not name them, so that a new role
-/// needs no line in each file.
+/// Roles that default to the style of another one, so that a new role needs no line in each theme
+/// file.
 pub(crate) const LIKE: [(&str, &str); 5] = [
     ("added", "good"),
     ("comment", "thinking"),
@@ -309,7 +309,7 @@ impl Theme {
         }
     }
 
-    /// The built-in theme of this name.
+    /// The built-in theme with this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         match name {
             "dark" => Some(Self::dark()),

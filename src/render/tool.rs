@@ -180,7 +180,7 @@ fn changed_by_all(run: &[(&Entry, &ToolCall)]) -> Option<(usize, usize)> {
     })
 }
 
-/// Whether a call may still get a result, or its background work goes on.
+/// Whether a call may still get a result, or its background work is running.
 fn is_running(sheet: &Sheet<'_>, call: &ToolCall) -> bool {
     match call.state {
         ToolState::Acknowledged(_) => sheet.item.goes_on,

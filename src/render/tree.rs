@@ -61,7 +61,7 @@ impl<'a> TreeValue<'a> {
 /// The value shown by a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Leaf {
-    /// Its path in jq's notation: `.message.content[0].text`.
+    /// Path in jq's notation: `.message.content[0].text`.
     pub(crate) path: Arc<str>,
     /// The string or number; `None` for other values.
     pub(crate) value: Option<Text>,

@@ -29,7 +29,7 @@ const FOLDER_MOST: usize = 24;
 /// Age in ms from which the day is shown.
 const DAY: u64 = 24 * 3_600_000;
 
-/// Paints the header. Agent and model give way to the title.
+/// Paints the header. If space is short, agent and model are dropped before the title is truncated.
 pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let is_wide = area.width >= WIDE;
     let ways = [
@@ -254,8 +254,8 @@ fn gauge(percent: u64, ascii: bool) -> String {
     format!("{}{} ", full.repeat(filled), empty.repeat(BAR - filled))
 }
 
-/// The current problem: a joined session that cannot be read, a loop, or a long silence while the
-/// agent is at work.
+/// The current problem: an unreadable joined session, a loop, or a long silence while the agent is
+/// at work.
 fn problem(reader: &Reader) -> Option<String> {
     let times = reader.screen.theme.glyphs().times;
     let loops = reader.session.current_loop();

@@ -66,8 +66,8 @@ pub fn view(app: &App, frame: &mut Frame<'_>) {
     }
 }
 
-/// Replaces everything that is not ASCII, for terminals that may take such bytes as control codes. Text of entries was
-/// converted before layout; this catches names and titles.
+/// Replaces all characters outside of ASCII, for terminals that may interpret such bytes as control
+/// codes. Text of entries was converted before layout; this handles names and titles.
 fn leave_ascii(buffer: &mut Buffer) {
     for cell in buffer
         .content
@@ -87,7 +87,8 @@ fn leave_ascii(buffer: &mut Buffer) {
     }
 }
 
-/// Drops combining characters beyond [`MOST_JOINED`] in a cell, since terminals draw them over the rows around.
+/// Drops combining characters beyond [`MOST_JOINED`] in a cell, since terminals draw them over
+/// adjacent rows.
 fn thin_out(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         let symbol = cell.symbol();

@@ -325,8 +325,8 @@ fn paint_row(
     }
 }
 
-/// Makes cells of links. Each cell opens and closes its link (OSC 8), because any of them may be written alone; the id
-/// joins them for the terminal.
+/// Makes cells of links. Each cell opens and closes its link (OSC 8), because any of them may be
+/// written alone; the id tells the terminal that they belong together.
 fn paint_links(links: &Links, has_links: bool, area: Rect, buffer: &mut Buffer) {
     for x in area.x..area.right() {
         let Some(cell) = buffer.cell_mut((x, area.y)) else {

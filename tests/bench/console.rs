@@ -1,4 +1,5 @@
-//! A program in a pseudo-terminal: its output with timestamps, and its resource usage as reported by the system.
+//! A program in a pseudo-terminal: its output with timestamps, and its resource usage as
+//! reported by the system.
 
 use std::collections::VecDeque;
 use std::fs;

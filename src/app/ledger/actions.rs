@@ -103,7 +103,7 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
     Some(Vec::new())
 }
 
-/// Accepts a typed time. If it does not parse, the line stays open.
+/// Accepts a typed time. A line that does not parse stays open.
 pub(crate) fn accept(app: &mut App, typed: &str) -> Vec<Effect> {
     if !app.ledger.count_from(typed, app.reader.screen.now) {
         app.reader
@@ -120,7 +120,7 @@ fn enter(ledger: &mut LedgerView) -> Vec<Effect> {
     if ledger.question.by == By::Session {
         let found = ledger.chosen().and_then(|(_, found)| found.as_ref());
         let place = found.map(|found| Effect::Open(found.place()));
-        // Marks the row as chosen, so that the user finds it again on return.
+        // Marks the row as chosen, so that it is still chosen after going back.
         ledger.move_by(0);
         return place.into_iter().collect();
     }

@@ -184,7 +184,7 @@ impl LedgerView {
         true
     }
 
-    /// Groups by something else.
+    /// Sets the grouping.
     fn group(&mut self, by: By) {
         let question = Question {
             by,

@@ -99,7 +99,7 @@ impl Picker {
         was_typing || !std::mem::take(&mut self.marked).is_empty()
     }
 
-    /// Stores what was read of a session.
+    /// Caches the facts read of a session.
     pub(crate) fn take(&mut self, glance: Glance) {
         self.glances.insert(glance.row.place.clone(), glance);
     }

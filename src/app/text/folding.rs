@@ -282,7 +282,7 @@ fn close_lane(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
     !open.is_empty()
 }
 
-/// The first image of an item, and whether the item has nothing else to open.
+/// The first image of an item, and whether the image is all that can be opened.
 fn image_of(scene: &Scene<'_>, focus: Focus) -> (Option<Image>, bool) {
     let block = scene
         .session

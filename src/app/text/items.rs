@@ -48,7 +48,6 @@ struct LayoutInputs {
     turn: Option<String>,
     /// Generation of the account, if the entry shows figures of sub-agents.
     lanes: Option<u64>,
-    /// The ruler before the next entry.
     ruler: Option<Ruler>,
     /// The day that begins with the next entry.
     day: Option<String>,
@@ -88,7 +87,6 @@ pub struct RowCache {
 }
 
 impl RowCache {
-    /// Drops the rows of an entry.
     pub(crate) fn remove(&mut self, id: EntryId) {
         while let Some((known, _)) = self.rows.range((id, 0)..=(id, usize::MAX)).next() {
             let known = *known;
@@ -137,9 +135,7 @@ pub struct Layouts<'a> {
     pub(crate) account: &'a Account,
     /// Milliseconds since the last entry of the running turn.
     pub(crate) goes_on_ms: u64,
-    /// Whether the agent is at work.
     pub(crate) is_at_work: bool,
-    /// Whether rulers are shown.
     pub(crate) has_rulers: bool,
     /// Width, level, theme and settings.
     pub(crate) look: Look<'a>,

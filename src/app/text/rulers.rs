@@ -23,7 +23,6 @@ const INDENT: (usize, usize) = (2, 8);
 /// The pause between two entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ruler {
-    /// Duration in ms.
     pub(crate) ms: u64,
     /// What the time was spent on, or waiting for.
     pub(crate) class: Class,

@@ -97,7 +97,7 @@ fn group(wall: &mut Wall, way: Way) {
 
 /// Opens the chosen session, or shows the sessions that ended some time ago.
 fn enter(wall: &mut Wall) -> Vec<Effect> {
-    // Marks the row as chosen, so that the user finds it again on return.
+    // Marks the row as chosen, so that it is still chosen after going back.
     wall.list.step(0);
     if let Some(SessionKey::Old(..)) = wall.list.chosen() {
         wall.shows_old = true;
@@ -185,7 +185,7 @@ pub(crate) fn command(app: &mut App, command: &TypedCommand) -> Vec<Effect> {
             return Vec::new();
         }
     };
-    // A filter that does not parse stays open, with the error in red.
+    // An alarm or filter with an error stays open as a typed line, with the error in red.
     app.mode = Mode::OnWall {
         line,
         input: Input::new(typed.clone()),

@@ -94,7 +94,7 @@ impl MarkdownWriter<'_> {
         let depth = self.lists.len();
         let glyphs = self.look.theme.glyphs();
         let bullet = match self.lists.last() {
-            // Numbers are kept as written.
+            // Numbers are shown as written.
             Some(true) => format!("{typed} "),
             _ if self.manner == MarkdownMode::Typed => format!("{} ", wrap::head(typed, 1)),
             _ if depth > 1 => format!("{} ", glyphs.list.bullet_inner),
@@ -148,7 +148,7 @@ impl MarkdownWriter<'_> {
                     .unwrap_or_else(|| container.rest.clone()),
             );
         }
-        // Deep nesting may take two thirds of the width; the text keeps the rest.
+        // Deep nesting may use two thirds of the width; the text gets the rest.
         let most = self.width - self.width / 3;
         if wrap::width_of(&front) > most {
             Vec::new()

@@ -32,7 +32,7 @@ impl Definitions {
         Self(spans.into())
     }
 
-    /// Removes and returns those before an offset.
+    /// Removes and returns the definitions before an offset.
     pub(crate) fn before(&mut self, place: usize) -> impl Iterator<Item = Range<usize>> {
         let count = self.0.iter().take_while(|span| span.start < place).count();
         self.0.drain(..count)

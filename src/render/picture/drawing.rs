@@ -18,7 +18,6 @@ const MOST_PIXELS: u32 = 4 << 20;
 pub(crate) struct Shape {
     /// Columns and rows.
     pub(crate) cells: (u16, u16),
-    /// The surface.
     pub(crate) canvas: Canvas,
 }
 

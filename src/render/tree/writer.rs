@@ -322,8 +322,8 @@ impl<'a> TreeWriter<'a> {
         }
     }
 
-    /// Begins a container: behind a key in a row of its own, behind a dash in the row of its first
-    /// child unless that folds by itself.
+    /// Begins a container: after a key on a row of its own; after a dash on the row of its first
+    /// child, unless that child folds by itself.
     fn begin(
         &mut self,
         position: NodePosition,

@@ -1,5 +1,5 @@
-//! Tests of child processes: their arguments and input, the state in which they leave the terminal, and signals
-//! while they run.
+//! Tests of child processes: their arguments and input, the state in which they leave the terminal,
+//! and signals while they run.
 
 use std::fs;
 use std::path::Path;
