@@ -187,7 +187,7 @@ pub struct Item<'a> {
     /// Whether the lane is the main lane of one of several joined sessions, so that its prompts are
     /// a user's.
     pub is_spoken_to: bool,
-    /// Whether the keys of the entry have the number of a joined session as prefix.
+    /// Whether the keys of the entry end with the number of a joined session.
     pub is_joined: bool,
     /// Index of the block that opens as the raw record (the `r` key).
     pub raw: Option<usize>,
