@@ -179,11 +179,10 @@ fn name(sum: &UsageRow<'_>, by: By, look: &Look<'_>) -> Cell {
         (None, By::Project) => {
             let name = group.name(by);
             let cut = look.theme.glyphs().cut;
-            match sum.ends.get(&name).map(|end| format!("{cut}/{end}")) {
-                Some(end) if wrap::width(&name) > look.width && wrap::width(&end) <= look.width => {
-                    end
-                }
-                _ => wrap::fit_path(&name, look.width, cut),
+            match sum.ends.get(&name) {
+                _ if wrap::width(&name) <= look.width => name,
+                Some(end) => wrap::fit_end(&format!("{cut}/{end}"), look.width, cut),
+                None => wrap::fit_path(&name, look.width, cut),
             }
         }
         (None, _) => group.name(by),

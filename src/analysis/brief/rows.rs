@@ -490,14 +490,19 @@ fn failed(brief: &Brief, is_such: impl Fn(Fault) -> bool) -> Vec<BriefRow> {
         .collect()
 }
 
-/// Groups failures with the same description and outcome: the last of each group, and their number.
+/// Groups failures with the same description, reason and outcome: the last of each group, and their number.
 pub(crate) fn alike<'b>(
     failed: impl Iterator<Item = &'b Failure>,
 ) -> impl Iterator<Item = (&'b Failure, usize)> {
     let mut all: Vec<(&Failure, usize)> = Vec::new();
     let mut numbers = HashMap::new();
     for failure in failed {
-        let key = (&failure.what, failure.fault.word(), failure.mended_by);
+        let key = (
+            &failure.what,
+            &failure.reason,
+            failure.fault.word(),
+            failure.mended_by,
+        );
         let number = *numbers.entry(key).or_insert(all.len());
         match all.get_mut(number) {
             Some((known, times)) => (*known, *times) = (failure, *times + 1),
