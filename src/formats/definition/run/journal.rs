@@ -108,6 +108,7 @@ impl DefinitionDecoder {
         out.begin_record(origin);
         out.is_piped = true;
         let stubs_only = std::mem::replace(&mut out.stubs_only, false);
+        let tally = std::mem::take(&mut out.tally);
         let number = at.to_string();
         let site = RecordSite {
             scope: Scope::of(value),
@@ -120,6 +121,11 @@ impl DefinitionDecoder {
         self.record(site, out);
         out.begin_record(record);
         out.stubs_only = stubs_only;
+        // What an earlier reading of the element counted counts once.
+        let mut counted = std::mem::replace(&mut out.tally, tally);
+        counted.give_back(&shown.counted);
+        shown.counted.absorb(&counted);
+        out.tally.absorb(&counted);
         let edits = out.edits.split_off(from);
         let before = std::mem::replace(&mut shown.edits, edits.clone());
         update(&before, edits, &mut replay.pieces, out)

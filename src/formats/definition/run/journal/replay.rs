@@ -8,6 +8,7 @@ use super::Pieces;
 use crate::formats::json::Json;
 use crate::model::edit::Edit;
 use crate::model::record::Origin;
+use crate::model::tally::Tally;
 
 /// The maximum number of steps of a path.
 const STEPS: usize = 32;
@@ -68,6 +69,8 @@ impl Default for Replay {
 pub(super) struct ShownElement {
     /// The record that added the element.
     pub(super) origin: Option<Origin>,
+    /// The counts of its readings.
+    pub(super) counted: Tally,
     pub(super) edits: Vec<Edit>,
 }
 
