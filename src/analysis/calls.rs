@@ -30,6 +30,7 @@ use crate::model::transcript::Transcript;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
     /// The entry.
+    /// The entry of the block.
     pub entry: EntryId,
     /// Index of the block in the entry.
     pub block: usize,
