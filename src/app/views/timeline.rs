@@ -51,7 +51,7 @@ const TURNS: usize = 4;
 /// Hints for the rows of turns.
 const HINTS_OF_TURNS: &[Hint] = &[
     (&[Action::LevelUp], "into the turn"),
-    (&[Action::Level(2)], "all by what ran"),
+    (&[Action::Level(3)], "all by what ran"),
 ];
 /// Hints inside a turn.
 const HINTS: &[Hint] = &[
@@ -222,8 +222,8 @@ impl Page for Lanes {
             }
             Action::LevelDown => view.zoom(scope, false, times),
             Action::Level(1) => Some(Scope::Turns),
-            Action::Level(2) => Some(Scope::Session),
-            Action::Level(3) => Some(Scope::Turn),
+            Action::Level(2) => Some(Scope::Turn),
+            Action::Level(3) => Some(Scope::Session),
             Action::Level(4) => view.around(3),
             Action::Level(_) => view.around(1),
             Action::Shift(way) => view.pan(scope, times, way == Way::Next),
@@ -416,8 +416,8 @@ impl Lanes {
             return answer;
         }
         let scope = match action {
-            Action::LevelUp | Action::Level(3..) => Scope::Turn,
-            Action::Level(2) => Scope::Session,
+            Action::Level(3) => Scope::Session,
+            Action::LevelUp | Action::Level(2..) => Scope::Turn,
             Action::Level(_) | Action::Collapse => return Answer::Unfolded,
             Action::LevelDown | Action::Shift(_) => {
                 return Answer::Say(no_farther(Action::LevelDown).to_owned());

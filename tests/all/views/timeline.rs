@@ -89,7 +89,7 @@ fn open(stage: &mut Stage) {
     stage.wait(300);
     stage.arrange();
     assert_eq!(stage.app.reader.views.open(), Some(View::Timeline));
-    stage.press("z 2");
+    stage.press("z 3");
 }
 
 fn title(stage: &Stage) -> String {
@@ -243,7 +243,7 @@ fn the_cursor_goes_through_time_and_is_the_readers_place() {
 fn rows_show_what_decided_the_end() {
     let mut stage = stage((120, 40), HOURS);
     open(&mut stage);
-    stage.press("g z 3");
+    stage.press("g z 2");
     assert!(title(&stage).contains("turn 1 of 2"), "{}", title(&stage));
     assert!(title(&stage).contains("model") && title(&stage).contains("tools"));
     assert!(
@@ -274,7 +274,7 @@ fn rows_show_what_decided_the_end() {
         stage.picture()
     );
     stage.resize(120, 16);
-    stage.press("g z 3");
+    stage.press("g z 2");
     assert!(!below(&stage).starts_with("  model"), "{}", stage.picture());
     assert!(
         row(&stage, "◦ reviewer").contains("━━"),
