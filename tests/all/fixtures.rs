@@ -93,6 +93,17 @@ pub(crate) fn line_files() -> Vec<PathBuf> {
     all().into_iter().filter(is_lines).collect()
 }
 
+/// Whether a file is a journal: one JSON value a line, of a format whose definition has a `[journal]`.
+pub(crate) fn is_journal(path: &Path, format: &str) -> bool {
+    let definition = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("assets/formats")
+        .join(format!("{format}.toml"));
+    let has_journal = |text: String| text.lines().any(|line| line == "[journal]");
+    path.extension()
+        .is_some_and(|extension| extension == "jsonl")
+        && fs::read_to_string(definition).is_ok_and(has_journal)
+}
+
 /// Inputs of a format that fuzzing found, one JSON value a line.
 pub(crate) fn found(format: &dyn Format) -> Vec<PathBuf> {
     children(&found_in(format))

@@ -483,7 +483,7 @@ fn filters_scopes_and_places_narrow_it() {
         (vec!["t:keel"], "new new"),
         (vec!["keel", "tool:bash"], "new new"),
         (vec!["keel", "tool:bash", "-f", "oak"], "new"),
-        (vec!["keel", "role:user"], "new old"),
+        (vec!["keel", "role:user"], "old"),
         (vec!["keel", "lane:main"], "new new old"),
         (vec!["is \"oak\"", "-F"], "old"),
         (vec!["k.{3} is"], "old"),

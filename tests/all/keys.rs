@@ -436,7 +436,8 @@ const JOURNEYS: &[Journey] = &[
         filters(key, "g", &["a2", "c3", "c4", "m2", "c7", "c8", "c9"]);
     }),
     ("filter-prompts", |key| {
-        filters(key, "g", &["p1", "p2", "m1", "p3", "i1", "m3", "p4", "i2"]);
+        // Messages to sub-agents, m1 and m3, are written by agents.
+        filters(key, "g", &["p1", "p2", "p3", "i1", "p4", "i2"]);
     }),
     ("filter-this-tool", |key| {
         filters(key, "g ] s", &["c4", "c7"]);

@@ -397,7 +397,8 @@ fn what_is_in_sight_is_read_once_and_again_when_it_grows() {
         };
         stage.asked.iter().filter_map(names).collect::<Vec<_>>()
     };
-    let mut stage = picker((120, 24));
+    // As wide as all facts of a row beside the preview.
+    let mut stage = picker((130, 24));
     let boats = found("b", "boats", 6);
     see_all(&mut stage, [found("a", "anchors", 5), boats.clone()]);
     stage.press("down left right");

@@ -2,7 +2,7 @@
 //! results in any order, with bodies in memory or on disk, appended to or rewritten. Each law is
 //! checked with fixtures of every format.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use tv::formats::registry;
 use tv::ingest::{Target, WatchMode};
 use tv::model::body::Key;
 use tv::model::edit::{Batch, Edit, Mode};
-use tv::model::entry::{Block, BlockKind, Entry, EntryId};
+use tv::model::entry::{Block, BlockKind, Entry, EntryId, Piece};
 use tv::model::record::{FileId, Origin};
 use tv::model::transcript::Transcript;
 use tv::source::lines::{Line, LineBuffer};
@@ -137,7 +137,8 @@ proptest! {
 }
 
 /// Edits with results put off by so many places each. Those of one call stay in their order, and all stay before what
-/// takes a piece back: with its call it takes the result.
+/// takes a call back, which takes its result, too: a piece that is retired, or an entry with a call; or, in a journal
+/// whose element became another, a piece that comes again without a call that it had.
 fn delayed(edits: Vec<Edit>, delays: &[usize]) -> Vec<Edit> {
     let call_of = |edit: &Edit| match edit {
         Edit::Result { call, .. } => Some(call.clone()),
@@ -145,7 +146,30 @@ fn delayed(edits: Vec<Edit>, delays: &[usize]) -> Vec<Edit> {
     };
     let mut out: Vec<(usize, usize, Edit)> = Vec::with_capacity(edits.len());
     let mut last: HashMap<Key, usize> = HashMap::new();
-    let is_return = |(_, edit): &(usize, &Edit)| matches!(edit, Edit::RetirePiece { .. });
+    let mut calls: HashMap<Key, HashMap<Piece, HashSet<Key>>> = HashMap::new();
+    let is_return = |(_, edit): &(usize, &Edit)| match edit {
+        Edit::RetirePiece { .. } => true,
+        Edit::Retire(key) => calls
+            .remove(key)
+            .is_some_and(|pieces| pieces.values().any(|calls| !calls.is_empty())),
+        Edit::Entry(entry) => {
+            let mut now: HashMap<Piece, HashSet<Key>> = HashMap::new();
+            for block in &entry.blocks {
+                let of_piece = now.entry(block.piece).or_default();
+                if let BlockKind::Call(call) = &block.kind {
+                    of_piece.insert(call.key.clone());
+                }
+            }
+            let known = calls.entry(entry.key.clone()).or_default();
+            let is_gone = now.iter().any(|(piece, now)| {
+                let before = known.get(piece);
+                before.is_some_and(|before| !before.is_subset(now))
+            });
+            known.extend(now);
+            is_gone
+        }
+        _ => false,
+    };
     let returns: Vec<usize> = edits
         .iter()
         .enumerate()

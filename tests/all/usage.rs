@@ -270,8 +270,8 @@ fn times_places_and_forms() {
     assert_eq!(
         names,
         [
-            (&month, &json!("claude-code"), &none),
-            (&next, &json!("pi"), &none)
+            (&next, &json!("pi"), &none),
+            (&month, &json!("claude-code"), &none)
         ]
     );
     assert_eq!(rows[0]["schema"], "tv.usage/1");

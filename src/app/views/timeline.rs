@@ -206,7 +206,7 @@ impl Page for Lanes {
         if scope == Scope::Turns {
             return self.act_on_turns(scene, &view, action, times);
         }
-        let has_turns = turns::are_told_apart(scene);
+        let has_turns = turns::has_several(scene);
         let scope = match action {
             Action::Next => return self.step(scene, times, true),
             Action::Previous => return self.step(scene, times, false),
@@ -309,7 +309,7 @@ impl Lanes {
     /// The effective scope: turns only if there are several.
     fn shown(&self, scene: &PageScene<'_>) -> Scope {
         match self.scope {
-            Scope::Turns if !turns::are_told_apart(scene) => Scope::Session,
+            Scope::Turns if !turns::has_several(scene) => Scope::Session,
             scope => scope,
         }
     }
@@ -791,7 +791,7 @@ fn write(
     {
         painter.put_growing(class, from, scene.now, &mut cells);
     }
-    let mut spans = captions::fitted(&title, label, style, theme);
+    let mut spans = bars::fitted(&title, label, style, theme);
     spans.push(Span::raw(" "));
     spans.extend(painter.write(&cells, |id| match key {
         Key::Lane(_) => captions::class_words(painter, id),

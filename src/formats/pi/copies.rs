@@ -86,6 +86,10 @@ impl Copies {
                 .iter()
                 .find_map(|block| block.str().or(block.get("text").str()));
             (content.weight(), prefix(words.unwrap_or_default(), WORDS)).hash(hasher);
+            let calls = content.blocks().iter();
+            for call in calls.filter(|block| block.get("type").is("toolCall")) {
+                call.get("id").str_or_empty().hash(hasher);
+            }
         }))
     }
 

@@ -122,7 +122,7 @@ fn keeps_the_place_in_a_replaced_file(messages: usize) {
     viewed
         .console
         .wait_for(&format!("message {} of many", last - 1));
-    viewed.console.send("g30j");
+    viewed.console.send(&format!("g{}", "j".repeat(30)));
     viewed.console.wait_for("PAUSED");
     viewed.console.wait_for("message 21");
     let place = |console: &Console| {

@@ -231,7 +231,19 @@ pub(super) const JOURNEYS: &[Journey] = &[
             .next()
             .map(|found| (found.entry, found.block))
             .unwrap();
-        stage.press("g enter");
+        // Failures are listed first; the finding is below them.
+        stage.press("g");
+        let is_on_finding = |stage: &Stage| {
+            let mut rows = stage.app.reader.views.sheet.rows.iter();
+            rows.any(|row| row.is_chosen && row.line.to_string().contains("orphan-call"))
+        };
+        for _ in 0..stage.app.reader.views.sheet.rows.len() {
+            if is_on_finding(&stage) {
+                break;
+            }
+            stage.press("j");
+        }
+        stage.press("enter");
         let focus = stage.app.reader.text.view.focus.unwrap();
         assert_eq!((focus.entry, focus.block), found, "the list leads there");
         key.press(&mut stage);
@@ -346,8 +358,11 @@ pub(super) const JOURNEYS: &[Journey] = &[
     }),
     ("reverse", |key| {
         let mut stage = table_of_tools();
+        assert!(heads(&stage).contains("took↓"), "{}", heads(&stage));
         key.press(&mut stage);
-        assert!(heads(&stage).contains('↓'), "{}", heads(&stage));
+        assert!(heads(&stage).contains("took↑"), "{}", heads(&stage));
+        key.press(&mut stage);
+        assert!(heads(&stage).contains("took↓"), "{}", heads(&stage));
     }),
     ("select-rows", |key| {
         let selected = |keys: &str| {

@@ -141,12 +141,12 @@ fn it_opens_on_the_turns_of_the_session_and_goes_into_them() {
         let mut stage = stage(size, MINUTES);
         stage.press("2").wait(300);
         assert!(
-            title(&stage).contains("session") && title(&stage).contains("model"),
+            title(&stage).contains("session") && title(&stage).contains("tools"),
             "{}",
             title(&stage)
         );
         let first = row(&stage, " 1 fix the flaky test");
-        assert!(first.contains('█') && first.contains("1m46s"), "{first}");
+        assert!(first.contains('█') && first.contains("1m52s"), "{first}");
         assert!(!first.contains("and the other one"), "{first}");
         let second = row(&stage, " 2 and the other one?");
         let column = |row: &str| row.chars().position(|c| c == '█').unwrap();

@@ -3,10 +3,10 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::super::page::PageScene;
 use crate::analysis::brief::{Failure, Fault};
 use crate::analysis::calls::Place;
 use crate::app::text::viewport::Focus;
+use crate::app::views::page::PageScene;
 use crate::listing::call::{PlacedCall, took_words};
 use crate::model::text::without_sgr;
 use crate::model::timestamp::Timestamp;

@@ -16,6 +16,7 @@ use crate::app::text::viewport::Focus;
 use crate::app::views::page::PageScene;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
+use crate::render::theme::Theme;
 use crate::render::wrap;
 
 /// Number of spans per column of the window above which they are summed up by column.
@@ -454,4 +455,24 @@ pub fn focus_of(transcript: &Transcript, id: SpanId) -> Focus {
 pub(crate) fn is_within(lane: &Lane, (from, to): (Timestamp, Timestamp)) -> bool {
     lane.reach
         .is_some_and(|(start, end)| start < to && end >= from)
+}
+
+/// The name of a class on the screen.
+pub(super) fn class_name(class: Class) -> &'static str {
+    match class {
+        Class::Human => "you",
+        class => class.word(),
+    }
+}
+
+/// Fits a text into `width` columns.
+pub(super) fn fitted(words: &str, width: usize, style: Style, theme: &Theme) -> Vec<Span<'static>> {
+    let mut spans = wrap::fit(
+        &[Span::styled(words.to_owned(), style)],
+        width,
+        theme.glyphs().cut,
+    );
+    let left = width.saturating_sub(wrap::width_of(&spans));
+    spans.push(Span::raw(" ".repeat(left)));
+    spans
 }

@@ -1,9 +1,8 @@
 //! The text around the rows: title, ticks, the chosen span, and the size of the context.
 
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::bars::{Painter, class_style};
+use super::bars::{Painter, class_name, class_style, fitted};
 use super::window::{Scope, View};
 use super::{Growing, turns};
 use crate::analysis::account::Class;
@@ -15,7 +14,6 @@ use crate::model::figures::{self, duration};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::Clocked;
 use crate::model::transcript::Transcript;
-use crate::render::theme::Theme;
 use crate::render::wrap;
 
 /// Maximum number of concurrent calls that are named.
@@ -445,24 +443,4 @@ pub(crate) fn class_words(painter: &Painter<'_>, id: SpanId) -> Option<String> {
         (None, Class::Model) => Some("model".to_owned()),
         _ => None,
     }
-}
-
-/// The name of a class on the screen.
-pub(crate) fn class_name(class: Class) -> &'static str {
-    match class {
-        Class::Human => "you",
-        class => class.word(),
-    }
-}
-
-/// Fits a text into `width` columns.
-pub(crate) fn fitted(words: &str, width: usize, style: Style, theme: &Theme) -> Vec<Span<'static>> {
-    let mut spans = wrap::fit(
-        &[Span::styled(words.to_owned(), style)],
-        width,
-        theme.glyphs().cut,
-    );
-    let left = width.saturating_sub(wrap::width_of(&spans));
-    spans.push(Span::raw(" ".repeat(left)));
-    spans
 }

@@ -2,8 +2,7 @@
 
 use ratatui::text::{Line, Span};
 
-use super::bars::{Cells, Painter};
-use super::captions::{class_name, fitted};
+use super::bars::{Cells, Painter, class_name, fitted};
 use super::window::View;
 use crate::analysis::account::{Class, Figures};
 use crate::analysis::phrases::title_of;
@@ -39,7 +38,7 @@ impl Beside {
 }
 
 /// Whether the session has several consecutive turns, so that each can have a row.
-pub(super) fn are_told_apart(scene: &PageScene<'_>) -> bool {
+pub(super) fn has_several(scene: &PageScene<'_>) -> bool {
     !scene.transcript.is_joined() && scene.transcript.turns().len() > 1
 }
 
