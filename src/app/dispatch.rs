@@ -204,6 +204,7 @@ fn run(app: &mut App, command: TypedCommand) -> Vec<Effect> {
             reader.with_text(as_of::make::list);
         }
         TypedCommand::Join(path) => return vec![Effect::Join(path)],
+        TypedCommand::Export(form) => return vec![Effect::Export(form)],
         TypedCommand::Help(page) => {
             let below = app.mode.screen();
             app.mode = Mode::Raw(help::page(&reader.screen, page, below));

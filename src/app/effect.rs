@@ -3,6 +3,7 @@
 //! Invariant: the app returns effects as values; only the runtime performs them.
 
 use super::alarms::AlarmNotice;
+use super::input::command::PageForm;
 use crate::analysis::expression::Expr;
 use crate::analysis::ledger::counting::Question;
 use crate::model::body::Image;
@@ -118,6 +119,8 @@ pub enum Effect {
     Forget,
     /// Join the session at this path to the open one.
     Join(String),
+    /// Write the session as a page.
+    Export(PageForm),
     /// Read the session again from its start.
     Reload,
     /// Repaint the whole terminal.

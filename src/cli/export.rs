@@ -15,9 +15,10 @@ use crate::report::export::{Form, Options};
 /// The arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-One session goes to standard output without -o, several need a folder, but for jsonl, where they follow each other. What \
+One session goes to standard output without -o, several need a folder, but for jsonl and otlp, where they follow each other. What \
 a folder holds and has not changed since is not written again.
 
+    tv export --to html SESSION -o page.html
     tv export --to jsonl --since 30d -o rows/")]
 pub(super) struct ExportArgs {
     /// Files, folders or sessions to export instead of all that agents keep

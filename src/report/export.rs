@@ -8,8 +8,13 @@
 //! threads of the walk. A stream takes the parts in the order of the sessions; a folder is written
 //! by the threads themselves.
 
+mod atif;
 mod folder;
+mod html;
 mod jsonl;
+mod markdown;
+mod otlp;
+mod pages;
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -54,6 +59,16 @@ pub struct Options {
 pub enum Form {
     /// Rows for databases.
     Jsonl,
+    /// Markdown.
+    Markdown,
+    /// A page for a browser.
+    Html,
+    /// A trajectory.
+    Atif,
+    /// Spans as JSON.
+    Otlp,
+    /// Spans as protobuf.
+    OtlpProtobuf,
 }
 
 /// Writes one file of a session's export.
@@ -61,18 +76,23 @@ type WriteFile = fn(&mut Exported<'_>, &mut dyn Write) -> io::Result<()>;
 
 impl Form {
     /// All forms with their names.
-    pub const ALL: [(Self, &'static str); 1] = [(Self::Jsonl, "jsonl")];
+    pub const ALL: [(Self, &'static str); 6] = [
+        (Self::Html, "html"),
+        (Self::Markdown, "md"),
+        (Self::Jsonl, "jsonl"),
+        (Self::Atif, "atif"),
+        (Self::Otlp, "otlp"),
+        (Self::OtlpProtobuf, "otlp-protobuf"),
+    ];
 
     /// Whether the form is meant for other people rather than for the user's own programs.
     pub fn is_for_people(self) -> bool {
-        match self {
-            Self::Jsonl => false,
-        }
+        matches!(self, Self::Markdown | Self::Html)
     }
 
     /// Whether several sessions can be concatenated in one file.
     fn has_streams(self) -> bool {
-        matches!(self, Self::Jsonl)
+        matches!(self, Self::Jsonl | Self::Otlp | Self::OtlpProtobuf)
     }
 
     fn name(self) -> &'static str {
@@ -84,6 +104,11 @@ impl Form {
     fn files(self) -> &'static [(&'static str, WriteFile)] {
         match self {
             Self::Jsonl => &jsonl::FILES,
+            Self::Markdown => &markdown::FILES,
+            Self::Html => &html::FILES,
+            Self::Atif => &atif::FILES,
+            Self::Otlp => &otlp::FILES,
+            Self::OtlpProtobuf => &otlp::PROTOBUF,
         }
     }
 }

@@ -2,16 +2,19 @@
 //! itself, alarms.
 
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 
 use super::child::ChildExit;
 use super::{Flow, Viewer, editor, notify, pipe};
 use crate::app::alarms::AlarmNotice;
 use crate::app::copying::excerpt;
+use crate::app::input::command::PageForm;
 use crate::app::update::Event;
 use crate::formats::json;
 use crate::ingest;
+use crate::model::found::Place;
 use crate::model::record::Origin;
+use crate::model::text::Text;
 
 impl Viewer {
     /// Copies a text to the clipboard.
@@ -44,6 +47,34 @@ impl Viewer {
             );
         }
         Ok(())
+    }
+
+    /// Writes the session as a page by a program of its own: what that masks is shown here as it is.
+    pub(super) fn export(&mut self, form: PageForm) {
+        let Some(opened) = &self.opened else { return };
+        if opened.target.is_stdin() || !opened.joined.is_empty() {
+            return self.say("only a session that lies somewhere, and alone, can be exported");
+        }
+        let place = Place {
+            path: opened.target.path.clone(),
+            session: opened.target.session.clone(),
+        };
+        let meta = self.app.reader.session.transcript.meta();
+        let name = meta.id.as_deref().or(place.session.as_deref());
+        let name = name
+            .unwrap_or("session")
+            .replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "_");
+        let to = format!("{}.{}", name.trim_start_matches('-'), form.name());
+        let say = self.events_in.clone();
+        self.say(format!("writing {to}\u{2026}"));
+        std::thread::spawn(move || {
+            let words = match export_page(&place, form, &to) {
+                Ok(()) => format!("written to {to}; keys and tokens of known shapes are masked"),
+                Err(why) => why,
+            };
+            // Without a viewer nobody needs to know.
+            let _ = say.send(Event::Say(Text::clean(&words).to_string()));
+        });
     }
 
     /// The records as they were written, one a line.
@@ -144,6 +175,26 @@ impl Viewer {
         self.say(format!("| {command}: {ended}"));
         Ok(Flow::Continue)
     }
+}
+
+/// Writes the session at a place to a file; else the sentence that says why not.
+fn export_page(place: &Place, form: PageForm, to: &str) -> Result<(), String> {
+    let program = std::env::current_exe().map_err(|why| format!("cannot export: {why}"))?;
+    let mut address = place.path.clone().into_os_string();
+    if let Some(session) = &place.session {
+        address.push("#");
+        address.push(session);
+    }
+    let mut command = Command::new(program);
+    command.args(["export", "--to", form.name(), "-o", to, "--"]);
+    let output = command.arg(address).stdin(Stdio::null()).output();
+    let output = output.map_err(|why| format!("cannot export: {why}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let error = String::from_utf8_lossy(&output.stderr);
+    let first = error.lines().next().unwrap_or("it could not be exported");
+    Err(first.strip_prefix("tv: ").unwrap_or(first).to_owned())
 }
 
 /// A record on one line: those of documents may span several. What is no JSON stays as it is.

@@ -1,4 +1,5 @@
-//! Tests of `tv export`: sums of rows, continued exports into a folder, and names of files.
+//! Tests of `tv export`: sums of rows, continued exports into a folder, names of files, and that
+//! nothing of a transcript is markup of a page.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -264,4 +265,290 @@ fn what_cannot_be_written_is_a_sentence() {
         .unwrap();
     drop(out.stdout.take());
     assert_eq!(out.wait().unwrap().code(), Some(0), "a closed pipe is fine");
+}
+
+/// A session in which every text tries to be markup.
+fn hostile() -> String {
+    let evil = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>";
+    let prose = format!(
+        "# {evil}\n\n[link](javascript:alert(1)) <javascript:alert(1)> ![i](https://e.example/\"onload=x) `{evil}`\n\n\
+         <div onclick=x>\n\n| a | {evil} |\n| - | - |\n| <b> | c |\n\n```<x>\n</code></pre>{evil}\n````\n<a href=\"`\">`<script>`\n\n```\nopen"
+    );
+    let output = format!(
+        "\u{1b}[31m{evil}\u{1b}]8;;javascript:alert(1)\u{7}x\u{1b}[0m\n```\n````\n</details>"
+    );
+    let command = format!("echo {evil}\n</summary>");
+    let mut lines = session(
+        "s",
+        [&format!("{evil}\n</blockquote>"), &prose, &command, &output],
+    );
+    lines = lines
+        .replace("claude-sonnet-4-5", "m<script>")
+        .replace("\"Bash\"", &json!(format!("Tool{evil}")).to_string());
+    let title = json!({ "type": "ai-title", "aiTitle": format!("title {evil}"), "sessionId": "s" });
+    let key = json!({ "type": "user", "uuid": format!("k {evil}"), "parentUuid": "ccc", "sessionId": "s", "timestamp": "2026-02-03T10:01:00Z",
+        "cwd": evil, "version": evil, "gitBranch": evil,
+        "message": { "role": "user", "content": [ { "type": "text", "text": evil },
+            { "type": "image", "source": { "type": "base64", "media_type": evil, "data": "AAAA" } } ] } });
+    let edit = json!({ "type": "assistant", "uuid": "e", "parentUuid": format!("k {evil}"), "sessionId": "s", "timestamp": "2026-02-03T10:01:10Z",
+        "message": { "id": "m2", "role": "assistant", "model": "x", "content": [ { "type": "tool_use", "id": evil, "name": "Edit",
+            "input": { "file_path": format!("/{evil}.html"), "old_string": evil, "new_string": format!("{evil}\n{evil}") } } ] } });
+    let strange = json!({ "type": evil, "content": evil, "sessionId": "s", "timestamp": "2026-02-03T10:01:20Z" });
+    format!("{lines}{title}\n{key}\n{edit}\n{strange}\n")
+}
+
+#[test]
+fn nothing_of_a_transcript_is_markup_of_a_page() {
+    let home = home();
+    let mut pages = vec![place(home.path(), &id(1), &hostile())];
+    pages.extend(
+        [
+            "claude-code/busy.jsonl",
+            "codex/rollout-2026-03-02T10-00-00-019cadc6-9a80-7000-8000-0000000000e1.jsonl",
+            "pi/branches.jsonl",
+        ]
+        .map(|name| fixtures::root().join(name)),
+    );
+    let tag = regex::Regex::new(r#"^<(?:!doctype html|/?[a-z]+[0-9]?(?: [A-Za-z]+(?:-[a-z]+)*="[^"<>]*"| open| checked)*/?)>$"#)
+        .unwrap();
+    for path in &pages {
+        let page = exported(home.path(), &["--to", "html", path.to_str().unwrap()]);
+        assert!(page.ends_with("</html>\n"));
+        let mut targets = Vec::new();
+        for part in page.split('<').skip(1) {
+            let (inner, _) = part.split_once('>').unwrap();
+            let markup = format!("<{inner}>");
+            assert!(tag.is_match(&markup), "{markup}");
+            let name = inner
+                .trim_start_matches('/')
+                .split([' ', '>'])
+                .next()
+                .unwrap();
+            assert!(
+                !["script", "img", "iframe", "object", "form", "link", "base"].contains(&name),
+                "{markup}"
+            );
+            for attribute in inner
+                .split('"')
+                .next()
+                .into_iter()
+                .chain(inner.split("\" ").skip(1))
+            {
+                assert!(
+                    !attribute.trim_start_matches(name).trim().starts_with("on"),
+                    "{markup}"
+                );
+            }
+            if let Some((_, address)) = inner.split_once("href=\"") {
+                let address = address.split('"').next().unwrap();
+                let is_page = ["https://", "http://", "mailto:"]
+                    .iter()
+                    .any(|scheme| address.starts_with(scheme));
+                assert!(is_page || address.starts_with('#'), "{markup}");
+                targets.extend(address.strip_prefix('#').map(str::to_owned));
+            }
+        }
+        assert!(!targets.is_empty());
+        for target in targets {
+            let mut key = Vec::new();
+            let mut bytes = target.bytes();
+            while let Some(byte) = bytes.next() {
+                if byte != b'%' {
+                    key.push(byte);
+                    continue;
+                }
+                let hex: Vec<u8> = bytes.by_ref().take(2).collect();
+                let hex = std::str::from_utf8(&hex).unwrap();
+                key.push(u8::from_str_radix(hex, 16).unwrap());
+            }
+            let key = String::from_utf8(key).unwrap();
+            let key = key
+                .replace('&', "&amp;")
+                .replace('<', "&lt;")
+                .replace('>', "&gt;")
+                .replace('"', "&quot;")
+                .replace('\'', "&#39;");
+            assert!(page.contains(&format!("id=\"{key}\"")), "{key}");
+        }
+        let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+        assert!(page.contains(policy));
+    }
+}
+
+#[test]
+fn nothing_of_a_transcript_is_markup_of_markdown() {
+    use pulldown_cmark::{Event, Options, Parser};
+    let home = home();
+    let path = place(home.path(), &id(1), &hostile());
+    let page = exported(home.path(), &["--to", "md", path.to_str().unwrap()]);
+    let own = regex::Regex::new(r"^(?s)(?:</?(?:details|summary|code|sub|b)>|[^<])*$").unwrap();
+    let (mut opened, mut closed) = (0, 0);
+    for event in Parser::new_ext(&page, Options::ENABLE_TABLES) {
+        if let Event::Html(html) | Event::InlineHtml(html) = event {
+            assert!(own.is_match(&html), "{html}");
+            opened += html.matches("<details>").count();
+            closed += html.matches("</details>").count();
+        }
+    }
+    assert!(
+        opened >= 2 && opened == closed,
+        "{opened} folds, {closed} ends:\n{page}"
+    );
+}
+
+#[test]
+fn what_is_for_people_is_masked_and_says_so() {
+    let home = home();
+    let token = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let content = session(&id(1), [&format!("use {token}"), "answer", "ls", token]);
+    let path = place(home.path(), &id(1), &content);
+    let path = path.to_str().unwrap();
+    for (form, arguments, is_masked) in [
+        ("html", vec![], true),
+        ("md", vec![], true),
+        ("html", vec!["--no-redact"], false),
+        ("jsonl", vec![], false),
+        ("jsonl", vec!["--redact"], true),
+        ("atif", vec![], false),
+        ("otlp", vec!["--redact"], true),
+    ] {
+        let all = [vec!["export", "--to", form, path], arguments].concat();
+        let output = tv(home.path(), &all);
+        let (page, said) = (
+            String::from_utf8(output.stdout).unwrap(),
+            String::from_utf8(output.stderr).unwrap(),
+        );
+        assert_eq!(page.contains(token), !is_masked, "{all:?}");
+        assert_eq!(
+            said.contains("1 key or token masked"),
+            is_masked,
+            "{all:?}: {said}"
+        );
+        assert_eq!(
+            said.contains("are not masked"),
+            !is_masked,
+            "{all:?}: {said}"
+        );
+    }
+    let page = exported(home.path(), &["--to", "html", path]);
+    let places = page.matches("[masked]").count();
+    assert!(
+        page.contains(&format!("masked: in {places} places")),
+        "{places}"
+    );
+}
+
+#[test]
+fn several_pages_need_a_folder() {
+    let home = home();
+    for number in 0..2 {
+        place(
+            home.path(),
+            &id(number),
+            &session(&id(number), ["ask", "answer", "ls", "a"]),
+        );
+    }
+    let output = tv(home.path(), &["export", "--to", "html"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty());
+    assert!(
+        String::from_utf8(output.stderr)
+            .unwrap()
+            .contains("-o FOLDER/")
+    );
+    exported(home.path(), &["--to", "html", "-o", "pages"]);
+    assert!(home.path().join(format!("pages/{}.html", id(1))).is_file());
+    exported(home.path(), &["--to", "md", &id(0), "-o", "one.md"]);
+    assert!(
+        fs::read_to_string(home.path().join("one.md"))
+            .unwrap()
+            .contains("ask")
+    );
+}
+
+/// What `tv stats` says of an export, beside what it says of the session.
+#[test]
+fn what_is_read_again_has_the_same_calls_and_tokens() {
+    let home = home();
+    let mut seen = 0;
+    for path in fixtures::all() {
+        let first = || {
+            let output = tv(home.path(), &["stats", "--json", path.to_str().unwrap()]);
+            objects(&String::from_utf8(output.stdout).unwrap())
+                .first()
+                .cloned()
+        };
+        let is_plain = path
+            .extension()
+            .is_some_and(|extension| extension == "jsonl");
+        let Some(figures) = first().filter(|_| is_plain) else {
+            continue;
+        };
+        let pairing = &figures["pairing"];
+        let is_simple = [
+            "orphan_results",
+            "duplicate_results",
+            "textual_calls",
+            "orphan_calls",
+            "pending",
+            "running",
+            "without_end",
+        ];
+        if pairing["calls"] == 0
+            || is_simple.iter().any(|odd| pairing[*odd] != 0)
+            || figures["branches"] != 0
+        {
+            continue;
+        }
+        // What an agent counts beyond its requests has no span and no step.
+        let path_of = path.to_str().unwrap();
+        let rows = objects(&exported(home.path(), &["--to", "jsonl", path_of]));
+        if rows.iter().any(|row| row["what"] == "run") {
+            continue;
+        }
+        for (form, name) in [("atif", "again.json"), ("otlp", "again.jsonl")] {
+            let to = home.path().join(name);
+            tv(
+                home.path(),
+                &["export", "--to", form, path.to_str().unwrap(), "-o", name],
+            );
+            let output = tv(home.path(), &["stats", "--json", to.to_str().unwrap()]);
+            let again = objects(&String::from_utf8(output.stdout).unwrap());
+            let again = again
+                .first()
+                .unwrap_or_else(|| panic!("{}: {form}", path.display()));
+            for class in ["calls", "paired"] {
+                assert_eq!(
+                    again["pairing"][class],
+                    pairing[class],
+                    "{}: {form} {class}",
+                    path.display()
+                );
+            }
+            // A trajectory does not say which call failed, and a span not whether it was refused.
+            let without_success = |pairing: &Value| -> u64 {
+                let classes = ["failed", "refused", "stopped"].iter();
+                classes.filter_map(|class| pairing[*class].as_u64()).sum()
+            };
+            if form == "otlp" {
+                assert_eq!(
+                    without_success(&again["pairing"]),
+                    without_success(pairing),
+                    "{}",
+                    path.display()
+                );
+            }
+            for class in ["output", "cache_read"] {
+                let of = |figures: &Value| figures["usage"][class].as_u64().unwrap_or(0);
+                assert_eq!(
+                    of(again),
+                    of(&figures),
+                    "{}: {form} {class}",
+                    path.display()
+                );
+            }
+            seen += 1;
+        }
+    }
+    assert!(seen > 20, "{seen}");
 }

@@ -25,6 +25,8 @@ pub(crate) enum TypedCommand {
     Pipe(String),
     /// Join the session at this path to the open one.
     Join(String),
+    /// Write the session as a page in the folder that one works in.
+    Export(PageForm),
     /// Set an alarm.
     Watch(AlarmSpec),
     /// List the alarms.
@@ -37,6 +39,25 @@ pub(crate) enum TypedCommand {
     Context,
     /// Show a page of the manual.
     Help(&'static Page),
+}
+
+/// A form of an exported page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageForm {
+    /// For a browser.
+    Html,
+    /// Markdown.
+    Markdown,
+}
+
+impl PageForm {
+    /// Its name, which is the ending of its files, too.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Html => "html",
+            Self::Markdown => "md",
+        }
+    }
 }
 
 /// A position in the session.
@@ -113,6 +134,11 @@ pub const COMMANDS: &[CommandUsage] = &[
         doc: "read this session as one with what is shown, by time",
     },
     CommandUsage {
+        name: "export",
+        argument: "html|md",
+        doc: "save the session as a page to share or send, keys and tokens masked",
+    },
+    CommandUsage {
         name: "watch",
         argument: "EXPRESSION [| COMMAND]",
         doc: "ring when this comes about: waiting, err, silent>90s, cost>2 \u{2026}; alone: what is watched",
@@ -151,6 +177,12 @@ impl FromStr for TypedCommand {
             }
             Some(("join", path)) if !path.trim().is_empty() => {
                 return Ok(Self::Join(path.trim().to_owned()));
+            }
+            Some(("export", form)) => {
+                let mut forms = [PageForm::Html, PageForm::Markdown].into_iter();
+                let known = forms.find(|known| known.name() == form.trim());
+                let wrong = || "export html or export md".to_owned();
+                return known.map(Self::Export).ok_or_else(wrong);
             }
             Some(("help", topic)) => {
                 let wrong = || {
@@ -198,6 +230,7 @@ impl fmt::Display for TypedCommand {
             Self::Filter(expr) => write!(f, "filter {expr}"),
             Self::Pipe(command) => write!(f, "pipe {command}"),
             Self::Join(path) => write!(f, "join {path}"),
+            Self::Export(form) => write!(f, "export {}", form.name()),
             Self::Watch(wish) => write!(f, "watch {wish}"),
             Self::Watched => f.write_str("watch"),
             Self::Unwatch(name) if name.is_empty() => f.write_str("unwatch"),
@@ -288,6 +321,8 @@ mod tests {
             "watch waiting or silent>90s",
             "watch err | printf '\\a' > /dev/tty",
             "join a.jsonl",
+            "export html",
+            "export md",
             "unwatch",
             "unwatch 2",
             "set notify=bell",

@@ -1,0 +1,482 @@
+//! A session as spans of OpenTelemetry, by the conventions for generative AI: `invoke_agent` for
+//! the session and each sub-agent, `chat` for each answer, `execute_tool` for each call until its
+//! work ended.
+//!
+//! Ids are hashes of the session's own ids, so a second export has the same. JSON and protobuf have
+//! the same spans.
+
+mod json;
+mod protobuf;
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use self::json::JsonSpans;
+use self::protobuf::ProtobufSpans;
+use super::pages::title;
+use super::{Exported, WriteFile};
+use crate::analysis::account::Class;
+use crate::analysis::calls::lifecycle::Lifecycle;
+use crate::analysis::derived::Memo;
+use crate::analysis::money::spending::amount::Amount;
+use crate::analysis::money::spending::statement::Statement;
+use crate::analysis::money::spending::{Charge, Fate, For};
+use crate::model::entry::{BlockKind, Entry, EntryId, Piece, Role};
+use crate::model::meta::LaneFacts;
+use crate::model::text::{Name, Text, without_sgr};
+use crate::model::timestamp::Timestamp;
+use crate::model::tool::{ToolCall, ToolState};
+use crate::report::entry::Content;
+use crate::report::reading::{Contents, Reading};
+use crate::report::spent::CostFigures;
+
+/// The file of a session as JSON, a line.
+pub(super) const FILES: [(&str, WriteFile); 1] = [("otlp.jsonl", write_json)];
+/// The same as protobuf.
+pub(super) const PROTOBUF: [(&str, WriteFile); 1] = [("otlp.pb", write_protobuf)];
+
+/// The time of spans of a session that records no times. A span must have one.
+const UNTIMED: Timestamp = Timestamp(0);
+
+/// Ids of a trace and of a span.
+type TraceId = [u8; 16];
+type SpanId = [u8; 8];
+
+/// The value of an attribute.
+enum Value {
+    Text(String),
+    Int(i64),
+    Double(f64),
+    Bool(bool),
+    Texts(Vec<String>),
+}
+
+/// A span.
+struct Span {
+    trace: TraceId,
+    id: SpanId,
+    parent: Option<SpanId>,
+    name: String,
+    kind: Kind,
+    start: Timestamp,
+    end: Timestamp,
+    attributes: Vec<(&'static str, Value)>,
+    /// The span of the answer that asked for it.
+    cause: Option<SpanId>,
+    /// Why it failed.
+    error: Option<String>,
+}
+
+/// Whether it is within the agent, or a request to somebody else.
+#[derive(Clone, Copy)]
+enum Kind {
+    Internal,
+    Client,
+}
+
+/// What spans are written to.
+trait Spans {
+    fn begin(&mut self, resource: &[(&'static str, Value)]) -> io::Result<()>;
+    fn span(&mut self, span: &Span) -> io::Result<()>;
+    fn end(&mut self) -> io::Result<()>;
+}
+
+fn write_json(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
+    write(exported, &mut JsonSpans::new(out))
+}
+
+fn write_protobuf(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
+    write(exported, &mut ProtobufSpans::new(out))
+}
+
+fn write(exported: &mut Exported<'_>, out: &mut dyn Spans) -> io::Result<()> {
+    let mut pager = exported.pager.take();
+    let reading = exported.reading;
+    let statement = Memo::<Statement>::once(&reading.transcript, &reading.account);
+    let mut trace = Trace {
+        reading,
+        is_over: !reading.activity(exported.now).goes_on(exported.now),
+        session: (exported.figures.session.id.as_deref()).unwrap_or(&exported.figures.path),
+        agent: exported.figures.format,
+        contents: Contents::of(pager.as_mut()),
+        said: HashMap::new(),
+        out,
+    };
+    let written = trace.write(exported, &statement);
+    exported.pager = pager;
+    written
+}
+
+/// A session while its spans are written.
+struct Trace<'a, 'p> {
+    reading: &'a Reading,
+    is_over: bool,
+    session: &'a str,
+    agent: &'static str,
+    contents: Contents<'p>,
+    /// What was said to the agent of each lane since its last answer.
+    said: HashMap<Option<&'a Name>, Vec<String>>,
+    out: &'p mut dyn Spans,
+}
+
+impl<'a> Trace<'a, '_> {
+    fn write(&mut self, exported: &Exported<'_>, statement: &'a Statement) -> io::Result<()> {
+        let transcript = &self.reading.transcript;
+        let meta = transcript.meta();
+        let project = meta
+            .project()
+            .or(meta.cwd.as_ref())
+            .map_or("tv", Text::as_str);
+        let mut resource = vec![
+            ("service.name", text(self.agent)),
+            ("openinference.project.name", text(project)),
+        ];
+        resource.extend(
+            meta.versions
+                .last()
+                .map(|version| ("service.version", text(version))),
+        );
+        resource.extend(
+            exported
+                .options
+                .host
+                .as_ref()
+                .map(|host| ("host.name", text(host))),
+        );
+        self.out.begin(&resource)?;
+        self.agent(None, exported)?;
+        for lane in transcript.lanes() {
+            self.agent(Some(lane), exported)?;
+        }
+        let own = statement.charges.iter().filter(|charge| charge.is_own);
+        let own: HashMap<EntryId, &Charge> = own
+            .filter_map(|charge| Some((charge.entry?, charge)))
+            .collect();
+        for id in transcript.order() {
+            if let Some(entry) = transcript.get(*id).filter(|entry| !entry.marks.copy) {
+                self.entry(*id, entry, own.get(id).copied())?;
+            }
+        }
+        // What was spent beside the entries has no words.
+        let beside = statement.charges.iter().enumerate();
+        for (number, charge) in
+            beside.filter(|(_, charge)| !charge.is_own && charge.what != For::Run)
+        {
+            let at = charge.at.or_else(|| transcript.newest()).unwrap_or(UNTIMED);
+            let mut attributes = self.common("chat");
+            attributes.extend(spent(charge));
+            let span = Span {
+                name: format!("chat {}", charge.model).trim_end().to_owned(),
+                kind: Kind::Client,
+                attributes,
+                ..self.span(&format!("beside/{number}"), charge.lane.as_ref(), (at, at))
+            };
+            self.out.span(&span)?;
+        }
+        self.out.end()
+    }
+
+    /// The span of the session, or of a sub-agent.
+    fn agent(&mut self, lane: Option<&LaneFacts>, exported: &Exported<'_>) -> io::Result<()> {
+        let transcript = &self.reading.transcript;
+        let name = lane.map(|lane| &lane.name);
+        let entries = transcript
+            .entries()
+            .filter(|entry| entry.lane.as_ref() == name);
+        let times = entries.flat_map(Entry::times).fold(None, |span, at| {
+            let (from, to) = span.unwrap_or((at, at));
+            Some((at.min(from), at.max(to)))
+        });
+        if times.is_none() && lane.is_some_and(|lane| lane.entries.is_empty()) {
+            return Ok(());
+        }
+        let times = times.unwrap_or((UNTIMED, UNTIMED));
+        let label = lane.map_or(self.agent, |lane| lane.label.as_str());
+        let mut attributes = self.common("invoke_agent");
+        attributes.push(("openinference.span.kind", text("AGENT")));
+        attributes.push(("gen_ai.agent.name", text(label)));
+        if lane.is_none() {
+            let is_shortened = exported.figures.compactions > 0;
+            attributes.push(("gen_ai.conversation.compacted", Value::Bool(is_shortened)));
+            attributes.push(("tv.title", text(title(exported))));
+        }
+        let parent = lane.map(|lane| {
+            let caller = transcript.caller(lane).and_then(|id| transcript.get(id));
+            let block = caller.and_then(|entry| {
+                let calls = entry.blocks.iter().enumerate();
+                let mut calls = calls.filter_map(|(at, block)| Some((at, block.call()?)));
+                let (at, _) = calls.find(|(_, call)| Some(&call.key) == lane.call.as_ref())?;
+                Some(self.id(&format!("call/{}/{at}", entry.key)))
+            });
+            block.unwrap_or_else(|| self.agent_id(None))
+        });
+        let span = Span {
+            id: self.agent_id(name),
+            parent,
+            name: format!("invoke_agent {label}"),
+            attributes,
+            ..self.span("", name, times)
+        };
+        self.out.span(&span)
+    }
+
+    fn entry(&mut self, id: EntryId, entry: &'a Entry, charge: Option<&Charge>) -> io::Result<()> {
+        let (mut said, mut parts) = (Vec::new(), Vec::new());
+        for (at, block) in entry.blocks.iter().enumerate() {
+            let whole = self.contents.whole(block);
+            match &whole.kind {
+                BlockKind::Text(body) if !body.stub.is_blank() => {
+                    let words = without_sgr(body.text_or_stub()).into_owned();
+                    parts.push(serde_json::json!({ "type": "text", "content": words }));
+                    said.push(words);
+                }
+                BlockKind::Thinking(body) if !body.stub.is_blank() => {
+                    let words = without_sgr(body.text_or_stub());
+                    parts.push(serde_json::json!({ "type": "reasoning", "content": words }));
+                }
+                BlockKind::Call(call) => {
+                    let arguments = serde_json::to_value(Content(&call.input)).unwrap_or_default();
+                    let id = call_id(entry, at, call);
+                    parts.push(serde_json::json!({ "type": "tool_call", "id": id,
+                        "name": call.name.as_str(), "arguments": arguments }));
+                }
+                _ => {}
+            }
+        }
+        let lane = entry.lane.as_ref();
+        let is_answer = entry.role == Role::Assistant || charge.is_some();
+        let chat = self.id(&format!("chat/{}", entry.key));
+        if is_answer && (!parts.is_empty() || charge.is_some()) {
+            self.chat((id, entry), charge, parts)?;
+        } else if entry.role == Role::User || entry.marks.prompt {
+            self.said.entry(lane).or_default().extend(said);
+        }
+        for (at, block) in entry.blocks.iter().enumerate() {
+            if let Some(call) = block.call() {
+                let whole = self.contents.whole(block);
+                let whole = whole.call().unwrap_or(call);
+                self.call((id, entry, at), (call, whole), is_answer.then_some(chat))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn chat(
+        &mut self,
+        (id, entry): (EntryId, &'a Entry),
+        charge: Option<&Charge>,
+        parts: Vec<serde_json::Value>,
+    ) -> io::Result<()> {
+        let lane = entry.lane.as_ref();
+        let end = entry.end().or(charge.and_then(|charge| charge.at));
+        let end = end.or_else(|| self.reading.transcript.newest());
+        let end = end.unwrap_or(UNTIMED);
+        // The model was at work from what it was asked on.
+        let before = self.reading.account.before(id);
+        let before = before.filter(|span| span.class == Class::Model && span.from <= end);
+        let start = before.map_or(entry.at.unwrap_or(end).min(end), |span| span.from);
+        let mut attributes = self.common("chat");
+        attributes.push(("openinference.span.kind", text("LLM")));
+        let model = entry.model.as_deref().unwrap_or_default();
+        if !model.is_empty() {
+            attributes.push(("gen_ai.request.model", text(model)));
+            attributes.push(("gen_ai.response.model", text(model)));
+            attributes.push(("llm.model_name", text(model)));
+        }
+        let said = self.said.remove(&lane).unwrap_or_default();
+        if !said.is_empty() {
+            let said: Vec<serde_json::Value> = (said.into_iter())
+                .map(|words| serde_json::json!({ "type": "text", "content": words }))
+                .collect();
+            let messages = serde_json::json!([{ "role": "user", "parts": said }]);
+            attributes.push(("gen_ai.input.messages", Value::Text(messages.to_string())));
+        }
+        let messages = serde_json::json!([{ "role": "assistant", "parts": parts }]);
+        attributes.push(("gen_ai.output.messages", Value::Text(messages.to_string())));
+        attributes.push(("tv.key", text(&entry.key)));
+        attributes.extend(charge.into_iter().flat_map(spent));
+        let error = charge.and_then(|charge| match charge.fate {
+            Fate::Fine => None,
+            Fate::Failed => Some("failed"),
+            Fate::Aborted => Some("stopped"),
+        });
+        attributes.extend(error.map(|error| ("error.type", text(error))));
+        let span = Span {
+            name: format!("chat {model}").trim_end().to_owned(),
+            kind: Kind::Client,
+            attributes,
+            error: error.map(str::to_owned),
+            ..self.span(&format!("chat/{}", entry.key), lane, (start, end))
+        };
+        self.out.span(&span)
+    }
+
+    fn call(
+        &mut self,
+        (id, entry, at): (EntryId, &'a Entry, usize),
+        (call, whole): (&ToolCall, &ToolCall),
+        cause: Option<SpanId>,
+    ) -> io::Result<()> {
+        let transcript = &self.reading.transcript;
+        let life = Lifecycle::of(transcript, (id, &entry.key), call, self.is_over);
+        let ended = life.completed.and_then(|end| end.at);
+        let took = call.took(entry.said(call));
+        let start = call.started.or(entry.said(call)).or(ended);
+        let start = start.or_else(|| transcript.newest());
+        let start = start.unwrap_or(UNTIMED);
+        let measured = took.and_then(|took| i64::try_from(took.ms).ok());
+        let measured = measured.map(|ms| Timestamp(start.0.saturating_add(ms)));
+        let end = ended.or(measured).unwrap_or(start).max(start);
+        let name = if call.name.is_empty() {
+            "unknown"
+        } else {
+            call.name.as_str()
+        };
+        let arguments = serde_json::to_string(&Content(&whole.input)).unwrap_or_default();
+        let mut attributes = self.common("execute_tool");
+        attributes.push(("openinference.span.kind", text("TOOL")));
+        attributes.push(("gen_ai.tool.name", text(name)));
+        attributes.push(("tool.name", text(name)));
+        attributes.push(("gen_ai.tool.call.id", Value::Text(call_id(entry, at, call))));
+        attributes.push(("gen_ai.tool.call.arguments", text(&arguments)));
+        attributes.push(("input.value", Value::Text(arguments)));
+        attributes.push(("input.mime_type", text("application/json")));
+        let state = if life.is_running {
+            "running"
+        } else {
+            call.state.word()
+        };
+        attributes.push(("tv.state", text(state)));
+        attributes.push(("tv.key", text(&entry.key)));
+        let result = whole
+            .state
+            .result()
+            .filter(|_| !whole.state.is_unrecorded());
+        if let Some(result) = result {
+            let words = match result.body.tree() {
+                Some(_) => serde_json::to_string(&Content(&result.body)).unwrap_or_default(),
+                None => without_sgr(result.body.text_or_stub()).into_owned(),
+            };
+            attributes.push(("output.value", text(&words)));
+            attributes.push(("gen_ai.tool.call.result", Value::Text(words)));
+        }
+        let error = match call.state {
+            ToolState::Failed(_) => Some("failed"),
+            ToolState::Refused(_) => Some("refused"),
+            ToolState::Stopped(_) => Some("stopped"),
+            ToolState::Lost => Some("lost"),
+            _ => None,
+        };
+        attributes.extend(error.map(|error| ("error.type", text(error))));
+        let span = Span {
+            name: format!("execute_tool {name}"),
+            attributes,
+            cause,
+            error: error.map(str::to_owned),
+            ..self.span(
+                &format!("call/{}/{at}", entry.key),
+                entry.lane.as_ref(),
+                (start, end),
+            )
+        };
+        self.out.span(&span)
+    }
+
+    /// A span of a lane of which nothing else is known.
+    fn span(&self, name: &str, lane: Option<&Name>, (start, end): (Timestamp, Timestamp)) -> Span {
+        Span {
+            trace: self.trace(),
+            id: self.id(name),
+            parent: Some(self.agent_id(lane)),
+            name: String::new(),
+            kind: Kind::Internal,
+            start,
+            end,
+            attributes: Vec::new(),
+            cause: None,
+            error: None,
+        }
+    }
+
+    fn common(&self, operation: &'static str) -> Vec<(&'static str, Value)> {
+        vec![
+            ("gen_ai.operation.name", text(operation)),
+            ("gen_ai.conversation.id", text(self.session)),
+            ("session.id", text(self.session)),
+        ]
+    }
+
+    fn agent_id(&self, lane: Option<&Name>) -> SpanId {
+        self.id(&format!("agent/{}", lane.map_or("", Text::as_str)))
+    }
+
+    fn id(&self, name: &str) -> SpanId {
+        Piece::of(&format!("{}:{}/{name}", self.agent, self.session)).into()
+    }
+
+    fn trace(&self) -> TraceId {
+        let [one, two]: [[u8; 8]; 2] = ["trace", "session"].map(|part| self.id(part));
+        let mut id = [0; 16];
+        for (to, from) in id.iter_mut().zip(one.into_iter().chain(two)) {
+            *to = from;
+        }
+        id
+    }
+}
+
+fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
+}
+
+fn call_id(entry: &Entry, at: usize, call: &ToolCall) -> String {
+    if call.key.is_empty() {
+        format!("{}:{at}", entry.key)
+    } else {
+        call.key.to_string()
+    }
+}
+
+/// Tokens and cost. Cache writes have two names: the conventions renamed them, and some programs
+/// read only the old name.
+fn spent(charge: &Charge) -> impl Iterator<Item = (&'static str, Value)> {
+    let amount: &Amount = &charge.amount;
+    let prompt = [amount.input, amount.cache_read, amount.cache_write];
+    let prompt = prompt.iter().any(|tokens| tokens.known().is_some());
+    let prompt = prompt.then(|| amount.prompt());
+    let (output, read) = (amount.output.known(), amount.cache_read.known());
+    let written = amount.cache_write.known();
+    let total = prompt.zip(output).map(|(prompt, output)| prompt + output);
+    let counts = [
+        ("gen_ai.usage.input_tokens", prompt),
+        ("gen_ai.usage.output_tokens", output),
+        ("gen_ai.usage.cache_read.input_tokens", read),
+        ("gen_ai.usage.cache_write.input_tokens", written),
+        ("gen_ai.usage.cache_creation.input_tokens", written),
+        (
+            "gen_ai.usage.reasoning.output_tokens",
+            amount.reasoning.known(),
+        ),
+        ("llm.token_count.prompt", prompt),
+        ("llm.token_count.completion", output),
+        ("llm.token_count.total", total),
+        ("llm.token_count.prompt_details.cache_read", read),
+        ("llm.token_count.prompt_details.cache_write", written),
+    ];
+    let cost: CostFigures = (&amount.money.cost()).into();
+    let finish = match charge.fate {
+        Fate::Fine => None,
+        Fate::Failed => Some("error"),
+        Fate::Aborted => Some("stopped"),
+    };
+    let finish = finish.map(|word| {
+        (
+            "gen_ai.response.finish_reasons",
+            Value::Texts(vec![word.to_owned()]),
+        )
+    });
+    let cost = cost.usd.map(|usd| ("llm.cost.total", Value::Double(usd)));
+    let counts = counts
+        .into_iter()
+        .filter_map(|(name, count)| Some((name, Value::Int(count?))));
+    counts.chain(cost).chain(finish)
+}
