@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
 
-use regex::{Captures, Regex, RegexSet};
+use regex::{Captures, Regex};
 
 use super::{Text, without_sgr};
 
@@ -33,11 +33,6 @@ static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
     let lines = include_str!("../../../assets/secrets.txt").lines();
     lines.filter_map(shape).collect()
 });
-
-/// Finds which shapes may occur in a text. Most texts contain none, so the regex of a shape is
-/// compiled on first use.
-static ANY: LazyLock<Option<RegexSet>> =
-    LazyLock::new(|| RegexSet::new(SHAPES.iter().map(|shape| &shape.pattern)).ok());
 
 /// The mask of `--redact`, if the option was given.
 static REDACTED: OnceLock<Mutex<Mask>> = OnceLock::new();
@@ -111,12 +106,13 @@ impl Mask {
     /// The text without its secrets; `None` if it has none.
     pub(crate) fn apply(&mut self, text: &str) -> Option<String> {
         let mut masked = Cow::Borrowed(text);
-        for at in ANY.as_ref()?.matches(text) {
-            let Some(shape) = SHAPES.get(at) else {
+        for shape in &*SHAPES {
+            let compiled = shape.regex.get_or_init(|| Regex::new(&shape.pattern).ok());
+            // Each shape is searched by its own literals: a set of all of them has too many states
+            // to be fast.
+            let Some(one) = compiled.as_ref().filter(|one| one.is_match(text)) else {
                 continue;
             };
-            let compiled = shape.regex.get_or_init(|| Regex::new(&shape.pattern).ok());
-            let Some(one) = compiled else { continue };
             let mut has_found = false;
             let replaced = one.replace_all(&masked, |found: &Captures<'_>| {
                 let hidden = hidden(&masked, found, shape.sure);
