@@ -3,7 +3,6 @@
 //! Invariant: the app returns effects as values; only the runtime performs them.
 
 use super::alarms::AlarmNotice;
-use super::input::command::PageForm;
 use crate::analysis::expression::Expr;
 use crate::analysis::ledger::counting::Question;
 use crate::model::body::Image;
@@ -131,4 +130,23 @@ pub enum Effect {
     Suspend,
     /// End the program.
     Quit,
+}
+
+/// A form of an exported page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageForm {
+    /// For a browser.
+    Html,
+    /// Markdown.
+    Markdown,
+}
+
+impl PageForm {
+    /// Its name, which is the ending of its files, too.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Html => "html",
+            Self::Markdown => "md",
+        }
+    }
 }

@@ -86,7 +86,7 @@ impl FoundRow<'_> {
         phrases::cost(self.glance?.row.cost.as_ref()?)
     }
 
-    /// The second line of a row: `claude-code · ~/work/tv · opus-4-6 · 12 prompts · 220 calls ·
+    /// The second line of a row: `claude-code · ~/boats · opus-4-6 · 12 prompts · 220 calls ·
     /// 24m00s · ~$14.32 · and the last message`; or the matching line of its text.
     pub(crate) fn facts(&self, width: usize, theme: &Theme) -> Line<'static> {
         let cut = theme.glyphs().cut;

@@ -8,7 +8,7 @@ use super::child::ChildExit;
 use super::{Flow, Viewer, editor, notify, pipe};
 use crate::app::alarms::AlarmNotice;
 use crate::app::copying::excerpt;
-use crate::app::input::command::PageForm;
+use crate::app::effect::PageForm;
 use crate::app::update::Event;
 use crate::formats::json;
 use crate::ingest;

@@ -10,6 +10,7 @@ use super::setting::Assignment;
 use crate::analysis::expression::parse::Mistake;
 use crate::analysis::expression::{Expr, parse};
 use crate::app::alarms::AlarmSpec;
+use crate::app::effect::PageForm;
 use crate::model::timestamp::{Clock, Timestamp};
 use crate::render::manual::{self, Page};
 
@@ -39,25 +40,6 @@ pub(crate) enum TypedCommand {
     Context,
     /// Show a page of the manual.
     Help(&'static Page),
-}
-
-/// A form of an exported page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PageForm {
-    /// For a browser.
-    Html,
-    /// Markdown.
-    Markdown,
-}
-
-impl PageForm {
-    /// Its name, which is the ending of its files, too.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Html => "html",
-            Self::Markdown => "md",
-        }
-    }
 }
 
 /// A position in the session.
