@@ -604,10 +604,12 @@ fn what_is_told_of_work_finds_its_call_in_any_order() {
             end,
             reason: None,
         };
+        // The child of a call reports by the id of the work, from a lane of its own.
+        let lane = about.handle.is_some().then(|| Text::from("child"));
         out.push(Edit::Update {
             about,
             update,
-            lane: None,
+            lane,
         });
     };
     let noted = |out: &mut Batch, key: &str| {

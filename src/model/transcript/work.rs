@@ -161,11 +161,11 @@ impl Transcript {
                 known.push(begun.clone());
                 known.drain(..known.len().saturating_sub(GIVEN_AGAIN));
             }
-            let work = self
-                .work_of(&begun)
-                .map(|work| work.updates.clone())
-                .unwrap_or_default();
-            for update in &work {
+            // Where ends are always announced, work ids are not reused.
+            let work = self.work_of(&begun);
+            let is_unique = work.is_some_and(|work| work.ends == Ends::Announced);
+            let updates = work.map(|work| work.updates.clone()).unwrap_or_default();
+            for update in &updates {
                 self.note_report(&update.by, &begun);
             }
             self.beginners_changed(&handle, touched);
@@ -179,8 +179,11 @@ impl Transcript {
                 // A poll before the work began concerned other work with the same id.
                 let is_older =
                     |early: &Early| early.update.carrier == Carrier::Poll && early.update.at < at;
+                // The child of a call reports from a lane of its own.
                 let is_own = |early: &Early| {
-                    *key == begun.call || early.lane == begun.lane && !is_older(early)
+                    let is_of_lane = early.lane == begun.lane && !is_older(early);
+                    let is_elsewhere = is_unique && early.update.carrier != Carrier::Poll;
+                    *key == begun.call || is_of_lane || is_elsewhere
                 };
                 let own: Vec<Early> = early.extract_if(.., |early| is_own(early)).collect();
                 for early in own {
