@@ -2,12 +2,16 @@
 
 use ratatui::style::Style;
 
+use super::sort::Value;
 use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::calls::lifecycle::Lifecycle;
 use crate::analysis::calls::{Calls, Outcome, Place};
+use crate::analysis::context::window::carried::{Carriage, Carried};
 use crate::analysis::lint::{Finding, Findings, Severity};
+use crate::analysis::money::cost::usd;
+use crate::analysis::phrases;
 use crate::model::entry::{Entry, EntryId};
-use crate::model::figures::{duration, elapsed};
+use crate::model::figures::{self, duration, elapsed};
 use crate::model::meta::LaneFacts;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, Took, ToolCall};
@@ -24,6 +28,8 @@ pub(crate) struct CallScene<'a> {
     pub(crate) transcript: &'a Transcript,
     /// The session's calls, indexed by tool, time and arguments.
     pub(crate) calls: &'a Calls,
+    /// What their results cost to carry.
+    pub(crate) carried: &'a Carried,
     /// Findings of the lint.
     pub(crate) findings: &'a Findings,
     /// The calls that may still get their results.
@@ -120,6 +126,11 @@ impl<'a> PlacedCall<'a> {
             .usage
             .as_deref()
             .filter(|usage| usage.scope == Scope::Request && !usage.is_zero())
+    }
+
+    /// What its result cost to carry.
+    pub(crate) fn carriage(&self) -> Option<&'a Carriage> {
+        self.scene.carried.of_call(self.place)
     }
 
     /// Its argument on one line, with paths relative to the session's root.
@@ -236,6 +247,26 @@ pub(crate) fn at_most(ms: u64, is_bound: bool, theme: &Theme) -> String {
         (true, true) => "<=",
     };
     format!("{sign}{}", duration(ms))
+}
+
+/// The width of a column for what results cost to carry; 0 if nothing is known of it.
+pub(crate) fn carried_width(carried: &Carried) -> usize {
+    if carried.is_empty() { 0 } else { 8 }
+}
+
+/// The cost of carrying results, in USD.
+pub(crate) fn carried_usd(carriage: Option<&Carriage>) -> Value {
+    let priced = carriage.filter(|one| !one.is_unpriced);
+    Value::usd(priced.map(|one| one.picos))
+}
+
+/// `~$0.34`, or the tokens without a price: sizes are only estimates of tokens.
+pub(crate) fn carried_words(carriage: Option<&Carriage>) -> String {
+    match carriage {
+        None => String::new(),
+        Some(one) if one.is_unpriced => format!("~{}", figures::tokens(one.carried)),
+        Some(one) => format!("~{}", phrases::usd(usd(one.picos))),
+    }
 }
 
 /// The sign of a severity with its style.

@@ -2,7 +2,9 @@
 
 use ratatui::style::Style;
 
-use super::call::{CallScene, PlacedCall, Status, of_severity};
+use super::call::{
+    CallScene, PlacedCall, Status, carried_usd, carried_width, carried_words, of_severity,
+};
 use super::sort::{Order, Sort, Value};
 use super::table::{Cell, Column, Listing, Look, cell};
 use crate::analysis::calls::Place;
@@ -44,7 +46,7 @@ impl<'a> Listing for CallList<'a> {
     fn columns(&self, width: usize) -> Vec<CallColumn<'a>> {
         let (number, tool, argument, status, lane) = match width {
             WIDE_FROM.. => (6, 22, 48, 11, 22),
-            MIDDLE_FROM.. => (5, 10, 48, 11, 12),
+            MIDDLE_FROM.. => (5, 10, 46, 11, 12),
             _ => (5, 9, 24, SIGN, 10),
         };
         let Self(scene) = self;
@@ -54,6 +56,7 @@ impl<'a> Listing for CallList<'a> {
         } else {
             7
         };
+        let carried = carried_width(scene.carried);
         let lane = if scene.transcript.lanes().is_empty() {
             0
         } else {
@@ -103,6 +106,15 @@ impl<'a> Listing for CallList<'a> {
             CallColumn::figures("size", 7, 4)
                 .by("bytes", |call| Value::bytes(call.bytes()))
                 .style(text),
+            CallColumn::figures("carried", carried, 5)
+                .by("carried_usd", |call| carried_usd(call.carriage()))
+                .cell(|call, look| cell(carried_words(call.carriage()), text(call, look))),
+            CallColumn::data("carried_requests", |call| {
+                Value::int(call.carriage().map(|one| one.requests))
+            }),
+            CallColumn::data("carried_tokens", |call| {
+                Value::tokens(call.carriage().map(|one| one.carried))
+            }),
             CallColumn::figures("tokens", 6, 3)
                 .by("tokens", |call| {
                     Value::tokens(call.usage().map(Usage::total))

@@ -1,7 +1,12 @@
 //! The listing of a session's files: numbers of reads, changes and writes, and problems.
 
+use std::collections::BTreeSet;
+
+use super::call::{carried_usd, carried_width, carried_words};
 use super::sort::{Order, Sort, Value};
 use super::table::{Cell, Column, Listing, Look, cell};
+use crate::analysis::calls::Place;
+use crate::analysis::context::window::carried::{Carriage, Carried};
 use crate::analysis::files::{File, Files, Use};
 use crate::model::text::Text;
 use crate::render::wrap;
@@ -13,10 +18,10 @@ pub(crate) const MOST_CHANGED: Sort = Sort {
 };
 
 /// The files of a session, by path.
-pub(crate) struct FileList<'a>(pub(crate) &'a Files);
+pub(crate) struct FileList<'a>(pub(crate) &'a Files, pub(crate) &'a Carried);
 
-/// A file with its path.
-pub(crate) type FileRow<'a> = (&'a Text, &'a File);
+/// A file with its path, and what the results of its calls cost to carry.
+pub(crate) type FileRow<'a> = (&'a Text, &'a File, Option<Carriage>);
 
 type FileColumn<'a> = Column<FileRow<'a>>;
 
@@ -26,12 +31,12 @@ impl<'a> Listing for FileList<'a> {
 
     fn columns(&self, _: usize) -> Vec<FileColumn<'a>> {
         vec![
-            FileColumn::words("", 1, 9).cell(|(_, file), look| {
+            FileColumn::words("", 1, 9).cell(|(_, file, _), look| {
                 cell(if file.flags > 0 { "!" } else { "" }, look.theme.warn)
             }),
             FileColumn::rest("file", 16)
-                .by("file", |(path, _)| Value::text(Some(path.as_str())))
-                .cell(|(path, file), look| {
+                .by("file", |(path, ..)| Value::text(Some(path.as_str())))
+                .cell(|(path, file, _), look| {
                     let style = match file.edits + file.writes {
                         0 => look.theme.dim,
                         _ => look.theme.text,
@@ -40,26 +45,36 @@ impl<'a> Listing for FileList<'a> {
                     cell(path, look.focus_or(style))
                 }),
             FileColumn::figures("r", 4, 6)
-                .by("reads", |(_, file)| Value::int(Some(file.reads)))
-                .cell(|(_, file), look| count(file.reads, look)),
+                .by("reads", |(_, file, _)| Value::int(Some(file.reads)))
+                .cell(|(_, file, _), look| count(file.reads, look)),
             FileColumn::figures("e", 4, 8)
                 // Sorting by changes also counts writes of the whole file.
-                .by(MOST_CHANGED.by, |(_, file)| {
+                .by(MOST_CHANGED.by, |(_, file, _)| {
                     Value::int(Some(file.edits)).ranked(file.edits + file.writes)
                 })
-                .cell(|(_, file), look| count(file.edits, look)),
+                .cell(|(_, file, _), look| count(file.edits, look)),
             FileColumn::figures("w", 4, 7)
-                .by("writes", |(_, file)| Value::int(Some(file.writes)))
-                .cell(|(_, file), look| count(file.writes, look)),
+                .by("writes", |(_, file, _)| Value::int(Some(file.writes)))
+                .cell(|(_, file, _), look| count(file.writes, look)),
+            FileColumn::figures("carried", carried_width(self.1), 4)
+                .by("carried_usd", |(.., carriage)| {
+                    carried_usd(carriage.as_ref())
+                })
+                .cell(|(.., carriage), look| {
+                    cell(carried_words(carriage.as_ref()), look.theme.text)
+                }),
+            FileColumn::data("carried_tokens", |(.., carriage)| {
+                Value::tokens(carriage.map(|one| one.carried))
+            }),
             FileColumn::figures("lanes", 5, 3)
-                .by("lanes", |(_, file)| Value::int(Some(file.lanes)))
+                .by("lanes", |(_, file, _)| Value::int(Some(file.lanes)))
                 .dim(),
             FileColumn::words("last", 8, 5)
-                .by("last", |(_, file)| Value::time(file.last))
+                .by("last", |(_, file, _)| Value::time(file.last))
                 .turned()
                 .dim(),
             FileColumn::words("flags", 16, 4)
-                .by("flags", |(_, file)| {
+                .by("flags", |(_, file, _)| {
                     let flags = file.uses.iter().filter_map(Use::flag);
                     let words = flags.map(|flag| flag.word().to_owned());
                     Value::Texts(words.collect()).ranked(file.flags)
@@ -70,7 +85,14 @@ impl<'a> Listing for FileList<'a> {
     }
 
     fn row(&self, path: &Text) -> Option<FileRow<'a>> {
-        self.0.file_with_path(path)
+        let Self(files, carried) = *self;
+        let (path, file) = files.file_with_path(path)?;
+        // What a call that names several files cost is that of its first.
+        let calls = file.uses.iter().map(|one| one.place);
+        let calls: BTreeSet<Place> = calls
+            .filter(|place| files.of_call(*place) == Some(path))
+            .collect();
+        Some((path, file, carried.sum(calls.into_iter())))
     }
 }
 
@@ -90,7 +112,7 @@ fn count(figure: usize, look: &Look<'_>) -> Cell {
 }
 
 /// The problems of a file, with their counts.
-fn flags((_, file): &FileRow<'_>, look: &Look<'_>) -> Cell {
+fn flags((_, file, _): &FileRow<'_>, look: &Look<'_>) -> Cell {
     let mut flags: Vec<(&str, usize)> = Vec::new();
     for flag in file.uses.iter().filter_map(Use::flag) {
         match flags.iter_mut().find(|(word, _)| *word == flag.word()) {

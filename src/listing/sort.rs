@@ -1,5 +1,7 @@
 //! Values of rows in columns, and the order of rows.
 
+use crate::analysis::money::cost::usd;
+use crate::analysis::phrases;
 use crate::model::figures;
 use crate::model::timestamp::Timestamp;
 use crate::render::theme::Theme;
@@ -29,6 +31,8 @@ pub(crate) enum Unit {
     Ms,
     Tokens,
     Percent,
+    /// Pico-dollars.
+    Usd,
 }
 
 impl Value {
@@ -55,6 +59,11 @@ impl Value {
     /// A number of tokens.
     pub(crate) fn tokens(figure: Option<impl TryInto<i128>>) -> Self {
         Self::figure(figure, Unit::Tokens)
+    }
+
+    /// A cost in pico-dollars.
+    pub(crate) fn usd(picos: Option<i128>) -> Self {
+        Self::figure(picos, Unit::Usd)
     }
 
     /// A share in percent.
@@ -96,6 +105,8 @@ impl Value {
                     Unit::Ms => figures::duration(size),
                     Unit::Tokens => figures::tokens(size),
                     Unit::Percent => format!("{size}%"),
+                    // Has a sign of its own.
+                    Unit::Usd => return phrases::usd(usd(*figure)),
                 };
                 format!("{sign}{words}")
             }

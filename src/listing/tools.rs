@@ -2,11 +2,12 @@
 
 use ratatui::text::Span;
 
-use super::call::at_most;
+use super::call::{at_most, carried_usd, carried_width, carried_words};
 use super::sort::{Order, Sort, Value};
 use super::table::{Cell, Column, Listing, Look, cell, gauge};
 use crate::analysis::calls::durations::Spread;
 use crate::analysis::calls::{Tool, Tools};
+use crate::analysis::context::window::carried::{Carriage, Carried};
 use crate::model::figures::percent;
 use crate::model::text::Name;
 
@@ -22,14 +23,19 @@ pub(crate) const LONGEST: Sort = Sort {
 /// The tools of a session, by name.
 pub(crate) struct ToolList<'a> {
     tools: &'a Tools,
+    carried: &'a Carried,
     /// Time of all tools in ms.
     all_ms: u64,
 }
 
 impl<'a> ToolList<'a> {
-    pub(crate) fn of(tools: &'a Tools) -> Self {
+    pub(crate) fn of(tools: &'a Tools, carried: &'a Carried) -> Self {
         let (all_ms, _) = tools.time();
-        Self { tools, all_ms }
+        Self {
+            tools,
+            carried,
+            all_ms,
+        }
     }
 }
 
@@ -37,6 +43,7 @@ pub(crate) struct ToolRow<'a> {
     name: &'a Name,
     tool: &'a Tool,
     spread: Option<Spread>,
+    carriage: Option<Carriage>,
     /// Time of all tools in ms.
     all_ms: u64,
 }
@@ -95,6 +102,12 @@ impl<'a> Listing for ToolList<'a> {
                 })
                 .turned()
                 .cell(share),
+            ToolColumn::figures("carried", carried_width(self.carried), 3)
+                .by("carried_usd", |row| carried_usd(row.carriage.as_ref()))
+                .cell(|row, look| cell(carried_words(row.carriage.as_ref()), look.theme.text)),
+            ToolColumn::data("carried_tokens", |row| {
+                Value::tokens(row.carriage.map(|one| one.carried))
+            }),
             ToolColumn::figures("results", 8, 1)
                 .by("bytes", |row| Value::bytes(Some(row.tool.bytes())))
                 .dim(),
@@ -107,6 +120,7 @@ impl<'a> Listing for ToolList<'a> {
             name,
             tool,
             spread: tool.durations.spread(),
+            carriage: self.carried.sum(tool.calls()),
             all_ms: self.all_ms,
         })
     }

@@ -15,17 +15,21 @@ use super::rows::Paper;
 use super::{json, show};
 use crate::analysis::calls::Calls;
 use crate::analysis::calls::awaited::Awaited;
+use crate::analysis::context::window::Windows;
+use crate::analysis::context::window::carried::Carried;
 use crate::analysis::derived::Memo;
 use crate::analysis::files::Files;
 use crate::analysis::lint::Findings;
+use crate::analysis::money::cost::usd;
 use crate::ingest::{OpenError, Target};
 use crate::listing::call::CallScene;
 use crate::listing::calls::{CallList, IN_ORDER};
 use crate::listing::files::{FileList, MOST_CHANGED, keys};
-use crate::listing::sort::{Sort, Value};
+use crate::listing::sort::{Sort, Unit, Value};
 use crate::listing::table::{Listing, Table};
 use crate::listing::tools::{LONGEST, ToolList};
 use crate::model::timestamp::Timestamp;
+use crate::model::transcript::Transcript;
 
 /// The kind of list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,14 +99,15 @@ pub fn write(
             match options.kind {
                 ListKind::Files => {
                     let files = Memo::<Files>::of(transcript);
-                    out.write(&reading, &FileList(&files), keys(&files), MOST_CHANGED)?;
+                    let list = FileList(&files, &carried(transcript));
+                    out.write(&reading, &list, keys(&files), MOST_CHANGED)?;
                 }
                 ListKind::Tools => {
                     let calls = Memo::<Calls>::of(transcript);
                     let names = calls.tools.iter().map(|(name, _)| name.clone());
                     out.write(
                         &reading,
-                        &ToolList::of(&calls.tools),
+                        &ToolList::of(&calls.tools, &carried(transcript)),
                         names.collect(),
                         LONGEST,
                     )?;
@@ -112,6 +117,7 @@ pub fn write(
                     let scene = CallScene {
                         transcript,
                         calls: &calls,
+                        carried: &carried(transcript),
                         findings: &Findings::of(transcript),
                         awaited: Awaited::of(transcript),
                         is_at_work: reading.activity(now).goes_on(now),
@@ -124,6 +130,11 @@ pub fn write(
         },
     )?;
     Ok(options.folders.outcome(missed, Outcome::Complete))
+}
+
+/// What the results of a session cost to carry.
+pub(crate) fn carried(transcript: &Transcript) -> Carried {
+    Memo::<Carried>::once(transcript, &Memo::<Windows>::of(transcript))
 }
 
 impl ListKind {
@@ -250,12 +261,18 @@ fn plain(value: &Value) -> String {
     match value {
         Value::None => String::new(),
         Value::Bool(is_so) => is_so.to_string(),
+        Value::Figure(picos, Unit::Usd) => micros(*picos).to_string(),
         Value::Figure(figure, _) => figure.to_string(),
         Value::Time(at) => at.to_rfc3339(),
         Value::Text(text) => reading::on_one_line(text).into_owned(),
         Value::Texts(texts) => texts.join(", "),
         Value::Ranked(_, value) => plain(value),
     }
+}
+
+/// USD to a millionth.
+fn micros(picos: i128) -> f64 {
+    (usd(picos) * 1e6).round() / 1e6
 }
 
 /// A row as JSON.
@@ -279,6 +296,7 @@ impl Serialize for Json<'_> {
         match self.0 {
             Value::None => serializer.serialize_none(),
             Value::Bool(is_so) => is_so.serialize(serializer),
+            Value::Figure(picos, Unit::Usd) => micros(*picos).serialize(serializer),
             Value::Figure(figure, _) => figure.serialize(serializer),
             Value::Time(at) => at.to_rfc3339().serialize(serializer),
             Value::Text(text) => text.serialize(serializer),

@@ -14,6 +14,7 @@ use crate::analysis::brief::Brief;
 use crate::analysis::calls::Calls;
 use crate::analysis::calls::flights::Flights;
 use crate::analysis::context::window::Windows;
+use crate::analysis::context::window::carried::Carried;
 use crate::analysis::derived::Memo;
 use crate::analysis::files::Files;
 use crate::analysis::lint::Findings;
@@ -126,6 +127,8 @@ indexes! {
     timeline: Timeline, reads account;
     /// Content of the model's context window, by request.
     windows: Windows;
+    /// Cost of carrying results, by call.
+    carried: Carried, reads windows;
     /// Calls in flight, by entry.
     flights: Flights;
     /// Files with their uses.

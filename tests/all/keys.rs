@@ -155,6 +155,8 @@ const JOURNEYS: &[Journey] = &[
     ("previous-open-call", |key| leads(key, "G", "c9")),
     ("next-expensive-turn", |key| leads(key, "g", "p3")),
     ("previous-expensive-turn", |key| leads(key, "G", "p4")),
+    ("next-carried", |key| leads(key, "g", "a2")),
+    ("previous-carried", |key| leads(key, "G", "a2")),
     ("next-gap", |key| leads(key, "g", "p2")),
     ("previous-gap", |key| leads(key, "G", "p4")),
     ("next-same-id", |key| leads(key, "g ] s", "m1")),

@@ -8,16 +8,20 @@ use std::process::Command;
 
 use serde_json::Value;
 use tv::analysis::account::Account;
+use tv::analysis::context::window::Windows;
+use tv::analysis::context::window::carried::Carried;
+use tv::analysis::context::window::weigh::Class;
 use tv::analysis::derived::Memo;
 use tv::analysis::money::cost::usd;
 use tv::analysis::money::cost::{self, CostSource};
 use tv::analysis::money::models;
-use tv::analysis::money::spending::For;
 use tv::analysis::money::spending::amount::Amount;
 use tv::analysis::money::spending::arithmetic::{Arithmetic, Bill};
 use tv::analysis::money::spending::statement::{Grouping, Statement};
+use tv::analysis::money::spending::{Charge, For};
 use tv::ingest::{self, Target};
 use tv::model::edit::{Feed, Stage};
+use tv::model::entry::Role;
 use tv::model::text::Name;
 use tv::model::totals::Spent;
 use tv::model::transcript::Transcript;
@@ -92,7 +96,42 @@ fn check(name: &str, transcript: &Transcript) -> Statement {
     );
     check_without_runs(name, transcript, &statement);
     check_arithmetic(name, &statement);
+    check_carried(name, transcript, &statement);
     statement
+}
+
+/// What was carried and what was answered is the cost of all requests; nothing of it is less than nothing but for
+/// rounding, and calls have what their class has.
+fn check_carried(name: &str, transcript: &Transcript, statement: &Statement) {
+    let windows = Memo::<Windows>::of(transcript);
+    let carried = Memo::<Carried>::once(transcript, &windows);
+    let is_request = |charge: &&Charge| {
+        let entry = charge.entry.filter(|_| charge.is_own);
+        entry
+            .and_then(|id| transcript.get(id))
+            .is_some_and(|entry| {
+                let usage = entry.usage.as_ref();
+                let has_prompt = usage.is_some_and(|usage| {
+                    let parts = [usage.input, usage.cache_read, usage.cache_write];
+                    parts.into_iter().flatten().sum::<u64>() > 0
+                });
+                entry.role == Role::Assistant
+                    && charge.what == For::Request
+                    && has_prompt
+                    && !entry.marks.copy
+            })
+    };
+    let requests = statement.charges.iter().filter(is_request);
+    let paid: i128 = requests.map(|charge| charge.amount.money.picos()).sum();
+    assert_eq!(carried.total(), paid, "{name}");
+    let rounding = -1_000 - paid / 1_000_000_000;
+    let parts = carried.classes().map(|(_, picos)| picos);
+    for picos in parts.chain([carried.unexplained, carried.answers]) {
+        assert!(picos >= rounding, "{name}: {picos} of {paid}: {carried:?}");
+    }
+    let results: i128 = carried.results().map(|(_, one)| one.picos).sum();
+    let class = carried.classes().find(|(class, _)| *class == Class::Result);
+    assert_eq!(class.map(|(_, picos)| picos), Some(results), "{name}");
 }
 
 /// Without sums of runs there is nothing beyond the requests, and each model has what the totals say.

@@ -67,6 +67,11 @@ impl Tool {
         self.calls.len()
     }
 
+    /// The calls in file order.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = Place> {
+        self.calls.iter().copied()
+    }
+
     /// The number of failed calls.
     pub(crate) fn failed(&self) -> usize {
         self.ended(Outcome::Failed)

@@ -15,10 +15,11 @@ use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
+pub mod carried;
 mod fact;
 pub mod shares;
 mod sweep;
-pub(crate) mod weigh;
+pub mod weigh;
 
 use super::cache_breaks::CacheBreak;
 use super::seen::Cuts;
@@ -147,6 +148,8 @@ pub struct Windows {
     /// Lanes in the order of their first entries; `None` is the main lane.
     lanes: Vec<Option<Name>>,
     tracks: HashMap<Option<Name>, Track>,
+    /// Whether there are compactions whose summary is requested within the session.
+    asks_for_summaries: bool,
 }
 
 /// The requests of a lane.
@@ -191,12 +194,14 @@ impl Derived for Windows {
             facts,
             asks_for_summaries,
             windows: HashMap::new(),
+            sent: None,
         };
         for (lane, ids) in ids {
             windows
                 .tracks
                 .insert(lane.cloned(), sweep(&mut session, &ids));
         }
+        windows.asks_for_summaries = asks_for_summaries;
         windows
     }
 }

@@ -51,9 +51,9 @@ pub struct Charge {
     /// What it is for.
     pub what: For,
     /// The entry with the usage, or after which it is recorded.
-    pub(crate) entry: Option<EntryId>,
+    pub entry: Option<EntryId>,
     /// Whether the usage is in the entry itself.
-    pub(crate) is_own: bool,
+    pub is_own: bool,
     /// Its key, if it is recorded beside the entries.
     pub(crate) beside: Option<Key>,
     /// Position of the entry in the order.

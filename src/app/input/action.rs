@@ -170,6 +170,8 @@ pub enum LandmarkKind {
     Open,
     /// An expensive turn.
     Costly,
+    /// A call whose result cost much to carry.
+    Carried,
     /// A pause.
     Gap,
     /// The first entry that is new since the last visit.

@@ -143,6 +143,8 @@ pub const BINDINGS: &[Binding] = &[
     bind("previous-open-call", Jump, &["[ o"], Action::Seek(LandmarkKind::Open, Way::Previous), "previous call without a result"),
     bind("next-expensive-turn", Jump, &["] $"], Action::Seek(LandmarkKind::Costly, Way::Next), "next expensive turn").cell("expensive turn").also("cost money dear"),
     bind("previous-expensive-turn", Jump, &["[ $"], Action::Seek(LandmarkKind::Costly, Way::Previous), "previous expensive turn"),
+    bind("next-carried", Jump, &["] r"], Action::Seek(LandmarkKind::Carried, Way::Next), "next result that cost much to carry along").cell("result dear to carry").also("cost money dear carried result tokens expensive"),
+    bind("previous-carried", Jump, &["[ r"], Action::Seek(LandmarkKind::Carried, Way::Previous), "previous result that cost much to carry along"),
     bind("next-gap", Jump, &["] g"], Action::Seek(LandmarkKind::Gap, Way::Next), "next pause of more than 30 s").cell("pause over 30 s"),
     bind("previous-gap", Jump, &["[ g"], Action::Seek(LandmarkKind::Gap, Way::Previous), "previous pause"),
     bind("next-new", Jump, &["] n"], Action::Seek(LandmarkKind::News, Way::Next), "what is new since the last time").cell("what is new"),

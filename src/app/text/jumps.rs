@@ -137,6 +137,7 @@ fn word(kind: LandmarkKind) -> &'static str {
         LandmarkKind::Image => "image",
         LandmarkKind::Open => "open call",
         LandmarkKind::Costly => "expensive turn",
+        LandmarkKind::Carried => "result that cost much to carry",
         LandmarkKind::Gap => "pause",
         LandmarkKind::News => "new entry",
     }

@@ -7,6 +7,9 @@ use super::TextPane;
 use super::sequence::starter_of;
 use super::viewport::Focus;
 use crate::analysis::account::Account;
+use crate::analysis::context::window::Windows;
+use crate::analysis::context::window::carried::Carried;
+use crate::analysis::derived::{Generation, Memo};
 use crate::analysis::expression::judge::ids_of;
 use crate::analysis::phrases::is_headline;
 use crate::app::input::action::{LandmarkKind, Way};
@@ -45,6 +48,11 @@ pub fn next(text: &TextPane, scene: &Scene<'_>, kind: LandmarkKind, way: Way) ->
     } else {
         HashSet::new()
     };
+    let dear = if kind == LandmarkKind::Carried {
+        dear_results(scene)
+    } else {
+        HashSet::new()
+    };
     nearest(
         &scene.session.transcript,
         order,
@@ -55,6 +63,7 @@ pub fn next(text: &TextPane, scene: &Scene<'_>, kind: LandmarkKind, way: Way) ->
                 LandmarkKind::Costly => {
                     costly.contains(&focus.entry) && is_headline(entry, focus.block)
                 }
+                LandmarkKind::Carried => dear.contains(&focus),
                 LandmarkKind::Gap => {
                     is_first_shown(text, focus) && follows_a_pause(text, scene, focus.entry, entry)
                 }
@@ -85,6 +94,19 @@ fn expensive_turns(transcript: &Transcript, account: &Account) -> HashSet<EntryI
         .filter(|(_, usd)| *usd >= bound)
         .map(|(prompt, _)| prompt)
         .collect()
+}
+
+/// Calls whose results cost much to carry. Views of the session have computed it; without one it is
+/// computed for this jump alone.
+fn dear_results(scene: &Scene<'_>) -> HashSet<Focus> {
+    let indexes = &scene.session.indexes;
+    let transcript = &scene.session.transcript;
+    if indexes.carried.is_complete() {
+        return indexes.carried.dear().collect();
+    }
+    let windows = Memo::<Windows>::of(transcript);
+    let carried = Memo::<Carried>::once(transcript, &windows);
+    carried.dear().collect()
 }
 
 fn is_first_shown(text: &TextPane, focus: Focus) -> bool {
@@ -227,7 +249,9 @@ pub(crate) fn is_kind(
         LandmarkKind::Open => {
             matches!(&block.kind, BlockKind::Call(call) if call.state.is_open() || call.state == ToolState::Lost)
         }
-        LandmarkKind::Costly | LandmarkKind::Gap | LandmarkKind::News => false,
+        LandmarkKind::Costly | LandmarkKind::Carried | LandmarkKind::Gap | LandmarkKind::News => {
+            false
+        }
     }
 }
 

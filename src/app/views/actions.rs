@@ -172,6 +172,7 @@ fn page_scene<'a>(text: &'a TextPane, scene: &Scene<'a>) -> PageScene<'a> {
         calls: CallScene {
             transcript: &session.transcript,
             calls: &session.indexes.calls,
+            carried: &session.indexes.carried,
             findings: &session.indexes.findings,
             awaited: Awaited::of(&session.transcript),
             is_at_work: session.is_at_work(scene.screen.now),

@@ -37,7 +37,7 @@ pub(crate) struct Files {
     /// The path and history of the opened file; `None` shows the list.
     inside: Option<(Text, History)>,
     /// The state and order that the list was built from.
-    made: Option<(u64, Option<Sort>)>,
+    made: Option<(u64, u64, Option<Sort>)>,
 }
 
 impl Default for Files {
@@ -53,10 +53,12 @@ impl Default for Files {
 impl Files {
     fn refresh(&mut self, scene: &PageScene<'_>) {
         let files = &scene.indexes.files;
-        let made = Some((files.generation, self.list.sort()));
+        let carried = scene.indexes.carried.generation;
+        let made = Some((files.generation, carried, self.list.sort()));
         if self.made != made {
             self.made = made;
-            self.list.fill(&FileList(files), keys(files), false);
+            self.list
+                .fill(&FileList(files, &scene.indexes.carried), keys(files), false);
         }
         if let Some((path, history)) = &mut self.inside {
             match files.file(path) {
@@ -98,7 +100,9 @@ impl Files {
         }
         let (height, foot) = scene.divide(1, FOOT);
         self.list.fit(height);
-        let (heads, rows) = self.list.write(&FileList(files), scene);
+        let (heads, rows) = self
+            .list
+            .write(&FileList(files, &scene.indexes.carried), scene);
         let foot = if foot > 0 {
             self.foot_lines(scene)
         } else {
@@ -143,6 +147,8 @@ impl Page for Files {
     fn needs(&self) -> Needs {
         Needs {
             files: true,
+            windows: true,
+            carried: true,
             ..Needs::default()
         }
     }

@@ -7,6 +7,7 @@ use ratatui::text::{Line, Span};
 
 use super::list::List;
 use super::page::{Answer, Hint, Page, PageScene, Sheet};
+use crate::analysis::calls::Place;
 use crate::analysis::money::spending::Charge;
 use crate::analysis::money::spending::statement::{Group, Grouping};
 use crate::analysis::phrases;
@@ -123,7 +124,15 @@ impl Money {
     /// Computes the rows of the level, in the chosen order.
     fn sum_up(&mut self, scene: &PageScene<'_>) {
         self.detail = None;
-        self.sums = Sums::of(scene.indexes.spending.rows(self.grouping()));
+        let indexes = scene.indexes;
+        self.sums = Sums::of(indexes.spending.rows(self.grouping()));
+        if self.level == 4 {
+            let turn_of = |place: Place| {
+                let turn = indexes.account.turn_of(scene.transcript, place.entry)?;
+                Some(scene.transcript.turns().get(turn)?.prompt)
+            };
+            self.sums.carried = indexes.carried.sums(turn_of);
+        }
         if self.level == 1 {
             self.facts = summary::facts(&self.sums.rows, scene);
             let item = |(at, fact): (usize, &Fact)| {
@@ -273,6 +282,8 @@ impl Page for Money {
     fn needs(&self) -> Needs {
         Needs {
             spending: true,
+            windows: true,
+            carried: true,
             ..Needs::default()
         }
     }

@@ -120,7 +120,8 @@ impl Tools {
                 });
                 let sums = self.sums.as_ref().unwrap_or(&scene.indexes.calls.tools);
                 let names = sums.iter().map(|(name, _)| name.clone()).collect();
-                self.names.fill(&ToolList::of(sums), names, false);
+                self.names
+                    .fill(&ToolList::of(sums, &scene.indexes.carried), names, false);
             }
             Shown::Calls(tool) => {
                 let passing = shown(scene, tool.as_ref());
@@ -275,6 +276,8 @@ impl Page for Tools {
     fn needs(&self) -> Needs {
         Needs {
             calls: true,
+            windows: true,
+            carried: true,
             findings: true,
             ..Needs::default()
         }
@@ -298,7 +301,8 @@ impl Page for Tools {
             Shown::Tools => {
                 let sums = self.sums.as_ref().filter(|_| scene.filter.is_some());
                 let sums = sums.unwrap_or(&scene.indexes.calls.tools);
-                self.names.write(&ToolList::of(sums), scene)
+                self.names
+                    .write(&ToolList::of(sums, &scene.indexes.carried), scene)
             }
             Shown::Calls(_) => self.calls.write(&CallList(scene.calls), scene),
         };

@@ -16,6 +16,7 @@ use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::calls::pairing::PairingCounts;
 use crate::analysis::derived::Memo;
 use crate::analysis::lint::{Findings, Severity};
+use crate::analysis::money::cost::usd;
 use crate::analysis::money::spending::statement::{Group, Grouping, Statement};
 use crate::analysis::money::spending::{Charge, Fate, For};
 use crate::listing::call::{CallScene, PlacedCall};
@@ -28,6 +29,7 @@ use crate::report::check::{FindingLine, finding_line, wanted};
 use crate::report::entry::{self, CallLine, FromLine, Life};
 use crate::report::figures::{BlockFigures, EntryFigures, Figures, RecordFigures, SessionFigures};
 use crate::report::json::write_line;
+use crate::report::listing::carried;
 use crate::report::reading::{Contents, Reading, shown};
 use crate::report::spent::{CostFigures, UsageFigures};
 use crate::report::turns::{OverheadFigures, TurnFigures};
@@ -123,6 +125,8 @@ struct CallRow<'a> {
     argument: String,
     took_is_bound: Option<bool>,
     bytes: Option<u64>,
+    carried_usd: Option<f64>,
+    carried_tokens: Option<u64>,
     found: Vec<&'static str>,
     #[serde(flatten)]
     call: CallLine<'a>,
@@ -316,6 +320,7 @@ fn calls(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
     let scene = CallScene {
         transcript,
         calls: &calls,
+        carried: &carried(transcript),
         findings: &Findings::of(transcript),
         awaited: Awaited::of(transcript),
         is_at_work: reading.activity(now).goes_on(now),
@@ -353,6 +358,7 @@ fn call(
     let Some(call) = whole.call() else {
         return Ok(());
     };
+    let carriage = placed.carriage();
     let row = CallRow {
         call_id: Some(call.key.as_str()).filter(|id| !id.is_empty() && !is_textual(&call.key)),
         number: placed.number(),
@@ -364,6 +370,10 @@ fn call(
         argument: placed.argument(),
         took_is_bound: placed.took().map(|took| took.by == Clocked::Bound),
         bytes: placed.bytes(),
+        carried_usd: carriage
+            .filter(|one| !one.is_unpriced)
+            .map(|one| usd(one.picos)),
+        carried_tokens: carriage.map(|one| one.carried),
         found: placed.findings().map(|finding| finding.rule.id).collect(),
         call: entry::call_line(call, entry, life, None),
     };

@@ -247,6 +247,7 @@ const ALL: Needs = Needs {
     spending: true,
     timeline: true,
     windows: true,
+    carried: true,
     flights: true,
     files: true,
     brief: true,
@@ -262,6 +263,7 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
         spending,
         timeline,
         windows,
+        carried,
         flights,
         files,
         brief,
@@ -319,6 +321,9 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
         );
     }
     add("account", &account.cost(transcript));
+    let mut results: Vec<_> = carried.results().collect();
+    results.sort_by_key(|(place, _)| *place);
+    add("carried", &(results, carried.classes().collect::<Vec<_>>()));
     let runs = &loops.runs;
     add(
         "loops",

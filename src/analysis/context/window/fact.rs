@@ -2,6 +2,8 @@
 
 use super::weigh::{self, Class};
 use crate::analysis::context::is_request;
+use crate::analysis::money::prices::{self, Rates};
+use crate::analysis::money::spending::amount::Amount;
 use crate::model::body::Key;
 use crate::model::edit::saturating_u32;
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role};
@@ -9,7 +11,7 @@ use crate::model::fingerprint::Print;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
-use crate::model::usage::Step;
+use crate::model::usage::{Step, Usage};
 
 /// Name of the hook that Claude Code runs when a session is opened again.
 const OPENED_AGAIN: &str = "hook SessionStart:resume";
@@ -56,6 +58,53 @@ pub(super) struct Prompted {
     /// Tokens written to the cache for an hour.
     pub(super) write_1h: u64,
     pub(super) model: Option<Name>,
+    pub(super) paid: Paid,
+}
+
+/// What a request cost, in pico-dollars.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Paid {
+    /// The tokens of the prompt that were read from the cache.
+    pub(super) cached: f64,
+    /// All other tokens of the prompt.
+    pub(super) uncached: f64,
+    /// All of it, the answer included.
+    pub(super) all: i128,
+}
+
+/// Prices relative to each other, in the order of [`Rates`], for requests with a recorded cost on a
+/// model that is in no table.
+const USUAL_RATES: Rates = [100, 500, 10, 125, 200];
+
+impl Paid {
+    fn of(usage: &Usage, model: Option<&Name>) -> Self {
+        let prices = prices::of_model(model.map_or("", Name::as_str));
+        let all = Amount::of(usage, prices).money.picos();
+        let rates = prices.map_or(USUAL_RATES, |prices| {
+            prices.rates_at(&prices.tier_of(usage))
+        });
+        let [input, output, read, short, long] = rates.map(|rate| rate as f64);
+        let tokens = |count: Option<u64>| count.unwrap_or(0) as f64;
+        let written = tokens(usage.cache_write);
+        let written_1h = tokens(usage.cache_write_1h).min(written);
+        let searches = prices.map_or(0, |prices| prices.search) as f64 * 1e6;
+        let cached = tokens(usage.cache_read) * read;
+        let uncached =
+            tokens(usage.input) * input + (written - written_1h) * short + written_1h * long;
+        let listed =
+            cached + uncached + tokens(usage.output) * output + tokens(usage.searches) * searches;
+        // A recorded cost is divided as list prices would divide it.
+        let scale = if listed > 0.0 {
+            all as f64 / listed
+        } else {
+            0.0
+        };
+        Self {
+            cached: cached * scale,
+            uncached: uncached * scale,
+            all,
+        }
+    }
 }
 
 /// Facts that few entries have.
@@ -179,5 +228,6 @@ fn prompted(entry: &Entry) -> Option<Box<Prompted>> {
         seen: usage.seen(),
         write_1h,
         model: entry.model.clone(),
+        paid: Paid::of(usage, entry.model.as_ref()),
     }))
 }

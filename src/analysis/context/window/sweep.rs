@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::carried::{SentParts, Tip};
 use super::fact::{Part, Prompted, Shown};
 use super::weigh::Sizes;
 use super::{Compaction, ContextRow, Grown, Request, Sums, TokenCount, Track};
@@ -25,6 +26,8 @@ pub(super) struct Session<'a> {
     /// Whether there are compactions whose summary is requested within the session.
     pub(super) asks_for_summaries: bool,
     pub(super) windows: HashMap<Option<Name>, Option<ModelWindow>>,
+    /// Which requests each part was sent with, if that is asked.
+    pub(super) sent: Option<SentParts>,
 }
 
 impl Session<'_> {
@@ -77,6 +80,8 @@ impl Session<'_> {
 struct Carry {
     /// What is in the context.
     sizes: Sizes,
+    /// The last part of it.
+    tip: Tip,
     /// What will be dropped, by time: results, and what is replaced.
     dropped: BTreeMap<Timestamp, Sizes>,
     /// What was in the context at the last request.
@@ -277,7 +282,7 @@ impl Sweep<'_, '_> {
         } else if is_summary {
             self.drop_pending(number, id, shown.at);
         }
-        self.take_in(shown, shown.at);
+        self.take_in(id, shown, shown.at);
         for (
             Part {
                 class,
@@ -303,9 +308,13 @@ impl Sweep<'_, '_> {
     }
 
     /// Adds what the model sees of an entry from a time on.
-    fn take_in(&mut self, shown: &Shown, now: Option<Timestamp>) {
-        for (Part { class, bytes, .. }, until) in shown.parts_at(now) {
+    fn take_in(&mut self, id: EntryId, shown: &Shown, now: Option<Timestamp>) {
+        for (part, until) in shown.parts_at(now) {
+            let Part { class, bytes, .. } = part;
             self.carry.sizes.add(class, bytes.into());
+            if let Some(sent) = &mut self.session.sent {
+                self.carry.tip = sent.push(self.carry.tip, id, part, until);
+            }
             if let Some(until) = until {
                 self.carry
                     .dropped
@@ -319,9 +328,19 @@ impl Sweep<'_, '_> {
     /// Removes what is dropped by now.
     fn drop_results(&mut self, now: Option<Timestamp>) {
         let Some(now) = now else { return };
-        let Carry { sizes, dropped, .. } = &mut self.carry;
+        let Carry {
+            sizes,
+            dropped,
+            tip,
+            ..
+        } = &mut self.carry;
+        let mut are_dropped = false;
         while let Some(first) = dropped.first_entry().filter(|first| *first.key() <= now) {
             sizes.remove(&first.remove());
+            are_dropped = true;
+        }
+        if let Some(sent) = self.session.sent.as_mut().filter(|_| are_dropped) {
+            *tip = sent.without_dropped(*tip, now);
         }
     }
 
@@ -396,6 +415,9 @@ impl Sweep<'_, '_> {
             opens_turn: between.turn,
             is_summary,
         };
+        if let Some(sent) = &mut self.session.sent {
+            sent.ask(carry.tip, request);
+        }
         carry.asked = carry.sizes;
         carry.last = Some((prompt, seen.output.unwrap_or(0)));
         self.track.sums.add(&row);
@@ -420,6 +442,7 @@ impl Sweep<'_, '_> {
             return;
         };
         self.carry.sizes = Sizes::default();
+        self.carry.tip = Tip::default();
         self.carry.dropped = BTreeMap::new();
         self.carry.grown = None;
         self.carry.between.compaction = Some(compaction);
@@ -433,14 +456,16 @@ impl Sweep<'_, '_> {
         };
         let first = seen::kept(transcript, key, end).unwrap_or(end);
         let path = Path::to(transcript, here);
-        for id in self.ids.iter().take(number).rev() {
-            let Some(place) = transcript.place_of(*id).filter(|place| *place >= first) else {
-                break;
+        let before = self.ids.get(..number).unwrap_or_default();
+        let is_left = |id: &EntryId| transcript.place_of(*id).is_none_or(|place| place < first);
+        let since = before.iter().rposition(is_left).map_or(0, |last| last + 1);
+        for id in before.iter().skip(since) {
+            let (Some(shown), Some(place)) = (shown(*id), transcript.place_of(*id)) else {
+                continue;
             };
-            let Some(shown) = shown(*id) else { continue };
             let is_older = place < end && shown.is_compaction;
             if !is_older && path.holds(transcript, *id, place) {
-                self.take_in(shown, now);
+                self.take_in(*id, shown, now);
             }
         }
     }

@@ -2,8 +2,10 @@
 
 use proptest::prelude::{Strategy, prop, prop_oneof, proptest};
 
+use super::carried::Carried;
 use super::weigh::{self, Class};
 use super::{ContextRow, Request, TokenCount, Windows, shares};
+use crate::analysis::calls::Place;
 use crate::analysis::context::cache_breaks::Cause;
 use crate::analysis::derived::Memo;
 use crate::model::body::Key;
@@ -569,4 +571,78 @@ fn branches_go_on_from_where_they_were_left() {
         requests.iter().all(|request| request.sizes.total() == 150),
         "the root and its own prompt"
     );
+}
+
+#[test]
+fn a_result_is_paid_for_with_every_request_until_a_compaction() {
+    let answer = |out: &mut Batch, key: &str, bytes: usize, tokens: [u64; 3]| {
+        let mut entry = say(out, key, Role::Assistant, bytes);
+        spent(&mut entry, tokens);
+        entry
+    };
+    let (transcript, windows) = windows_of(|out| {
+        let entry = say(out, "u1", Role::User, 4_000);
+        out.entry(entry);
+        let mut entry = answer(out, "a1", 8_000, [20_000, 0, 0]);
+        let called = call(out, "t1", "read");
+        entry.push_piece(Piece(1), called);
+        out.entry(entry);
+        result(out, "t1", 40_000);
+        let entry = answer(out, "a2", 400, [0, 20_000, 12_000]);
+        out.entry(entry);
+        let entry = answer(out, "a3", 400, [100, 32_000, 0]);
+        out.entry(entry);
+        let entry = compaction(out, "c1", None, None);
+        out.entry(entry);
+        let entry = answer(out, "a4", 400, [0, 0, 21_000]);
+        out.entry(entry);
+    });
+    let carried = Memo::<Carried>::once(&transcript, &windows);
+    let place = Place {
+        entry: transcript.find("a1").unwrap(),
+        block: 1,
+    };
+    let one = carried.of_call(place).unwrap();
+    assert_eq!((one.requests, one.tokens), (2, 9_999));
+    // 10,000 tokens are written to the cache at $6.25 a million, and read once at $0.50.
+    let micros = one.picos / 1_000_000;
+    assert!((67_400..=67_500).contains(&micros), "{micros}");
+    assert_eq!(carried.dear().collect::<Vec<_>>(), [place]);
+}
+
+#[test]
+fn a_result_is_paid_for_on_each_branch_that_has_it() {
+    let (transcript, windows) = windows_of(|out| {
+        let entry = say(out, "u", Role::User, 100);
+        out.entry(entry);
+        let mut entry = say(out, "a", Role::Assistant, 10);
+        entry.parent = Some(Key::from("u"));
+        let called = call(out, "shared", "read");
+        entry.push_piece(Piece(1), called);
+        out.entry(entry);
+        result(out, "shared", 4_000);
+        for branch in ["left", "kept"] {
+            let mut prompt = say(out, &format!("u-{branch}"), Role::User, 50);
+            prompt.parent = Some(Key::from("a"));
+            out.entry(prompt);
+            let mut entry = say(out, branch, Role::Assistant, 10);
+            entry.parent = Some(Key::clean(&format!("u-{branch}")));
+            spent(&mut entry, [2_000, 0, 0]);
+            let called = call(out, &format!("own-{branch}"), "read");
+            entry.push_piece(Piece(1), called);
+            out.entry(entry);
+            result(out, &format!("own-{branch}"), 400);
+            let mut entry = say(out, &format!("{branch}-2"), Role::Assistant, 10);
+            entry.parent = Some(Key::clean(branch));
+            spent(&mut entry, [2_200, 0, 0]);
+            out.entry(entry);
+        }
+    });
+    let carried = Memo::<Carried>::once(&transcript, &windows);
+    let requests = ["a", "left", "kept"].map(|key| {
+        let entry = transcript.find(key).unwrap();
+        let one = carried.of_call(Place { entry, block: 1 }).unwrap();
+        (one.requests, one.carried)
+    });
+    assert_eq!(requests, [(4, 4_000), (1, 100), (1, 100)]);
 }

@@ -8,7 +8,7 @@ use crate::model::tool::ToolResult;
 
 /// The classes of what fills a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Class {
+pub enum Class {
     /// System prompts, as far as the file records them.
     System,
     /// Descriptions of tools, as far as the file records them.
@@ -43,7 +43,8 @@ impl Class {
         Self::Result,
     ];
 
-    pub(crate) fn word(self) -> &'static str {
+    /// The name on the screen.
+    pub fn word(self) -> &'static str {
         match self {
             Self::System => "system",
             Self::Tools => "tools",

@@ -6,6 +6,7 @@ use ratatui::style::Style;
 
 use super::Item;
 use super::foot::named;
+use crate::analysis::context::window::carried::Carriage;
 use crate::analysis::money::cost::Cost;
 use crate::analysis::money::cost::usd;
 use crate::analysis::money::spending::amount::Amount;
@@ -14,6 +15,7 @@ use crate::analysis::money::spending::{Charge, Fate, For};
 use crate::analysis::phrases;
 use crate::analysis::phrases::title_of;
 use crate::app::views::page::PageScene;
+use crate::listing::call::{carried_usd, carried_words};
 use crate::listing::sort::Value;
 use crate::listing::table::{Cell, Column, Listing, Look, cell};
 use crate::model::entry::{BlockKind, EntryId};
@@ -26,6 +28,8 @@ use crate::render::theme::Theme;
 pub(super) struct Sums {
     pub(super) rows: Vec<StatementRow>,
     numbers: HashMap<Group, usize>,
+    /// What the results of a turn's calls cost to carry, in it and later, by its prompt.
+    pub(super) carried: HashMap<EntryId, Carriage>,
     /// Cost in pico-dollars from which a row is highlighted.
     dear: i128,
     /// Whether the rows span several days.
@@ -39,6 +43,7 @@ impl Sums {
         let groups = rows.iter().map(|row| row.group.clone());
         Self {
             numbers: groups.zip(0..).collect(),
+            carried: HashMap::new(),
             dear: dear(&rows),
             is_dated: ends.is_some_and(|(first, last)| !first.is_same_day(last)),
             rows,
@@ -56,6 +61,7 @@ pub(super) struct SumList<'a>(pub(super) &'a Sums, pub(super) &'a PageScene<'a>)
 
 pub(super) struct SumRow<'a> {
     row: &'a StatementRow,
+    carriage: Option<&'a Carriage>,
     /// Whether it is highlighted as expensive.
     is_dear: bool,
     /// Whether it is on an abandoned branch.
@@ -129,7 +135,10 @@ impl<'a> Listing for SumList<'a> {
                         plain(sum, look)
                     }
                 }),
-            SumColumn::figures("share", 6, 2)
+            SumColumn::figures("carried", if self.0.carried.is_empty() { 0 } else { 8 }, 2)
+                .by("carried_usd", |sum| carried_usd(sum.carriage))
+                .cell(|sum, look| cell(carried_words(sum.carriage), look.theme.dim)),
+            SumColumn::figures("share", 6, 3)
                 .value(|sum| {
                     let all = &sum.scene.indexes.spending.total.money;
                     let words = percent_of(sum.row.amount.money.picos(), all.picos());
@@ -153,8 +162,13 @@ impl<'a> Listing for SumList<'a> {
             Group::Charge(number) => statement.branch_of(number).is_some(),
             _ => is_left(row, scene.transcript),
         };
+        let carriage = match &row.group {
+            Group::Turn(prompt) => sums.carried.get(prompt),
+            _ => None,
+        };
         Some(SumRow {
             row,
+            carriage,
             is_dear: row.amount.money.picos() >= sums.dear,
             is_left,
             is_dated: sums.is_dated,

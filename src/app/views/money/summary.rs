@@ -139,6 +139,7 @@ pub(crate) fn facts(turns: &[StatementRow], scene: &PageScene<'_>) -> Vec<Fact> 
     facts.extend(cache(statement));
     facts.extend(for_nothing(statement, scene));
     facts.extend(dearest(turns, statement, scene));
+    facts.extend(carried(scene));
     facts
 }
 
@@ -317,6 +318,37 @@ fn classes(statement: &Statement) -> Vec<Fact> {
     }
     if let Some(first) = facts.first_mut().filter(|_| all > 0) {
         "by class: tokens times list prices".clone_into(&mut first.note);
+    }
+    facts
+}
+
+/// The same cost by what the prompts consisted of: each part is paid for with every request that it
+/// is sent with.
+fn carried(scene: &PageScene<'_>) -> Vec<Fact> {
+    let carried = &scene.indexes.carried;
+    let all = scene.indexes.spending.total.money.picos();
+    let rest = all - carried.total();
+    let mut parts: Vec<(&str, i128)> = carried
+        .classes()
+        .map(|(class, picos)| (class.word(), picos))
+        .collect();
+    parts.push(("system, unseen", carried.unexplained));
+    parts.sort_by_key(|(_, picos)| std::cmp::Reverse(*picos));
+    parts.extend([("answering", carried.answers), ("beside requests", rest)]);
+    // Less than a ten-thousandth of a dollar is rounding.
+    let parts = parts
+        .into_iter()
+        .filter(|(_, picos)| picos.abs() > 100_000_000);
+    let mut facts: Vec<Fact> = parts
+        .map(|(label, picos)| Fact {
+            cost: format!("~{}", phrases::usd(usd(picos))),
+            share: percent_of(picos, all),
+            ..Fact::new(label)
+        })
+        .collect();
+    if let Some(first) = facts.first_mut() {
+        "tokens by size, times the requests that carried them".clone_into(&mut first.note);
+        facts.insert(0, Fact::heading("CARRIED ALONG"));
     }
     facts
 }
