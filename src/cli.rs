@@ -14,6 +14,7 @@ mod naming;
 mod opening;
 mod pages;
 mod roff;
+mod status;
 mod strict;
 mod surroundings;
 mod top;
@@ -38,6 +39,7 @@ use self::listing::ListingArgs;
 use self::naming::{has_several, named, session, slip, with_entry};
 pub use self::opening::apply_settings;
 use self::opening::{read_settings, view, view_of};
+use self::status::{StatusArgs, StatusConfig};
 use self::strict::StrictArgs;
 pub use self::surroundings::Surroundings;
 use self::top::TopArgs;
@@ -80,6 +82,8 @@ pub enum Config {
     Check(report::check::Options),
     /// List calls, tools or files.
     Listing(report::listing::Options),
+    /// List where secrets are.
+    Secrets(report::check::secrets::Options),
     /// List the rules of that check.
     Rules(report::check::Form),
     /// Wait for a condition.
@@ -92,6 +96,8 @@ pub enum Config {
     List(list::Options),
     /// Write the state of recent sessions.
     Top(report::top::Options),
+    /// Write one line for a status bar.
+    Status(Box<StatusConfig>),
     /// Search sessions.
     Grep(Box<report::sessions::grep::Options>),
     /// Sum up tokens and cost.
@@ -217,6 +223,8 @@ enum Command {
     List(ListArgs),
     /// Show how all sessions of the last hours stand, those that need somebody first
     Top(TopArgs),
+    /// Write one line for tmux or a prompt: who needs you, what today cost
+    Status(Box<StatusArgs>),
     /// Search all sessions, newest first; 1 if nothing is found
     Grep(Box<GrepArgs>),
     /// Sum up tokens and cost of all sessions, by day or by something else
@@ -469,6 +477,14 @@ impl Config {
             Command::Files(listing) => listing.config(ListKind::Files, &surroundings),
             Command::Doctor(args) => Self::doctor(args, &surroundings),
             Command::Check(args) if args.rules => Self::Rules(args.form()),
+            Command::Check(args) if args.secrets => {
+                let (targets, folders) = args.strict.named(&args.sessions, &surroundings);
+                Self::Secrets(report::check::secrets::Options {
+                    targets,
+                    folders,
+                    json: args.json,
+                })
+            }
             Command::Check(args) => {
                 let (targets, folders) = args.strict.named(&args.sessions, &surroundings);
                 let (form, least) = (args.form(), args.least());
@@ -492,6 +508,7 @@ impl Config {
             },
             Command::List(args) => Self::List(list_options(args, surroundings)),
             Command::Top(args) => Self::top(args, surroundings),
+            Command::Status(args) => Self::Status(Box::new(args.config(surroundings))),
             Command::Grep(args) => Self::Grep(Box::new(args.options(surroundings))),
             Command::Usage(args) => Self::Usage(Box::new(args.options(&surroundings))),
             Command::Export(args) => Self::Export(Box::new(args.options(&surroundings))),
@@ -565,6 +582,7 @@ impl Config {
             Self::Brief(options) => options.form == brief::Form::Json,
             Self::Stats(options) => options.json,
             Self::Listing(options) => options.form == report::listing::Form::Json,
+            Self::Secrets(options) => options.json,
             Self::Doctor(options) => options.json,
             Self::Health(options) => options.json,
             Self::List(options) => options.json,
@@ -576,6 +594,7 @@ impl Config {
                 *form != report::check::Form::Text
             }
             Self::View(_)
+            | Self::Status(_)
             | Self::Wait(_)
             | Self::Refuse(_)
             | Self::Formats(_)
@@ -605,6 +624,10 @@ impl Config {
             Self::Stats(options) => stats::write(options, now(), out),
             Self::Listing(options) => report::listing::write(options, now(), out),
             Self::Check(options) => report::check::write(options, out),
+            Self::Secrets(options) => {
+                secrets::list();
+                report::check::secrets::write(options, out)
+            }
             Self::Rules(form) => report::check::write_rules(*form, out),
             Self::Wait(options) => report::wait::write(options, now, out),
             Self::Doctor(options) => doctor::write(options, now(), out),
@@ -618,6 +641,7 @@ impl Config {
             Self::Formats(options) => report::formats::write(options, out),
             Self::List(options) => list::write(options, now(), out),
             Self::Top(options) => report::top::write(options, now, out),
+            Self::Status(config) => config.write(now(), out),
             Self::Grep(options) => report::sessions::grep::write(options, now(), out),
             Self::Usage(options) => report::sessions::usage::write(options, now(), out),
             Self::Refuse(refusal) => Ok(Outcome::Failed(vec![refusal.clone()])),

@@ -14,9 +14,12 @@ pub(super) struct CheckArgs {
     /// The sessions
     #[arg(required_unless_present = "rules", value_name = "SESSION")]
     pub(super) sessions: Vec<OsString>,
-    /// One JSON object a line (schema tv.check/1)
+    /// List where keys and tokens are that --redact would mask: kind and place, never the secret; 1 if there is any
+    #[arg(long, conflicts_with_all = ["sarif", "rules"])]
+    pub(super) secrets: bool,
+    /// One JSON object a line (schema tv.check/1, with --secrets tv.secret/1)
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
     /// One SARIF 2.1.0 document
     #[arg(long, conflicts_with = "json")]
     sarif: bool,

@@ -48,7 +48,7 @@ pub(super) struct TopArgs {
 }
 
 /// Parses a span of time or a point in time, as ms before now.
-fn time(typed: &str) -> Result<u64, String> {
+pub(super) fn time(typed: &str) -> Result<u64, String> {
     if let Some(ms) = duration(typed) {
         return Ok(ms);
     }

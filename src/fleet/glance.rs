@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-use super::member::{Inbox, Member};
-use crate::analysis::wall::Glance;
+use super::member::{Inbox, Member, WINDOW};
+use crate::analysis::wall::{Glance, SessionRow};
 use crate::ingest::Databases;
 use crate::ingest::find;
 use crate::model::found::Found;
@@ -17,6 +17,20 @@ const SLICE: Duration = Duration::from_millis(50);
 
 /// Reads a session and returns its row; stops when `is_wanted` returns false.
 pub fn glance(found: &Found, now: Timestamp, is_wanted: impl Fn() -> bool) -> Option<Glance> {
+    let glance = read(found, WHOLE, now, is_wanted)?;
+    Some(Glance {
+        prompt: find::first_prompt(found),
+        ..glance
+    })
+}
+
+/// The row of a session of which only the end is read, but without its cost.
+pub fn end(found: &Found, now: Timestamp) -> Option<SessionRow> {
+    read(found, WINDOW, now, || true).map(|glance| glance.row)
+}
+
+/// Reads a session, of one above `whole` bytes only the end.
+fn read(found: &Found, whole: u64, now: Timestamp, is_wanted: impl Fn() -> bool) -> Option<Glance> {
     let inbox: Inbox = RefCell::default();
     let outlet = |feed| {
         inbox.borrow_mut().push(feed);
@@ -24,7 +38,7 @@ pub fn glance(found: &Found, now: Timestamp, is_wanted: impl Fn() -> bool) -> Op
     };
     let mut member = Member::new(found.clone(), Databases::default(), &[]);
     member.begin(&outlet, &inbox, now);
-    let is_short = found.size.is_none_or(|size| size <= WHOLE);
+    let is_short = found.size.is_none_or(|size| size <= whole);
     while is_short && member.has_more(Instant::now()) {
         if !is_wanted() {
             return None;
@@ -35,7 +49,7 @@ pub fn glance(found: &Found, now: Timestamp, is_wanted: impl Fn() -> bool) -> Op
     Some(Glance {
         row: row?,
         modified: found.modified,
-        prompt: find::first_prompt(found),
+        prompt: None,
         counts: member.counts(),
     })
 }

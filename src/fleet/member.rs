@@ -28,7 +28,7 @@ use crate::source::watch::Hints;
 /// Bytes of bodies that stay in memory: those of the last messages.
 const BODIES: u64 = 64 << 10;
 /// Bytes of the end that are read first.
-const WINDOW: u64 = 64 << 10;
+pub(super) const WINDOW: u64 = 64 << 10;
 /// Initial and maximum delay before a failed reading is tried again.
 const RETRY: Duration = Duration::from_millis(500);
 const PATIENCE: Duration = Duration::from_secs(30);

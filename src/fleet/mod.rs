@@ -23,7 +23,7 @@ use std::thread::{self, Thread};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
 use self::follower::Follower;
-pub use self::glance::glance;
+pub use self::glance::{end, glance};
 pub use self::options::{MOST, Options};
 use crate::analysis::expression::Expr;
 use crate::analysis::wall::News;

@@ -476,7 +476,7 @@ fn trimmed(text: &str) -> &str {
 /// Feeds one record to a decoder. Each JSON value in it is counted exactly once, and each byte with
 /// one of them; blank records are not counted.
 pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out: &mut Batch) {
-    let masked = masked(record.bytes, place);
+    let masked = masked_record(record, place);
     let record = masked
         .as_deref()
         .map_or(record, |bytes| Record { bytes, ..record });
@@ -486,6 +486,13 @@ pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
 /// The bytes of a record with its secrets masked; `None` if it has none, or masking is off.
 pub(crate) fn masked(bytes: &[u8], place: Place<'_>) -> Option<Vec<u8>> {
     secrets::with_mask(|mask| json::masked::masked(bytes, place.is_text(), mask)).flatten()
+}
+
+fn masked_record(record: Record<'_>, place: Place<'_>) -> Option<Vec<u8>> {
+    secrets::with_mask(|mask| mask.begin_record(Some(record.origin)))?;
+    let masked = masked(record.bytes, place);
+    secrets::with_mask(|mask| mask.begin_record(None));
+    masked
 }
 
 fn feed_as_is(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out: &mut Batch) {
@@ -509,7 +516,7 @@ pub(crate) fn feed_read(
     place: Place<'_>,
     out: &mut Batch,
 ) {
-    match masked(record.bytes, place) {
+    match masked_record(record, place) {
         Some(bytes) => feed_as_is(
             decoder,
             Record {

@@ -2,6 +2,7 @@
 //! `tv.check/1`, only ever added to) and as SARIF 2.1.0.
 
 mod sarif;
+pub mod secrets;
 
 use std::io::Write;
 

@@ -20,11 +20,12 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use self::folder::{Folder, Stamps, replace};
+use self::folder::{Folder, replace};
 use super::figures::{self, Figures};
 use super::outcome::{Missed, Outcome, ReportError};
 use super::reading::{self, Reading};
 use super::sessions::each::{ReadToEnd, Step, WhichFiles, each};
+use super::stamps::Stamps;
 use crate::analysis::expression::When;
 use crate::ingest::find::{self, Search};
 use crate::ingest::{OpenError, Pager, Target};

@@ -22,7 +22,7 @@ mod notify;
 pub(crate) mod open_session;
 mod pipe;
 mod session_discovery;
-mod state_store;
+pub(crate) mod state_store;
 mod terminal_images;
 mod terminal_input;
 mod terminal_queries;

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use self::folder::{HABITS, SESSIONS, StateFolder, StateRoot};
+use self::folder::{HABITS, SESSIONS, StateFolder, StateRoot, TODAY};
 use super::clock::now;
 use crate::app::input::history::LineHistory;
 use crate::app::reader::Reader;
@@ -21,6 +21,7 @@ use crate::app::text::places::Marks;
 use crate::app::text::places::Places;
 use crate::ingest::Session;
 use crate::model::text::Text;
+use crate::report::status::Today;
 use crate::settings::state_files::{self, Habits, PaneWidths, SessionKey, SessionState};
 
 /// Limit of saved sessions; the least recently used ones are deleted.
@@ -184,6 +185,24 @@ impl StateStore {
             HABITS,
             &state_files::habits_text(&habits.and(typed, &self.widths, widths)),
         )
+    }
+
+    /// Reads the stored costs of today.
+    pub(crate) fn today(&mut self) -> Result<Today, String> {
+        let Some(folder) = self.folder(None, false)? else {
+            return Ok(Today::default());
+        };
+        folder
+            .read(TODAY, Today::parse)
+            .map(Option::unwrap_or_default)
+    }
+
+    /// Stores the costs of today.
+    pub(crate) fn save_today(&mut self, today: &Today) -> Result<(), String> {
+        match self.folder(None, true)? {
+            Some(folder) => folder.replace(TODAY, &today.text()),
+            None => Ok(()),
+        }
     }
 
     /// Reads what is saved of a session; `None` for one that cannot be saved.

@@ -89,6 +89,7 @@ mod side_by_side;
 mod specs;
 mod spending;
 mod stage;
+mod status;
 mod steady;
 mod streams;
 mod tidy;

@@ -10,6 +10,7 @@ use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
 use regex::{Captures, Regex};
 
 use super::{Text, without_sgr};
+use crate::model::record::Origin;
 
 /// Replacement of a secret.
 const MASK: &str = "[masked]";
@@ -42,9 +43,21 @@ pub fn redact() {
     REDACTED.get_or_init(Mutex::default);
 }
 
-/// Summary of what was masked; `None` if masking is off.
+/// Enables masking, and the list of where secrets are.
+pub fn list() {
+    redact();
+    with_mask(|mask| mask.sites = Some(Vec::new()));
+}
+
+/// The secrets that were found since the last call, if they are listed.
+pub(crate) fn take_sites() -> Vec<Site> {
+    let sites = with_mask(|mask| mask.sites.as_mut().map(std::mem::take));
+    sites.flatten().unwrap_or_default()
+}
+
+/// Summary of what was masked; `None` if masking is off, or if the secrets are listed instead.
 pub fn redacted() -> Option<String> {
-    with_mask(|mask| mask.words())
+    with_mask(|mask| mask.sites.is_none().then(|| mask.words())).flatten()
 }
 
 /// Calls `act` with the mask; `None` if masking is off.
@@ -87,9 +100,29 @@ pub(crate) struct Mask {
     /// Secrets masked so far. One secret occurs in several texts, for example in a stub, where it
     /// may be cut off.
     found: BTreeSet<String>,
+    /// The record that is being masked.
+    record: Option<Origin>,
+    /// Where secrets are; `None` if they are only masked.
+    sites: Option<Vec<Site>>,
+}
+
+/// A secret in a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Site {
+    /// The record; `None` if the secret is spread over several.
+    pub(crate) record: Option<Origin>,
+    /// What all secrets of its kind begin with: `ghp_`, `password=`.
+    pub(crate) kind: String,
+    /// The secret, to recognize it in other records. Never shown.
+    pub(crate) secret: String,
 }
 
 impl Mask {
+    /// Sets the record of what is masked from now on.
+    pub(crate) fn begin_record(&mut self, record: Option<Origin>) {
+        self.record = record;
+    }
+
     /// Number of distinct secrets masked so far.
     pub(crate) fn count(&self) -> usize {
         let next = self.found.iter().skip(1).map(Some).chain([None]);
@@ -129,7 +162,8 @@ impl Mask {
                 } else {
                     whole
                 };
-                self.note(own);
+                let stays = found.get(1).map(|stays| stays.as_str());
+                self.note(own, stays.unwrap_or_default());
                 let end = if hidden.ends_with('@') && before.contains("://") {
                     "@"
                 } else {
@@ -192,10 +226,32 @@ impl Mask {
     }
 
     /// Records a secret. Copies may have other line ends, or be cut off.
-    fn note(&mut self, secret: &str) {
+    fn note(&mut self, secret: &str, stays: &str) {
         let plain = secret.replace("\\n", "").replace("\\r", "");
-        self.found
-            .insert(plain.chars().filter(char::is_ascii_alphanumeric).collect());
+        let plain: String = plain.chars().filter(char::is_ascii_alphanumeric).collect();
+        if let Some(sites) = &mut self.sites {
+            sites.push(Site {
+                record: self.record,
+                kind: kind(stays),
+                secret: plain.clone(),
+            });
+        }
+        self.found.insert(plain);
+    }
+}
+
+/// The kind of a secret, from the prefix that stays: of an address only the protocol, because a user
+/// follows it.
+fn kind(stays: &str) -> String {
+    let kind = match stays.split_once("://") {
+        Some((protocol, _)) => format!("{protocol}://"),
+        None => stays.to_owned(),
+    };
+    let kind = kind.trim_matches([' ', '\t', '\n', '"', '\'', '\\', '-']);
+    if kind.is_empty() {
+        "key".to_owned()
+    } else {
+        kind.to_owned()
     }
 }
 

@@ -9,14 +9,13 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
 use super::{Form, WriteFile};
 use crate::model::entry::Piece;
 use crate::model::found::Found;
-use crate::model::record::Shape;
+use crate::report::stamps::Stamps;
 
 /// Name of the journal of exported sessions, one per line.
 const JOURNAL: &str = ".tv-export";
@@ -50,57 +49,6 @@ struct SessionFiles {
     files: Vec<String>,
     /// The stamps of the session's own files at that time; `None` if they changed meanwhile.
     stamps: Option<Stamps>,
-}
-
-/// The state of a session's files, to detect changes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Stamps {
-    /// Path, length in bytes, and modification time in ns.
-    files: Vec<(PathBuf, u64, u128)>,
-    /// For a row of a database, its modification time in ms.
-    row: Option<i64>,
-}
-
-impl Stamps {
-    /// The current stamps of these files.
-    pub(super) fn of<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Option<Self> {
-        let stamp = |path: &'p Path| {
-            let file = fs::metadata(path).ok()?;
-            let written = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-            path.to_str()?;
-            Some((path.to_path_buf(), file.len(), written.as_nanos()))
-        };
-        let files: Option<Vec<_>> = paths.into_iter().map(stamp).collect();
-        Some(Self {
-            files: files?,
-            row: None,
-        })
-    }
-
-    /// The stamps of a session. For a session in a database the time of its row is used, because
-    /// other sessions change the file.
-    pub(super) fn of_session(files: &[PathBuf], found: &Found, shape: Shape) -> Option<Self> {
-        if shape == Shape::Rows {
-            return found.modified.map(|at| Self {
-                files: Vec::new(),
-                row: Some(at.0),
-            });
-        }
-        Self::of(
-            [found.path.as_path()]
-                .into_iter()
-                .chain(files.iter().map(PathBuf::as_path)),
-        )
-    }
-
-    fn stand(&self, found: &Found) -> bool {
-        match self.row {
-            Some(row) => found.modified.is_some_and(|at| at.0 == row),
-            None => {
-                Self::of(self.files.iter().map(|(path, ..)| path.as_path())).as_ref() == Some(self)
-            }
-        }
-    }
 }
 
 impl Folder {
@@ -156,7 +104,7 @@ impl Folder {
         let stamps = known.stamps.filter(|stamps| stamps.stand(found))?;
         let is_there = |name: &String| self.path.join(name).is_file();
         let is_same = known.settings == self.settings && known.files.iter().all(is_there);
-        is_same.then(|| stamps.files.into_iter().map(|(path, ..)| path).collect())
+        is_same.then(|| stamps.into_files())
     }
 
     /// Writes the files of a session. Returns their names; the first is the common name without

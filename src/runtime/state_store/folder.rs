@@ -18,6 +18,8 @@ use crate::settings::state_files;
 
 /// The file for everything but sessions.
 pub(super) const HABITS: &str = "reader.json";
+/// The file for costs of today.
+pub(super) const TODAY: &str = "today.json";
 /// The folder for sessions.
 pub(super) const SESSIONS: &str = "sessions";
 /// The lock file of a folder.
@@ -189,7 +191,7 @@ impl StateFolder {
 
     /// Whether only tv creates files or folders of this name.
     fn is_name_of_tv(&self, name: &str) -> bool {
-        let is_file = name == HABITS || name == LOCK || state_files::is_file_name(name);
+        let is_file = is_own_name(name);
         let stat = rustix::fs::statat(&self.opened, name, AtFlags::SYMLINK_NOFOLLOW);
         let kind = stat.map(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode));
         kind.is_ok_and(|kind| (is_file && kind.is_file()) || (name == SESSIONS && kind.is_dir()))
@@ -316,10 +318,16 @@ impl StateFolder {
     }
 }
 
+/// Whether only tv creates files of this name.
+fn is_own_name(name: &str) -> bool {
+    [HABITS, TODAY, LOCK].contains(&name) || state_files::is_file_name(name)
+}
+
 /// Whether tv created this file. One with a second hard link may be somebody else's file.
 fn is_made_by_tv(name: &str, metadata: &Metadata) -> bool {
-    let is_ours = name == HABITS || name == LOCK || state_files::is_file_name(name);
-    is_ours && metadata.nlink() == 1 && metadata.uid() == rustix::process::geteuid().as_raw()
+    is_own_name(name)
+        && metadata.nlink() == 1
+        && metadata.uid() == rustix::process::geteuid().as_raw()
 }
 
 fn failed(path: &Path, error: &io::Error) -> StateError {

@@ -1,0 +1,460 @@
+//! `tv status`: one line for tmux, a shell prompt, or the status line of Claude Code: how many
+//! sessions need the user, work, and run something in the background, and what today cost.
+//!
+//! It is called every few seconds, so it reads as little as it can: of a session that was written
+//! to lately the end, for its state; for the cost of today a session whole, but only once after
+//! each change ([`Today`]) and only while there is time. What there was no time for keeps its
+//! earlier cost, or has none, and the sum is marked as a lower bound until a later call has read it.
+
+use std::collections::HashMap;
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::outcome::{Missed, Outcome, ReportError};
+use super::reading;
+use super::sessions::each::{ReadToEnd, Step, WhichFiles, each};
+use super::sessions::usage;
+use super::stamps::Stamps;
+use crate::analysis::expression::parse::moment;
+use crate::analysis::ledger::Ledger;
+use crate::analysis::phrases;
+use crate::analysis::wall::SessionRow;
+use crate::fleet;
+use crate::ingest::find::Search;
+use crate::ingest::{OpenError, Target};
+use crate::model::found::Found;
+use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
+
+/// Time in which sessions are read for their cost.
+const BUDGET: Duration = Duration::from_millis(25);
+/// Bytes that are read in a millisecond, about.
+const RATE: u64 = 200_000;
+/// A long session is read again after this time in ms, or after this many times what it takes.
+const PAUSE: u64 = 60_000;
+const TIMES: u64 = 100;
+/// Bytes that are read from standard input.
+const INPUT: u64 = 1 << 20;
+/// Version of the stored costs.
+const SCHEMA: &str = "tv.today/1";
+
+/// Options of `tv status`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Where to search for sessions.
+    pub search: Search,
+    /// Sessions that were written to within this time, in ms, have a state.
+    pub recent_ms: u64,
+    /// The line with names in braces; `None` is the usual one.
+    pub line: Option<Line>,
+    /// Whether standard input has the JSON that Claude Code gives its status line.
+    pub has_input: bool,
+    /// Identifies the prices, for stored costs.
+    pub prices: u64,
+}
+
+/// A value in a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    Needs,
+    Working,
+    Running,
+    Cost,
+    Model,
+    Context,
+    Session,
+}
+
+const FIELDS: [(&str, Field); 7] = [
+    ("needs", Field::Needs),
+    ("working", Field::Working),
+    ("running", Field::Running),
+    ("cost", Field::Cost),
+    ("model", Field::Model),
+    ("context", Field::Context),
+    ("session", Field::Session),
+];
+
+/// A line with values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line(Vec<Part>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    Value(Field),
+}
+
+impl Line {
+    /// Parses `{needs} of {working}`; `{{` is a brace.
+    pub fn parse(typed: &str) -> Result<Self, String> {
+        let mut parts = Vec::new();
+        let mut rest = typed;
+        while let Some((text, behind)) = rest.split_once('{') {
+            parts.push(Part::Text(text.to_owned()));
+            if let Some(behind) = behind.strip_prefix('{') {
+                parts.push(Part::Text("{".to_owned()));
+                rest = behind;
+                continue;
+            }
+            let name = behind.split_once('}');
+            let known = name.and_then(|(name, behind)| {
+                let (_, field) = FIELDS.iter().find(|(known, _)| *known == name)?;
+                Some((*field, behind))
+            });
+            let Some((field, behind)) = known else {
+                let names = FIELDS.map(|(name, _)| format!("{{{name}}}"));
+                return Err(format!("in braces stands one of {}", names.join(" ")));
+            };
+            parts.push(Part::Value(field));
+            rest = behind;
+        }
+        parts.push(Part::Text(rest.to_owned()));
+        Ok(Self(parts))
+    }
+}
+
+/// What the sessions of today cost, as far as that is known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Today {
+    schema: String,
+    version: String,
+    prices: u64,
+    /// Midnight.
+    since: i64,
+    /// By the address of the session.
+    sessions: HashMap<String, Counted>,
+}
+
+/// The cost of a session since midnight.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Counted {
+    stamps: Option<Stamps>,
+    /// When it was read, in ms.
+    at: i64,
+    usd: Option<f64>,
+    is_estimated: bool,
+    lacks_some: bool,
+    /// Whether nothing but a write can change its state.
+    rests: bool,
+}
+
+impl Today {
+    /// Parses stored costs.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let known: Self =
+            serde_json::from_str(text).map_err(|why| format!("is not readable: {why}"))?;
+        if known.schema == SCHEMA {
+            Ok(known)
+        } else {
+            Err("is of another version of tv".to_owned())
+        }
+    }
+
+    /// The stored form.
+    pub fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Without what is not of today, or was counted by other prices.
+    fn of(self, prices: u64, since: Timestamp) -> Self {
+        let version = env!("CARGO_PKG_VERSION");
+        let is_current = self.prices == prices && self.since == since.0 && self.version == version;
+        Self {
+            schema: SCHEMA.to_owned(),
+            version: version.to_owned(),
+            prices,
+            since: since.0,
+            sessions: if is_current {
+                self.sessions
+            } else {
+                HashMap::new()
+            },
+        }
+    }
+}
+
+/// What a status line of Claude Code is given, as far as it is of use.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Input {
+    transcript_path: Option<PathBuf>,
+    model: InputModel,
+    cost: InputCost,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct InputModel {
+    display_name: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct InputCost {
+    total_cost_usd: Option<f64>,
+}
+
+/// A session as it was read.
+struct Seen {
+    place: String,
+    is_current: bool,
+    row: Option<SessionRow>,
+    counted: Option<Counted>,
+}
+
+/// All values.
+#[derive(Default)]
+struct Values {
+    needs: u64,
+    working: u64,
+    running: u64,
+    usd: Option<f64>,
+    is_estimated: bool,
+    lacks_some: bool,
+    model: Option<Text>,
+    context: String,
+    session: Option<f64>,
+}
+
+/// Writes the line. `today` has the stored costs, and is brought up to date.
+pub fn write(
+    options: &Options,
+    today: &mut Today,
+    now: Timestamp,
+    out: &mut dyn Write,
+) -> Result<Outcome, ReportError> {
+    let begun = Instant::now();
+    let input = if options.has_input {
+        input()?
+    } else {
+        Input::default()
+    };
+    let midnight = moment("today").and_then(|when| when.resolve(Some(now)));
+    let midnight = midnight.unwrap_or(now);
+    let recent = Timestamp(now.0.saturating_sub_unsigned(options.recent_ms));
+    let known = std::mem::take(today).of(options.prices, midnight);
+    let has_exceeded = AtomicBool::new(false);
+    let may_read = |found: &Found, before: Option<&Counted>| {
+        let ms = found.size.unwrap_or(0) / RATE;
+        let is_due =
+            |known: &Counted| now.since(Timestamp(known.at)) > PAUSE.max(ms.saturating_mul(TIMES));
+        let takes = Duration::from_millis(ms);
+        // One is read by each call, so that all are read in the end.
+        begun.elapsed() + takes <= BUDGET
+            || ((takes <= BUDGET || before.is_none_or(is_due))
+                && !has_exceeded.swap(true, Ordering::Relaxed))
+    };
+    let read = |target: &Target, found: Found, say: &mut dyn FnMut(Seen) -> bool| {
+        let place = found.place().address();
+        let before = known.sessions.get(&place);
+        let is_same = |known: &&Counted| {
+            let stamps = known.stamps.as_ref();
+            stamps.is_some_and(|stamps| stamps.stand(&found))
+        };
+        let current = before.filter(is_same);
+        let is_recent = found.modified.is_none_or(|at| at >= recent);
+        let is_own = input.transcript_path.as_deref() == Some(&*found.path);
+        let wants_row = is_own || (is_recent && current.is_none_or(|known| !known.rests));
+        let row = wants_row.then(|| fleet::end(&found, now)).flatten();
+        let (counted, end) = match current.or(before) {
+            counted if current.is_some() || !may_read(&found, before) => {
+                let stamps = counted.and_then(|known| known.stamps.clone());
+                let files = stamps.map(Stamps::into_files).unwrap_or_default();
+                let end = ReadToEnd {
+                    files,
+                    failure: None,
+                };
+                (counted.cloned(), end)
+            }
+            _ => {
+                let (counted, end) = count(target, found, midnight, now)?;
+                let is_current = counted.stamps.is_some();
+                let rests = row.as_ref().is_none_or(|row| !row.ticks(now));
+                let seen = Seen {
+                    place,
+                    is_current,
+                    row: row.filter(|_| is_recent || is_own),
+                    counted: Some(Counted { rests, ..counted }),
+                };
+                say(seen);
+                return Ok(end);
+            }
+        };
+        say(Seen {
+            place,
+            is_current: current.is_some(),
+            row,
+            counted,
+        });
+        Ok(end)
+    };
+    let mut values = Values {
+        model: input.model.display_name.as_deref().map(Text::clean),
+        session: input.cost.total_cost_usd,
+        ..Values::default()
+    };
+    let mut missed = Missed::default();
+    let mut sessions = HashMap::new();
+    let since = (Some(midnight.min(recent)), WhichFiles::Newest);
+    each(&options.search, since, now, read, |step| {
+        match step {
+            Step::Session(seen) => {
+                values.lacks_some |= !seen.is_current;
+                if let Some(row) = &seen.row {
+                    if input.transcript_path.as_deref() == Some(&*row.place.path) {
+                        values.context = row.context_words();
+                    } else {
+                        values.add(row);
+                    }
+                }
+                if let Some(counted) = seen.counted {
+                    values.count(&counted);
+                    sessions.insert(seen.place, counted);
+                }
+            }
+            Step::Failure(failure) => missed.refused.push(failure),
+            // Each is a row of the wall that needs somebody.
+            Step::Unreadable(found) if found.modified.is_some_and(|at| at >= recent) => {
+                values.needs += 1;
+            }
+            Step::Unreadable(_) | Step::Found(_) | Step::Done => {}
+        }
+        true
+    });
+    *today = Today { sessions, ..known };
+    let line = match &options.line {
+        Some(line) => line.with(&values),
+        None => values.line(),
+    };
+    writeln!(out, "{line}")?;
+    out.flush()?;
+    Ok(Outcome::of_many(missed, false, Outcome::Complete))
+}
+
+fn input() -> Result<Input, OpenError> {
+    let mut bytes = Vec::new();
+    let read = io::stdin().lock().take(INPUT).read_to_end(&mut bytes);
+    read.map_err(|why| OpenError(format!("standard input: {why}")))?;
+    serde_json::from_slice(&bytes).map_err(|why| {
+        OpenError(format!(
+            "standard input is not what Claude Code gives a status line: {why}"
+        ))
+    })
+}
+
+/// Reads a session, and counts what it cost since midnight.
+fn count(
+    target: &Target,
+    found: Found,
+    midnight: Timestamp,
+    now: Timestamp,
+) -> Result<(Counted, ReadToEnd), OpenError> {
+    let before = Stamps::of([found.path.as_path()]);
+    let reading = reading::count(target, found.format)?;
+    let files: Vec<PathBuf> = (reading.files.values())
+        .map(|path| path.to_path_buf())
+        .collect();
+    let stamps = Stamps::of_session(&files, &found, reading.shape)
+        .filter(|_| before == Stamps::of([found.path.as_path()]));
+    let mut ledger = Ledger::new(Some(midnight)..None);
+    ledger.add(usage::spender(found, &reading));
+    let cost = ledger.rows(&[], &[]).1.cost();
+    let counted = Counted {
+        stamps,
+        at: now.0,
+        usd: cost.usd,
+        is_estimated: cost.is_estimated,
+        lacks_some: cost.lacks_some(),
+        rests: false,
+    };
+    let end = ReadToEnd {
+        files,
+        failure: reading.failure(),
+    };
+    Ok((counted, end))
+}
+
+impl Line {
+    fn with(&self, values: &Values) -> String {
+        let part = |part: &Part| match part {
+            Part::Text(text) => text.clone(),
+            Part::Value(field) => values.word(*field),
+        };
+        self.0.iter().map(part).collect()
+    }
+}
+
+impl Values {
+    fn add(&mut self, row: &SessionRow) {
+        self.needs += u64::from(row.need.is_for_somebody());
+        self.working += u64::from(row.activity.is_work());
+        self.running += row.flags.running as u64;
+    }
+
+    fn count(&mut self, counted: &Counted) {
+        if let Some(usd) = counted.usd {
+            self.usd = Some(self.usd.unwrap_or(0.0) + usd);
+        }
+        self.is_estimated |= counted.is_estimated;
+        self.lacks_some |= counted.lacks_some;
+    }
+
+    fn cost(&self) -> Option<String> {
+        let mark = if self.is_estimated { "~" } else { "" };
+        let more = if self.lacks_some { "+" } else { "" };
+        let usd = self.usd.or(self.lacks_some.then_some(0.0))?;
+        Some(format!("{mark}{}{more}", phrases::usd(usd)))
+    }
+
+    fn word(&self, field: Field) -> String {
+        match field {
+            Field::Needs => self.needs.to_string(),
+            Field::Working => self.working.to_string(),
+            Field::Running => self.running.to_string(),
+            Field::Cost => self.cost().unwrap_or_else(|| phrases::usd(0.0)),
+            Field::Model => self.model.as_deref().unwrap_or_default().to_owned(),
+            Field::Context => self.context.clone(),
+            Field::Session => self.session.map(phrases::usd).unwrap_or_default(),
+        }
+    }
+
+    /// `opus · ctx 53% · $14.32 · 2 need you · 9 working · ~$31.20 today`, without what is not.
+    fn line(&self) -> String {
+        let number = |count: u64, word: &str| (count > 0).then(|| format!("{count} {word}"));
+        let context = Some(&self.context).filter(|words| !words.is_empty());
+        let parts = [
+            self.model.as_deref().map(str::to_owned),
+            context.map(|words| format!("ctx {words}")),
+            self.session.map(phrases::usd),
+            (self.needs > 0).then(|| phrases::needing(self.needs, "you")),
+            number(self.working, "working"),
+            number(self.running, "running"),
+            self.cost().map(|cost| format!("{cost} today")),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Line, Values};
+
+    #[test]
+    fn a_line_has_values_in_braces() {
+        let values = Values {
+            needs: 2,
+            usd: Some(1.5),
+            is_estimated: true,
+            ..Values::default()
+        };
+        let line = Line::parse("{needs}! {{x} {cost}{context}").unwrap();
+        assert_eq!(line.with(&values), "2! {x} ~$1.50");
+        assert!(Line::parse("{unknown}").is_err());
+        assert!(Line::parse("{needs").is_err());
+    }
+}
