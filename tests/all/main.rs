@@ -86,6 +86,7 @@ mod runs;
 mod screens;
 mod screenshots;
 mod side_by_side;
+mod skill;
 mod specs;
 mod spending;
 mod stage;
