@@ -11,8 +11,11 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::decoder::{Confidence, Decoder, Format, Input, Probe, Verdict};
+use super::decoder::{Decoder, Format, Input};
+
+use super::definition::head::Head;
 use super::definition::heads::head;
+use super::probe::{Confidence, Probe, Verdict};
 use super::roots::{SessionName, file_name, folder_name};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, MetaEdit};
@@ -89,7 +92,7 @@ impl Format for Aider {
         }
     }
 
-    fn decoder(&self) -> Box<dyn Decoder> {
+    fn decoder(&self, _: Option<&Path>) -> Box<dyn Decoder> {
         Box::new(AiderDecoder::default())
     }
 
@@ -341,8 +344,8 @@ struct AiderDecoder {
 }
 
 impl Decoder for AiderDecoder {
-    fn format(&self) -> &'static str {
-        Aider.name()
+    fn head(&self) -> &'static Head {
+        Aider.head()
     }
 
     fn passages(&self, text: &str) -> Vec<Range<usize>> {
@@ -495,8 +498,9 @@ mod tests {
     use std::path::Path;
 
     use super::{Aider, passages, usage};
-    use crate::formats::decoder::{Confidence, Format, Place, Probe};
+    use crate::formats::decoder::{Format, Place};
     use crate::formats::fed;
+    use crate::formats::probe::{Confidence, Probe};
     use crate::model::entry::{BlockKind, Role};
     use crate::model::transcript::Transcript;
 

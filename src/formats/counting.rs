@@ -14,209 +14,165 @@ use super::json::Json;
 use super::tools::kind_of;
 use crate::model::tool::ToolKind;
 
-/// Selects the records of a file that counting needs.
-pub struct Counting {
-    need: NeedOf,
-    has_begun: bool,
-    closed: &'static [&'static str],
-    suffices: fn(&Json<'_>) -> bool,
-    lacks_results: bool,
+/// What counting needs of the records of a format: `[counting]` of its head.
+#[derive(Debug)]
+pub(crate) struct CountingRules {
+    /// Names of members that need not be parsed.
+    pub(crate) closed: &'static [&'static str],
+    /// The way to a count of tokens. A record in which it is 0 is identified by its texts.
+    pub(crate) identified_by: Vec<&'static str>,
+    /// Whether results of calls are read.
+    pub(crate) has_results: bool,
+    /// The first rule whose tests all hold applies.
+    pub(crate) rules: Vec<(Vec<ByteTest>, Need)>,
+    pub(crate) otherwise: Need,
+    /// The texts that tests search for.
+    pub(crate) words: Vec<Finder<'static>>,
 }
 
-/// Judges a record by its bytes.
-type NeedOf = Box<dyn FnMut(&[u8]) -> Need + Send>;
+/// A test of a record by its bytes. A word is an index of [`CountingRules::words`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ByteTest {
+    /// Whether the record is of a companion file.
+    IsCompanion(bool),
+    Starts(&'static str),
+    /// Whether it has fewer bytes.
+    Below(u64),
+    /// Whether it contains a word.
+    Has(usize, bool),
+    HasTwice(usize),
+    /// Whether the word, a member with its colon, has the value `true` where it is first.
+    IsTrue(usize),
+    /// Whether the string value of the member differs from that in the record before.
+    Changed(usize),
+    /// Whether no call starts a sub-agent, whose records may be in another file.
+    StartsNoAgent,
+}
 
 /// What counting needs of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Need {
     Nothing,
     /// All but its texts.
     Account,
+    #[default]
     Whole,
 }
 
+/// Selects the records of a file that counting needs.
+pub struct Counting {
+    rules: &'static CountingRules,
+    is_companion: bool,
+    has_begun: bool,
+    /// Where each word of the rules is in the current record.
+    found: Vec<Occurrence>,
+    /// The last value of a member that may change.
+    value: Vec<u8>,
+}
+
+/// The first occurrence of a word in the current record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Occurrence {
+    NotSearched,
+    At(usize),
+    Missing,
+}
+
 impl Counting {
-    /// `need` is called with all records in order. In those of [`Need::Account`] the values of
-    /// `closed` members are not parsed.
-    fn new(
-        closed: &'static [&'static str],
-        need: impl FnMut(&[u8]) -> Need + Send + 'static,
-    ) -> Self {
-        let suffices = |_: &Json<'_>| true;
+    pub(crate) fn new(rules: &'static CountingRules, is_companion: bool) -> Self {
         Self {
-            need: Box::new(need),
+            rules,
+            is_companion,
             has_begun: false,
-            closed,
-            suffices,
-            lacks_results: true,
+            found: vec![Occurrence::NotSearched; rules.words.len()],
+            value: Vec::new(),
         }
     }
 
     /// Names of members that are not parsed.
     pub(crate) fn closed(&self) -> &'static [&'static str] {
-        self.closed
+        self.rules.closed
     }
 
     /// Whether a record without them suffices for counting.
     pub(crate) fn suffices(&self, record: &Json<'_>) -> bool {
-        (self.suffices)(record)
+        let Some((count, usage)) = self.rules.identified_by.split_last() else {
+            return true;
+        };
+        let usage = record.at(usage);
+        !usage.is_object() || usage.get(count).count().is_some_and(|tokens| tokens > 0)
     }
 
     /// Whether results of calls are skipped, so that a missing result means nothing.
     pub(crate) fn lacks_results(&self) -> bool {
-        self.lacks_results
+        !self.rules.has_results
     }
 
     /// What is needed of a record. All records before the first one with usage are needed: they
     /// have the facts about the file.
     pub(crate) fn need(&mut self, record: &[u8]) -> Need {
-        let need = (self.need)(record);
+        self.found.fill(Occurrence::NotSearched);
+        let CountingRules {
+            rules, otherwise, ..
+        } = self.rules;
+        let rule = rules
+            .iter()
+            .find(|(tests, _)| tests.iter().all(|test| self.holds(*test, record)));
+        let need = rule.map_or(*otherwise, |(_, need)| *need);
         self.has_begun |= need == Need::Account;
         if self.has_begun { need } else { Need::Whole }
     }
-}
 
-/// A word to search for in many records.
-type Word = LazyLock<Finder<'static>>;
-
-/// Quotes in a string are escaped, so a word with its quotes is never found in a text.
-static ANSWER: Word = LazyLock::new(|| Finder::new("\"type\":\"assistant\""));
-static ASSISTANT: Word = LazyLock::new(|| Finder::new("\"assistant\""));
-static FORKED: Word = LazyLock::new(|| Finder::new("\"forkedFrom\""));
-static AGENT: Word = LazyLock::new(|| Finder::new("\"agentId\""));
-static SESSION: Word = LazyLock::new(|| Finder::new("\"sessionId\""));
-static OUTCOME: Word = LazyLock::new(|| Finder::new("\"toolUseResult\""));
-static RESULT: Word = LazyLock::new(|| Finder::new("\"role\":\"toolResult\""));
-static USAGE: Word = LazyLock::new(|| Finder::new("\"usage\""));
-static SIDECHAIN: Word = LazyLock::new(|| Finder::new("\"isSidechain\":"));
-static AGENT_ID: Word = LazyLock::new(|| Finder::new("agent_id"));
-static COST: Word = LazyLock::new(|| Finder::new("\"cost-state\""));
-static NAME: Word = LazyLock::new(|| Finder::new("\"name\""));
-static CHILD: Word = LazyLock::new(|| Finder::new("\"childSessionKey\""));
-
-/// Size limit of a record with the cost of the session so far, which names a few models, in bytes.
-const LONGEST_COST: usize = 64 << 10;
-
-/// Claude Code: answers with their usage; whole records that start a sub-agent or another session,
-/// and results that name a sub-agent, which may have a file of its own. Each record of a
-/// sub-agent's own file names it once. If sub-agents have no files, all of their records are
-/// needed, since each refers to its parent.
-pub(crate) fn of_claude(is_of_agent: bool) -> Counting {
-    let mut session = Vec::new();
-    let mut is_other_session = move |record: &[u8]| {
-        let id = SESSION
-            .find(record)
-            .and_then(|at| value_behind(record.get(at..)?));
-        let Some(id) = id.filter(|id| session != *id) else {
-            return false;
-        };
-        session = id.to_vec();
-        true
-    };
-    let names_agent = move |record: &[u8]| {
-        let Some(at) = AGENT.find(record) else {
-            return false;
-        };
-        !is_of_agent
-            || record
-                .get(at + 1..)
-                .is_some_and(|rest| AGENT.find(rest).is_some())
-    };
-    Counting::new(&["content"], move |record| {
-        // Most are long results of tools, so each word is searched for at most once.
-        if is_other_session(record) || FORKED.find(record).is_some() {
-            Need::Whole
-        } else if ASSISTANT.find(record).is_none() {
-            let is_of_chain = || !is_of_agent && is_sidechain(record);
-            let tells_cost =
-                || !is_of_agent && record.len() < LONGEST_COST && COST.find(record).is_some();
-            if names_agent(record) || is_of_chain() || tells_cost() {
-                Need::Whole
-            } else {
-                Need::Nothing
+    fn holds(&mut self, test: ByteTest, record: &[u8]) -> bool {
+        match test {
+            ByteTest::IsCompanion(is_companion) => self.is_companion == is_companion,
+            ByteTest::Starts(beginning) => record.starts_with(beginning.as_bytes()),
+            ByteTest::Below(bytes) => (record.len() as u64) < bytes,
+            ByteTest::Has(word, is_there) => self.find(word, record).is_some() == is_there,
+            ByteTest::HasTwice(word) => {
+                let rest = self.find(word, record);
+                let rest = rest.and_then(|(at, _)| record.get(at + 1..));
+                rest.is_some_and(|rest| {
+                    let finder = self.rules.words.get(word);
+                    finder.is_some_and(|finder| finder.find(rest).is_some())
+                })
             }
-        } else if ANSWER.find(record).is_some()
-            && OUTCOME.find(record).is_none()
-            && !starts_agent(record)
-        {
-            Need::Account
-        } else {
-            Need::Whole
-        }
-    })
-}
-
-/// pi and OpenClaw: all records but plain results of tools. In an event stream each record
-/// continues the others. `suffices` tells whether a record without its texts is enough.
-pub(crate) fn of_pi(suffices: fn(&Json<'_>) -> bool) -> Counting {
-    let need = |record: &[u8]| {
-        if !record.starts_with(b"{\"type\":\"message\",") {
-            Need::Whole
-        } else if RESULT.find(record).is_none() {
-            if starts_agent(record) {
-                Need::Whole
-            } else {
-                Need::Account
+            ByteTest::IsTrue(member) => {
+                let value = self.find(member, record);
+                let value = value.and_then(|(_, end)| record.get(end..));
+                value.is_some_and(|value| value.starts_with(b"true"))
             }
-        } else if USAGE.find(record).is_some() || CHILD.find(record).is_some() {
-            Need::Whole
-        } else {
-            Need::Nothing
+            ByteTest::Changed(member) => {
+                let value = self.find(member, record);
+                let value = value.and_then(|(at, _)| value_behind(record.get(at..)?));
+                let Some(value) = value.filter(|value| self.value != *value) else {
+                    return false;
+                };
+                self.value = value.to_vec();
+                true
+            }
+            ByteTest::StartsNoAgent => !starts_agent(record),
         }
-    };
-    Counting {
-        suffices,
-        ..Counting::new(&["content"], need)
+    }
+
+    /// The first range of a word in a record. It is searched for at most once, as most records are
+    /// long results of tools.
+    fn find(&mut self, word: usize, record: &[u8]) -> Option<(usize, usize)> {
+        let finder = self.rules.words.get(word)?;
+        let found = self.found.get_mut(word)?;
+        if *found == Occurrence::NotSearched {
+            *found = finder
+                .find(record)
+                .map_or(Occurrence::Missing, Occurrence::At);
+        }
+        match *found {
+            Occurrence::At(at) => Some((at, at + finder.needle().len())),
+            _ => None,
+        }
     }
 }
 
-/// Codex: all records, since those around a token count determine its request; but without the
-/// input and output of tools, unless these may name a sub-agent.
-pub(crate) fn of_codex() -> Counting {
-    const CLOSED: &[&str] = &[
-        "output",
-        "aggregated_output",
-        "formatted_output",
-        "stdout",
-        "stderr",
-        "changes",
-        "arguments",
-        "input",
-        "encrypted_content",
-        "replacement_history",
-        "base_instructions",
-        "user_instructions",
-        "developer_instructions",
-        "command",
-        "parsed_cmd",
-        "statuses",
-        "agent_statuses",
-        "collaboration_mode",
-        "dynamic_tools",
-        "permission_profile",
-        "file_system_sandbox_policy",
-    ];
-    let need = |record: &[u8]| {
-        if AGENT_ID.find(record).is_some() {
-            Need::Whole
-        } else {
-            Need::Account
-        }
-    };
-    Counting {
-        lacks_results: false,
-        ..Counting::new(CLOSED, need)
-    }
-}
-
-/// Whether a record of Claude Code is a sub-agent's. The flag is near its beginning.
-fn is_sidechain(record: &[u8]) -> bool {
-    let mark = "\"isSidechain\":true".as_bytes();
-    SIDECHAIN
-        .find(record)
-        .and_then(|at| record.get(at..))
-        .is_some_and(|rest| rest.starts_with(mark))
-}
+static NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"name\""));
 
 /// Whether a record may have a call that starts a sub-agent, whose records may be in another file.
 fn starts_agent(record: &[u8]) -> bool {
@@ -238,7 +194,13 @@ fn value_behind(member: &[u8]) -> Option<&[u8]> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Counting, Need, of_claude, of_pi};
+    use super::{Counting, Need};
+    use crate::formats::definition::heads;
+
+    fn counting(format: &str, is_companion: bool) -> Counting {
+        let rules = heads::of(format).unwrap().counting;
+        Counting::new(rules.unwrap(), is_companion)
+    }
 
     fn need(counting: &mut Counting, record: &str) -> Need {
         counting.need(record.as_bytes())
@@ -252,7 +214,7 @@ mod tests {
             )
         };
         let answer = r#"{"sessionId":"a","type":"assistant"}"#;
-        let counting = &mut of_claude(false);
+        let counting = &mut counting("claude-code", false);
         assert_eq!(need(counting, &user("a", "")), Need::Whole, "the first one");
         assert_eq!(
             need(counting, &user("a", "")),
@@ -310,7 +272,10 @@ mod tests {
             ("subagent", Need::Whole),
             ("Bash", Need::Account),
         ] {
-            let (counting, of_pi) = (&mut of_claude(false), &mut of_pi(|_| true));
+            let (counting, of_pi) = (
+                &mut counting("claude-code", false),
+                &mut counting("pi", false),
+            );
             let answer = r#"{"sessionId":"a","type":"assistant"}"#;
             assert_eq!(need(counting, answer), Need::Whole, "the first one");
             assert_eq!(need(counting, answer), Need::Account);
@@ -328,7 +293,7 @@ mod tests {
 
     #[test]
     fn a_sub_agents_own_records_name_it_once() {
-        let counting = &mut of_claude(true);
+        let counting = &mut counting("claude-code", true);
         assert_eq!(
             need(counting, r#"{"type":"assistant","agentId":"1"}"#),
             Need::Account
@@ -343,7 +308,7 @@ mod tests {
 
     #[test]
     fn plain_results_of_tools_are_not_needed() {
-        let counting = &mut of_pi(|_| true);
+        let counting = &mut counting("pi", false);
         let result =
             |more: &str| format!(r#"{{"type":"message","message":{{"role":"toolResult"{more}}}}}"#);
         assert_eq!(

@@ -17,17 +17,16 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::counting::Counting;
 use super::definition::head::Head;
-use super::definition::template::filled;
-use super::fields::Fields;
+use super::definition::sniff;
 use super::json::{self, Damage, Json};
-use super::roots::{ListedSession, Process, SessionName, SideFiles};
+use super::probe::{Probe, Verdict};
+use super::roots::{FileRole, ListedSession, Pattern, SessionName};
 use super::tables::{Queries, Tables};
 use super::yaml;
 use crate::model::edit::{Batch, Edit, Severity};
 use crate::model::entry::{BlockKind, Raw, Role};
-use crate::model::record::{Record, Shape};
+use crate::model::record::Record;
 use crate::model::tally::Fate;
 use crate::model::text::secrets;
 use crate::model::text::{Text, text_of};
@@ -37,116 +36,33 @@ use part::{TextPart, ended, shifts, started};
 /// The fate of a small file beside the session: it is no record, and not counted.
 pub(crate) const BESIDE: Fate = Fate::Passed("beside the session");
 
-/// The format in which an agent writes sessions.
+/// The format in which an agent writes sessions: a head as data, and a decoder. `head!` implements
+/// the first two methods from the head's file; of the others only [`Format::decoder`] has no default.
 pub trait Format: Sync {
-    /// The name in JSON outputs and on the screen.
+    /// The name in JSON outputs and on the screen, for which the head need not be parsed.
     fn name(&self) -> &'static str;
 
-    /// The definition of the format, as data. It is parsed on first use.
+    /// The properties of the format. They are parsed on first use.
     fn head(&self) -> &'static Head;
 
+    /// Creates a decoder for one session: for the one in the file at `path`, if its name matters.
+    fn decoder(&self, path: Option<&Path>) -> Box<dyn Decoder>;
+
     /// Judges by content whether a file is of this format. Paths are only a tie-breaker.
-    fn sniff(&self, probe: &Probe<'_>) -> Verdict;
-
-    /// Creates a decoder for one session.
-    fn decoder(&self) -> Box<dyn Decoder>;
-
-    /// Creates a decoder for the session in the file at `path`, for formats that need its name.
-    fn decoder_of(&self, path: &Path) -> Box<dyn Decoder> {
-        let _ = path;
-        self.decoder()
+    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
+        sniff::sniff(self.head(), probe)
     }
 
-    /// Selects the records of a file that may be skipped, by their bytes, when only usage is
-    /// counted. `None`: none may.
-    fn counting(&self, place: Place<'_>) -> Option<Counting> {
-        let _ = place;
-        None
+    /// The session id and agent in a file name. `None`: the file is not a session of its own, but a
+    /// companion, a copy or an index.
+    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
+        SessionName::stem(path)
     }
 
-    /// The paths to which the agent may move the file at `path` when it archives the session.
-    fn archives(&self, path: &Path) -> Vec<Pattern> {
-        let _ = path;
-        Vec::new()
-    }
-
-    /// Files that belong to the session in the file at `path` besides that file, now or later.
-    fn companions(&self, path: &Path) -> Vec<Pattern> {
-        let templates = self.head().companions.iter();
-        templates
-            .filter_map(|template| Some(Pattern(filled(template, path)?)))
-            .collect()
-    }
-
-    /// The session that the file at `path` belongs to, by its path.
-    fn owner(&self, path: &Path) -> Option<PathBuf> {
-        let _ = path;
-        None
-    }
-
-    /// The session that the file at `path` belongs to, by the id in its content: for files whose
-    /// path does not name it.
-    fn owner_of_id(&self, path: &Path, id: &str) -> Option<PathBuf> {
-        let _ = (path, id);
-        None
-    }
-
-    /// Where the session that started the one at `path` may be stored; `by` is what the content of
-    /// the latter records about it, which need not identify a session. `None`: the format does not
-    /// define where such sessions are stored.
-    fn starter(&self, path: &Path, by: &str) -> Option<Vec<Pattern>> {
-        let _ = (path, by);
-        None
-    }
-
-    /// The folder that contains all files of the session at `path`. Links that leave it are not
-    /// followed.
-    fn home(&self, path: &Path) -> PathBuf {
-        path.parent().unwrap_or(path).to_owned()
-    }
-
-    /// Files for a request of a decoder with [`Batch::wanted`].
-    fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
-        let _ = (path, wanted);
-        Vec::new()
-    }
-
-    /// Whether a file is of this format by its name, in any folder.
-    fn claims(&self, path: &Path) -> bool {
-        let _ = path;
-        false
-    }
-
-    /// The earlier file of the session that continues in the file at `path`; `first` is the first
-    /// record of the latter.
-    fn goes_on_from(&self, path: &Path, first: &Json<'_>) -> Option<EarlierFile> {
-        let _ = (path, first);
-        None
-    }
-
-    /// Where the session may be stored whose records were copied to the beginning of the file at
-    /// `path`; `head` is the text of the first records.
-    fn copied_from(&self, path: &Path, head: &str) -> Vec<Pattern> {
-        let _ = (path, head);
-        Vec::new()
-    }
-
-    /// For a folder: files whose stems are the ids of its sessions.
-    fn sessions(&self, path: &Path) -> Vec<Pattern> {
-        let _ = path;
-        Vec::new()
-    }
-
-    /// For a folder: the first files of a session; the decoder may request more.
-    fn files(&self, path: &Path, session: &str) -> Vec<Pattern> {
-        let _ = (path, session);
-        Vec::new()
-    }
-
-    /// A file of lines beside a database that may contain one of its sessions too.
-    fn lines_of(&self, database: &Path, session: &str) -> Option<Pattern> {
-        let _ = (database, session);
-        None
+    /// The files that have a role for the session in the file or folder at `path`. They need not
+    /// exist.
+    fn files(&self, path: &Path, role: FileRole<'_>) -> Vec<Pattern> {
+        self.head().files(path, role)
     }
 
     /// The queries for sessions in a database with these tables. `None` if they are not the
@@ -156,152 +72,24 @@ pub trait Format: Sync {
         None
     }
 
-    /// The session id and agent in a file name. `None`: the file is not a session of its own, but a
-    /// companion, a copy or an index.
-    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
-        SessionName::stem(path)
-    }
-
-    /// Small files with facts about a session.
-    fn beside(&self, path: &Path) -> SideFiles {
-        let _ = path;
-        SideFiles::default()
-    }
-
-    /// Parses the file of a running process.
-    fn process(&self, file: &Json<'_>) -> Option<Process> {
-        let _ = file;
-        None
-    }
-
-    /// Parses an index of sessions.
+    /// Parses an index of sessions ([`FileRole::Index`]).
     fn listings(&self, index: &Json<'_>) -> Vec<ListedSession> {
         let _ = index;
         Vec::new()
     }
 }
 
-/// The beginning of a session that continues in another file.
-pub struct EarlierFile {
-    /// Paths that the file may have.
-    pub(crate) files: Vec<Pattern>,
-    /// The length in bytes of that part of the file; what followed was rewound.
-    pub(crate) bytes: u64,
-    /// Whether a record is the last one of that part.
-    pub(crate) is_last: Box<dyn Fn(&Json<'_>) -> bool>,
-}
-
-/// A path whose components may be `*` wildcards (`agent-*.jsonl`), or `**` for any depth.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Pattern(pub PathBuf);
-
-/// The beginning of a file or folder, for detection.
-#[derive(Debug)]
-pub struct Probe<'a> {
-    /// The path; `-` for standard input.
-    pub path: &'a Path,
-    /// The beginning of the text, if only that was read.
-    pub text: Option<&'a str>,
-    /// Names in the folder, if it is one.
-    pub children: &'a [String],
-    /// The first objects of the file read as lines (about 50; lines that do not parse are left out).
-    pub lines: &'a [Json<'a>],
-    /// The file read as one JSON value: the root object with its longest array of objects emptied.
-    pub header: Option<&'a Json<'a>>,
-    /// The first elements of that array, or of the root array.
-    pub elements: &'a [Json<'a>],
-    /// Whether the file is one JSON value over several lines, or an array.
-    pub is_document: bool,
-    /// Whether the probe covers the whole file.
-    pub is_whole: bool,
-}
-
-impl<'a> Probe<'a> {
-    /// A probe without content.
-    pub(crate) fn at(path: &'a Path) -> Self {
-        Self {
-            path,
-            text: None,
-            children: &[],
-            lines: &[],
-            header: None,
-            elements: &[],
-            is_document: false,
-            is_whole: false,
-        }
-    }
-}
-
-/// The result of detection by one format.
-#[derive(Clone, Debug)]
-pub struct Verdict {
-    /// How certain the format is.
-    pub confidence: Confidence,
-    /// The reason, as a sentence for the reader without a full stop.
-    pub reason: String,
-    /// How the session is stored.
-    pub shape: Shape,
-}
-
-/// Whether nearly all values match: up to a quarter may be damaged or written by another program
-/// without a change of format.
-pub(crate) fn nearly_all<'a, 'j: 'a>(
-    values: impl IntoIterator<Item = &'a Json<'j>>,
-    mut is_such: impl FnMut(&'a Json<'j>) -> bool,
-) -> bool {
-    let (mut all, mut odd) = (0_usize, 0_usize);
-    for value in values {
-        all += 1;
-        odd += usize::from(!is_such(value));
-    }
-    all > 0 && odd * 4 <= all + usize::from(all > 1)
-}
-
-/// How certain a format is that a file is its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Confidence {
-    /// It is another format.
-    No,
-    /// The file is too short to decide.
-    NeedMore,
-    /// Readable in this format, without evidence for it.
-    Maybe,
-    /// Several marks match.
-    Likely,
-    /// A decisive mark matches.
-    Certain,
-}
-
-impl Confidence {
-    /// The word used in JSON outputs.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::No => "no",
-            Self::NeedMore => "need-more",
-            Self::Maybe => "maybe",
-            Self::Likely => "likely",
-            Self::Certain => "certain",
-        }
-    }
-}
-
-impl Verdict {
-    /// The verdict that a file is not of this format.
-    pub(crate) fn no(reason: &str) -> Self {
-        Self {
-            confidence: Confidence::No,
-            reason: reason.to_owned(),
-            shape: Shape::Lines,
-        }
+impl dyn Format + '_ {
+    /// The first file with a role.
+    pub(crate) fn file(&self, path: &Path, role: FileRole<'_>) -> Option<PathBuf> {
+        let files = self.files(path, role).into_iter();
+        files.map(|Pattern(file)| file).next()
     }
 
-    /// The verdict that a file is of this format.
-    pub(crate) fn yes(confidence: Confidence, shape: Shape, reason: impl Into<String>) -> Self {
-        Self {
-            confidence,
-            reason: reason.into(),
-            shape,
-        }
+    /// The folder that contains all files of the session at `path`.
+    pub(crate) fn home(&self, path: &Path) -> PathBuf {
+        self.file(path, FileRole::Home)
+            .unwrap_or_else(|| path.parent().unwrap_or(path).to_owned())
     }
 }
 
@@ -346,8 +134,9 @@ pub struct Input<'a> {
 /// decoded again by a fresh decoder; identity may depend on history. Bodies are made by
 /// [`Batch::prose`], [`Batch::output`] and [`Batch::tree`] in the same order each time.
 pub trait Decoder: Send {
-    /// The name of the format.
-    fn format(&self) -> &'static str;
+    /// The head of the format. Its fields are those that records are expected to have; the driver
+    /// counts all others.
+    fn head(&self) -> &'static Head;
 
     /// Decodes one record. A kind for which there is no code goes to `formats::unknown`.
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate;
@@ -366,15 +155,6 @@ pub trait Decoder: Send {
     /// Handles the deletion of a companion file that was decoded before.
     fn lost(&mut self, path: &Path, out: &mut Batch) {
         let _ = (path, out);
-    }
-
-    /// The fields that records are expected to have; the driver counts all others.
-    fn fields(&self) -> &'static Fields {
-        const NONE: &Fields = &Fields {
-            common: &[],
-            types: &[],
-        };
-        NONE
     }
 
     /// Emits edits that were held back; called at the end of each read, also of a single record.
@@ -404,8 +184,8 @@ pub(crate) trait DecoderWrapper: Send {
 }
 
 impl<A: DecoderWrapper> Decoder for A {
-    fn format(&self) -> &'static str {
-        self.inner().format()
+    fn head(&self) -> &'static Head {
+        self.inner().head()
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
@@ -422,10 +202,6 @@ impl<A: DecoderWrapper> Decoder for A {
 
     fn lost(&mut self, path: &Path, out: &mut Batch) {
         self.inner_mut().lost(path, out);
-    }
-
-    fn fields(&self) -> &'static Fields {
-        self.inner().fields()
     }
 
     fn finish(&mut self, out: &mut Batch) {
@@ -538,7 +314,7 @@ fn feed_value(
     out: &mut Batch,
 ) {
     if out.format.is_empty() {
-        out.format = decoder.format();
+        out.format = decoder.head().name;
     }
     let Some(value) = value else {
         return feed_odd(decoder, record, place, out);
@@ -650,7 +426,7 @@ fn feed_text(
 
 fn decode(decoder: &mut dyn Decoder, json: &Json<'_>, place: Place<'_>, out: &mut Batch) -> Fate {
     if !out.is_counted {
-        decoder.fields().check(json, out);
+        decoder.head().fields.check(json, out);
     }
     decoder.decode(Input { json, place }, out)
 }

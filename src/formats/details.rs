@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use super::decoder::{BESIDE, Decoder, Input};
+use super::definition::head::Head;
 use super::emitted::Emitted;
 use super::fields::Fields;
 use super::json::Json;
@@ -236,8 +237,8 @@ impl Detailing {
 }
 
 impl Decoder for Detailing {
-    fn format(&self) -> &'static str {
-        self.decoder.format()
+    fn head(&self) -> &'static Head {
+        self.decoder.head()
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
@@ -247,15 +248,11 @@ impl Decoder for Detailing {
             self.decoder.finish(out);
             let edits = out.edits.get(edits..).unwrap_or_default();
             let emitted = Emitted::of(edits, out.notices.get(notices..).unwrap_or_default());
-            let details = of(input.json, self.decoder.fields(), &emitted);
+            let details = of(input.json, &self.decoder.head().fields, &emitted);
             self.found.fields.extend(details.fields);
             self.found.cut += details.cut;
         }
         fate
-    }
-
-    fn fields(&self) -> &'static Fields {
-        self.decoder.fields()
     }
 }
 
@@ -272,7 +269,7 @@ mod tests {
     use crate::model::text::Text;
 
     fn details(format: &dyn Format, record: &str) -> Details {
-        let mut decoder = Detailing::new(format.decoder());
+        let mut decoder = Detailing::new(format.decoder(None));
         let record = Record {
             origin: Origin::default(),
             bytes: record.as_bytes(),

@@ -22,7 +22,7 @@ pub(crate) fn in_portions<S: AsRef<str>>(
     format: &dyn Format,
     files: &[(Place<'_>, Vec<&[S]>)],
 ) -> Transcript {
-    let mut decoder = format.decoder();
+    let mut decoder = format.decoder(None);
     let mut out = Batch::default();
     for (number, (place, portions)) in (0..).zip(files) {
         let mut at = 0;

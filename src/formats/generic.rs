@@ -4,11 +4,14 @@
 //!
 //! Invariant: claims at most [`Confidence::Maybe`], so every format that recognizes a file wins.
 
+use std::path::Path;
 use std::sync::LazyLock;
 
-use super::decoder::{Confidence, Decoder, Format, Input, Place, Probe, Verdict, show_raw};
+use super::decoder::{Decoder, Format, Input, Place, show_raw};
+
 use super::definition::head::Head;
 use super::json::Json;
+use super::probe::{Confidence, Probe, Verdict};
 use crate::model::body::Image;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Piece, Raw, Role};
@@ -69,7 +72,7 @@ impl Format for Generic {
         Verdict::yes(Confidence::Maybe, shape, reason(probe))
     }
 
-    fn decoder(&self) -> Box<dyn Decoder> {
+    fn decoder(&self, _: Option<&Path>) -> Box<dyn Decoder> {
         Box::new(GenericDecoder::default())
     }
 }
@@ -110,8 +113,8 @@ struct GenericDecoder {
 }
 
 impl Decoder for GenericDecoder {
-    fn format(&self) -> &'static str {
-        Generic.name()
+    fn head(&self) -> &'static Head {
+        Generic.head()
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
@@ -285,14 +288,15 @@ mod tests {
     use std::path::Path;
 
     use super::Generic;
-    use crate::formats::decoder::{Confidence, Format, Place, Probe, feed};
+    use crate::formats::decoder::{Format, Place, feed};
     use crate::formats::json::{Json, parse};
+    use crate::formats::probe::{Confidence, Probe};
     use crate::model::edit::Batch;
     use crate::model::record::{Origin, Record};
     use crate::model::transcript::Transcript;
 
     fn read(lines: &[&str]) -> Transcript {
-        let mut decoder = Generic.decoder();
+        let mut decoder = Generic.decoder(None);
         let mut out = Batch::default();
         for (at, line) in (0..).zip(lines) {
             let origin = Origin {

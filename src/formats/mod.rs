@@ -34,6 +34,7 @@ pub(crate) mod lanes;
 pub mod openclaw;
 pub(crate) mod opencode;
 pub mod pi;
+pub mod probe;
 pub(crate) mod remarks;
 pub mod roots;
 pub(crate) mod survey;
@@ -48,10 +49,12 @@ mod zeros;
 use std::path::Path;
 use std::sync::{LazyLock, OnceLock};
 
-use decoder::{Confidence, Format, Probe, Verdict};
+use decoder::Format;
+
 use definition::read::Overlay;
 use definition::rule::Definition;
 use definition::{BUILT_IN, heads, read, sniff};
+use probe::{Confidence, Probe, Verdict};
 use roots::Root;
 use tables::{Queries, Tables};
 

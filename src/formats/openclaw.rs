@@ -19,14 +19,14 @@ use std::path::{Path, PathBuf};
 use self::children::Children;
 use self::index::Index;
 use self::name::FileName;
-use super::counting::{self, Counting};
-use super::decoder::{BESIDE, Confidence, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
+use super::decoder::{BESIDE, Decoder, Format, Input, Place};
+use super::definition::head::Head;
 use super::definition::heads::head;
-use super::fields::Fields;
 use super::json::Json;
 use super::pi::session::SessionDecoder;
-use super::pi::{Container, Pi, container, copies};
-use super::roots::{ListedSession, SessionName, SideFiles};
+use super::pi::{Container, container};
+use super::probe::{Confidence, Probe, Verdict};
+use super::roots::{FileRole, ListedSession, Pattern, SessionName};
 use super::tables::{Queries, Tables};
 use super::zeros::ZeroCosts;
 use crate::model::edit::{Batch, MetaEdit};
@@ -40,6 +40,10 @@ const LINES_TO_JUDGE: usize = 5;
 
 impl Format for Openclaw {
     head!("openclaw");
+
+    fn decoder(&self, path: Option<&Path>) -> Box<dyn Decoder> {
+        Box::new(ZeroCosts::new(OpenclawDecoder::new(path)))
+    }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         if let Some(verdict) = sniff_file_beside(probe) {
@@ -66,53 +70,27 @@ impl Format for Openclaw {
         Verdict::no("no session header and no messages of OpenClaw")
     }
 
-    fn counting(&self, _: Place<'_>) -> Option<Counting> {
-        Some(counting::of_pi(copies::is_known_by_usage))
-    }
-
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(ZeroCosts::new(OpenclawDecoder::new(None)))
-    }
-
-    fn decoder_of(&self, path: &Path) -> Box<dyn Decoder> {
-        Box::new(ZeroCosts::new(OpenclawDecoder::new(Some(path))))
-    }
-
-    fn companions(&self, path: &Path) -> Vec<Pattern> {
-        let SideFiles { index, lock, .. } = places::beside(path);
-        index.into_iter().chain(lock).map(Pattern).collect()
-    }
-
-    fn home(&self, path: &Path) -> PathBuf {
-        places::home(path)
-    }
-
-    fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
-        places::of_child(path, wanted)
-    }
-
-    fn lines_of(&self, database: &Path, session: &str) -> Option<Pattern> {
-        places::lines_of(database, session)
-    }
-
-    fn archives(&self, path: &Path) -> Vec<Pattern> {
-        places::archives(path)
-    }
-
-    fn queries(&self, tables: &Tables) -> Option<Queries> {
-        tables::queries(tables)
-    }
-
     fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         places::named(path)
     }
 
-    fn claims(&self, path: &Path) -> bool {
-        places::is_imported(path)
+    fn files(&self, path: &Path, role: FileRole<'_>) -> Vec<Pattern> {
+        let index = || Pattern::list(places::index(path));
+        let lock = || Pattern::list(places::lock(path));
+        match role {
+            FileRole::Companion => [index(), lock()].concat(),
+            FileRole::Index => index(),
+            FileRole::Lock => lock(),
+            FileRole::Archive => places::archives(path),
+            FileRole::Home => Pattern::list(places::agents(path)),
+            FileRole::Requested(wanted) => places::of_child(path, wanted),
+            FileRole::Lines(session) => Pattern::list(places::lines_of(path, session)),
+            _ => self.head().files(path, role),
+        }
     }
 
-    fn beside(&self, path: &Path) -> SideFiles {
-        places::beside(path)
+    fn queries(&self, tables: &Tables) -> Option<Queries> {
+        tables::queries(tables)
     }
 
     fn listings(&self, index: &Json<'_>) -> Vec<ListedSession> {
@@ -302,12 +280,8 @@ impl OpenclawDecoder {
 }
 
 impl Decoder for OpenclawDecoder {
-    fn format(&self) -> &'static str {
-        Openclaw.name()
-    }
-
-    fn fields(&self) -> &'static Fields {
-        &Pi.head().fields
+    fn head(&self) -> &'static Head {
+        Openclaw.head()
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {

@@ -21,15 +21,17 @@ mod runs;
 pub(crate) mod session;
 pub mod usage;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::counting::{self, Counting};
-use super::decoder::{Confidence, Decoder, Format, Input, Place, Probe, Verdict};
+use super::decoder::{Decoder, Format, Input, Place};
+
+use super::probe::{Confidence, Probe, Verdict};
+
+use super::definition::head::Head;
 use super::definition::heads::head;
-use super::fields::Fields;
 use super::json::Json;
 use super::openclaw::marks;
-use super::roots::SessionName;
+use super::roots::{FileRole, Pattern, SessionName};
 use super::zeros::ZeroCosts;
 use crate::model::edit::Batch;
 use crate::model::record::Shape;
@@ -76,11 +78,7 @@ impl Format for Pi {
         )
     }
 
-    fn counting(&self, _: Place<'_>) -> Option<Counting> {
-        Some(counting::of_pi(copies::is_known_by_usage))
-    }
-
-    fn decoder(&self) -> Box<dyn Decoder> {
+    fn decoder(&self, _: Option<&Path>) -> Box<dyn Decoder> {
         let session = session::SessionDecoder::new(prompt::open);
         Box::new(ZeroCosts::new(PiDecoder {
             session,
@@ -88,8 +86,11 @@ impl Format for Pi {
         }))
     }
 
-    fn owner(&self, path: &Path) -> Option<PathBuf> {
-        runs::owner(path)
+    fn files(&self, path: &Path, role: FileRole<'_>) -> Vec<Pattern> {
+        match role {
+            FileRole::Owner => Pattern::list(runs::owner(path)),
+            _ => self.head().files(path, role),
+        }
     }
 
     fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
@@ -104,12 +105,8 @@ struct PiDecoder {
 }
 
 impl Decoder for PiDecoder {
-    fn format(&self) -> &'static str {
-        Pi.name()
-    }
-
-    fn fields(&self) -> &'static Fields {
-        self.session.fields()
+    fn head(&self) -> &'static Head {
+        Pi.head()
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {

@@ -60,7 +60,7 @@ fn is_looked_up(format: &dyn Format, class: &KindClass, name: &str) -> bool {
     let record = class.record(name);
     let mut out = Batch::default();
     out.is_nameless = true;
-    let mut decoder = format.decoder();
+    let mut decoder = format.decoder(None);
     let origin = Origin {
         file: FileId(0),
         at: 0,

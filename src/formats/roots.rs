@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::model::meta::Running;
+use super::json::Json;
+use crate::model::meta::{RunStatus, Running};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
@@ -188,19 +189,57 @@ pub(crate) fn folder_name(path: &Path) -> &str {
     path.parent().map(file_name).unwrap_or_default()
 }
 
-/// Small files with facts about a session.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SideFiles {
-    /// A file of facts, which the decoder reads.
-    pub(crate) manifest: Option<PathBuf>,
+/// The role of a file for a session. What the head of a format does not say as a template, its
+/// `Format::files` does; most formats have only a few of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileRole<'a> {
+    /// Files that belong to the session besides its own, now or later.
+    Companion,
+    /// A file with facts about the session, which the decoder reads.
+    Manifest,
     /// A file with `{"pid": …}` that exists while the agent runs.
-    pub(crate) lock: Option<PathBuf>,
+    Lock,
     /// An index of all sessions in the folder.
-    pub(crate) index: Option<PathBuf>,
+    Index,
     /// Another form of the same session, which is listed instead.
-    pub(crate) instead: Option<PathBuf>,
+    Instead,
     /// A folder with a file for each running process of the agent.
-    pub(crate) processes: Option<PathBuf>,
+    Processes,
+    /// The folder that contains all files of the session. Links that leave it are not followed.
+    Home,
+    /// The paths to which the agent may move the file when it archives the session.
+    Archive,
+    /// The session that the file belongs to, by its path.
+    Owner,
+    /// The session that the file belongs to, by the id in its content: for files whose path does
+    /// not name it.
+    OwnerById(&'a str),
+    /// Where the session that started this one may be stored, by what the content records about
+    /// it. The file itself, if the format does not define where such sessions are stored.
+    Starter(&'a str),
+    /// The session whose records were copied to the beginning of the file, which is this text.
+    Original(&'a str),
+    /// All files of the session with this id, which continues in the file at `path`.
+    Earlier(&'a str),
+    /// Files for a request of the decoder with `Batch::wanted`.
+    Requested(&'a str),
+    /// For a folder: files whose stems are the ids of its sessions.
+    Session,
+    /// For a folder: the first files of the session with this id; the decoder may request more.
+    Part(&'a str),
+    /// A file of lines beside a database that may contain its session with this id too.
+    Lines(&'a str),
+}
+
+/// A path whose components may be `*` wildcards (`agent-*.jsonl`), or `**` for any depth.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Pattern(pub PathBuf);
+
+impl Pattern {
+    /// A path, or none.
+    pub(crate) fn list(path: Option<PathBuf>) -> Vec<Self> {
+        path.map(Self).into_iter().collect()
+    }
 }
 
 /// A running process of an agent, from its file.
@@ -216,6 +255,31 @@ pub struct Process {
     pub(crate) running: Option<Running>,
     /// When the file was written.
     pub(crate) updated: Option<Timestamp>,
+}
+
+impl Process {
+    /// Parses the file of a process, as Claude Code writes it. Programs that embed the agent write no
+    /// status; files of an older kind (`pid-<n>.json`) name neither process nor status.
+    pub(crate) fn of(file: &Json<'_>) -> Option<Self> {
+        let status = match file.get("status").str_or_empty() {
+            "busy" => Some(RunStatus::Busy),
+            "waiting" => Some(RunStatus::Waiting),
+            "idle" | "shell" => Some(RunStatus::Idle),
+            _ => None,
+        };
+        let since = file.get("statusUpdatedAt").moment();
+        let start = file.get("procStart");
+        Some(Self {
+            session: file.get("sessionId").filled()?.to_owned(),
+            number: file.get("pid").int()?,
+            start: start
+                .filled()
+                .map(str::to_owned)
+                .or_else(|| Some(start.int()?.to_string())),
+            running: status.map(|status| Running { status, since }),
+            updated: file.get("updatedAt").moment().max(since),
+        })
+    }
 }
 
 /// A session in an index.

@@ -125,7 +125,7 @@ impl DecoderWrapper for Surveyed {
         let emitted = Emitted::of(edits, out.notices.get(notices..).unwrap_or_default());
         let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(input) = input.filter(|_| fate != Some(BESIDE)) {
-            let fields = self.decoder.fields();
+            let fields = &self.decoder.head().fields;
             let details = edits
                 .iter()
                 .any(has_details)
@@ -313,7 +313,7 @@ mod tests {
     #[test]
     fn strings_that_no_entry_holds_are_found_with_their_paths() {
         let sums = SharedSurvey::default();
-        let mut decoder = Surveyed::new(Pi.decoder(), SharedSurvey::clone(&sums));
+        let mut decoder = Surveyed::new(Pi.decoder(None), SharedSurvey::clone(&sums));
         let mut out = Batch::default();
         out.stubs_only = true;
         let text = "a long answer that is long ".repeat(20);

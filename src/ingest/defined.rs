@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use crate::formats::decoder::Pattern;
 use crate::formats::definition::heads;
 use crate::formats::definition::mistakes::Mistake;
 use crate::formats::definition::read::{Base, Overlay, is_overlay, overlay, read};
 use crate::formats::definition::rule::{Definition, Rule};
 pub(crate) use crate::formats::definition::text_of;
+use crate::formats::roots::Pattern;
 use crate::formats::{
     self, DEFINITIONS, FormatChoice, choose, is_built_in, named, registry, remarks,
 };

@@ -8,8 +8,10 @@ use crossbeam_channel::Receiver;
 
 use super::files::Files;
 use super::plan::{files_of, read_head};
-use crate::formats::decoder::{EarlierFile, Format};
+use crate::formats::decoder::Format;
+use crate::formats::definition::head::EarlierPart;
 use crate::formats::json;
+use crate::formats::roots::FileRole;
 use crate::model::record::FileId;
 use crate::model::text::text_of;
 use crate::source::lines::LineBuffer;
@@ -37,10 +39,11 @@ pub(crate) fn parts(format: &dyn Format, path: &Path, files: &Files) -> Vec<Part
     while parts.len() < MOST
         && let Some(earlier) = before(format, &next)
     {
-        let mut names = files_of(&earlier.files)
+        let mut names = files_of(&format.files(&next, FileRole::Earlier(&earlier.id)))
             .into_iter()
             .filter(|name| !known.contains(name));
-        let Some(found) = names.find(|name| ends_well(name, &earlier, files).unwrap_or(false))
+        let Some(found) =
+            names.find(|name| ends_well(name, format, &earlier, files).unwrap_or(false))
         else {
             break;
         };
@@ -62,15 +65,11 @@ pub(crate) fn originals(
     files: &Files,
     learn: &mut dyn FnMut(&[u8]),
 ) {
-    let Some(head) = format
-        .head()
-        .is_continued
-        .then(|| read_head(path).ok())
-        .flatten()
-    else {
+    let continued = format.head().continued.as_ref();
+    let Some(head) = continued.and_then(|_| read_head(path).ok()) else {
         return;
     };
-    let names = files_of(&format.copied_from(path, &text_of(&head.bytes)));
+    let names = files_of(&format.files(path, FileRole::Original(&text_of(&head.bytes))));
     let Some(name) = names.into_iter().find(|name| name != path) else {
         return;
     };
@@ -97,13 +96,15 @@ pub(crate) fn read(path: &Path, bytes: u64, files: &Files) -> Receiver<Piece> {
 pub(super) fn first_file(format: &dyn Format, path: &Path, head: &[u8]) -> Option<PathBuf> {
     let own = format.named(path)?.id;
     let mut known = HashSet::from([path.to_owned()]);
-    let mut earlier = before_in(format, path, head);
-    let mut first = None;
+    let mut earlier = before_in(format, head);
+    let mut first: Option<PathBuf> = None;
     while let Some(part) = earlier.filter(|_| known.len() < MOST) {
         let is_before = |name: &PathBuf| {
             !known.contains(name) && format.named(name).is_some_and(|named| named.id == own)
         };
-        let Some(name) = files_of(&part.files).into_iter().filter(is_before).min() else {
+        let path = first.as_deref().unwrap_or(path);
+        let names = files_of(&format.files(path, FileRole::Earlier(&part.id)));
+        let Some(name) = names.into_iter().filter(is_before).min() else {
             break;
         };
         earlier = before(format, &name);
@@ -113,20 +114,24 @@ pub(super) fn first_file(format: &dyn Format, path: &Path, head: &[u8]) -> Optio
     first
 }
 
-fn before(format: &dyn Format, path: &Path) -> Option<EarlierFile> {
-    if !format.head().is_continued {
-        return None;
-    }
-    before_in(format, path, &read_head(path).ok()?.bytes)
+fn before(format: &dyn Format, path: &Path) -> Option<EarlierPart> {
+    format.head().continued.as_ref()?;
+    before_in(format, &read_head(path).ok()?.bytes)
 }
 
-fn before_in(format: &dyn Format, path: &Path, head: &[u8]) -> Option<EarlierFile> {
+fn before_in(format: &dyn Format, head: &[u8]) -> Option<EarlierPart> {
     let text = text_of(head);
-    format.goes_on_from(path, &json::parse(text.lines().next()?).ok()?)
+    let first = json::parse(text.lines().next()?).ok()?;
+    format.head().continued.as_ref()?.earlier(&first)
 }
 
 /// Whether a part of a file ends with the expected record.
-fn ends_well(path: &Path, earlier: &EarlierFile, files: &Files) -> io::Result<bool> {
+fn ends_well(
+    path: &Path,
+    format: &dyn Format,
+    earlier: &EarlierPart,
+    files: &Files,
+) -> io::Result<bool> {
     let mut text = open(path, files)?;
     let skipped = earlier.bytes.saturating_sub(LAST);
     io::copy(&mut (&mut text).take(skipped), &mut io::sink())?;
@@ -138,7 +143,9 @@ fn ends_well(path: &Path, earlier: &EarlierFile, files: &Files) -> io::Result<bo
         .lines()
         .next_back()
         .and_then(|line| json::parse(line).ok());
-    Ok(is_all && last.is_some_and(|last| (earlier.is_last)(&last)))
+    let continued = format.head().continued.as_ref();
+    let number = last.and_then(|last| continued?.number(&last));
+    Ok(is_all && number == Some(earlier.last))
 }
 
 /// The text of a file beside the session, decompressed if necessary.

@@ -389,7 +389,7 @@ mod tests {
             }
             true
         };
-        let mut emitter = Emitter::new(Generic.decoder(), Stage::Whole, &outlet);
+        let mut emitter = Emitter::new(Generic.decoder(None), Stage::Whole, &outlet);
         for number in 0..100_000_u32 {
             let origin = Origin {
                 line: number,
@@ -431,7 +431,7 @@ mod tests {
                 true
             };
             let mut emitter =
-                Emitter::new(Generic.decoder(), Stage::Whole, &outlet).within(100_000);
+                Emitter::new(Generic.decoder(None), Stage::Whole, &outlet).within(100_000);
             for _ in 0..1_000 {
                 emitter.emit(
                     Record {

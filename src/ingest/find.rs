@@ -146,5 +146,5 @@ pub(crate) fn formats() -> Vec<&'static str> {
 
 /// Whether sessions of a format may extend over several files.
 pub fn may_go_on(format: &str) -> bool {
-    formats::named(format).is_some_and(|format| format.head().is_continued)
+    formats::named(format).is_some_and(|format| format.head().continued.is_some())
 }

@@ -15,6 +15,7 @@ use super::whole::is_whole_value;
 use crate::formats::counting::{Counting, Need};
 use crate::formats::decoder::{Format, value_without};
 use crate::formats::json::Json;
+use crate::formats::roots::FileRole;
 use crate::model::edit::LinkState;
 use crate::model::record::{FileId, Origin};
 use crate::model::tally::Tally;
@@ -75,7 +76,7 @@ impl LineFile {
 
     /// State of a file that was moved away, perhaps to `there`: its agent may have archived it.
     pub(crate) fn whereabouts(&self, format: &dyn Format, there: Option<PathBuf>) -> LinkState {
-        let files = files_of(&format.archives(self.follower.path()));
+        let files = files_of(&format.files(self.follower.path(), FileRole::Archive));
         match files.iter().find(|path| self.follower.is_now_at(path)) {
             Some(path) => LinkState::Archived(name_of(path)),
             None => LinkState::Moved(there.map(|there| self.in_short(&there))),

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use super::plan::{Head, Plan, Verdicts, files_of, read_head};
 use super::target::{OpenError, SessionHead, Target, refusal};
 use super::{catalog, probe};
-use crate::formats::decoder::{Confidence, Format, Pattern, Verdict};
+use crate::formats::decoder::Format;
 use crate::formats::generic::Generic;
 use crate::formats::json;
-use crate::formats::roots::is_of_agents;
+use crate::formats::probe::{Confidence, Verdict};
+use crate::formats::roots::{FileRole, Pattern, is_of_agents};
 use crate::formats::{DetectMode, Detection, named, registry, roots};
 use crate::model::record::Shape;
 use crate::model::text::{Text, text_of};
@@ -309,7 +310,7 @@ fn detect_folder(path: &Path, mode: DetectMode) -> Result<Detection, OpenError> 
 
 /// The session files of a folder, newest first.
 fn session_files(format: &dyn Format, path: &Path) -> Vec<PathBuf> {
-    let mut files = files_of(&format.sessions(path));
+    let mut files = files_of(&format.files(path, FileRole::Session));
     files.sort_by_cached_key(|file| std::cmp::Reverse(modified(file)));
     files
 }
@@ -361,7 +362,7 @@ fn newest_session_file(mut files: Vec<PathBuf>) -> Option<PathBuf> {
     if format.named(newest).is_none() {
         // Where each record is a file, any of them may be the newest: the session is named by the
         // first one.
-        let all = files_of(&format.files(newest, ""));
+        let all = files_of(&format.files(newest, FileRole::Part("")));
         if let Some(first) = all
             .iter()
             .find(|file| format.named(file).is_some())
@@ -373,7 +374,7 @@ fn newest_session_file(mut files: Vec<PathBuf>) -> Option<PathBuf> {
     let is_owner = |other: &&PathBuf| {
         *other != newest
             && format
-                .companions(other)
+                .files(other, FileRole::Companion)
                 .iter()
                 .any(|Pattern(pattern)| matches(pattern, newest))
     };

@@ -159,7 +159,7 @@ impl Pager {
             if session.is_fault(again) {
                 return None;
             }
-            let mut decoder = Detailing::new(session.files.format().decoder());
+            let mut decoder = Detailing::new(session.files.format().decoder(None));
             feed(
                 &mut decoder,
                 again.record,
@@ -245,7 +245,7 @@ impl SessionPager {
     /// Decodes a record by itself.
     fn batch(&self, again: &Again<'_>) -> Batch {
         let mut batch = Batch::default();
-        let mut decoder = self.files.format().decoder();
+        let mut decoder = self.files.format().decoder(None);
         if again.is_several() {
             for line in lines_of(again.record) {
                 feed(

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use super::emitter::Outlet;
 use super::probe::{self, HEAD};
 use crate::formats::counting::Counting;
-use crate::formats::decoder::{Decoder, Format, Pattern, Place, Verdict};
+use crate::formats::decoder::{Decoder, Format, Place};
+use crate::formats::probe::Verdict;
+use crate::formats::roots::{FileRole, Pattern};
 use crate::formats::survey::{SharedSurvey, Surveyed};
 use crate::formats::{self, Detection};
 use crate::model::edit::{Feed, Opened, Polled};
@@ -115,7 +117,7 @@ impl Plan {
 
     /// A decoder for a reading from the first record.
     pub(crate) fn decoder(&self) -> Box<dyn Decoder> {
-        let decoder = self.format.decoder_of(&from_root(&self.path));
+        let decoder = self.format.decoder(Some(&from_root(&self.path)));
         match &self.survey {
             Some(sums) => Box::new(Surveyed::new(decoder, SharedSurvey::clone(sums))),
             None => decoder,
@@ -134,13 +136,16 @@ impl Plan {
 
     /// The companions of the session, existing or not.
     pub(crate) fn companions(&self) -> Vec<Pattern> {
-        self.as_named(self.format.companions(&from_root(&self.path)))
+        self.as_named(
+            self.format
+                .files(&from_root(&self.path), FileRole::Companion),
+        )
     }
 
     /// Files that a decoder requested, beside a link and beside its target.
     pub(crate) fn follow_up(&self, wanted: &str) -> Vec<Pattern> {
         let path = from_root(&self.path);
-        let mut patterns = self.as_named(self.format.follow_up(&path, wanted));
+        let mut patterns = self.as_named(self.format.files(&path, FileRole::Requested(wanted)));
         let real = path
             .canonicalize()
             .ok()
@@ -153,7 +158,10 @@ impl Plan {
             ))
         };
         let known: Vec<_> = patterns.iter().filter_map(place).collect();
-        let others = self.format.follow_up(&real, wanted).into_iter();
+        let others = self
+            .format
+            .files(&real, FileRole::Requested(wanted))
+            .into_iter();
         patterns.extend(others.filter(|other| place(other).is_some_and(|at| !known.contains(&at))));
         patterns
     }
@@ -167,9 +175,10 @@ impl Plan {
 
     /// Which records of a file are needed, if only figures are requested.
     pub(crate) fn counting(&self, place: Place<'_>) -> Option<Counting> {
-        self.format
-            .counting(place)
-            .filter(|_| self.is_counted && self.packed.is_none())
+        let is_companion = matches!(place, Place::CompanionLine(_));
+        let rules = self.format.head().counting;
+        let rules = rules.filter(|_| self.is_counted && self.packed.is_none());
+        rules.map(|rules| Counting::new(rules, is_companion))
     }
 
     /// The plan for the current file. `None` if it cannot be read or is not recognized: then the

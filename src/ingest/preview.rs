@@ -9,6 +9,7 @@ use super::line_file::emit_line;
 use super::plan::{Plan, files_of};
 use super::rows;
 use super::whole::{Small, is_whole_value};
+use crate::formats::roots::FileRole;
 use crate::model::edit::{Feed, Stage};
 use crate::model::record::Shape;
 use crate::source::lines::{Line, LineBuffer};
@@ -29,7 +30,7 @@ const NEWEST_FILES: usize = 30;
 /// Sends the end of a session, if it is a few times longer than that: `window` bytes of a line
 /// file. Errors are left to the reading of the whole.
 pub(crate) fn show_end(plan: &Plan, files: &Files, outlet: Outlet<'_>, window: u64) {
-    let mut emitter = Emitter::new(plan.format.decoder(), Stage::Preview, outlet);
+    let mut emitter = Emitter::new(plan.format.decoder(None), Stage::Preview, outlet);
     let is_shown = match plan.shape {
         Shape::Lines => last_lines(plan, files, window, &mut emitter).unwrap_or(false),
         Shape::Folder => newest_files(plan, files, &mut emitter),
@@ -83,7 +84,7 @@ fn last_lines(
 
 /// The newest files of a large folder, and those that they request.
 fn newest_files(plan: &Plan, files: &Files, emitter: &mut Emitter<'_>) -> bool {
-    let found = files_of(&plan.format.files(&plan.path, &plan.session));
+    let found = files_of(&plan.format.files(&plan.path, FileRole::Part(&plan.session)));
     if found.len() <= MANY_FILES {
         return false;
     }

@@ -4,13 +4,17 @@
 mod skeleton;
 
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use memchr::{memchr, memrchr};
 
-use crate::formats::decoder::{Confidence, Format, Probe, Verdict, unframed};
+use crate::formats::decoder::{Format, unframed};
+
+use crate::formats::definition::head::Head;
 use crate::formats::generic::Generic;
 use crate::formats::json::{self, Json};
+use crate::formats::probe::{Confidence, Probe, Verdict};
 use crate::formats::roots::Root;
 use crate::formats::{self, DetectMode, Detection, detect_text, roots, tried};
 use crate::model::record::Shape;
@@ -260,18 +264,38 @@ pub(crate) fn is_folder_of_sessions(detection: &Detection) -> bool {
     is_certain_of_agent(detection) && detection.verdict.shape == Shape::Folder
 }
 
+/// The format to which a file belongs in any folder, by its name.
+pub(crate) fn claimed(path: &Path) -> Option<&'static dyn Format> {
+    static CLAIMS: LazyLock<Vec<(PathBuf, &'static dyn Format)>> =
+        LazyLock::new(|| by_pattern(|head| &head.claims));
+    let mut claims = CLAIMS.iter();
+    let claim = claims.find(|(pattern, _)| matches(pattern, path))?;
+    Some(claim.1)
+}
+
+/// The formats by patterns of paths in their heads.
+fn by_pattern(
+    patterns: fn(&'static Head) -> &'static [String],
+) -> Vec<(PathBuf, &'static dyn Format)> {
+    let of_format = |format: &'static dyn Format| {
+        let patterns = patterns(format.head()).iter();
+        patterns.map(move |pattern| (Path::new("**").join(pattern), format))
+    };
+    formats::registry().flat_map(of_format).collect()
+}
+
 /// Whether a file's name is one of a session: `.jsonl`, `.ndjson` or `.json`, archives
-/// `….jsonl.reset.<date>`, logs of evaluations `.eval`.
+/// `….jsonl.reset.<date>`, or one that a format names.
 pub(crate) fn may_hold_a_session(path: &Path) -> bool {
+    static NAMES: LazyLock<Vec<(PathBuf, &'static dyn Format)>> =
+        LazyLock::new(|| by_pattern(|head| &head.names));
     let name = path
         .file_name()
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default();
-    let is_log = path
-        .extension()
-        .is_some_and(|extension| extension == "eval")
-        || name.ends_with("aider.chat.history.md");
-    name.contains(".json") || name.ends_with(".ndjson") || is_log
+    name.contains(".json")
+        || name.ends_with(".ndjson")
+        || NAMES.iter().any(|(pattern, _)| matches(pattern, path))
 }
 
 /// Why these bytes are no session, if that is visible without any format: what they are, and what

@@ -24,8 +24,8 @@ use super::files::{Files, Kind};
 use super::line_file::emit_line;
 use super::plan::Plan;
 use crate::formats;
-use crate::formats::decoder::{Format, Pattern};
-use crate::formats::roots::file_name;
+use crate::formats::decoder::Format;
+use crate::formats::roots::{FileRole, Pattern, file_name};
 use crate::model::edit::{Feed, Stage, saturating_u32};
 use crate::model::record::{Origin, Record};
 use crate::source::lines::Line;
@@ -164,9 +164,13 @@ fn beside(
     format: &'static dyn Format,
     may_be: &mut dyn FnMut(&Path) -> bool,
 ) -> Vec<PathBuf> {
-    let mut files = files_of(path, format.companions(path).into_iter(), may_be);
+    let mut files = files_of(
+        path,
+        format.files(path, FileRole::Companion).into_iter(),
+        may_be,
+    );
     if !files.is_empty() {
-        let index = format.beside(path).index;
+        let index = format.file(path, FileRole::Index);
         files.retain(|file| Some(file) != index.as_ref());
     }
     files
@@ -477,7 +481,10 @@ pub(crate) fn read_lines(plan: &Plan, files: &Files, picked: &[Picked], outlet: 
     files.set_format(plan.format, &plan.path);
     plan.say_opened(outlet);
     // Names of entries contain the numbers of their files.
-    let companions = plan.format.companions(&plan.path).into_iter();
+    let companions = plan
+        .format
+        .files(&plan.path, FileRole::Companion)
+        .into_iter();
     for path in files_of(&plan.path, companions, &mut |folder| folder.is_dir()) {
         files.number(&path, Kind::CompanionLines);
     }

@@ -322,7 +322,7 @@ fn went_on(before: usize, transcript: &Transcript) -> Option<bool> {
 /// Whenever a session is said to wait for its next prompt: the line that came then, and whether the model
 /// went on without one.
 fn waits_in(format: &'static dyn Format, text: &str) -> Vec<(u32, bool)> {
-    let mut decoder = format.decoder();
+    let mut decoder = format.decoder(None);
     let mut transcript = Transcript::new();
     let mut open: Option<(usize, u32)> = None;
     let mut waits = Vec::new();

@@ -7,8 +7,12 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use tv::formats::decoder::{Decoder, Format, Pattern, Place, Probe, feed};
+use tv::formats::decoder::{Decoder, Format, Place, feed};
+
+use tv::formats::probe::Probe;
+
 use tv::formats::json::{self, Json};
+use tv::formats::roots::{FileRole, Pattern};
 use tv::formats::{DetectMode, Detection, detect, named};
 use tv::model::body::Body;
 use tv::model::edit::{Batch, Edit, saturating_u32};
@@ -307,10 +311,10 @@ pub(crate) fn transcript(batch: Batch) -> Transcript {
 
 /// Reads a session of a folder, with the files that its records ask for.
 pub(crate) fn read_folder(format: &dyn Format, path: &Path, session: &str) -> Transcript {
-    let mut decoder = format.decoder();
+    let mut decoder = format.decoder(None);
     let mut out = Batch::default();
     let mut seen = Vec::new();
-    let mut patterns = format.files(path, session);
+    let mut patterns = format.files(path, FileRole::Part(session));
     while !patterns.is_empty() {
         for file in patterns.iter().flat_map(matching) {
             if seen.contains(&file) {
@@ -337,7 +341,7 @@ pub(crate) fn read_folder(format: &dyn Format, path: &Path, session: &str) -> Tr
         let wanted = std::mem::take(&mut out.wanted);
         patterns = wanted
             .iter()
-            .flat_map(|wanted| format.follow_up(path, wanted))
+            .flat_map(|wanted| format.files(path, FileRole::Requested(wanted)))
             .collect();
     }
     decoder.finish(&mut out);
@@ -428,7 +432,7 @@ fn every_record_of_a_corpus_is_accounted_for() {
             }
             let cut = Cut::new(&text);
             let found = cut.detect(&path);
-            let mut decoder = found.format.decoder();
+            let mut decoder = found.format.decoder(None);
             let mut out = Batch::default();
             cut.feed(found.verdict.shape, &mut *decoder, &mut out);
             let transcript = transcript(out);
@@ -461,11 +465,11 @@ fn storage_folders_give_the_same_as_their_event_streams() {
         let Ok(text) = fs::read_to_string(&stream) else {
             continue;
         };
-        let mut decoder = opencode.decoder();
+        let mut decoder = opencode.decoder(None);
         let mut out = Batch::default();
         Cut::new(&text).feed(Shape::Document, &mut *decoder, &mut out);
         let stored = entry_figures(&transcript(out));
-        let sessions = opencode.sessions(&tree);
+        let sessions = opencode.files(&tree, FileRole::Session);
         let sessions = sessions.iter().flat_map(matching).filter_map(|file| {
             let session = file.file_stem()?.to_str()?.to_owned();
             let transcript = read_folder(opencode, &tree, &session);
@@ -517,12 +521,12 @@ fn bodies_come_again_from_their_records_alone() {
         };
         let cut = Cut::new(&text);
         let found = cut.detect(&path);
-        let mut decoder = found.format.decoder();
+        let mut decoder = found.format.decoder(None);
         let mut out = Batch::default();
         cut.feed(found.verdict.shape, &mut *decoder, &mut out);
         let whole: Vec<Body> = out.edits.into_iter().flat_map(bodies).collect();
         for (origin, text, place) in cut.records(found.verdict.shape) {
-            let mut decoder = found.format.decoder();
+            let mut decoder = found.format.decoder(None);
             let mut out = Batch::default();
             feed(
                 &mut *decoder,

@@ -161,7 +161,7 @@ fn generic_line(bytes: &[u8]) -> Batch {
         line: 1,
     };
     fixtures::decode(
-        &mut *format.decoder(),
+        &mut *format.decoder(None),
         &[Record { origin, bytes }],
         &Batch::default(),
     )
@@ -366,7 +366,7 @@ fn looks_after_a_process(lines: &Lines, bytes: &[u8]) -> bool {
 }
 
 fn read(lines: &Lines, records: &[Record<'_>]) -> Transcript {
-    let mut decoder = lines.format.decoder();
+    let mut decoder = lines.format.decoder(None);
     fixtures::transcript_of(vec![fixtures::decode(
         &mut *decoder,
         records,

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use tv::formats::decoder::Confidence;
+use tv::formats::probe::Confidence;
 use tv::ingest::Target;
 
 use super::corpus::{Cut, corpora};

@@ -59,7 +59,7 @@ fn prefix_then_rest_is_the_whole() {
         let lines = Lines::of(&path);
         let records = lines.records();
         let in_one = |cut: usize| {
-            let mut decoder = lines.format.decoder();
+            let mut decoder = lines.format.decoder(None);
             let (head, rest) = records.split_at(cut);
             let first = fixtures::decode(&mut *decoder, head, &Batch::default());
             let second = fixtures::decode(&mut *decoder, rest, &first);
@@ -147,7 +147,7 @@ fn no_record_is_lost() {
     });
     for path in fixtures::line_files() {
         let lines = Lines::of(&path);
-        let mut decoder = lines.format.decoder();
+        let mut decoder = lines.format.decoder(None);
         let all = fixtures::decode(&mut *decoder, &lines.records(), &Batch::default());
         assert!(
             all.tally.records() >= lines.count() as u64,
@@ -405,7 +405,7 @@ fn bodies_come_again(target: &Target) {
 fn a_record_decoded_alone_gives_the_same_bodies() {
     for path in fixtures::line_files() {
         let lines = Lines::of(&path);
-        let mut decoder = lines.format.decoder();
+        let mut decoder = lines.format.decoder(None);
         let whole = fixtures::decode(&mut *decoder, &lines.records(), &Batch::default());
         let whole = fixtures::transcript_of(vec![whole]);
         let stay = staying(&path, lines.format.name());
@@ -438,7 +438,7 @@ fn staying(path: &Path, format: &str) -> HashSet<(u64, u16)> {
         return HashSet::new();
     }
     let lines = Lines::of(path);
-    let mut decoder = lines.format.decoder();
+    let mut decoder = lines.format.decoder(None);
     let mut batch = Batch::default();
     batch.stubs_only = true;
     for record in lines.records() {
@@ -457,7 +457,7 @@ fn alone(lines: &Lines, body: &Body, stubs_only: bool) -> Option<Body> {
     let is_its = |record: &Record<'_>| {
         body.from.at <= end(record.origin) && record.origin.at <= end(body.from)
     };
-    let mut decoder = lines.format.decoder();
+    let mut decoder = lines.format.decoder(None);
     let mut batch = Batch::default();
     batch.stubs_only = stubs_only;
     for record in lines.records().into_iter().filter(is_its) {

@@ -189,7 +189,7 @@ fn write(turns: &[Turn], hand: &mut dyn Hand) -> (Vec<String>, Truth) {
 /// Reads lines as the file grew: in parts that end at these lines.
 fn read(lines: &[String], format: &str, cuts: &[usize]) -> Transcript {
     let format = named(format).unwrap();
-    let mut decoder = format.decoder();
+    let mut decoder = format.decoder(None);
     let mut at = 0;
     let origins = lines.iter().enumerate().map(|(number, line)| {
         let len = u32::try_from(line.len()).unwrap();

@@ -69,7 +69,7 @@ fn assert_same(left: &Transcript, right: &Transcript, place: &str) {
 
 /// Reads bytes in chunks that end at `cuts`; each chunk is a reading of its own.
 fn chunked(lines: &Lines, bytes: &[u8], cuts: &[usize]) -> Transcript {
-    let mut decoder = lines.format.decoder();
+    let mut decoder = lines.format.decoder(None);
     let mut buffer = LineBuffer::new(FileId(0));
     let mut batches: Vec<Batch> = Vec::new();
     let mut start = 0;
@@ -241,11 +241,14 @@ fn reading_all_anew_is_what_reading_on_would_have_given() {
         let records = lines.records();
         for cut in 0..=records.len() {
             let (head, rest) = records.split_at(cut);
-            let mut decoder = lines.format.decoder();
+            let mut decoder = lines.format.decoder(None);
             let first = fixtures::decode(&mut *decoder, head, &Batch::default());
             let second = fixtures::decode(&mut *decoder, rest, &first);
-            let mut anew =
-                fixtures::decode(&mut *lines.format.decoder(), &records, &Batch::default());
+            let mut anew = fixtures::decode(
+                &mut *lines.format.decoder(None),
+                &records,
+                &Batch::default(),
+            );
             anew.mode = Mode::Replace;
             let appended = fixtures::transcript_of(vec![first.clone(), second]);
             let rewritten = fixtures::transcript_of(vec![first, anew]);
@@ -265,7 +268,11 @@ fn what_fuzzing_found_is_the_same_session_however_it_comes() {
     for path in found {
         let lines = Lines::of(&path);
         let records = lines.records();
-        let whole = fixtures::decode(&mut *lines.format.decoder(), &records, &Batch::default());
+        let whole = fixtures::decode(
+            &mut *lines.format.decoder(None),
+            &records,
+            &Batch::default(),
+        );
         let mut anew = whole.clone();
         anew.mode = Mode::Replace;
         let once = fixtures::transcript_of(vec![whole.clone()]);
@@ -274,7 +281,7 @@ fn what_fuzzing_found_is_the_same_session_however_it_comes() {
         assert_eq!(twice.held_bytes(), once.held_bytes(), "{}", path.display());
         for cut in 0..=records.len() {
             let (head, rest) = records.split_at(cut);
-            let mut decoder = lines.format.decoder();
+            let mut decoder = lines.format.decoder(None);
             let first = fixtures::decode(&mut *decoder, head, &Batch::default());
             let second = fixtures::decode(&mut *decoder, rest, &first);
             let place = format!("{} after record {cut}", path.display());

@@ -22,7 +22,7 @@ fn format(name: &str) -> &'static dyn Format {
 
 /// Reads lines, with the end of a reading after each number in `pauses`.
 fn read(name: &str, lines: &[Value], pauses: &[usize]) -> Transcript {
-    let mut decoder = format(name).decoder();
+    let mut decoder = format(name).decoder(None);
     let mut transcript = Transcript::new();
     let mut batch = Batch::default();
     let mut at = 0;

@@ -136,7 +136,7 @@ pub(crate) fn formats(words: &Words) {
 
 fn decoded(shape: Shape, records: &[String], stubs_only: bool) -> Batch {
     let format = named(shape.name()).unwrap();
-    let mut decoder = format.decoder();
+    let mut decoder = format.decoder(None);
     let mut batch = Batch::default();
     batch.stubs_only = stubs_only;
     let mut at = 0;

@@ -34,14 +34,15 @@ pub(crate) mod voice;
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::counting::{self, Counting};
-use super::decoder::{Decoder, Format, Input, Pattern, Place, Probe, Verdict};
+use super::decoder::{Decoder, Format, Input, Place};
+
+use super::probe::{Probe, Verdict};
+
+use super::definition::head::Head;
 use super::definition::heads::head;
-use super::fields::Fields;
-use super::json::Json;
-use super::roots::{Process, SessionName, SideFiles};
+use super::roots::{FileRole, Pattern, SessionName};
 use super::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
@@ -58,75 +59,35 @@ pub(crate) struct Claude;
 impl Format for Claude {
     head!("claude-code");
 
-    fn counting(&self, place: Place<'_>) -> Option<Counting> {
-        Some(counting::of_claude(matches!(
-            place,
-            Place::CompanionLine(_)
-        )))
+    fn decoder(&self, _: Option<&Path>) -> Box<dyn Decoder> {
+        Box::new(ClaudeDecoder::of(self.head()))
     }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         sniff::sniff(probe)
     }
 
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(ClaudeDecoder::of(self.name()))
-    }
-
-    fn owner(&self, path: &Path) -> Option<PathBuf> {
-        places::owner(path)
-    }
-
-    fn owner_of_id(&self, path: &Path, id: &str) -> Option<PathBuf> {
-        places::owner_of_id(path, id)
-    }
-
-    fn home(&self, path: &Path) -> PathBuf {
-        places::home(path)
-    }
-
-    /// Old versions, before `subagents/`, stored the transcripts of sub-agents next to those of
-    /// their sessions.
-    fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
-        let is_id = wanted
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
-        let folder = path.parent().filter(|_| is_id);
-        folder
-            .map(|folder| Pattern(folder.join(format!("agent-{wanted}.jsonl"))))
-            .into_iter()
-            .collect()
-    }
-
     fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         places::named(path)
     }
 
-    fn beside(&self, path: &Path) -> SideFiles {
-        SideFiles {
-            processes: places::processes(path),
-            ..SideFiles::default()
+    fn files(&self, path: &Path, role: FileRole<'_>) -> Vec<Pattern> {
+        match role {
+            FileRole::Processes => Pattern::list(places::processes(path)),
+            _ => places::files(self.head(), path, role),
         }
-    }
-
-    fn process(&self, file: &Json<'_>) -> Option<Process> {
-        places::process(file)
     }
 }
 
 /// Decoder of one session.
 struct ClaudeDecoder {
-    format: &'static str,
+    head: &'static Head,
     session: Session,
 }
 
 impl Decoder for ClaudeDecoder {
-    fn format(&self) -> &'static str {
-        self.format
-    }
-
-    fn fields(&self) -> &'static Fields {
-        &Claude.head().fields
+    fn head(&self) -> &'static Head {
+        self.head
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
@@ -209,9 +170,9 @@ impl Decoder for ClaudeDecoder {
 
 impl ClaudeDecoder {
     /// Decoder of Claude Code, or of an agent that writes the same format.
-    fn of(format: &'static str) -> Self {
+    fn of(head: &'static Head) -> Self {
         Self {
-            format,
+            head,
             session: Session::default(),
         }
     }

@@ -3,9 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::formats::json::Json;
-use crate::formats::roots::{Process, SessionName, file_name};
-use crate::model::meta::{RunStatus, Running};
+use crate::formats::definition::head::Head;
+use crate::formats::roots::{FileRole, Pattern, SessionName, file_name};
 
 /// The session id in a path. `None` for files of sub-agents, which are not sessions; up to 2.0 they
 /// are stored beside the sessions. `None` too for the copy of its parent's transcript that a
@@ -20,7 +19,7 @@ pub fn named(path: &Path) -> Option<SessionName<'_>> {
 }
 
 /// The session that a sub-agent's file belongs to.
-pub(crate) fn owner(path: &Path) -> Option<PathBuf> {
+fn owner(path: &Path) -> Option<PathBuf> {
     let folder = path
         .ancestors()
         .find(|folder| folder.file_name().is_some_and(|name| name == "subagents"))?;
@@ -30,7 +29,7 @@ pub(crate) fn owner(path: &Path) -> Option<PathBuf> {
 }
 
 /// The session with this id beside which a sub-agent's file is stored, as up to 2.0.
-pub(crate) fn owner_of_id(path: &Path, id: &str) -> Option<PathBuf> {
+fn owner_of_id(path: &Path, id: &str) -> Option<PathBuf> {
     let is_old = file_name(path).starts_with("agent-") && owner(path).is_none();
     is_old
         .then(|| path.with_file_name(format!("{id}.jsonl")))
@@ -38,7 +37,7 @@ pub(crate) fn owner_of_id(path: &Path, id: &str) -> Option<PathBuf> {
 }
 
 /// The folder of all projects, if the session is in the usual directory; else the session's folder.
-pub(crate) fn home(path: &Path) -> PathBuf {
+fn home(path: &Path) -> PathBuf {
     let project = path.parent().unwrap_or(path);
     let projects = project
         .parent()
@@ -59,27 +58,25 @@ pub(crate) fn processes(path: &Path) -> Option<PathBuf> {
         .map(|home| home.join("sessions"))
 }
 
-/// Parses the file of a process. Programs that embed the agent write no status; files of an older
-/// kind (`pid-<n>.json`) name neither process nor status.
-pub(crate) fn process(file: &Json<'_>) -> Option<Process> {
-    let status = match file.get("status").str_or_empty() {
-        "busy" => Some(RunStatus::Busy),
-        "waiting" => Some(RunStatus::Waiting),
-        "idle" | "shell" => Some(RunStatus::Idle),
-        _ => None,
-    };
-    let since = file.get("statusUpdatedAt").moment();
-    Some(Process {
-        session: file.get("sessionId").filled()?.to_owned(),
-        number: file.get("pid").int()?,
-        start: file
-            .get("procStart")
-            .filled()
-            .map(str::to_owned)
-            .or_else(|| Some(file.get("procStart").int()?.to_string())),
-        running: status.map(|status| Running { status, since }),
-        updated: file.get("updatedAt").moment().max(since),
-    })
+/// The files with a role, as of all agents that write like Claude Code.
+pub(super) fn files(head: &Head, path: &Path, role: FileRole<'_>) -> Vec<Pattern> {
+    match role {
+        FileRole::Home => vec![Pattern(home(path))],
+        FileRole::Owner => Pattern::list(owner(path)),
+        FileRole::OwnerById(id) => Pattern::list(owner_of_id(path, id)),
+        FileRole::Requested(agent) => Pattern::list(of_agent(path, agent)),
+        _ => head.files(path, role),
+    }
+}
+
+/// Old versions, before `subagents/`, stored the transcripts of sub-agents next to those of their
+/// sessions.
+fn of_agent(path: &Path, agent: &str) -> Option<PathBuf> {
+    let is_id = agent
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    let folder = path.parent().filter(|_| is_id)?;
+    Some(folder.join(format!("agent-{agent}.jsonl")))
 }
 
 #[cfg(test)]

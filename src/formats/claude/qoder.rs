@@ -1,19 +1,23 @@
 //! qoder: the format of Claude Code in folders of its own. It counts credits; token counts are 0.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::{Claude, ClaudeDecoder, sniff};
-use crate::formats::counting::Counting;
-use crate::formats::decoder::{Confidence, Decoder, Format, Pattern, Place, Probe, Verdict};
+use super::{ClaudeDecoder, places, sniff};
+use crate::formats::decoder::{Decoder, Format};
 use crate::formats::definition::heads::head;
 use crate::formats::json::Json;
-use crate::formats::roots::SessionName;
+use crate::formats::probe::{Confidence, Probe, Verdict};
+use crate::formats::roots::{FileRole, Pattern, SessionName};
 use crate::model::record::Shape;
 
 pub(crate) struct Qoder;
 
 impl Format for Qoder {
     head!("qoder");
+
+    fn decoder(&self, _: Option<&Path>) -> Box<dyn Decoder> {
+        Box::new(ClaudeDecoder::of(self.head()))
+    }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         let has_head = probe.lines.iter().any(is_head);
@@ -42,32 +46,12 @@ impl Format for Qoder {
         }
     }
 
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(ClaudeDecoder::of(self.name()))
-    }
-
-    fn counting(&self, place: Place<'_>) -> Option<Counting> {
-        Claude.counting(place)
-    }
-
-    fn owner(&self, path: &Path) -> Option<PathBuf> {
-        Claude.owner(path)
-    }
-
-    fn owner_of_id(&self, path: &Path, id: &str) -> Option<PathBuf> {
-        Claude.owner_of_id(path, id)
-    }
-
-    fn home(&self, path: &Path) -> PathBuf {
-        Claude.home(path)
-    }
-
-    fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
-        Claude.follow_up(path, wanted)
-    }
-
     fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
-        Claude.named(path)
+        places::named(path)
+    }
+
+    fn files(&self, path: &Path, role: FileRole<'_>) -> Vec<Pattern> {
+        places::files(self.head(), path, role)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Detects sessions of Claude Code as stored on disk.
 
-use crate::formats::decoder::{Confidence, Probe, Verdict};
 use crate::formats::json::Json;
+use crate::formats::probe::{Confidence, Probe, Verdict};
 use crate::model::record::Shape;
 
 /// Types of lines in the chain.

@@ -8,8 +8,10 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::Claude;
-use crate::formats::decoder::{Confidence, Decoder, Format, Place, Probe, feed};
+use crate::formats::decoder::{Decoder, Format, Place, feed};
 use crate::formats::json::{self, Json};
+use crate::formats::probe::{Confidence, Probe};
+use crate::formats::roots::FileRole;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::record::{FileId, Origin, Record};
@@ -56,7 +58,7 @@ fn feed_file(decoder: &mut dyn Decoder, text: &str, file: u32, place: Place<'_>,
 
 fn batch_of(text: &str) -> Batch {
     let mut out = Batch::default();
-    feed_file(&mut *Claude.decoder(), text, 0, Place::Line, &mut out);
+    feed_file(&mut *Claude.decoder(None), text, 0, Place::Line, &mut out);
     out
 }
 
@@ -72,7 +74,7 @@ fn read(text: &str) -> Transcript {
 }
 
 fn with_agent() -> Transcript {
-    let mut decoder = Claude.decoder();
+    let mut decoder = Claude.decoder(None);
     let mut out = Batch::default();
     feed_file(&mut *decoder, SESSION, 0, Place::Line, &mut out);
     let folder = Path::new("session/subagents");
@@ -239,7 +241,7 @@ fn copies_in_progress_lines_stay_until_the_message_comes() {
         "a copy is no answer"
     );
 
-    let mut decoder = Claude.decoder();
+    let mut decoder = Claude.decoder(None);
     let mut out = Batch::default();
     feed_file(&mut *decoder, EARLY, 0, Place::Line, &mut out);
     let own = "{\"type\":\"user\",\"isSidechain\":true,\"agentId\":\"0a1b2c3\",\
@@ -505,7 +507,7 @@ fn an_interruption_says_that_no_result_will_come() {
 #[test]
 fn a_stored_output_opens_in_its_result_whichever_comes_first() {
     for comes_first in [false, true] {
-        let mut decoder = Claude.decoder();
+        let mut decoder = Claude.decoder(None);
         let mut out = Batch::default();
         if comes_first {
             feed_stored(&mut *decoder, &mut out);
@@ -538,7 +540,7 @@ fn a_stored_output_opens_in_its_result_whichever_comes_first() {
 #[test]
 fn a_stored_output_decoded_alone_gives_its_text() {
     let mut out = Batch::default();
-    feed_stored(&mut *Claude.decoder(), &mut out);
+    feed_stored(&mut *Claude.decoder(None), &mut out);
     let transcript = transcript_of(out);
     let BlockKind::Raw(raw) = &transcript.entries().next().unwrap().blocks[0].kind else {
         panic!("raw")
@@ -664,11 +666,14 @@ fn a_sub_agent_beside_its_session_is_asked_for() {
         .map(crate::model::text::Text::as_str)
         .collect();
     assert_eq!(wanted, ["77e1f02"]);
-    let files = Claude.follow_up(Path::new("project/busy.jsonl"), "77e1f02");
+    let files = Claude.files(
+        Path::new("project/busy.jsonl"),
+        FileRole::Requested("77e1f02"),
+    );
     assert_eq!(files[0].0, Path::new("project/agent-77e1f02.jsonl"));
     assert!(
         Claude
-            .follow_up(Path::new("project/busy.jsonl"), "../x")
+            .files(Path::new("project/busy.jsonl"), FileRole::Requested("../x"))
             .is_empty()
     );
 }

@@ -13,14 +13,17 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 
+use std::path::Path;
+
 use super::claude::lanes::Trust;
 use super::claude::lanes::owners::Standing;
 use super::claude::line::Line;
 use super::claude::session::Session;
 use super::claude::{assistant, user};
-use super::decoder::{Decoder, Format, Input, Place, Probe, Verdict};
+use super::decoder::{Decoder, Format, Input, Place};
+use super::definition::head::Head;
 use super::definition::heads::head;
-use super::fields::Fields;
+use super::probe::{Probe, Verdict};
 use super::unknown::{self, Kind};
 use crate::model::edit::Batch;
 use crate::model::entry::Role;
@@ -41,7 +44,7 @@ impl Format for ClaudeStream {
         sniff::sniff(probe)
     }
 
-    fn decoder(&self) -> Box<dyn Decoder> {
+    fn decoder(&self, _: Option<&Path>) -> Box<dyn Decoder> {
         Box::new(ClaudeStreamDecoder::default())
     }
 }
@@ -57,12 +60,8 @@ struct ClaudeStreamDecoder {
 }
 
 impl Decoder for ClaudeStreamDecoder {
-    fn format(&self) -> &'static str {
-        ClaudeStream.name()
-    }
-
-    fn fields(&self) -> &'static Fields {
-        &ClaudeStream.head().fields
+    fn head(&self) -> &'static Head {
+        ClaudeStream.head()
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {

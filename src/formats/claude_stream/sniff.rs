@@ -1,7 +1,7 @@
 //! Detects streams of Claude Code: lines, or the same messages as one array.
 
-use crate::formats::decoder::{Confidence, Probe, Verdict, nearly_all};
 use crate::formats::json::Json;
+use crate::formats::probe::{Confidence, Probe, Verdict, nearly_all};
 use crate::model::record::Shape;
 
 /// Types of messages in a stream.

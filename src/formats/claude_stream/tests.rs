@@ -1,8 +1,9 @@
 use std::path::Path;
 
 use super::ClaudeStream;
-use crate::formats::decoder::{Confidence, Decoder, Format, Place, Probe, feed};
+use crate::formats::decoder::{Decoder, Format, Place, feed};
 use crate::formats::json::{self, Json};
+use crate::formats::probe::{Confidence, Probe};
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Entry};
 use crate::model::record::{FileId, Origin, Record};
@@ -51,7 +52,7 @@ fn transcript_of(batches: impl IntoIterator<Item = Batch>) -> Transcript {
 fn read(text: &str) -> Transcript {
     let lines: Vec<&str> = text.lines().collect();
     transcript_of([reading(
-        &mut *ClaudeStream.decoder(),
+        &mut *ClaudeStream.decoder(None),
         0,
         &lines,
         Place::Line,
@@ -76,7 +77,7 @@ fn timeless(transcript: &Transcript) -> Vec<Entry> {
 fn partial_messages_grow_until_their_full_lines_come() {
     let lines: Vec<&str> = RUN.lines().collect();
     let upto = |mark: &str| lines.iter().position(|line| line.contains(mark)).unwrap() + 1;
-    let mut decoder = ClaudeStream.decoder();
+    let mut decoder = ClaudeStream.decoder(None);
     let mut transcript = Transcript::new();
 
     let half = upto("lines of the list.");
@@ -117,7 +118,7 @@ fn any_portions_make_the_same_transcript() {
     let lines: Vec<&str> = RUN.lines().collect();
     let whole = read(RUN);
     for cut in 1..lines.len() {
-        let mut decoder = ClaudeStream.decoder();
+        let mut decoder = ClaudeStream.decoder(None);
         let first = reading(&mut *decoder, 0, &lines[..cut], Place::Line);
         let rest = reading(&mut *decoder, cut, &lines[cut..], Place::Line);
         let parts = transcript_of([first, rest]);
@@ -219,13 +220,13 @@ fn an_array_reads_as_the_lines_do() {
     let lines: Vec<String> = document.items().iter().map(Json::to_source).collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let as_elements = transcript_of([reading(
-        &mut *ClaudeStream.decoder(),
+        &mut *ClaudeStream.decoder(None),
         0,
         &lines,
         Place::Element,
     )]);
     let as_lines = transcript_of([reading(
-        &mut *ClaudeStream.decoder(),
+        &mut *ClaudeStream.decoder(None),
         0,
         &lines,
         Place::Line,

@@ -19,10 +19,12 @@ mod xml;
 use std::path::Path;
 
 use self::message::Messages;
-use super::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
+use super::decoder::{BESIDE, Decoder, Format, Input, Place};
+use super::definition::head::Head;
 use super::definition::heads::head;
 use super::json::Json;
-use super::roots::{SessionName, SideFiles};
+use super::probe::{Probe, Verdict};
+use super::roots::{FileRole, Pattern, SessionName};
 use super::unknown::{self, Kind};
 use super::zeros::ZeroCosts;
 use crate::model::edit::{Batch, MetaEdit, Severity};
@@ -36,30 +38,30 @@ pub(crate) struct Cline;
 impl Format for Cline {
     head!("cline");
 
-    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
-        sniff::sniff(probe)
-    }
-
-    fn decoder(&self) -> Box<dyn Decoder> {
+    fn decoder(&self, _: Option<&Path>) -> Box<dyn Decoder> {
         Box::new(ZeroCosts::new(ClineDecoder::default()))
     }
 
-    fn companions(&self, path: &Path) -> Vec<Pattern> {
-        companions(path)
-    }
-
-    fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
-        let messages = path.with_file_name(wanted);
-        let beside = companions(&messages);
-        std::iter::once(Pattern(messages)).chain(beside).collect()
+    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
+        sniff::sniff(probe)
     }
 
     fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         places::named(path)
     }
 
-    fn beside(&self, path: &Path) -> SideFiles {
-        places::beside(path)
+    fn files(&self, path: &Path, role: FileRole<'_>) -> Vec<Pattern> {
+        match role {
+            FileRole::Companion => companions(path),
+            FileRole::Manifest => Pattern::list(places::manifest(path)),
+            FileRole::Instead => Pattern::list(places::instead(path)),
+            FileRole::Requested(wanted) => {
+                let messages = path.with_file_name(wanted);
+                let beside = companions(&messages);
+                std::iter::once(Pattern(messages)).chain(beside).collect()
+            }
+            _ => self.head().files(path, role),
+        }
     }
 }
 
@@ -104,8 +106,8 @@ struct ClineDecoder {
 }
 
 impl Decoder for ClineDecoder {
-    fn format(&self) -> &'static str {
-        Cline.name()
+    fn head(&self) -> &'static Head {
+        Cline.head()
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {

@@ -1,12 +1,13 @@
 //! Paths of Cline: a folder per session with the manifest and the messages of the lead and of its
 //! sub-agents; and task folders of the older extension and its forks, in every editor.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::formats::roots::{SessionName, SideFiles, file_name, folder_name};
+use crate::formats::roots::{SessionName, file_name, folder_name};
 
 const SCREEN: &str = "ui_messages.json";
 const HISTORY: &str = "api_conversation_history.json";
+
 /// The session that a file belongs to. A lead's file is named after its folder; the files of a task
 /// are in a folder named after the task.
 pub fn named(path: &Path) -> Option<SessionName<'_>> {
@@ -29,19 +30,15 @@ fn is_session_id(word: &str) -> bool {
         .is_some_and(|(ms, _)| ms.len() > 10 && ms.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// The manifest of a session. For a task's API history the panel's messages are listed instead, as
-/// they contain more.
-pub(crate) fn beside(path: &Path) -> SideFiles {
-    let name = file_name(path);
-    let manifest = name
-        .strip_suffix(".messages.json")
-        .map(|id| path.with_file_name(format!("{id}.json")));
-    let instead = (name == HISTORY).then(|| path.with_file_name(SCREEN));
-    SideFiles {
-        manifest,
-        instead,
-        ..SideFiles::default()
-    }
+/// The manifest of a session.
+pub(crate) fn manifest(path: &Path) -> Option<PathBuf> {
+    let id = file_name(path).strip_suffix(".messages.json")?;
+    Some(path.with_file_name(format!("{id}.json")))
+}
+
+/// For a task's API history the panel's messages, as they contain more.
+pub(crate) fn instead(path: &Path) -> Option<PathBuf> {
+    (file_name(path) == HISTORY).then(|| path.with_file_name(SCREEN))
 }
 
 #[cfg(test)]

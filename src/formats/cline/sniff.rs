@@ -3,8 +3,8 @@
 
 use super::manifest::is_manifest;
 use super::{history, panel};
-use crate::formats::decoder::{Confidence, Probe, Verdict, nearly_all};
 use crate::formats::json::Json;
+use crate::formats::probe::{Confidence, Probe, Verdict, nearly_all};
 use crate::model::record::Shape;
 
 pub(super) fn sniff(probe: &Probe<'_>) -> Verdict {

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use super::{Cline, companions};
-use crate::formats::decoder::{Confidence, Format, Place, Probe, feed};
+use crate::formats::decoder::{Format, Place, feed};
 use crate::formats::json::{Json, parse};
+use crate::formats::probe::{Confidence, Probe};
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::record::{FileId, Origin, Record};
@@ -54,7 +55,7 @@ static HISTORY: &str =
 static PANEL: &str = include_str!("../../../tests/fixtures/cline/legacy/ui_messages.json");
 
 fn read(document: &str, companions: &[(&str, &str)]) -> Transcript {
-    let mut decoder = Cline.decoder();
+    let mut decoder = Cline.decoder(None);
     let mut out = Batch::default();
     let json = parse(document).unwrap();
     let mut records = Vec::new();

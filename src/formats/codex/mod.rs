@@ -34,12 +34,14 @@ mod tests;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::counting::{self, Counting};
-use super::decoder::{BESIDE, Decoder, EarlierFile, Format, Input, Pattern, Place, Probe, Verdict};
+use super::decoder::{BESIDE, Decoder, Format, Input, Place};
+
+use super::probe::{Probe, Verdict};
+
+use super::definition::head::Head;
 use super::definition::heads::head;
-use super::fields::Fields;
 use super::json::{self, Json};
-use super::roots::{ListedSession, SessionName, SideFiles, file_name};
+use super::roots::{FileRole, ListedSession, Pattern, SessionName, file_name};
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Role};
 use crate::model::tally::Fate;
@@ -56,65 +58,32 @@ pub(crate) struct Codex;
 impl Format for Codex {
     head!("codex");
 
-    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
-        sniff::sniff(probe)
-    }
-
-    fn decoder(&self) -> Box<dyn Decoder> {
+    fn decoder(&self, _: Option<&Path>) -> Box<dyn Decoder> {
         Box::new(CodexDecoder::default())
     }
 
-    fn counting(&self, _: Place<'_>) -> Option<Counting> {
-        Some(counting::of_codex())
-    }
-
-    fn archives(&self, path: &Path) -> Vec<Pattern> {
-        places::archives(path)
-    }
-
-    fn companions(&self, path: &Path) -> Vec<Pattern> {
-        places::companions(path)
-    }
-
-    fn starter(&self, path: &Path, by: &str) -> Option<Vec<Pattern>> {
-        (!header::is_review(by)).then(|| places::of_thread(path, by))
-    }
-
-    fn home(&self, path: &Path) -> PathBuf {
-        places::home(path)
-    }
-
-    fn claims(&self, path: &Path) -> bool {
-        file_name(path).starts_with("rollout-") && places::thread_of(path).is_some()
-    }
-
-    fn goes_on_from(&self, path: &Path, first: &Json<'_>) -> Option<EarlierFile> {
-        let base = first.at(&["payload", "history_base"]);
-        let last = base.get("end_ordinal_exclusive").count()?.checked_sub(1);
-        Some(EarlierFile {
-            files: places::files_of_thread(path, base.get("thread_id").filled()?),
-            bytes: base.get("end_byte_offset").count()?,
-            is_last: Box::new(move |record| record.get("ordinal").count() == last),
-        })
-    }
-
-    fn copied_from(&self, path: &Path, head: &str) -> Vec<Pattern> {
-        let records: Vec<_> = head.lines().take(2).filter_map(json::read).collect();
-        let of = header::copied_from(&records).filter(|_| !replay::tells_times(head, &records));
-        of.map(|thread| places::of_thread(path, thread))
-            .unwrap_or_default()
-    }
-
-    fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
-        places::of_thread(path, wanted)
+    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
+        sniff::sniff(probe)
     }
 
     fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         places::named(path)
     }
 
-    fn beside(&self, path: &Path) -> SideFiles {
-        places::beside(path)
+    fn files(&self, path: &Path, role: FileRole<'_>) -> Vec<Pattern> {
+        match role {
+            FileRole::Companion | FileRole::Index => Pattern::list(places::index(path)),
+            FileRole::Archive => Pattern::list(places::archive(path)),
+            FileRole::Home => Pattern::list(places::codex_home(path)),
+            // A guardian's session only judges an action of another: it is none of its own.
+            FileRole::Starter(by) if header::is_review(by) => self.head().files(path, role),
+            FileRole::Starter(thread) | FileRole::Requested(thread) => {
+                places::of_thread(path, thread)
+            }
+            FileRole::Original(head) => original(path, head),
+            FileRole::Earlier(thread) => places::files_of_thread(path, thread),
+            _ => self.head().files(path, role),
+        }
     }
 
     fn listings(&self, index: &Json<'_>) -> Vec<ListedSession> {
@@ -131,6 +100,14 @@ impl Format for Codex {
     }
 }
 
+/// Where the thread may be stored whose records are the beginning of this file, unless the times of
+/// its records tell them apart.
+fn original(path: &Path, head: &str) -> Vec<Pattern> {
+    let records: Vec<_> = head.lines().take(2).filter_map(json::read).collect();
+    let thread = header::copied_from(&records).filter(|_| !replay::tells_times(head, &records));
+    thread.map_or_else(Vec::new, |thread| places::of_thread(path, thread))
+}
+
 /// Decoder of one session.
 #[derive(Default)]
 struct CodexDecoder {
@@ -140,16 +117,12 @@ struct CodexDecoder {
 }
 
 impl Decoder for CodexDecoder {
-    fn format(&self) -> &'static str {
-        Codex.name()
+    fn head(&self) -> &'static Head {
+        Codex.head()
     }
 
     fn read_original(&mut self, original: &[u8]) {
         self.lanes.turns.learn(original);
-    }
-
-    fn fields(&self) -> &'static Fields {
-        &Codex.head().fields
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {

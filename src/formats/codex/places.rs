@@ -4,8 +4,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::formats::decoder::Pattern;
-use crate::formats::roots::{SessionName, SideFiles, file_name};
+use crate::formats::roots::{Pattern, SessionName, file_name};
 use crate::model::timestamp::Timestamp;
 
 /// The titles of all threads, one line each.
@@ -51,20 +50,18 @@ pub(crate) fn is_thread(word: &str) -> bool {
     word.len() == ID && word.bytes().enumerate().all(is_digit)
 }
 
-/// The index of titles.
-pub(crate) fn beside(path: &Path) -> SideFiles {
-    SideFiles {
-        index: codex_home(path).map(|home| home.join(INDEX)),
-        ..SideFiles::default()
-    }
+/// The index of titles, which belongs to each rollout.
+pub(crate) fn index(path: &Path) -> Option<PathBuf> {
+    codex_home(path).map(|home| home.join(INDEX))
 }
 
 /// Number of folders from Codex's home to that of a day: `sessions/YYYY/MM/DD`.
 const DATED: usize = 4;
 
-/// Codex's home, if the rollout is in the usual directory. A relative path may begin anywhere below
+/// Codex's home, which contains all files of a thread and of its sub-agents, if the rollout is in
+/// the usual directory. A relative path may begin anywhere below
 /// it; the names of the folders above its beginning are then unknown.
-fn codex_home(path: &Path) -> Option<PathBuf> {
+pub(crate) fn codex_home(path: &Path) -> Option<PathBuf> {
     let named = path
         .ancestors()
         .skip(1)
@@ -96,23 +93,9 @@ fn above(folder: &Path, steps: usize) -> PathBuf {
     folder
 }
 
-/// The folder that contains all files of a thread and of its sub-agents.
-pub(crate) fn home(path: &Path) -> PathBuf {
-    codex_home(path).unwrap_or_else(|| path.parent().unwrap_or(path).to_owned())
-}
-
 /// The path of a rollout once it is archived.
-pub(crate) fn archives(path: &Path) -> Vec<Pattern> {
-    let archive = codex_home(path).map(|home| Pattern(home.join(ARCHIVE).join(file_name(path))));
-    archive.into_iter().collect()
-}
-
-/// Files that belong to each rollout.
-pub(crate) fn companions(path: &Path) -> Vec<Pattern> {
-    codex_home(path)
-        .map(|home| Pattern(home.join(INDEX)))
-        .into_iter()
-        .collect()
+pub(crate) fn archive(path: &Path) -> Option<PathBuf> {
+    codex_home(path).map(|home| home.join(ARCHIVE).join(file_name(path)))
 }
 
 /// Where the rollout of a sub-agent may be: beside its parent's, in the folder of the date in its
@@ -179,7 +162,7 @@ pub(crate) fn time_of(id: &str) -> Option<Timestamp> {
 mod tests {
     use std::path::Path;
 
-    use super::{home, named, of_thread, time_of};
+    use super::{codex_home, named, of_thread, time_of};
 
     #[test]
     fn the_thread_is_the_first_id_of_a_name() {
@@ -212,11 +195,12 @@ mod tests {
             ("rollout-x.jsonl", "../../../.."),
             ("./rollout-x.jsonl", "./../../../.."),
             ("../27/rollout-x.jsonl", "../../../.."),
-            ("/x/saved/rollout-x.jsonl", "/x/saved"),
-            ("saved/rollout-x.jsonl", "saved"),
         ] {
-            assert_eq!(home(Path::new(path)), Path::new(expected), "{path}");
+            let home = codex_home(Path::new(path));
+            assert_eq!(home.as_deref(), Some(Path::new(expected)), "{path}");
         }
+        assert_eq!(codex_home(Path::new("/x/saved/rollout-x.jsonl")), None);
+        assert_eq!(codex_home(Path::new("saved/rollout-x.jsonl")), None);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Detects rollouts of Codex.
 
 use super::line::{Class, class_of};
-use crate::formats::decoder::{Confidence, Probe, Verdict};
 use crate::formats::definition::heads;
 use crate::formats::json::Json;
+use crate::formats::probe::{Confidence, Probe, Verdict};
 use crate::formats::roots::file_name;
 use crate::model::record::Shape;
 

@@ -4,9 +4,13 @@
 use std::path::Path;
 
 use super::kinds::Kinds;
+use super::path::{Path as RecordPath, Scope};
+use super::template::filled;
 use super::when::Conditions;
+use crate::formats::counting::CountingRules;
 use crate::formats::fields::Fields;
-use crate::formats::roots::Root;
+use crate::formats::json::Json;
+use crate::formats::roots::{FileRole, Pattern, Root};
 use crate::model::record::Shape;
 use crate::model::resume::Resume;
 use crate::model::tool::work::Ends;
@@ -30,6 +34,12 @@ pub struct Head {
     pub(crate) kinds: Kinds,
     /// Path templates of the companion files of a session.
     pub(crate) companions: Vec<String>,
+    /// Names of session files in any folder, with wildcards, if they have neither `.json` nor
+    /// `.ndjson` in them.
+    pub(crate) names: Vec<String>,
+    /// Patterns of files that belong to the agent in any folder, so that their names say which
+    /// session they are.
+    pub(crate) claims: Vec<String>,
     /// A database of the agent with rows about all sessions.
     pub(crate) rows_beside: Option<RowsBeside>,
     /// Whether a database of the agent is an index of session files, so that its rows count only if
@@ -53,8 +63,10 @@ pub struct Head {
     /// alone, with the records it is paired with. `None` if all records of the format depend on
     /// others.
     pub(crate) dependent: Option<Vec<&'static str>>,
-    /// Whether a session may continue one in another file.
-    pub(crate) is_continued: bool,
+    /// How a session continues one in another file, if any does.
+    pub(crate) continued: Option<Continued>,
+    /// How records are read when only usage is counted.
+    pub(crate) counting: Option<&'static CountingRules>,
     /// A string in each record that names files of the session, for files that are in the sessions'
     /// folder but do not name their own session.
     pub(crate) files_word: Option<&'static str>,
@@ -108,6 +120,45 @@ pub(crate) struct RowsBeside {
     pub(super) session: &'static str,
 }
 
+/// How a session continues one in another file: paths in its first record.
+#[derive(Debug)]
+pub(crate) struct Continued {
+    /// The id of the earlier session.
+    pub(super) id: RecordPath,
+    /// The length in bytes of that part of its file which is continued; what followed was rewound.
+    pub(super) bytes: RecordPath,
+    /// The number after that of the last record of the part.
+    pub(super) end: RecordPath,
+    /// The number of a record, in any record.
+    pub(super) number: RecordPath,
+}
+
+/// The beginning of a session that continues in another file.
+pub(crate) struct EarlierPart {
+    /// The id of the session.
+    pub(crate) id: String,
+    /// The length of the part in bytes.
+    pub(crate) bytes: u64,
+    /// The number of its last record.
+    pub(crate) last: u64,
+}
+
+impl Continued {
+    /// The part that a session with this first record continues.
+    pub(crate) fn earlier(&self, first: &Json<'_>) -> Option<EarlierPart> {
+        let scope = Scope::of(first);
+        Some(EarlierPart {
+            id: self.id.string(scope, str::to_owned)?,
+            bytes: self.bytes.count(scope)?,
+            last: self.end.count(scope)?.checked_sub(1)?,
+        })
+    }
+
+    pub(crate) fn number(&self, record: &Json<'_>) -> Option<u64> {
+        self.number.count(Scope::of(record))
+    }
+}
+
 /// Commands that resume sessions.
 #[derive(Debug)]
 pub(crate) struct ResumeRule {
@@ -129,6 +180,21 @@ pub enum TitleMark {
 }
 
 impl Head {
+    /// The files with a role for the session at `path`, as far as the head says so.
+    pub(crate) fn files(&self, path: &Path, role: FileRole<'_>) -> Vec<Pattern> {
+        match role {
+            FileRole::Companion => {
+                let files = self.companions.iter();
+                files
+                    .filter_map(|file| filled(file, path))
+                    .map(Pattern)
+                    .collect()
+            }
+            FileRole::Starter(_) => vec![Pattern(path.to_owned())],
+            _ => Vec::new(),
+        }
+    }
+
     /// The commands that resume the session in the file or folder at `path`.
     pub(crate) fn resumes(&self, path: &Path) -> &'static [Resume] {
         let is_for = |rule: &&ResumeRule| {

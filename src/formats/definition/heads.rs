@@ -26,6 +26,12 @@ pub(crate) fn built_in(text: &'static str) -> Head {
                 head.companions
             },
             dependent: head.dependent.or_else(|| other.dependent.clone()),
+            counting: head.counting.or(other.counting),
+            fields: if head.fields.types.is_empty() {
+                other.fields
+            } else {
+                head.fields
+            },
             ..head
         },
         None => head,

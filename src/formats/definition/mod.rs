@@ -19,14 +19,15 @@ pub(crate) mod store;
 pub(crate) mod template;
 mod when;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use self::head::Head;
 use self::rule::Definition;
 use self::run::{DefinitionDecoder, place_of};
-use self::template::{filled, holder};
-use super::decoder::{Decoder, Format, Pattern, Probe, Verdict};
-use super::roots::{SessionName, SideFiles, file_name};
+use self::template::filled;
+use super::decoder::{Decoder, Format};
+use super::probe::{Probe, Verdict};
+use super::roots::{FileRole, Pattern, SessionName, file_name};
 use super::tables::{Queries, Tables};
 
 macro_rules! files {
@@ -89,56 +90,15 @@ impl Format for &'static Definition {
         &self.head
     }
 
+    fn decoder(&self, path: Option<&Path>) -> Box<dyn Decoder> {
+        Box::new(match path {
+            Some(path) => DefinitionDecoder::at(self, self.home(path), self.project(path)),
+            None => DefinitionDecoder::new(self),
+        })
+    }
+
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         sniff::sniff_definition(self, probe)
-    }
-
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(DefinitionDecoder::new(self))
-    }
-
-    fn decoder_of(&self, path: &Path) -> Box<dyn Decoder> {
-        Box::new(DefinitionDecoder::at(
-            self,
-            self.home(path),
-            self.project(path),
-        ))
-    }
-
-    fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
-        place_of(wanted)
-            .map(|place| Pattern(self.home(path).join(place)))
-            .into_iter()
-            .collect()
-    }
-
-    fn companions(&self, path: &Path) -> Vec<Pattern> {
-        let beside = self.beside.iter().filter(|_| self.is_at_home(path));
-        self.head
-            .companions
-            .iter()
-            .chain(beside)
-            .filter_map(|template| Some(Pattern(filled(template, path)?)))
-            .collect()
-    }
-
-    fn home(&self, path: &Path) -> PathBuf {
-        let above = if self.folders.records.is_some() && self.is_at_home(path) {
-            self.folders.named.max(1)
-        } else {
-            1
-        };
-        let around = (self.head.companions.iter())
-            .filter_map(|template| holder(template, path).map(|(folder, _)| folder))
-            .min_by_key(|folder| folder.as_os_str().len());
-        around
-            .or_else(|| path.ancestors().nth(above))
-            .unwrap_or(path)
-            .to_owned()
-    }
-
-    fn queries(&self, tables: &Tables) -> Option<Queries> {
-        store::queries(self.store.as_ref()?, self.head.agent, tables)
     }
 
     fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
@@ -160,27 +120,31 @@ impl Format for &'static Definition {
             .map(|folder| SessionName::id(file_name(folder)))
     }
 
-    fn files(&self, path: &Path, _session: &str) -> Vec<Pattern> {
-        let folder = self.folders.records.as_ref().and_then(|_| path.parent());
-        folder
-            .map(|folder| Pattern(folder.join("*.json")))
-            .into_iter()
-            .collect()
+    fn files(&self, path: &Path, role: FileRole<'_>) -> Vec<Pattern> {
+        let place = |template: &Option<String>| filled(template.as_ref()?, path);
+        let manifest = || place(&self.beside).filter(|_| self.is_at_home(path));
+        match role {
+            FileRole::Companion => {
+                let mut files = self.head.files(path, role);
+                files.extend(manifest().map(Pattern));
+                files
+            }
+            FileRole::Manifest => Pattern::list(manifest()),
+            FileRole::Instead => Pattern::list(place(&self.instead).filter(|other| other != path)),
+            FileRole::Home => vec![Pattern(self.home(path))],
+            FileRole::Requested(wanted) => {
+                Pattern::list(place_of(wanted).map(|place| self.home(path).join(place)))
+            }
+            FileRole::Part(_) => {
+                let folder = self.folders.records.as_ref().and_then(|_| path.parent());
+                Pattern::list(folder.map(|folder| folder.join("*.json")))
+            }
+            _ => self.head.files(path, role),
+        }
     }
 
-    fn beside(&self, path: &Path) -> SideFiles {
-        let place = |template: &Option<String>| {
-            template
-                .as_ref()
-                .and_then(|template| filled(template, path))
-        };
-        let instead = place(&self.instead).filter(|other| other != path);
-        let manifest = place(&self.beside).filter(|_| self.is_at_home(path));
-        SideFiles {
-            manifest,
-            instead,
-            ..SideFiles::default()
-        }
+    fn queries(&self, tables: &Tables) -> Option<Queries> {
+        store::queries(self.store.as_ref()?, self.head.agent, tables)
     }
 }
 

@@ -7,6 +7,7 @@ use super::chat::Chat;
 use super::head::Head;
 use super::kinds::FactKind;
 use super::path::Path;
+use super::template::holder;
 use super::when::{Conditions, Literal};
 use crate::formats::roots::{file_name, folder_name};
 use crate::model::entry::Role;
@@ -124,6 +125,22 @@ impl Definition {
             .ancestors()
             .find(|folder| file_name(folder) == within)?;
         own.parent().filter(|project| project.is_absolute())
+    }
+
+    /// The folder that contains all files of the session at `path`.
+    pub(super) fn home(&self, path: &FilePath) -> PathBuf {
+        let above = if self.folders.records.is_some() && self.is_at_home(path) {
+            self.folders.named.max(1)
+        } else {
+            1
+        };
+        let around = (self.head.companions.iter())
+            .filter_map(|template| holder(template, path).map(|(folder, _)| folder))
+            .min_by_key(|folder| folder.as_os_str().len());
+        around
+            .or_else(|| path.ancestors().nth(above))
+            .unwrap_or(path)
+            .to_owned()
     }
 
     /// Whether the file is in the folder where the agent writes it.

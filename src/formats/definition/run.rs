@@ -35,6 +35,7 @@ use self::lane_files::LaneFiles;
 pub(super) use self::lane_files::place_of;
 use self::program_runs::ProgramRuns;
 use self::questions::Questions;
+use super::head::Head;
 use super::kinds::{self, FactKind, KindClass};
 use super::path::{Path, Scope, word_of};
 use super::rule::{
@@ -42,7 +43,6 @@ use super::rule::{
     RepeatedKey, RoleRule, Rule, role_of,
 };
 use crate::formats::decoder::{BESIDE, Decoder, Input, Place, show_raw};
-use crate::formats::fields::Fields;
 use crate::formats::json::Json;
 use crate::formats::roots::SessionName;
 use crate::formats::unknown;
@@ -799,8 +799,8 @@ impl DefinitionDecoder {
 }
 
 impl Decoder for DefinitionDecoder {
-    fn format(&self) -> &'static str {
-        self.definition.head.name
+    fn head(&self) -> &'static Head {
+        &self.definition.head
     }
 
     fn passages(&self, text: &str) -> Vec<Range<usize>> {
@@ -867,10 +867,6 @@ impl Decoder for DefinitionDecoder {
             (_, RecordKind::Beside) => BESIDE,
             (fate, _) => fate,
         }
-    }
-
-    fn fields(&self) -> &'static Fields {
-        &self.definition.head.fields
     }
 
     fn finish(&mut self, out: &mut Batch) {

@@ -4,8 +4,8 @@ use super::head::DetectionMark;
 use super::head::{Aside, Head};
 use super::path::Scope;
 use super::rule::Definition;
-use crate::formats::decoder::{Confidence, Probe, Verdict, nearly_all};
 use crate::formats::json::Json;
+use crate::formats::probe::{Confidence, Probe, Verdict, nearly_all};
 use crate::model::record::Shape;
 
 /// The verdict by the marks of a head.

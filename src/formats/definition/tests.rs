@@ -7,9 +7,10 @@ use std::path::Path as FilePath;
 use super::read::read;
 use super::rule::Definition;
 use crate::formats;
-use crate::formats::decoder::{Confidence, Format, Place, Probe, feed};
+use crate::formats::decoder::{Format, Place, feed};
 use crate::formats::fed;
 use crate::formats::json::{self, Json};
+use crate::formats::probe::{Confidence, Probe};
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Entry, Role};
 use crate::model::record::{Origin, Record};
@@ -61,7 +62,7 @@ pub(in crate::formats::definition) fn read_lines(
     text: &str,
     lines: &[&str],
 ) -> (Transcript, Batch) {
-    let mut decoder = definition(text).decoder();
+    let mut decoder = definition(text).decoder(None);
     let mut out = Batch::default();
     for (at, line) in (0..).zip(lines) {
         let origin = Origin {
@@ -235,7 +236,7 @@ fn calls_without_ids_pair_within_their_lanes() {
 fn sessions_within_a_project_are_about_it() {
     let definition = definition(&HOME_MADE.replace("[detect]", "within = \".agent\"\n[detect]"));
     let cwd = |path: &str, line: &str| {
-        let mut decoder = definition.decoder_of(FilePath::new(path));
+        let mut decoder = definition.decoder(Some(FilePath::new(path)));
         let mut out = Batch::default();
         let record = Record {
             origin: Origin::default(),
@@ -582,7 +583,7 @@ fn a_definition_is_as_fast_as_a_decoder() {
         .collect();
     let own = definition(include_str!("../../../tests/bench/claude-plain.toml"));
     let time = |format: &dyn Format| {
-        let mut decoder = format.decoder();
+        let mut decoder = format.decoder(None);
         let begun = std::time::Instant::now();
         for round in 0..ROUNDS {
             let mut out = Batch::default();

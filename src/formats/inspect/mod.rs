@@ -11,11 +11,14 @@ mod references;
 mod sample;
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use self::references::{Attachments, usage_of};
-use super::decoder::{Confidence, Decoder, Format, Input, Place, Probe, Verdict};
+use super::decoder::{Decoder, Format, Input, Place};
+use super::definition::head::Head;
 use super::definition::heads::head;
 use super::json::Json;
+use super::probe::{Confidence, Probe, Verdict};
 use super::unknown::{self, Kind};
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Piece, Raw, Role};
@@ -51,7 +54,7 @@ impl Format for Inspect {
         Verdict::no("no evaluation with its samples")
     }
 
-    fn decoder(&self) -> Box<dyn Decoder> {
+    fn decoder(&self, _: Option<&Path>) -> Box<dyn Decoder> {
         Box::new(InspectDecoder::default())
     }
 }
@@ -79,8 +82,8 @@ struct InspectDecoder {
 }
 
 impl Decoder for InspectDecoder {
-    fn format(&self) -> &'static str {
-        Inspect.name()
+    fn head(&self) -> &'static Head {
+        Inspect.head()
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {

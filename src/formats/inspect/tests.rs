@@ -1,9 +1,10 @@
 //! Tests of decoded logs.
 
 use super::Inspect;
-use crate::formats::decoder::{Confidence, Format, Place, Probe};
+use crate::formats::decoder::{Format, Place};
 use crate::formats::fed;
 use crate::formats::json;
+use crate::formats::probe::{Confidence, Probe};
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::text::Text;
 use crate::model::tool::ToolState;

@@ -15,11 +15,11 @@ use std::sync::Arc;
 use super::agent::{Agent, piece};
 use super::content::{block, blocks, text_of};
 use super::places;
-use crate::formats::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
+use crate::formats::decoder::{BESIDE, Decoder, Format, Input, Place};
+use crate::formats::definition::head::Head;
 use crate::formats::definition::heads::head;
-use crate::formats::definition::sniff;
 use crate::formats::json::{self, Json};
-use crate::formats::roots::{SessionName, SideFiles};
+use crate::formats::roots::{FileRole, Pattern, SessionName};
 use crate::formats::tools;
 use crate::formats::unknown::{self, Kind};
 use crate::model::body::{Body, BodyFlags, Held, Key};
@@ -37,30 +37,20 @@ pub(crate) struct KimiCli;
 impl Format for KimiCli {
     head!("kimi-cli");
 
-    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
-        sniff::sniff(self.head(), probe)
-    }
-
-    fn decoder(&self) -> Box<dyn Decoder> {
+    fn decoder(&self, _: Option<&Path>) -> Box<dyn Decoder> {
         Box::new(KimiCliDecoder::default())
-    }
-
-    /// The state of the session, which has its title. The events of sub-agents are in the wire
-    /// itself.
-    fn companions(&self, path: &Path) -> Vec<Pattern> {
-        places::beside(path)
-            .manifest
-            .map(Pattern)
-            .into_iter()
-            .collect()
     }
 
     fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         places::named(path)
     }
 
-    fn beside(&self, path: &Path) -> SideFiles {
-        places::beside(path)
+    /// The events of sub-agents are in the wire itself.
+    fn files(&self, path: &Path, role: FileRole<'_>) -> Vec<Pattern> {
+        match role {
+            FileRole::Companion | FileRole::Manifest => Pattern::list(places::state(path)),
+            _ => self.head().files(path, role),
+        }
     }
 }
 
@@ -140,8 +130,8 @@ struct WireEvent<'a> {
 }
 
 impl Decoder for KimiCliDecoder {
-    fn format(&self) -> &'static str {
-        KimiCli.name()
+    fn head(&self) -> &'static Head {
+        KimiCli.head()
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {

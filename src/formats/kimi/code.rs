@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use super::agent::{Agent, piece};
 use super::content::{block, blocks, images, is_named, output_of, said, text_of};
 use super::places;
-use crate::formats::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
+use crate::formats::decoder::{BESIDE, Decoder, Format, Input, Place};
+use crate::formats::definition::head::Head;
 use crate::formats::definition::heads::{self, head};
-use crate::formats::definition::sniff;
 use crate::formats::json::Json;
-use crate::formats::roots::{SessionName, SideFiles, folder_name};
+use crate::formats::roots::{FileRole, Pattern, SessionName, folder_name};
 use crate::formats::turns::Turns;
 use crate::formats::unknown::{self, Kind};
 use crate::model::edit::{Batch, Edit, MetaEdit};
@@ -30,39 +30,21 @@ pub(crate) struct KimiCode;
 impl Format for KimiCode {
     head!("kimi-code");
 
-    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
-        sniff::sniff(self.head(), probe)
-    }
-
-    fn decoder(&self) -> Box<dyn Decoder> {
+    fn decoder(&self, _: Option<&Path>) -> Box<dyn Decoder> {
         Box::new(KimiCodeDecoder::default())
-    }
-
-    /// The wires of sub-agents, the state of the session, which has its title, and the files of its
-    /// tasks.
-    fn companions(&self, path: &Path) -> Vec<Pattern> {
-        let folder =
-            places::session_folder(path).filter(|_| places::agent_of(path) == Some("main"));
-        let files = ["state.json", "agents/*/wire.jsonl", "tasks/*.json"];
-        folder
-            .into_iter()
-            .flat_map(|folder| files.map(|file| Pattern(folder.join(file))))
-            .collect()
-    }
-
-    fn home(&self, path: &Path) -> PathBuf {
-        places::session_folder(path)
-            .or(path.parent())
-            .unwrap_or(path)
-            .to_owned()
     }
 
     fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         places::named(path)
     }
 
-    fn beside(&self, path: &Path) -> SideFiles {
-        places::beside(path)
+    fn files(&self, path: &Path, role: FileRole<'_>) -> Vec<Pattern> {
+        match role {
+            FileRole::Companion => places::companions(path),
+            FileRole::Manifest => Pattern::list(places::state(path)),
+            FileRole::Home => Pattern::list(places::session_folder(path).map(Path::to_owned)),
+            _ => self.head().files(path, role),
+        }
     }
 }
 
@@ -91,8 +73,8 @@ const REFUSALS: [&str; 3] = [
 ];
 
 impl Decoder for KimiCodeDecoder {
-    fn format(&self) -> &'static str {
-        KimiCode.name()
+    fn head(&self) -> &'static Head {
+        KimiCode.head()
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {

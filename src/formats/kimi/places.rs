@@ -1,8 +1,8 @@
 //! Paths of both generations: a folder per session within a folder per working directory.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::formats::roots::{SessionName, SideFiles, file_name, folder_name};
+use crate::formats::roots::{Pattern, SessionName, file_name, folder_name};
 
 const WIRE: &str = "wire.jsonl";
 const STATE: &str = "state.json";
@@ -40,22 +40,28 @@ pub(crate) fn session_folder(path: &Path) -> Option<&Path> {
 }
 
 /// The state of a session, which has its title.
-pub(crate) fn beside(path: &Path) -> SideFiles {
+pub(crate) fn state(path: &Path) -> Option<PathBuf> {
     let folder = session_folder(path).or(path.parent());
-    let manifest = folder
+    folder
         .filter(|_| file_name(path) == WIRE)
-        .map(|folder| folder.join(STATE));
-    SideFiles {
-        manifest,
-        ..SideFiles::default()
-    }
+        .map(|folder| folder.join(STATE))
+}
+
+/// Files of a session of Kimi Code: the wires of sub-agents, the state and the files of its tasks.
+pub(super) fn companions(path: &Path) -> Vec<Pattern> {
+    let folder = session_folder(path).filter(|_| agent_of(path) == Some("main"));
+    let files = [STATE, "agents/*/wire.jsonl", "tasks/*.json"];
+    folder
+        .into_iter()
+        .flat_map(|folder| files.map(|file| Pattern(folder.join(file))))
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
-    use super::{beside, named};
+    use super::named;
 
     #[test]
     fn a_session_is_named_as_its_folder() {
@@ -83,11 +89,8 @@ mod tests {
 
     #[test]
     fn the_state_lies_in_the_folder_of_the_session() {
-        let state = |path: &str| {
-            beside(Path::new(path))
-                .manifest
-                .map(|path| path.display().to_string())
-        };
+        let state =
+            |path: &str| super::state(Path::new(path)).map(|path| path.display().to_string());
         assert_eq!(
             state("/k/s/a/b/wire.jsonl").as_deref(),
             Some("/k/s/a/b/state.json")

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::name::{FileName, Kept};
-use crate::formats::decoder::Probe;
 use crate::formats::json::Json;
 use crate::formats::openclaw::wakes;
 use crate::formats::openclaw::wire::frame;
+use crate::formats::probe::Probe;
 
 /// The first mark of OpenClaw in the file, otherwise in its path, as text.
 pub(crate) fn find(probe: &Probe<'_>) -> Option<String> {

@@ -4,8 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::name::{ARCHIVES, FileName, Kept};
-use crate::formats::decoder::Pattern;
-use crate::formats::roots::{SessionName, SideFiles, file_name};
+use crate::formats::roots::{Pattern, SessionName, file_name};
 
 /// The index of an agent's sessions.
 const INDEX: &str = "sessions.json";
@@ -33,25 +32,15 @@ pub fn named(path: &Path) -> Option<SessionName<'_>> {
         .map(|named| SessionName { agent, ..named })
 }
 
-/// The folder of files that were imported into the agent's database.
-const IMPORTED: &str = "session-sqlite-import-archive";
-
-/// Whether a file was imported into a database, so that its sessions are read there.
-pub(crate) fn is_imported(path: &Path) -> bool {
-    path.iter().any(|folder| folder == IMPORTED) && FileName::of(path).is_some()
+/// The lock of a running session.
+pub(crate) fn lock(path: &Path) -> Option<PathBuf> {
+    let name = FileName::of(path).filter(|name| name.kept == Kept::Live)?;
+    Some(path.with_file_name(format!("{}.lock", name.live())))
 }
 
-/// The lock of a running session, and the index of the folder.
-pub(crate) fn beside(path: &Path) -> SideFiles {
-    let Some(name) = FileName::of(path) else {
-        return SideFiles::default();
-    };
-    SideFiles {
-        lock: (name.kept == Kept::Live)
-            .then(|| path.with_file_name(format!("{}.lock", name.live()))),
-        index: Some(path.with_file_name(INDEX)),
-        ..SideFiles::default()
-    }
+/// The index of the sessions in the folder.
+pub(crate) fn index(path: &Path) -> Option<PathBuf> {
+    FileName::of(path).map(|_| path.with_file_name(INDEX))
 }
 
 /// Patterns of the names that a transcript has once it is archived.
@@ -68,16 +57,14 @@ const FOLDERS: [&str; 2] = ["sessions", "agent"];
 
 /// The file of a session that is in the agent's database as well, since the gateway may write there
 /// first.
-pub(crate) fn lines_of(database: &Path, session: &str) -> Option<Pattern> {
+pub(crate) fn lines_of(database: &Path, session: &str) -> Option<PathBuf> {
     let agent = database
         .parent()
         .filter(|folder| folder.file_name().is_some_and(|name| name == FOLDERS[1]))?;
     is_plain(session).then(|| {
-        Pattern(
-            agent
-                .with_file_name(FOLDERS[0])
-                .join(format!("{session}.jsonl")),
-        )
+        agent
+            .with_file_name(FOLDERS[0])
+            .join(format!("{session}.jsonl"))
     })
 }
 
@@ -89,18 +76,13 @@ fn is_plain(name: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
 }
 
-/// The folder of all agents, or else the session's own folder.
-pub(crate) fn home(path: &Path) -> PathBuf {
-    agents(path).unwrap_or_else(|| folder_of(path))
-}
-
 fn folder_of(path: &Path) -> PathBuf {
     path.parent().unwrap_or(path).to_owned()
 }
 
 /// The folder of all agents; `None` if the session is not in OpenClaw's usual layout. A path may
 /// begin below that folder, where the folders above have no name.
-fn agents(path: &Path) -> Option<PathBuf> {
+pub(crate) fn agents(path: &Path) -> Option<PathBuf> {
     let sessions = folder_of(path);
     let has_name = |folder: &Path| folder.file_name().is_some();
     if has_name(&sessions)
@@ -150,22 +132,11 @@ pub(crate) fn of_child(path: &Path, wanted: &str) -> Vec<Pattern> {
 mod tests {
     use std::path::Path;
 
-    use super::{home, is_imported, lines_of, named, of_child};
-
-    #[test]
-    fn what_a_database_took_over_is_known_by_its_folder() {
-        assert!(is_imported(Path::new(
-            "/h/agents/main/sessions/session-sqlite-import-archive/a1.jsonl"
-        )));
-        assert!(!is_imported(Path::new(
-            "/h/agents/main/sessions/session-sqlite-import-archive/notes.md"
-        )));
-        assert!(!is_imported(Path::new("/h/agents/main/sessions/a1.jsonl")));
-    }
+    use super::{agents, lines_of, named, of_child};
 
     #[test]
     fn children_are_found_however_the_path_is_written() {
-        for (path, agents) in [
+        for (path, expected) in [
             (
                 "/h/.openclaw/agents/main/sessions/a1.jsonl",
                 "/h/.openclaw/agents",
@@ -179,12 +150,16 @@ mod tests {
             ("../a1.jsonl", "../../.."),
         ] {
             let path = Path::new(path);
-            assert_eq!(home(path), Path::new(agents), "{path:?}");
+            assert_eq!(
+                agents(path).as_deref(),
+                Some(Path::new(expected)),
+                "{path:?}"
+            );
             let all: Vec<_> = of_child(path, "other/c1")
                 .into_iter()
                 .map(|pattern| pattern.0)
                 .collect();
-            let child = Path::new(agents).join("other/sessions/c1.jsonl");
+            let child = Path::new(expected).join("other/sessions/c1.jsonl");
             assert!(all.contains(&child), "{path:?}: {all:?}");
             assert!(
                 all.contains(&path.with_file_name("c1.jsonl")),
@@ -192,19 +167,19 @@ mod tests {
             );
         }
         // In another layout the folders above have no meaning.
-        assert_eq!(home(Path::new("/x/saved/a1.jsonl")), Path::new("/x/saved"));
+        assert_eq!(agents(Path::new("/x/saved/a1.jsonl")), None);
         assert!(of_child(Path::new("/h/agents/main/sessions/a1.jsonl"), "../etc/x").is_empty());
     }
 
     #[test]
     fn a_session_in_a_database_may_have_a_file_in_the_next_folder() {
         let database = Path::new("/h/agents/main/agent/openclaw-agent.sqlite");
-        let file = lines_of(database, "a1").map(|pattern| pattern.0);
+        let file = lines_of(database, "a1");
         assert_eq!(
             file.as_deref(),
             Some(Path::new("/h/agents/main/sessions/a1.jsonl"))
         );
-        assert_eq!(home(database), Path::new("/h/agents"));
+        assert_eq!(agents(database).as_deref(), Some(Path::new("/h/agents")));
         assert!(lines_of(database, "../../x").is_none());
         assert!(lines_of(Path::new("/copies/openclaw-agent.sqlite"), "a1").is_none());
     }

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use super::Openclaw;
-use crate::formats::decoder::{Confidence, Format, Place, Probe, feed};
+use crate::formats::decoder::{Format, Place, feed};
 use crate::formats::json::{self, Json};
 use crate::formats::pi::Pi;
+use crate::formats::probe::{Confidence, Probe};
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
 use crate::model::record::{FileId, Origin, Record};
@@ -24,7 +25,7 @@ const TRAJECTORY: &str = include_str!("../../../tests/fixtures/openclaw/run.traj
 const PI: &str = include_str!("../../../tests/fixtures/pi/version-3.jsonl");
 
 fn read(text: &str) -> Transcript {
-    let mut decoder = Openclaw.decoder();
+    let mut decoder = Openclaw.decoder(None);
     let mut batch = Batch::default();
     let mut at = 0;
     for line in text.split_inclusive('\n') {

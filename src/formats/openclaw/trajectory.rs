@@ -2,9 +2,9 @@
 //!
 //! Invariant: its usage repeats that of the transcript; it is shown and never counted.
 
-use crate::formats::decoder::Probe;
 use crate::formats::json::Json;
 use crate::formats::pi::block;
+use crate::formats::probe::Probe;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{Block, Break, Piece, Role};
 use crate::model::tally::Fate;

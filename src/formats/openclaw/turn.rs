@@ -3,12 +3,12 @@
 
 use std::collections::HashSet;
 
-use crate::formats::decoder::nearly_all;
 use crate::formats::json::Json;
 use crate::formats::openclaw::envelope;
 use crate::formats::pi::image::image;
 use crate::formats::pi::message::{Voice, plain_prompt};
 use crate::formats::pi::{block, message, result};
+use crate::formats::probe::nearly_all;
 use crate::formats::unknown::{self, Kind};
 use crate::model::body::{Image, Key};
 use crate::model::edit::Batch;

@@ -19,6 +19,7 @@ use super::sessions::Sessions;
 use super::turns::{Turns, resting};
 use super::{changes, message, rows};
 use crate::formats::decoder::{Decoder, Format, Input, Place};
+use crate::formats::definition::head::Head;
 use crate::formats::json::Json;
 use crate::formats::unknown::{self, Kind};
 use crate::model::body::Key;
@@ -52,8 +53,8 @@ struct Held {
 }
 
 impl Decoder for OpencodeDecoder {
-    fn format(&self) -> &'static str {
-        super::Opencode.name()
+    fn head(&self) -> &'static Head {
+        super::Opencode.head()
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {

@@ -21,12 +21,15 @@ mod tables;
 mod tool;
 mod turns;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::decoder::{Confidence, Decoder, Format, Pattern, Probe, Verdict, nearly_all};
+use super::decoder::{Decoder, Format};
+
+use super::probe::{Confidence, Probe, Verdict, nearly_all};
+
 use super::definition::heads::head;
 use super::json::Json;
-use super::roots::SessionName;
+use super::roots::{FileRole, Pattern, SessionName};
 use super::tables::{Queries, Tables};
 use crate::model::record::Shape;
 
@@ -36,36 +39,30 @@ pub(crate) struct Opencode;
 impl Format for Opencode {
     head!("opencode");
 
+    fn decoder(&self, _: Option<&Path>) -> Box<dyn Decoder> {
+        Box::new(decode::OpencodeDecoder::default())
+    }
+
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         sniff(probe)
     }
 
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(decode::OpencodeDecoder::default())
+    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
+        paths::named(path)
     }
 
-    fn home(&self, path: &Path) -> PathBuf {
-        paths::home(path)
-    }
-
-    fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
-        paths::follow_up(path, wanted)
-    }
-
-    fn sessions(&self, path: &Path) -> Vec<Pattern> {
-        paths::sessions(path)
-    }
-
-    fn files(&self, path: &Path, session: &str) -> Vec<Pattern> {
-        paths::files(path, session)
+    fn files(&self, path: &Path, role: FileRole<'_>) -> Vec<Pattern> {
+        match role {
+            FileRole::Home => vec![Pattern(paths::home(path))],
+            FileRole::Session => paths::sessions(path),
+            FileRole::Part(session) => paths::files(path, session),
+            FileRole::Requested(wanted) => paths::follow_up(path, wanted),
+            _ => self.head().files(path, role),
+        }
     }
 
     fn queries(&self, tables: &Tables) -> Option<Queries> {
         tables::queries(tables)
-    }
-
-    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
-        paths::named(path)
     }
 }
 

@@ -5,8 +5,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::formats::decoder::Pattern;
-use crate::formats::roots::{SessionName, file_name};
+use crate::formats::roots::{Pattern, SessionName, file_name};
 
 /// The session that a file belongs to. Messages and parts are not sessions.
 pub(super) fn named(path: &Path) -> Option<SessionName<'_>> {
@@ -108,7 +107,7 @@ mod tests {
 
     use super::{files, follow_up, sessions};
 
-    fn first(patterns: Vec<crate::formats::decoder::Pattern>) -> PathBuf {
+    fn first(patterns: Vec<crate::formats::roots::Pattern>) -> PathBuf {
         patterns
             .into_iter()
             .next()

@@ -50,7 +50,7 @@ impl Reader {
 }
 
 fn export() -> Transcript {
-    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder(None));
     let json = parse(EXPORT).unwrap();
     let header = Json::Object(vec![("info".into(), json.get("info").clone())]);
     reader.read(&mut *decoder, &header.to_source(), Place::Header);
@@ -63,7 +63,7 @@ fn export() -> Transcript {
 
 /// Reads the records of the export as files; parts come before their messages if `is_hostile`.
 fn folder(is_hostile: bool) -> (Transcript, Vec<String>) {
-    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder(None));
     let json = parse(EXPORT).unwrap();
     let place = Place::File(Path::new("x.json"));
     let mut records = vec![json.get("info").to_source()];
@@ -83,7 +83,7 @@ fn folder(is_hostile: bool) -> (Transcript, Vec<String>) {
 }
 
 fn events() -> Transcript {
-    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder(None));
     for line in EVENTS.lines() {
         reader.read(&mut *decoder, line, Place::Line);
     }
@@ -152,7 +152,7 @@ fn messages_are_complete_when_they_say_so() {
 /// The number of requests of an open answer without usage, read with its parts in this order, and
 /// the time of its end in ms.
 fn requests_of(recorded: &[&str]) -> (u64, Option<i64>) {
-    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder(None));
     for recorded in recorded {
         let recorded = recorded.replacen('{', r#"{"sessionID":"ses_1","messageID":"msg_1","#, 1);
         reader.read(&mut *decoder, &recorded, Place::File(Path::new("x.json")));
@@ -197,7 +197,7 @@ fn an_open_answer_lasts_as_long_as_its_parts_say() {
     assert_eq!(requests_of(&[OPEN]).1, None);
     assert_eq!(requests_of(&[OPEN, SAID]).1, Some(400));
     assert_eq!(requests_of(&[RUNS, SAID, OPEN]).1, Some(500));
-    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder(None));
     for line in EVENTS
         .lines()
         .filter(|line| !line.contains(r#""completed":"#))
@@ -332,7 +332,7 @@ fn events_end_in_what_the_session_is() {
 
 #[test]
 fn child_sessions_are_lanes_of_their_calls() {
-    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder(None));
     let json = parse(EXPORT).unwrap();
     let header = Json::Object(vec![("info".into(), json.get("info").clone())]);
     reader.read(&mut *decoder, &header.to_source(), Place::Header);
@@ -356,7 +356,7 @@ fn child_sessions_are_lanes_of_their_calls() {
 
 #[test]
 fn a_part_without_its_message_is_shown_at_once() {
-    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder(None));
     let line = r#"{"type":"text","timestamp":1,"sessionID":"ses_1","part":{"id":"prt_1","messageID":"msg_1","sessionID":"ses_1","type":"text","text":"hi"}}"#;
     reader.read(&mut *decoder, line, Place::Line);
     assert_eq!(reader.transcript().entries().count(), 1);
@@ -375,7 +375,7 @@ fn what_the_program_added_to_a_prompt_is_folded() {
 
 #[test]
 fn undo_hides_and_redo_shows_again() {
-    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder(None));
     let undone = r#"{"type":"session.updated","properties":{"info":{"id":"ses_1","revert":{"messageID":"msg_2"}}}}"#;
     let redone = r#"{"type":"session.updated","properties":{"info":{"id":"ses_1"}}}"#;
     for id in ["msg_1", "msg_2"] {
@@ -395,7 +395,7 @@ fn undo_hides_and_redo_shows_again() {
 
 #[test]
 fn questions_wait_until_they_are_answered() {
-    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder(None));
     let ask = r#"{"type":"permission.asked","properties":{"id":"per_1","sessionID":"ses_1","permission":"bash","patterns":["ls"],"tool":{"messageID":"msg_9","callID":"c"}}}"#;
     let reply = r#"{"type":"permission.replied","properties":{"sessionID":"ses_1","requestID":"per_1","reply":"reject"}}"#;
     let mut transcript = Transcript::new();
@@ -414,7 +414,7 @@ fn questions_wait_until_they_are_answered() {
 
 #[test]
 fn text_that_grows_is_shown_before_it_is_whole() {
-    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder(None));
     let mut grow = |id: &str, delta: &str| {
         let line = format!(
             r#"{{"id":"{id}","type":"message.part.delta","properties":{{"sessionID":"ses_1","messageID":"msg_1","partID":"prt_1","field":"text","delta":"{delta}"}}}}"#
@@ -437,7 +437,7 @@ fn parts_say_what_the_model_was_sent_of_them() {
     let sent = |part: &str| {
         let part =
             format!("{{\"id\":\"prt_1\",\"messageID\":\"msg_1\",\"sessionID\":\"ses_1\",{part}}}");
-        let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+        let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder(None));
         let user =
             r#"{"id":"msg_1","sessionID":"ses_1","role":"user","time":{"created":1790000000000}}"#;
         reader.read(&mut *decoder, user, Place::File(Path::new("m.json")));
@@ -477,7 +477,7 @@ fn parts_say_what_the_model_was_sent_of_them() {
 #[test]
 fn an_answer_that_failed_is_not_sent_again() {
     let unsent = |error: &str| {
-        let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+        let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder(None));
         let answer = format!(
             r#"{{"id":"msg_1","sessionID":"ses_1","role":"assistant","time":{{"created":1790000000000}},"error":{error}}}"#
         );
@@ -497,7 +497,7 @@ fn an_answer_that_failed_is_not_sent_again() {
 /// Version 1 copies messages into a fork with new ids and unchanged times.
 #[test]
 fn what_a_fork_of_version_1_copied_was_paid_for_elsewhere() {
-    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder(None));
     let session = r#"{"id":"ses_fork","title":"Oil it (fork #1)","directory":"/mill","version":"1.17.0","cost":0.7,"time":{"created":5000,"updated":9000}}"#;
     reader.read(&mut *decoder, session, Place::Row("session"));
     let asked = |id: &str, at: u64| {
@@ -533,7 +533,7 @@ fn what_a_fork_of_version_1_copied_was_paid_for_elsewhere() {
 
 #[test]
 fn how_long_a_permission_waited_is_known_where_events_have_times() {
-    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder(None));
     for line in [
         r#"{"type":"message.updated","properties":{"info":{"id":"msg_1","role":"assistant","sessionID":"ses_1","time":{"created":1000}}}}"#,
         r#"{"id":"evt_1","created":2000,"type":"permission.v2.asked","data":{"id":"per_1","sessionID":"ses_1","action":"shell","resources":["ls"],"messageID":"msg_1"}}"#,
@@ -566,7 +566,7 @@ fn how_long_a_permission_waited_is_known_where_events_have_times() {
 
 #[test]
 fn a_session_whose_server_was_stopped_does_not_work() {
-    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder(None));
     let info = |suspended: &str| {
         format!(
             r#"{{"info":{{"id":"ses_1","location":{{"directory":"/x"}},"time":{{"created":1000,"idle":2000{suspended}}}}}}}"#

@@ -104,12 +104,6 @@ impl Copies {
     }
 }
 
-/// Whether a record with usage can be identified without its content.
-pub(crate) fn is_known_by_usage(record: &Json<'_>) -> bool {
-    let usage = record.at(&["message", "usage"]);
-    !usage.is_object() || is_of_an_answer(usage)
-}
-
 /// Whether this is the usage of an answer, which no other message has.
 pub(super) fn is_of_an_answer(usage: &Json<'_>) -> bool {
     usage.get("output").count().is_some_and(|tokens| tokens > 0)

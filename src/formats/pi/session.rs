@@ -11,7 +11,7 @@ use super::message::{self, Line, ReadPrompt};
 use super::retries::Retries;
 use super::{block, usage};
 use crate::formats::decoder::{Decoder, Format, Input, show_raw};
-use crate::formats::fields::Fields;
+use crate::formats::definition::head::Head;
 use crate::formats::json::Json;
 use crate::formats::openclaw::wakes;
 use crate::formats::unknown::{self, Kind};
@@ -153,12 +153,8 @@ impl SessionDecoder {
 }
 
 impl Decoder for SessionDecoder {
-    fn format(&self) -> &'static str {
-        super::Pi.name()
-    }
-
-    fn fields(&self) -> &'static Fields {
-        &super::Pi.head().fields
+    fn head(&self) -> &'static Head {
+        super::Pi.head()
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {

@@ -25,7 +25,7 @@ fn read(text: &str) -> Transcript {
 
 /// Reads `portion` lines at a time.
 fn read_by(text: &str, portion: usize) -> Transcript {
-    let mut decoder = Pi.decoder();
+    let mut decoder = Pi.decoder(None);
     let mut transcript = Transcript::new();
     let mut at = 0;
     let lines: Vec<&str> = text.split_inclusive('\n').collect();

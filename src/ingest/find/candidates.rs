@@ -9,9 +9,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::formats::decoder::{Format, Pattern};
+use crate::formats::decoder::Format;
+
 use crate::formats::generic::Generic;
-use crate::formats::roots::{Environment, Root, RootPattern, SessionName};
+use crate::formats::roots::{Environment, FileRole, Pattern, Root, RootPattern, SessionName};
 use crate::formats::{self, DetectMode, registry};
 use crate::ingest::catalog::Unlisted;
 use crate::ingest::target::{OpenError, SessionHead, Target};
@@ -390,7 +391,10 @@ fn add_beside(found: &mut Vec<Candidate>, beside: Vec<Lying>, format: &'static d
         .collect();
     for lying in beside {
         let is_gone = |owner: PathBuf| !places.contains(&owner) && !owner.exists();
-        if format.owner(&lying.path).is_none_or(is_gone) {
+        if format
+            .file(&lying.path, FileRole::Owner)
+            .is_none_or(is_gone)
+        {
             let path = lying.path.clone();
             found.extend(
                 SessionName::stem(&path).map(|named| candidate(lying, Some(format), named)),
@@ -479,7 +483,7 @@ fn in_folder(folder: &Path, search: &Search, databases: &mut Databases) -> Vec<C
         if may_be_a_database(&path) {
             found.extend(databases.rows_by_the_way(&Lying::at(path)));
         } else if probe::may_hold_a_session(&path) {
-            let format = registry().find(|format| format.claims(&path));
+            let format = probe::claimed(&path);
             found.extend(of_file(Lying::at(path), format));
         }
     }
@@ -496,7 +500,7 @@ fn in_store(folder: &Path, names: &[String], databases: &mut Databases) -> Optio
     let detection = probe::detect_folder(folder, names, DetectMode::UntilCertain);
     let format = Some(detection.format).filter(|_| probe::is_folder_of_sessions(&detection))?;
     let files = format
-        .sessions(folder)
+        .files(folder, FileRole::Session)
         .into_iter()
         .flat_map(|Pattern(pattern)| named_by(&pattern));
     let mut sessions: Vec<Candidate> = files
@@ -514,15 +518,14 @@ fn in_store(folder: &Path, names: &[String], databases: &mut Databases) -> Optio
 /// Whether a file of an agent is no session of its own: its path says so, or another file
 /// represents it. A file beside one that has an owner belongs to the owner, if that exists.
 pub(crate) fn is_beside(format: &dyn Format, path: &Path) -> bool {
-    let is_named = format.named(path).is_some() || format.owner(path).is_some();
+    let is_named = format.named(path).is_some() || format.file(path, FileRole::Owner).is_some();
     !is_named || has_stand_in(format, path)
 }
 
 /// Whether another file records the same session more completely.
 pub(crate) fn has_stand_in(format: &dyn Format, path: &Path) -> bool {
     format
-        .beside(path)
-        .instead
+        .file(path, FileRole::Instead)
         .is_some_and(|other| other.exists())
 }
 
@@ -743,8 +746,8 @@ fn leave_out_copies(candidates: &mut Vec<Candidate>) {
     {
         let lines = row
             .format
-            .and_then(|format| format.lines_of(&row.path, &row.id));
-        let lines = lines.and_then(|Pattern(path)| written.get(&path).copied());
+            .and_then(|format| format.file(&row.path, FileRole::Lines(&row.id)));
+        let lines = lines.and_then(|path| written.get(&path).copied());
         row.modified = row.modified.max(lines.flatten());
     }
 }

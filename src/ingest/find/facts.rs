@@ -10,10 +10,10 @@ use memchr::memmem::Finder;
 use super::candidates::{Candidate, is_beside};
 use super::glance::{self, Glance};
 use crate::formats;
-use crate::formats::decoder::{Format, Pattern, Place, masked};
+use crate::formats::decoder::{Format, Place, masked};
 use crate::formats::generic::Generic;
 use crate::formats::json::{self, Json};
-use crate::formats::roots::{ListedSession, file_name};
+use crate::formats::roots::{FileRole, ListedSession, Pattern, file_name};
 use crate::ingest::open;
 use crate::ingest::reader::registry::Registry;
 use crate::model::found::Found;
@@ -98,7 +98,7 @@ impl Facts {
         candidate: &Candidate,
         format: &dyn Format,
     ) -> Option<ListedSession> {
-        let index = format.beside(&candidate.path).index?;
+        let index = format.file(&candidate.path, FileRole::Index)?;
         if !self.indexes.contains_key(&index) {
             self.opened += 1;
             let read = listings(&index, format).unwrap_or_default();
@@ -126,7 +126,7 @@ impl Facts {
         }
         self.opened += 1;
         let mut glance = glance::at_file(candidate, true).ok()??;
-        if let Some(manifest) = glance.format.beside(&candidate.path).manifest {
+        if let Some(manifest) = glance.format.file(&candidate.path, FileRole::Manifest) {
             self.manifest(&manifest, &mut glance);
         }
         glance
@@ -184,12 +184,11 @@ impl Facts {
 
     fn of_file(&mut self, candidate: Candidate, mut glance: Glance) -> Option<Found> {
         let format = glance.format;
-        let beside = format.beside(&candidate.path);
+        let beside = |role| format.file(&candidate.path, role);
+        let manifest = beside(FileRole::Manifest);
         // The state at the beginning of a run may not hold at its end.
-        let says_live = glance.has_end || beside.manifest.is_some();
-        let process = beside
-            .manifest
-            .and_then(|path| self.manifest(&path, &mut glance));
+        let says_live = glance.has_end || manifest.is_some();
+        let process = manifest.and_then(|path| self.manifest(&path, &mut glance));
         let listing = self.listing(&candidate, format).unwrap_or_default();
         let is_part = glance.is_part;
         let is_child = glance.is_child;
@@ -207,27 +206,25 @@ impl Facts {
         let is_there = |by: &Text| {
             *self.starters.entry(by.clone()).or_insert_with(|| {
                 let is_at = |Pattern(place): &Pattern| !named_by(place).is_empty();
-                format
-                    .starter(&candidate.path, by)
-                    .is_none_or(|places| places.iter().any(is_at))
+                let places = format.files(&candidate.path, FileRole::Starter(by));
+                places.iter().any(is_at)
             })
         };
         let is_started = is_child || meta.fact("started by").is_some_and(is_there);
         let owner = meta
             .id
             .as_deref()
-            .and_then(|id| format.owner_of_id(&candidate.path, id));
+            .and_then(|id| format.file(&candidate.path, FileRole::OwnerById(id)));
         let is_other = is_started
             || owner.is_some_and(|owner| owner.exists())
             || listing.parent.is_some()
             || (candidate.format.is_none() && is_beside(format, &candidate.path))
-            || beside.instead.is_some_and(|path| path.exists());
+            || beside(FileRole::Instead).is_some_and(|path| path.exists());
         if !candidate.is_asked && (is_other || self.asked.is_part(&candidate.path, format)) {
             return None;
         }
         let is_open = || Registry::of(format, &candidate.path)?.look().map(|_| true);
-        let lock = beside
-            .lock
+        let lock = beside(FileRole::Lock)
             .and_then(|path| self.lock(&path))
             .or_else(is_open);
         let live = live(lock, meta.live.filter(|_| says_live), process);

@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 use memchr::memmem;
 
 use super::candidates::Candidate;
-use crate::formats::decoder::{Decoder, Format, Pattern, Place, feed};
+use crate::formats::decoder::{Decoder, Format, Place, feed};
 use crate::formats::definition::head::TitleMark;
 use crate::formats::json;
-use crate::formats::roots::file_name;
+use crate::formats::roots::{FileRole, Pattern, file_name};
 use crate::formats::tables::Queries;
 use crate::ingest::catalog;
 use crate::ingest::earlier::{self, is_packed};
@@ -79,7 +79,7 @@ impl Glance {
     pub(crate) fn nothing(format: &'static dyn Format, path: &Path, stubs_only: bool) -> Self {
         let mut out = Batch::default();
         out.stubs_only = stubs_only;
-        let decoder = format.decoder_of(&from_root(path));
+        let decoder = format.decoder(Some(&from_root(path)));
         Self {
             format,
             is_child: false,
@@ -204,7 +204,7 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
         Shape::Text => {
             let text = String::from_utf8_lossy(&head);
             glance.ends_with(is_whole);
-            for range in format.decoder().passages(&text) {
+            for range in format.decoder(None).passages(&text) {
                 let at = range.start as u64;
                 glance.take(
                     0,
@@ -221,7 +221,7 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
                 json::parse(&text).is_ok_and(|session| !session.get("parentID").is_null());
             glance.take(0, 0, &head, Place::File(path));
             // The first message has the start, the last one the model.
-            let files = files_of(&format.files(path, &candidate.id)).into_iter();
+            let files = files_of(&format.files(path, FileRole::Part(&candidate.id))).into_iter();
             let mut files: Vec<_> = (1..).zip(files.filter(|file| file != path)).collect();
             let first = if glance.has_title() { FEW_FILES } else { FILES };
             let end = files.len().saturating_sub(FEW_FILES).max(first);
@@ -259,7 +259,7 @@ pub(crate) fn asked_by(path: &Path, format: &'static dyn Format, bytes: &[u8]) -
         .out
         .wanted
         .iter()
-        .flat_map(|wanted| format.follow_up(&from_root(path), wanted));
+        .flat_map(|wanted| format.files(&from_root(path), FileRole::Requested(wanted)));
     let patterns = patterns.map(|Pattern(pattern)| named_like(pattern, path));
     patterns
         .flat_map(|pattern| expand(&pattern).files)
@@ -300,7 +300,7 @@ fn at_lines(path: &Path, glance: &mut Glance) -> io::Result<()> {
 /// Like [`at_lines`], for an open file of which the first step was read.
 fn at_opened_lines(file: &File, path: &Path, head: Vec<u8>, glance: &mut Glance) -> io::Result<()> {
     let len = Stamp::of_file(file)?.len;
-    if glance.format.head().is_continued {
+    if glance.format.head().continued.is_some() {
         at_first_file(path, &head, glance);
     }
     let mut buffer = LineBuffer::new(FileId(0));
@@ -508,7 +508,7 @@ pub(crate) fn at_rows(
     let Some(queries) = catalog::queries(&database, format)? else {
         return Ok(glance);
     };
-    let lines = format.lines_of(&from_root(&candidate.path), &candidate.id);
+    let lines = format.files(&from_root(&candidate.path), FileRole::Lines(&candidate.id));
     for file in lines
         .into_iter()
         .flat_map(|Pattern(pattern)| expand(&pattern).files)

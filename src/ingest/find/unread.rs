@@ -13,6 +13,7 @@ use super::candidates::{self, Candidate, Databases, Search};
 use super::facts::Facts;
 use crate::formats::decoder::Format;
 use crate::formats::generic::Generic;
+use crate::formats::roots::{FileRole, Pattern};
 use crate::ingest;
 use crate::ingest::plan::read_head;
 use crate::ingest::probe;
@@ -193,9 +194,12 @@ impl Unread {
             return Vec::new();
         }
         let id = format.named(&candidate.path).map_or("", |named| named.id);
-        let knows_starter = format
-            .starter(&candidate.path, id)
-            .is_some_and(|places| !places.is_empty());
+        let starter = format
+            .files(&candidate.path, FileRole::Starter(id))
+            .into_iter();
+        let knows_starter = starter
+            .into_iter()
+            .any(|Pattern(place)| place != candidate.path);
         if self.is_of_many() || !knows_starter {
             return Vec::new();
         }
@@ -222,7 +226,8 @@ impl Unread {
     /// Whether it is in a database, or in a folder of small files.
     fn is_of_many(&self) -> bool {
         let Self(Candidate { path, id, row, .. }, format, _) = self;
-        row.is_some() || format.is_some_and(|format| !format.files(path, id).is_empty())
+        row.is_some()
+            || format.is_some_and(|format| !format.files(path, FileRole::Part(id)).is_empty())
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::{Main, Reader, Todo};
-use crate::formats::decoder::Pattern;
+use crate::formats::roots::{FileRole, Pattern};
 use crate::ingest::earlier::{self, Part, is_packed};
 use crate::ingest::files::Kind;
 use crate::ingest::line_file::LineFile;
@@ -34,7 +34,7 @@ impl Reader<'_> {
         }
         let plan = &self.plan;
         let mut patterns = match plan.shape {
-            Shape::Folder => plan.format.files(&plan.path, &plan.session),
+            Shape::Folder => plan.format.files(&plan.path, FileRole::Part(&plan.session)),
             Shape::Lines
             | Shape::Document
             | Shape::Values
@@ -50,16 +50,14 @@ impl Reader<'_> {
     /// Searches the file that a session of a database may also be stored in. It is read first: what
     /// it shares with the rows is equal, and what it has besides mostly comes before them.
     fn find_lines_of_rows(&mut self, now: Instant) {
-        let Some(pattern) = self
-            .plan
-            .format
-            .lines_of(&from_root(&self.plan.path), &self.plan.session)
-        else {
+        let role = FileRole::Lines(&self.plan.session);
+        let lines = self.plan.format.files(&from_root(&self.plan.path), role);
+        if lines.is_empty() {
             return;
-        };
+        }
         // The first number belongs to the opened path, wherever it is.
         self.files.number(&self.plan.path, Kind::Small);
-        self.add_patterns(vec![pattern], false, now);
+        self.add_patterns(lines, false, now);
     }
 
     /// Adds the files that records referenced. Those of a folder are read next, so that the parts

@@ -11,8 +11,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::formats::decoder::Format;
+
 use crate::formats::json;
-use crate::formats::roots::Process;
+use crate::formats::roots::{FileRole, Process};
 use crate::model::meta::Running;
 use crate::model::text::text_of;
 use crate::source::watch::Hints;
@@ -37,20 +38,18 @@ static LOOKS: Mutex<Option<HashMap<PathBuf, Look>>> = Mutex::new(None);
 pub(crate) struct Registry {
     folder: PathBuf,
     session: String,
-    format: &'static dyn Format,
     pub(crate) last: Option<Running>,
     looked: Option<Instant>,
 }
 
 impl Registry {
     /// For the session in the file at `path`; `None` if its agent has no such folder.
-    pub(crate) fn of(format: &'static dyn Format, path: &Path) -> Option<Self> {
-        let folder = format.beside(path).processes?;
+    pub(crate) fn of(format: &dyn Format, path: &Path) -> Option<Self> {
+        let folder = format.file(path, FileRole::Processes)?;
         let session = format.named(path)?.id.to_owned();
         Some(Self {
             folder,
             session,
-            format,
             last: None,
             looked: None,
         })
@@ -63,7 +62,7 @@ impl Registry {
 
     /// The process that has the session open: of several the one that was active last.
     pub(crate) fn look(&self) -> Option<Process> {
-        let all = processes(&self.folder, self.format);
+        let all = processes(&self.folder);
         let own = all.iter().filter(|process| process.session == self.session);
         own.max_by_key(|process| process.updated).cloned()
     }
@@ -92,7 +91,7 @@ impl Registry {
 }
 
 /// The running processes of a folder.
-fn processes(folder: &Path, format: &dyn Format) -> Arc<Vec<Process>> {
+fn processes(folder: &Path) -> Arc<Vec<Process>> {
     let now = Instant::now();
     let mut looks = LOOKS.lock().unwrap_or_else(PoisonError::into_inner);
     let looks = looks.get_or_insert_default();
@@ -101,7 +100,7 @@ fn processes(folder: &Path, format: &dyn Format) -> Arc<Vec<Process>> {
     {
         return Arc::clone(found);
     }
-    let found = Arc::new(read(folder, format));
+    let found = Arc::new(read(folder));
     looks.insert(folder.to_owned(), (now, Arc::clone(&found)));
     found
 }
@@ -112,7 +111,7 @@ fn forget(folder: &Path) {
     }
 }
 
-fn read(folder: &Path, format: &dyn Format) -> Vec<Process> {
+fn read(folder: &Path) -> Vec<Process> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();
     };
@@ -126,14 +125,14 @@ fn read(folder: &Path, format: &dyn Format) -> Vec<Process> {
     let runs =
         |process: &Process| process::is_running_since(process.number, process.start.as_deref());
     files
-        .filter_map(|path| of_file(&path, format))
+        .filter_map(|path| of_file(&path))
         .filter(runs)
         .collect()
 }
 
-fn of_file(path: &Path, format: &dyn Format) -> Option<Process> {
+fn of_file(path: &Path) -> Option<Process> {
     let bytes = regular::read_small(path, SMALL)?;
-    format.process(&json::parse(&text_of(&bytes)).ok()?)
+    Process::of(&json::parse(&text_of(&bytes)).ok()?)
 }
 
 #[cfg(test)]

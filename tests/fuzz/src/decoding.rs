@@ -145,7 +145,7 @@ fn read(
     place: Place<'_>,
     stubs_only: bool,
 ) -> Vec<Batch> {
-    let mut decoder = format.decoder();
+    let mut decoder = format.decoder(None);
     let mut batches: Vec<Batch> = Vec::new();
     for portion in portions {
         let mut batch = Batch::default();
@@ -263,7 +263,7 @@ fn bodies_come_again(format: &dyn Format, lines: &[Kept], whole: &Transcript, ch
             .position(|line| its(&line))
             .expect("a body has a record");
         let line = &lines[first];
-        let mut decoder = format.decoder();
+        let mut decoder = format.decoder(None);
         let mut batch = Batch::default();
         let is_several = end(away.from) > end(line.origin);
         if is_several {
@@ -331,7 +331,7 @@ fn as_document(format: &dyn Format, data: &[u8]) {
         .iter()
         .map(|range| kept(range.start, &data[range.clone()], 1))
         .collect();
-    let mut decoder = format.decoder();
+    let mut decoder = format.decoder(None);
     let mut batch = Batch::default();
     if let Some(header) = &header {
         feed(&mut *decoder, header.record(), Place::Header, &mut batch);

@@ -40,7 +40,7 @@ pub fn define(data: &[u8]) {
     };
     // Formats live as long as the program, so only few definitions of a run are used.
     let definition: &'static Definition = Box::leak(Box::new(definition));
-    let mut decoder = definition.decoder();
+    let mut decoder = definition.decoder(None);
     let mut batch = Batch::default();
     for (at, sample) in (0..).zip(SAMPLES) {
         let before = batch.tally.records();

@@ -26,7 +26,7 @@ thread_local! {
 
 fn sample() -> Transcript {
     let format = named("claude-code").expect("a format");
-    let mut decoder = format.decoder();
+    let mut decoder = format.decoder(None);
     let mut batch = Batch::default();
     LineBuffer::new(FileId(0)).feed(SAMPLE, |line| {
         if let Line::Whole(record) = line {

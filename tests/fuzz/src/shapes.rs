@@ -27,7 +27,7 @@ pub fn cost(data: &[u8]) {
     let name = if is_tree { "pi" } else { "claude-code" };
     let format = named(name).expect("a format");
     let pace = 1 + usize::from(knobs >> 4);
-    let mut decoder = format.decoder();
+    let mut decoder = format.decoder(None);
     let mut transcript = Transcript::new();
     let mut findings = Findings::default();
     let (mut count, mut at) = (0, 0_u64);

@@ -33,7 +33,7 @@ const HELPER: &str = include_str!(
 
 /// The session with the files of its team; with `late`, those files are read first.
 fn team(late: bool) -> Transcript {
-    let (mut decoder, mut out) = (Claude.decoder(), Batch::default());
+    let (mut decoder, mut out) = (Claude.decoder(None), Batch::default());
     if !late {
         feed_file(&mut *decoder, TEAM, 0, Place::Line, &mut out);
     }
@@ -255,7 +255,13 @@ fn a_helper_by_itself_asks_for_no_other_file() {
         9,
     );
     let mut out = Batch::default();
-    feed_file(&mut *Claude.decoder(), &started, 0, Place::Line, &mut out);
+    feed_file(
+        &mut *Claude.decoder(None),
+        &started,
+        0,
+        Place::Line,
+        &mut out,
+    );
     assert!(out.wanted.is_empty(), "{:?}", out.wanted);
     let transcript = transcript_of(out);
     assert_eq!(transcript.lanes().len(), 0);

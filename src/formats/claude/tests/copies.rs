@@ -215,7 +215,7 @@ fn read(
     metas: &[(&str, Value)],
     steps: &[u8],
 ) -> Transcript {
-    let (mut decoder, mut transcript) = (Claude.decoder(), Transcript::new());
+    let (mut decoder, mut transcript) = (Claude.decoder(None), Transcript::new());
     let mut files: Vec<File> = files
         .into_iter()
         .map(|(name, lines)| File {
@@ -503,7 +503,7 @@ fn sub_agents_of_a_workflow_hang_below_its_call() {
         json!({"type": "failed", "agentId": "w2", "key": "k2"}),
     ];
     for is_late in [false, true] {
-        let (mut decoder, mut out) = (Claude.decoder(), Batch::default());
+        let (mut decoder, mut out) = (Claude.decoder(None), Batch::default());
         let emit_main = |decoder: &mut dyn Decoder, out: &mut Batch| {
             let mut at = 0;
             for line in &main {
@@ -823,7 +823,7 @@ fn a_copy_has_the_slots_that_it_has_when_it_is_read_alone() {
             line("x1", "", None, 1, &original),
             line("x1", "", Some("a1"), 1, &copy),
         );
-        let (mut decoder, mut out) = (Claude.decoder(), Batch::default());
+        let (mut decoder, mut out) = (Claude.decoder(None), Batch::default());
         emit(&mut *decoder, &first, (0, 0), Place::Line, &mut out);
         let mut own = Batch::default();
         emit(
@@ -835,7 +835,7 @@ fn a_copy_has_the_slots_that_it_has_when_it_is_read_alone() {
         );
         let mut alone = Batch::default();
         emit(
-            &mut *Claude.decoder(),
+            &mut *Claude.decoder(None),
             &copy,
             (1, 0),
             Place::CompanionLine(path),

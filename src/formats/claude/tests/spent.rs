@@ -148,7 +148,7 @@ fn what_sub_agents_spend_after_a_recorded_cost_is_the_same_whichever_file_is_rea
         answer(11, 5, Some("a1")) + &answer(12, 20, Some("a1")) + &answer(13, 40, Some("a1"));
     let path = Path::new("agent-a1.jsonl");
     let read = |agent_first: bool| {
-        let mut decoder = Claude.decoder();
+        let mut decoder = Claude.decoder(None);
         let mut out = Batch::default();
         let mut files = [
             (main.as_str(), 0, Place::Line),

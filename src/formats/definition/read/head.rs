@@ -2,12 +2,16 @@
 
 use std::path::PathBuf;
 
+use memchr::memmem::Finder;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::table::{MistakeLog, Span, TomlTable};
 use super::{NAME, kinds, leak, no_toml, places};
-use crate::formats::definition::head::{Aside, Detect, DetectionMark, Head, ResumeRule, TitleMark};
+use crate::formats::counting::{ByteTest, CountingRules, Need};
+use crate::formats::definition::head::{
+    Aside, Continued, Detect, DetectionMark, Head, ResumeRule, TitleMark,
+};
 use crate::formats::definition::kinds::Kinds;
 use crate::formats::definition::mistakes::{LineIndex, Mistake};
 use crate::formats::definition::rule::RecordKind;
@@ -69,7 +73,11 @@ fn of_decoder(table: &mut TomlTable<'_>) -> Option<Head> {
         titles.extend(title(table.log, value));
     }
     let dependent = table.has("dependent").then(|| table.words("dependent"));
-    let is_continued = table.is("continued");
+    let claims = table.strings("claims").into_iter();
+    let claims = claims.map(|(text, _)| text.to_owned()).collect();
+    let continued = table.table("continued").and_then(continued);
+    let counting = table.table("counting").map(counting);
+    let counting = counting.map(|rules| &*Box::leak(Box::new(rules)));
     let fields = table.table("fields").map(|mut inner| {
         let common = inner.words("common");
         let types = inner.table("types");
@@ -86,10 +94,90 @@ fn of_decoder(table: &mut TomlTable<'_>) -> Option<Head> {
         deltas,
         titles,
         dependent,
-        is_continued,
+        claims,
+        continued,
+        counting,
         fields: fields.unwrap_or_default(),
         ..head?
     })
+}
+
+/// Parses `[continued]`.
+fn continued(mut table: TomlTable<'_>) -> Option<Continued> {
+    let continued = Some(Continued {
+        id: table.path("id")?,
+        bytes: table.path("bytes")?,
+        end: table.path("end")?,
+        number: table.path("number")?,
+    });
+    table.finish();
+    continued
+}
+
+/// Parses `[counting]`.
+fn counting(mut table: TomlTable<'_>) -> CountingRules {
+    let closed = table.words("closed").leak();
+    let identified_by = table.word("identified_by");
+    let identified_by = identified_by.map_or_else(Vec::new, |path| path.split('.').collect());
+    let has_results = table.is("results");
+    let otherwise = need(&mut table, "otherwise");
+    let mut words: Vec<&'static str> = Vec::new();
+    let mut index = |word: &'static str| {
+        words
+            .iter()
+            .position(|known| *known == word)
+            .unwrap_or_else(|| {
+                words.push(word);
+                words.len() - 1
+            })
+    };
+    let mut rules = Vec::new();
+    for mut rule in table.tables("rule") {
+        let companion = rule.bool("companion").map(ByteTest::IsCompanion);
+        let starts = rule.word("starts").map(ByteTest::Starts);
+        let below = rule
+            .integer("below")
+            .and_then(|bytes| bytes.try_into().ok());
+        let below = below.map(ByteTest::Below);
+        let changed = rule
+            .word("changed")
+            .map(|word| ByteTest::Changed(index(word)));
+        let is_true = rule.word("true").map(|word| ByteTest::IsTrue(index(word)));
+        let mut tests: Vec<ByteTest> = [companion, starts, below, changed, is_true]
+            .into_iter()
+            .flatten()
+            .collect();
+        let mut all = |key, test: fn(usize) -> ByteTest| {
+            let words = rule.words(key).into_iter();
+            tests.extend(words.map(|word| test(index(word))));
+        };
+        all("has", |word| ByteTest::Has(word, true));
+        all("twice", ByteTest::HasTwice);
+        all("lacks", |word| ByteTest::Has(word, false));
+        tests.extend(
+            rule.is("starts_no_agent")
+                .then_some(ByteTest::StartsNoAgent),
+        );
+        rules.push((tests, need(&mut rule, "read")));
+        rule.finish();
+    }
+    table.finish();
+    CountingRules {
+        closed,
+        identified_by,
+        has_results,
+        rules,
+        otherwise,
+        words: words.into_iter().map(Finder::new).collect(),
+    }
+}
+
+fn need(table: &mut TomlTable<'_>, key: &'static str) -> Need {
+    match table.word(key) {
+        Some("usage") => Need::Account,
+        Some("nothing") => Need::Nothing,
+        _ => Need::Whole,
+    }
 }
 
 /// Parses an entry of `titles`: the type of records with a title, or `{ refers = "leafUuid", to =
@@ -115,6 +203,8 @@ pub(super) fn common(table: &mut TomlTable<'_>) -> Option<Head> {
     let ends = places::ends(table).unwrap_or_default();
     let companions = table.strings("companions").into_iter();
     let companions = companions.map(|(text, _)| text.to_owned()).collect();
+    let names = table.strings("names").into_iter();
+    let names = names.map(|(text, _)| text.to_owned()).collect();
     let resumes = table.tables("resume").into_iter();
     let resumes = resumes.map(resume).collect();
     let kinds = kinds::kinds(table);
@@ -125,6 +215,7 @@ pub(super) fn common(table: &mut TomlTable<'_>) -> Option<Head> {
         omits: omits.unwrap_or(""),
         ends,
         companions,
+        names,
         resumes,
         kinds,
         detect,

@@ -6,6 +6,7 @@ use super::{HOME_MADE, built_in, read_lines, states};
 use crate::formats;
 use crate::formats::decoder::Place;
 use crate::formats::fed;
+use crate::formats::roots::FileRole;
 use crate::model::entry::Entry;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
@@ -220,7 +221,9 @@ fn a_terminal_of_cursor_says_how_its_command_ended() {
         [(Carrier::Poll, false), (Carrier::Poll, true)]
     );
     let beside = |path: &str| {
-        let patterns = cursor.companions(FilePath::new(path)).into_iter();
+        let patterns = cursor
+            .files(FilePath::new(path), FileRole::Companion)
+            .into_iter();
         let all: Vec<String> = patterns.map(|it| it.0.display().to_string()).collect();
         (
             all.last().cloned().unwrap(),

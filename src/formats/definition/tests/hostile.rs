@@ -127,7 +127,7 @@ fn what_would_cost_its_square_is_refused_with_a_sentence() {
 /// Decodes records by a definition into one batch.
 fn made(text: &str, records: &[String]) -> Batch {
     let definition: &'static Definition = Box::leak(Box::new(read(text, None).unwrap()));
-    let mut decoder = (&definition).decoder();
+    let mut decoder = (&definition).decoder(None);
     let mut batch = Batch::default();
     for (at, record) in (0..).zip(records) {
         let origin = Origin {

@@ -1,7 +1,7 @@
 //! The kinds of frames, recognized by the names of their fields.
 
-use crate::formats::decoder::Confidence;
 use crate::formats::json::Json;
+use crate::formats::probe::Confidence;
 
 /// A kind of frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

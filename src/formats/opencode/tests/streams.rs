@@ -134,7 +134,7 @@ fn events(export: &Json<'static>, choices: &mut Choices<'_>) -> Vec<String> {
 }
 
 fn read(records: &[String], place: Place<'_>) -> Transcript {
-    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder(None));
     for record in records {
         reader.read(&mut *decoder, record, place);
     }
