@@ -22,14 +22,25 @@ pub struct ContextUse {
     pub(crate) window: Option<u64>,
 }
 
-/// The context at the end of the main lane; `None` if no request records usage.
+/// The context at the end of the main lane; `None` if none of its last [`LOOKED_AT`] entries is a
+/// request that records usage. Joined sessions have no common context.
 pub fn of(transcript: &Transcript) -> Option<ContextUse> {
-    let (request, usage) = transcript.last_request()?;
-    let tokens = compacted_to(transcript).unwrap_or_else(|| usage.seen().context());
-    Some(ContextUse {
-        tokens,
-        window: window_at(transcript, request, tokens),
-    })
+    let order = Some(transcript.order()).filter(|_| !transcript.is_joined())?;
+    let main = order.iter().rev();
+    let main = main.filter(|id| transcript.lane_at(**id).is_none());
+    let (mut passing, mut left) = (transcript.passing(), None);
+    for id in main.take(LOOKED_AT) {
+        let entry = passing.get(*id)?;
+        if is_request(entry) {
+            let tokens = left.or_else(|| Some(entry.usage.as_ref()?.seen().context()))?;
+            return Some(ContextUse {
+                tokens,
+                window: window_at(transcript, entry, tokens),
+            });
+        }
+        left = left.or_else(|| left_by(entry));
+    }
+    None
 }
 
 /// The context when an entry was recorded, in its lane; `None` if no request shortly before it
@@ -94,19 +105,6 @@ pub(crate) fn before(
         }
     }
     (None, compaction)
-}
-
-/// The tokens left by a compaction that no request followed.
-fn compacted_to(transcript: &Transcript) -> Option<u64> {
-    let main_lane = transcript
-        .order()
-        .iter()
-        .rev()
-        .filter_map(|id| transcript.get(*id));
-    main_lane
-        .filter(|entry| entry.lane.is_none())
-        .take_while(|entry| !is_request(entry))
-        .find_map(left_by)
 }
 
 /// The tokens left by the compaction of an entry.

@@ -40,7 +40,7 @@ use super::text::Name;
 use super::timestamp::Timestamp;
 use super::totals::Totals;
 use super::turn::Turn;
-use super::usage::{Scope, Usage};
+use super::usage::Usage;
 pub(crate) use accounts::Part;
 pub(crate) use differences::{Differences, Replaced};
 use lanes::Lanes;
@@ -456,16 +456,6 @@ impl Transcript {
     /// an older one.
     pub(crate) fn answers_taken_back(&self) -> u32 {
         self.turns.latest.taken_back
-    }
-
-    /// Usage of the last request in the main lane: its prompt is the size of the context.
-    pub(crate) fn last_request(&self) -> Option<(&Entry, &Usage)> {
-        let order: &[EntryId] = if self.is_joined() { &[] } else { &self.order };
-        let main = order.iter().rev().filter(|id| self.lane_at(**id).is_none());
-        main.filter_map(|id| self.get(*id)).find_map(|entry| {
-            let usage = entry.usage.as_deref()?;
-            (usage.scope == Scope::Request && usage.prompt() > 0).then_some((entry, usage))
-        })
     }
 }
 

@@ -200,12 +200,12 @@ fn requests_within_a_request_are_paid_for_and_fill_no_window() {
         sums,
         expected.map(|(name, requests, input)| (name.to_owned(), requests, input))
     );
-    let (_, usage) = transcript.last_request().unwrap();
-    assert_eq!(usage.seen().context(), 210);
+    let answer = transcript.find("msg_00000001");
+    let usage = answer.and_then(|id| transcript.get(id)?.usage.as_deref());
+    assert_eq!(usage.unwrap().seen().context(), 210);
     let (_, advice) = transcript.asides().next().unwrap();
     assert_eq!(
-        advice.after,
-        transcript.find("msg_00000001"),
+        advice.after, answer,
         "it belongs to the answer that it was made for"
     );
 }
