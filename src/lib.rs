@@ -58,7 +58,8 @@
 //!   view needs it, and nothing is ever subtracted from it ([`analysis::derived`]). Two exceptions: the account of whose
 //!   time it was depends on what came before, so it sums pages of entries; and the lint judges entry by entry, because
 //!   judging one looks at others.
-//! * **Entries outside the window are packed**, some hundred to a page, on the reading thread.
+//! * **Entries outside the window are packed**, some hundred to a page, by the thread that applies batches. What reading
+//!   a session took beside them is returned to the system when it is read ([`model::memory`]).
 //!
 //! # Invariants
 //!

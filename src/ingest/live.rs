@@ -12,6 +12,7 @@ use super::files::Files;
 use super::plan::Plan;
 use super::preview::WINDOW;
 use crate::model::edit::{Feed, LinkState, Polled};
+use crate::model::memory;
 use crate::model::text::Text;
 use crate::source::follow::why_unread;
 use crate::source::watch::Watcher;
@@ -81,10 +82,15 @@ impl Follow<'_> {
                 self.course.show_end(WINDOW);
                 self.open();
             }
+            let mut was_long = false;
             while self.course.read(PROGRESS).unwrap_or(false) && !self.is_stopped() {
                 self.course.report();
+                was_long = true;
             }
             self.course.let_go();
+            if was_long {
+                memory::give_back();
+            }
             if self.course.is_over() {
                 (self.outlet)(Feed::Link(LinkState::Closed));
                 return;

@@ -23,6 +23,7 @@ use self::highlight::{Highlighter, Role};
 use super::theme::Theme;
 use super::wrap::{self, Piece};
 use crate::model::fingerprint::hash_of;
+use crate::model::memory;
 
 /// Larger texts are not highlighted.
 const MAX_BYTES: usize = 256 * 1024;
@@ -195,6 +196,7 @@ impl Colours {
         if waited.timed_out() {
             drop(state);
             self.grammars().take();
+            memory::give_back();
             state = self
                 .wake
                 .wait_while(self.lock(), is_idle)

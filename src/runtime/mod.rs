@@ -50,6 +50,7 @@ use crate::fleet::Fleet;
 use crate::ingest::{self, OpenError, Session, Target};
 use crate::model::edit::{Feed, Stage};
 use crate::model::found::Sighting;
+use crate::model::memory;
 use crate::model::text::outlet::Charset;
 use crate::render::code::Colours;
 use crate::terminal::{self, Guard, Screen};
@@ -156,6 +157,8 @@ struct Viewer {
     alarm_commands: AlarmCommands,
     /// Whether a key was pressed since the last frame.
     has_pressed_key: bool,
+    /// Whether memory that reading took is to be given back at the next rest.
+    has_read: bool,
 }
 
 enum Flow {
@@ -207,6 +210,7 @@ impl Viewer {
             events_in,
             alarm_commands: AlarmCommands::default(),
             has_pressed_key: false,
+            has_read: false,
         })
     }
 
@@ -231,6 +235,9 @@ impl Viewer {
                 drawn = Instant::now();
                 was_for_key = std::mem::take(&mut self.has_pressed_key);
                 is_stale = self.app.is_unfinished();
+            }
+            if !is_stale && std::mem::take(&mut self.has_read) {
+                memory::give_back();
             }
             let patience = if is_stale {
                 FRAME.saturating_sub(drawn.elapsed())
@@ -352,6 +359,7 @@ impl Viewer {
     }
 
     fn update(&mut self, event: Event) {
+        self.has_read |= matches!(&event, Event::Feed(feed) if matches!(**feed, Feed::CaughtUp));
         for effect in update(&mut self.app, event) {
             if let Err(error) = self.run_effect(effect) {
                 self.say(error.to_string());

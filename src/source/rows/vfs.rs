@@ -5,7 +5,7 @@
 //! beside an empty database. Here a database is [`Image`], which is read; a log, a journal, an index beside it do not
 //! exist, and nothing can be created, written, removed or locked. That holds on every system.
 //!
-//! **The one place with `unsafe`**, because SQLite calls functions of C. Each is given what SQLite promises
+//! **It is `unsafe`**, because SQLite calls functions of C. Each is given what SQLite promises
 //! (<https://sqlite.org/c3ref/vfs.html>): `open` a piece of memory of `szOsFile` bytes, the others one that `open` has
 //! filled, until `close`. None of them panics.
 #![expect(
