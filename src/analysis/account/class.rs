@@ -140,16 +140,6 @@ impl Sums {
         }
     }
 
-    /// Subtracts sums that were added before.
-    pub(crate) fn leave(&mut self, other: &Self) {
-        for (sum, less) in self.spent.iter_mut().zip(other.spent) {
-            *sum = sum.saturating_sub(less);
-        }
-        for (moved, less) in self.moved.iter_mut().zip(other.moved) {
-            *moved = moved.saturating_sub(less);
-        }
-    }
-
     /// Time in ms of the model, of tools and of retries.
     pub fn work(&self) -> u64 {
         Class::ALL

@@ -24,12 +24,6 @@ impl Figures {
         self.facts.join(&other.facts);
     }
 
-    /// Subtracts figures that were added before. Start and end do not change.
-    fn leave(&mut self, other: &Self) {
-        self.facts.leave(&other.facts);
-        self.time.leave(&other.time);
-    }
-
     /// The cost of the tokens.
     pub fn cost(&self) -> Cost {
         let has_prompts = self.has_prompts || self.facts.totals.tells_prompts_as_sum();
@@ -81,10 +75,10 @@ impl PathFacts {
         self.work.join_facts(&other.work);
     }
 
-    /// Subtracts a part of the path.
+    /// Subtracts a part of the path, whose time is not known.
     pub(crate) fn leave(&mut self, other: &Self) {
         self.entries = self.entries.saturating_sub(other.entries);
         self.turns = self.turns.saturating_sub(other.turns);
-        self.work.leave(&other.work);
+        self.work.facts.leave(&other.work.facts);
     }
 }
