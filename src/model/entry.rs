@@ -635,39 +635,35 @@ impl BlockKind {
     }
 
     /// All bodies of the block, in the order of decoding.
-    pub fn bodies(&self) -> Vec<&Body> {
-        match self {
-            Self::Text(body) | Self::Thinking(body) => vec![body],
-            Self::Raw(raw) | Self::Aside(_, raw) => vec![&raw.body],
-            Self::Call(call) => std::iter::once(&call.input)
-                .chain(call.state.live())
-                .chain(call.state.result().into_iter().flat_map(result_bodies))
-                .collect(),
-            Self::Result(stray) => result_bodies(&stray.result).collect(),
-            Self::Image(_) | Self::Break(_) => Vec::new(),
-        }
+    pub fn bodies(&self) -> impl Iterator<Item = &Body> {
+        let (own, live, result) = match self {
+            Self::Text(body) | Self::Thinking(body) => (Some(body), None, None),
+            Self::Raw(raw) | Self::Aside(_, raw) => (Some(&raw.body), None, None),
+            Self::Call(call) => (Some(&call.input), call.state.live(), call.state.result()),
+            Self::Result(stray) => (None, None, Some(&stray.result)),
+            Self::Image(_) | Self::Break(_) => (None, None, None),
+        };
+        let result = result.into_iter().flat_map(result_bodies);
+        own.into_iter().chain(live).chain(result)
     }
 
     /// All bodies of the block, mutable.
-    pub fn bodies_mut(&mut self) -> Vec<&mut Body> {
-        match self {
-            Self::Text(body) | Self::Thinking(body) => vec![body],
-            Self::Raw(raw) | Self::Aside(_, raw) => vec![&mut raw.body],
+    pub fn bodies_mut(&mut self) -> impl Iterator<Item = &mut Body> {
+        let (own, live, result) = match self {
+            Self::Text(body) | Self::Thinking(body) => (Some(body), None, None),
+            Self::Raw(raw) | Self::Aside(_, raw) => (Some(&mut raw.body), None, None),
             Self::Call(call) => {
                 let ToolCall { input, state, .. } = &mut **call;
-                let state: Vec<&mut Body> = match state {
-                    ToolState::Streaming(body) => vec![body],
-                    state => state
-                        .result_mut()
-                        .into_iter()
-                        .flat_map(result_bodies_mut)
-                        .collect(),
-                };
-                std::iter::once(input).chain(state).collect()
+                match state {
+                    ToolState::Streaming(body) => (Some(input), Some(&mut **body), None),
+                    state => (Some(input), None, state.result_mut()),
+                }
             }
-            Self::Result(stray) => result_bodies_mut(&mut stray.result).collect(),
-            Self::Image(_) | Self::Break(_) => Vec::new(),
-        }
+            Self::Result(stray) => (None, None, Some(&mut stray.result)),
+            Self::Image(_) | Self::Break(_) => (None, None, None),
+        };
+        let result = result.into_iter().flat_map(result_bodies_mut);
+        own.into_iter().chain(live).chain(result)
     }
 }
 

@@ -591,15 +591,11 @@ impl<'p> Contents<'p> {
 
     /// The block with its bodies in memory.
     pub(crate) fn whole<'b>(&mut self, block: &'b Block) -> Cow<'b, Block> {
-        if self.pager.is_none() || !block.kind.bodies().iter().any(|body| body.is_away()) {
+        if self.pager.is_none() || !block.kind.bodies().any(Body::is_away) {
             return Cow::Borrowed(block);
         }
         let mut block = block.clone();
-        block
-            .kind
-            .bodies_mut()
-            .into_iter()
-            .for_each(|body| self.fill(body));
+        block.kind.bodies_mut().for_each(|body| self.fill(body));
         Cow::Owned(block)
     }
 

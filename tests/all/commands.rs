@@ -155,7 +155,7 @@ fn a_line_leads_to_what_it_brought() {
     for id in stage.app.reader.text.sequence.order() {
         let entry = stage.app.reader.session.transcript.get(*id).unwrap();
         for (block, one) in entry.blocks.iter().enumerate() {
-            let bodies = one.kind.bodies().into_iter().map(|body| body.from);
+            let bodies = one.kind.bodies().map(|body| body.from);
             // What has no body came with the entry.
             for from in bodies
                 .chain([entry.origin])

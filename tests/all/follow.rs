@@ -698,7 +698,7 @@ pub(crate) fn said(transcript: &Transcript) -> Vec<String> {
         let bodies = entry
             .blocks
             .iter()
-            .flat_map(|block| block.kind.bodies().into_iter().cloned().collect::<Vec<_>>());
+            .flat_map(|block| block.kind.bodies().cloned().collect::<Vec<_>>());
         bodies
             .map(|body| body.stub.to_string())
             .collect::<Vec<_>>()
@@ -965,11 +965,10 @@ fn a_long_file_shows_its_end_first_and_then_the_same_as_when_read_whole() {
     assert_eq!(followed.whole.tally(), whole.tally());
     assert!(keys(&whole).ends_with(&keys(&followed.preview)));
     assert!(
-        followed.preview.entries().all(|e| e.blocks[0]
-            .kind
-            .bodies()
-            .iter()
-            .all(|body| !body.is_away()))
+        followed
+            .preview
+            .entries()
+            .all(|e| e.blocks[0].kind.bodies().all(|body| !body.is_away()))
     );
     append(&place.path, text(&self::lines(0..1)));
     followed.until("the appended line", |followed| {
@@ -1063,7 +1062,7 @@ fn bodies_come_again_from_their_records() {
     let (stubs, mut pager) = read_whole(&place.path, true);
     for (full, stub) in full.entries().zip(stubs.entries()) {
         for (full, stub) in full.blocks.iter().zip(&stub.blocks) {
-            for (full, stub) in full.kind.bodies().into_iter().zip(stub.kind.bodies()) {
+            for (full, stub) in full.kind.bodies().zip(stub.kind.bodies()) {
                 assert!(stub.is_away());
                 assert_eq!(pager.read(stub.from)[usize::from(stub.slot)], full.held);
             }
@@ -1082,8 +1081,8 @@ fn bodies_come_again_from_their_records() {
         stubs.entries().next().unwrap(),
     );
     let (full, stub) = (
-        header.0.blocks[0].kind.bodies()[0],
-        header.1.blocks[0].kind.bodies()[0],
+        header.0.blocks[0].kind.bodies().next().unwrap(),
+        header.1.blocks[0].kind.bodies().next().unwrap(),
     );
     assert!(matches!(full.held, Held::Tree(_)) && stub.is_away());
     assert_eq!(pager.read(stub.from)[usize::from(stub.slot)], full.held);

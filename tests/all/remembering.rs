@@ -395,7 +395,7 @@ fn numbers_stand_beside_items_and_move_nothing_else() {
         .get(focus.entry)
         .unwrap()
         .blocks[focus.block];
-    let origin = block.kind.bodies()[0].from;
+    let origin = block.kind.bodies().next().unwrap().from;
     let line = origin.line;
     let y = u16::try_from(stage.line_of_focus().unwrap()).unwrap() + 1;
     assert!(

@@ -90,16 +90,10 @@ pub(crate) fn origins_of(session: &Session, items: &[Focus]) -> Vec<Origin> {
         let Some(entry) = session.transcript.get(focus.entry) else {
             continue;
         };
-        let bodies = entry
-            .blocks
-            .get(focus.block)
-            .map(|block| block.kind.bodies())
-            .unwrap_or_default();
-        for origin in bodies
-            .iter()
-            .map(|body| body.from)
-            .chain(bodies.is_empty().then_some(entry.origin))
-        {
+        let block = entry.blocks.get(focus.block).into_iter();
+        let mut bodies = block.flat_map(|block| block.kind.bodies());
+        let first = bodies.next().map_or(entry.origin, |body| body.from);
+        for origin in std::iter::once(first).chain(bodies.map(|body| body.from)) {
             if !origins.contains(&origin) {
                 origins.push(origin);
             }

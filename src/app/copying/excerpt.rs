@@ -138,14 +138,13 @@ pub(crate) fn of_rows(entry: &Entry, block: usize, rows: &[Row]) -> ItemText {
         }
         is_hidden = false;
     }
-    let bodies = kind.bodies();
     let is_read = matches!(kind, BlockKind::Call(call) if call.kind == ToolKind::Read);
     let mut out: Vec<String> = Vec::new();
     for (of, lines) in groups {
         let text = match of {
             SourceText::None => continue,
             SourceText::Own(text) => without_sgr(text).into_owned(),
-            SourceText::Body(at) => match bodies.get(*at).map(|body| whole(body)) {
+            SourceText::Body(at) => match kind.bodies().nth(*at).map(whole) {
                 Some(ItemText::Text(text)) if is_read && *at > 0 => output::without_numbers(&text),
                 Some(ItemText::Text(text)) => text,
                 Some(ItemText::Away) => return ItemText::Away,

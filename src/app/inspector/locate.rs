@@ -95,12 +95,9 @@ impl<'a> EntryTexts<'a> {
         };
         let others = (0..entry.blocks.len()).filter(|block| *block != focus.block);
         for block in std::iter::once(focus.block).chain(others) {
-            let bodies = entry
-                .blocks
-                .get(block)
-                .map(|block| block.kind.bodies())
-                .unwrap_or_default();
-            for (at, body) in bodies.into_iter().enumerate() {
+            let block_of = entry.blocks.get(block).into_iter();
+            let bodies = block_of.flat_map(|block| block.kind.bodies());
+            for (at, body) in bodies.enumerate() {
                 texts.add((block, at), body);
             }
         }

@@ -72,7 +72,7 @@ fn at_line(text: &TextPane, scene: &Scene<'_>, line: u32) -> Option<Focus> {
             ));
         }
         for (block, one) in entry.blocks.iter().enumerate() {
-            let bodies = one.kind.bodies().into_iter().map(|body| body.from);
+            let bodies = one.kind.bodies().map(|body| body.from);
             // A block without a body comes from the record of the entry.
             for from in bodies
                 .chain([entry.origin])

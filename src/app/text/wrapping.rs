@@ -61,12 +61,9 @@ impl Numbers {
 
     /// The number beside a block of an entry.
     pub(crate) fn of(self, entry: &Entry, block: usize) -> u64 {
-        let bodies = entry
-            .blocks
-            .get(block)
-            .map(|block| block.kind.bodies())
-            .unwrap_or_default();
-        let origin = bodies.first().map_or(entry.origin, |body| body.from);
+        let block = entry.blocks.get(block);
+        let body = block.and_then(|block| block.kind.bodies().next());
+        let origin = body.map_or(entry.origin, |body| body.from);
         match self {
             Self::Bytes => origin.at,
             Self::None | Self::Lines => u64::from(origin.line),

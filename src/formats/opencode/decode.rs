@@ -579,7 +579,7 @@ impl OpencodeDecoder {
         out: &mut Batch,
     ) -> Fate {
         let mut entry: Entry = out.new_entry(key, Role::Harness, None);
-        entry.origin = kind.bodies().first().map_or(entry.origin, |body| body.from);
+        entry.origin = kind.bodies().next().map_or(entry.origin, |body| body.from);
         entry.lane = self.sessions.lane_of(session, out);
         entry.marks.quiet = quiet;
         entry.push(kind);

@@ -143,7 +143,7 @@ impl Turns {
                 entry.origin = one
                     .kind
                     .bodies()
-                    .first()
+                    .next()
                     .map_or(entry.origin, |body| body.from);
                 entry.push(one.kind);
                 out.entry(entry);

@@ -139,7 +139,6 @@ impl Glance {
     fn see_room(&mut self, kind: &BlockKind) {
         let lines = kind
             .bodies()
-            .into_iter()
             .map(|body| body.lines.max(body.bytes / LINE_BYTES));
         let lines = lines.fold(0, u32::saturating_add);
         self.short = self

@@ -188,7 +188,7 @@ fn carry_over(replaced: &[&Block], new: &mut [Block]) {
 /// Updates the positions of bodies.
 pub(super) fn move_bodies(kept: &mut BlockKind, newer: BlockKind) {
     let mut newer = newer;
-    for (body, new) in kept.bodies_mut().into_iter().zip(newer.bodies_mut()) {
+    for (body, new) in kept.bodies_mut().zip(newer.bodies_mut()) {
         body.move_to(new);
     }
 }

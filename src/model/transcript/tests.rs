@@ -43,7 +43,6 @@ fn words(transcript: &Transcript) -> Vec<String> {
             .flat_map(|b| {
                 b.kind
                     .bodies()
-                    .into_iter()
                     .map(|body| body.stub.to_string())
                     .collect::<Vec<_>>()
             })

@@ -43,11 +43,7 @@ impl Records {
 
     /// Whether the records contain all lines of a block.
     pub(crate) fn contain(&self, block: &Block) -> bool {
-        block
-            .kind
-            .bodies()
-            .into_iter()
-            .all(|body| self.contain_body(body))
+        block.kind.bodies().all(|body| self.contain_body(body))
             && !matches!(&block.kind, BlockKind::Call(call) if call.state.live().is_some())
     }
 

@@ -361,9 +361,7 @@ impl HtmlPage<'_> {
             return (Vec::new(), false);
         };
         let whole = self.contents.whole(block).into_owned();
-        let bodies: usize = (whole.kind.bodies().iter())
-            .map(|body| body.bytes as usize)
-            .sum();
+        let bodies: usize = (whole.kind.bodies()).map(|body| body.bytes as usize).sum();
         let is_call = matches!(whole.kind, BlockKind::Call(_));
         let earlier = plans::earlier(transcript, id, at..at + 1).into_iter();
         let earlier: Vec<Body> = earlier

@@ -193,14 +193,11 @@ fn go_on(text: &mut TextPane, scene: &mut Scene<'_>, mut taking: PendingCopy) ->
         else {
             continue;
         };
-        let bodies = block.kind.bodies();
-        size += bodies.iter().map(|body| u64::from(body.bytes)).sum::<u64>();
-        let away = bodies
-            .iter()
-            .filter(|body| body.is_away())
-            .map(|body| body.from);
         let before = origins.len();
-        origins.extend(away);
+        for body in block.kind.bodies() {
+            size += u64::from(body.bytes);
+            origins.extend(body.is_away().then_some(body.from));
+        }
         if origins.len() > before && entries.last() != Some(&piece.focus.entry) {
             entries.push(piece.focus.entry);
         }

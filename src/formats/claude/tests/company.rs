@@ -70,7 +70,7 @@ fn said(transcript: &Transcript) -> Vec<&str> {
     let main = of_role(transcript, Role::User)
         .into_iter()
         .filter(|entry| entry.lane.is_none());
-    main.map(|entry| entry.blocks[0].kind.bodies()[0].stub.as_str())
+    main.map(|entry| entry.blocks[0].kind.bodies().next().unwrap().stub.as_str())
         .collect()
 }
 

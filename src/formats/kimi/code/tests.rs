@@ -60,7 +60,7 @@ fn a_copy_of_a_prompt_has_the_slots_that_it_has_when_it_is_read_alone() {
             let unknown = |entry: &Entry| {
                 let mut blocks = entry.blocks.iter();
                 let aside = blocks.find(|block| matches!(block.kind, BlockKind::Aside(..)))?;
-                aside.kind.bodies().first().map(|body| body.slot)
+                aside.kind.bodies().next().map(|body| body.slot)
             };
             transcript.entries().find_map(unknown)
         };

@@ -147,11 +147,21 @@ fn what_is_changed_after_packing_stays_changed() {
 fn pages_with_bodies_in_memory_are_not_packed() {
     let mut pages = filled(MANY);
     let held = Held::Text(Text::clean("all of it"));
-    pages.get_mut(PAGE + 6).unwrap().blocks[0].kind.bodies_mut()[0].held = held.clone();
+    pages.get_mut(PAGE + 6).unwrap().blocks[0]
+        .kind
+        .bodies_mut()
+        .next()
+        .unwrap()
+        .held = held.clone();
     pages.tidy(&print);
     assert_eq!(pages.open_pages(), RECENT + 1);
     assert_eq!(
-        pages.get(PAGE + 6).unwrap().blocks[0].kind.bodies()[0].held,
+        pages.get(PAGE + 6).unwrap().blocks[0]
+            .kind
+            .bodies()
+            .next()
+            .unwrap()
+            .held,
         held
     );
     let numbers: Vec<usize> = pages.open_mut().map(|(number, _)| number).collect();

@@ -460,12 +460,8 @@ fn origin_of(entry: &Entry, block: &Block, piece: Option<usize>) -> Option<Origi
         (BlockKind::Raw(_) | BlockKind::Aside(..) | BlockKind::Break(_), None) => None,
         (BlockKind::Image(image), None) => Some(image.origin),
         (kind, piece) => {
-            let bodies = kind.bodies();
-            Some(
-                bodies
-                    .get(piece.unwrap_or(0))
-                    .map_or(entry.origin, |body| body.from),
-            )
+            let body = kind.bodies().nth(piece.unwrap_or(0));
+            Some(body.map_or(entry.origin, |body| body.from))
         }
     }
 }
