@@ -56,6 +56,10 @@ pub const PAGES: &[Page] = &[
         markdown: include_str!("../../assets/manual/export.md"),
     },
     Page {
+        topic: "engines",
+        markdown: include_str!("../../assets/manual/engines.md"),
+    },
+    Page {
         topic: "json",
         markdown: include_str!("../../assets/manual/json.md"),
     },
