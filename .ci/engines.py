@@ -140,13 +140,15 @@ def in_phoenix():
                 urllib.request.urlopen(f"{address}/healthz", timeout=2)
                 break
             time.sleep(0.5)
-        sessions = 0
+        sessions, seen = 0, set()
         expected = {"prompt": 0, "completion": 0}
         for path in sorted(FIXTURES.glob("claude-code/*.jsonl")) + sorted(FIXTURES.glob("codex/*.jsonl")) + sorted(FIXTURES.glob("pi/*.jsonl")):
             stats = objects(tv("stats", "--json", path).stdout)
             spans = tv("export", "--to", "otlp-protobuf", path).stdout
-            if len(stats) != 1 or not spans:
+            if len(stats) != 1 or not spans or stats[0]["session"]["id"] in seen:
                 continue
+            # Copies of a session have the same spans.
+            seen.add(stats[0]["session"]["id"])
             request = urllib.request.Request(f"{address}/v1/traces", spans, {"Content-Type": "application/x-protobuf"})
             urllib.request.urlopen(request, timeout=30)
             usage = stats[0]["usage"]

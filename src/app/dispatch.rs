@@ -15,7 +15,7 @@ use super::copying::piping;
 use super::effect::Effect;
 use super::hints;
 use super::input::action::Action;
-use super::input::command::TypedCommand;
+use super::input::command::{PageExtent, TypedCommand};
 use super::input::keys::Press;
 use super::input::setting::{Assignment, Setting};
 use super::ledger;
@@ -204,7 +204,17 @@ fn run(app: &mut App, command: TypedCommand) -> Vec<Effect> {
             reader.with_text(as_of::make::list);
         }
         TypedCommand::Join(path) => return vec![Effect::Join(path)],
-        TypedCommand::Export(form) => return vec![Effect::Export(form)],
+        TypedCommand::Export(form, PageExtent::Session) => return vec![Effect::Export(form, None)],
+        TypedCommand::Export(form, PageExtent::Turn) => {
+            let turn = reader.text.focused_turn(&reader.session);
+            let transcript = &reader.session.transcript;
+            let prompt = turn.and_then(|turn| transcript.get(transcript.turns().get(turn)?.prompt));
+            let Some(prompt) = prompt else {
+                reader.screen.say("this belongs to no turn");
+                return Vec::new();
+            };
+            return vec![Effect::Export(form, Some(prompt.key.clone()))];
+        }
         TypedCommand::Help(page) => {
             let below = app.mode.screen();
             app.mode = Mode::Raw(help::page(&reader.screen, page, below));

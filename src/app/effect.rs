@@ -5,7 +5,7 @@
 use super::alarms::AlarmNotice;
 use crate::analysis::expression::Expr;
 use crate::analysis::ledger::counting::Question;
-use crate::model::body::Image;
+use crate::model::body::{Image, Key};
 use crate::model::entry::EntryId;
 use crate::model::found::{Found, Place};
 use crate::model::record::Origin;
@@ -119,7 +119,7 @@ pub enum Effect {
     /// Join the session at this path to the open one.
     Join(String),
     /// Write the session as a page.
-    Export(PageForm),
+    Export(PageForm, Option<Key>),
     /// Read the session again from its start.
     Reload,
     /// Repaint the whole terminal.

@@ -36,6 +36,9 @@ pub(super) struct ExportArgs {
     /// A file, or a folder for several sessions
     #[arg(short, long, value_name = "FILE|FOLDER")]
     output: Option<PathBuf>,
+    /// Only this turn, by its number or the key of an entry in it (html and md)
+    #[arg(long, value_name = "N|KEY")]
+    turn: Option<String>,
     /// Leave keys, tokens and passwords as they are, where they are masked without being asked
     #[arg(long, conflicts_with = "redact")]
     no_redact: bool,
@@ -55,6 +58,7 @@ impl ExportArgs {
             form,
             to: self.output,
             is_redacted: is_asked || (form.is_for_people() && !self.no_redact),
+            turn: self.turn,
             host: surroundings.host.clone(),
             strict: self.strict.strict,
         }

@@ -14,6 +14,7 @@ mod earlier;
 mod emitter;
 mod files;
 pub mod find;
+mod image_data;
 pub(crate) mod joined;
 mod line_file;
 mod live;
@@ -40,6 +41,7 @@ use crossbeam_channel::Sender;
 
 pub(crate) use self::course::Course;
 pub(crate) use self::emitter::Outlet;
+pub(crate) use self::image_data::{image_data, image_ending};
 pub(crate) use self::live::{guarded, send};
 pub use self::open::sessions;
 pub(crate) use self::open::{cannot_open, is_choice, is_database};

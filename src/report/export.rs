@@ -51,6 +51,8 @@ pub struct Options {
     pub is_redacted: bool,
     /// The name of this machine.
     pub host: Option<String>,
+    /// The only turn to export, by its number or the key of an entry in it; for people's forms.
+    pub turn: Option<String>,
     /// Whether unreadable sessions count as a failure.
     pub strict: bool,
 }
@@ -120,6 +122,8 @@ struct Exported<'a> {
     /// Reads bodies that are on disk.
     pager: Option<Pager>,
     figures: Figures<'a>,
+    /// The index of the only turn.
+    turn: Option<usize>,
     options: &'a Options,
     now: Timestamp,
 }
@@ -144,6 +148,9 @@ pub fn write(
     out: &mut dyn Write,
 ) -> Result<Outcome, ReportError> {
     let form = options.form;
+    if options.turn.is_some() && !form.is_for_people() {
+        return Err(OpenError("--turn is for html and md".to_owned()).into());
+    }
     let since = options.since.and_then(|when| when.resolve(Some(now)));
     let Some(to) = options.to.as_deref() else {
         refuse_several(options, now)?;
@@ -154,7 +161,7 @@ pub fn write(
         if to.is_file() {
             return Err(several(form).into());
         }
-        let folder = Folder::open(to, form, options.is_redacted).map_err(|why| at(to, &why))?;
+        let folder = Folder::open(to, options).map_err(|why| at(to, &why))?;
         return fill(&folder, options, (since, now), progress);
     }
     refuse_sessions(to, options)?;
@@ -187,7 +194,7 @@ fn stream(
     let read = |target: &Target, _: Found, say: &mut dyn FnMut(Part) -> bool| {
         let mut reading = reading::read(target, true)?;
         let pager = reading.pager.take();
-        let mut exported = Exported::of(&reading, pager, options, now);
+        let mut exported = Exported::of(&reading, pager, options, now)?;
         let mut chunks = BufWriter::with_capacity(CHUNK, Chunks(say));
         // Writing fails only if the receiver is gone, which has the reason.
         let _ = (options.form.files().iter())
@@ -247,7 +254,7 @@ fn fill(
         let before = Stamps::of([found.path.as_path()]);
         let mut reading = reading::read(target, true)?;
         let pager = reading.pager.take();
-        let mut exported = Exported::of(&reading, pager, options, now);
+        let mut exported = Exported::of(&reading, pager, options, now)?;
         let end = end(&reading);
         let files = options.form.files().iter();
         let result = folder.write(&found, files, &mut |write, out| write(&mut exported, out));
@@ -320,15 +327,36 @@ impl<'a> Exported<'a> {
         pager: Option<Pager>,
         options: &'a Options,
         now: Timestamp,
-    ) -> Self {
-        Self {
+    ) -> Result<Self, OpenError> {
+        let turn = options.turn.as_deref().map(|turn| turn_of(reading, turn));
+        Ok(Self {
+            turn: turn.transpose()?,
             figures: figures::of(reading, now),
             reading,
             pager,
             options,
             now,
-        }
+        })
     }
+}
+
+/// The index of a turn, by its number or the key of an entry in it.
+fn turn_of(reading: &Reading, turn: &str) -> Result<usize, OpenError> {
+    let transcript = &reading.transcript;
+    let turns = transcript.turns().len();
+    let number = turn.parse::<usize>().ok();
+    if let Some(index) = number.and_then(|number| number.checked_sub(1)) {
+        let none = || {
+            OpenError(format!(
+                "there is no turn {turn}, but {}",
+                count(turns as u64, "turn")
+            ))
+        };
+        return Some(index).filter(|index| *index < turns).ok_or_else(none);
+    }
+    let entry = reading.find(turn)?;
+    let of_entry = reading.account.turn_of(transcript, entry);
+    of_entry.ok_or_else(|| OpenError(format!("{turn} belongs to no turn")))
 }
 
 fn end(reading: &Reading) -> ReadToEnd {

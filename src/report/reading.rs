@@ -18,7 +18,7 @@ use crate::ingest::find::{self, Environment, Search};
 use crate::ingest::{
     self, FormatVerdict, OpenError, Pager, Session, SessionHead, Target, WatchMode,
 };
-use crate::model::body::{Body, Held, Key};
+use crate::model::body::{Body, Held, Image, Key};
 use crate::model::coverage::Coverage;
 use crate::model::edit::{Batch, Feed, Opened, Stage};
 use crate::model::entry::details::{Details, Of, records_below};
@@ -604,6 +604,11 @@ impl<'p> Contents<'p> {
         let mut whole = body.clone();
         self.fill(&mut whole);
         whole
+    }
+
+    /// The data of an image, if it can be read.
+    pub(crate) fn image(&mut self, image: &Image) -> Option<Vec<u8>> {
+        ingest::image_data(self.pager.as_deref_mut()?, image).ok()
     }
 
     fn fill(&mut self, body: &mut Body) {

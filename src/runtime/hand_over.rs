@@ -12,6 +12,7 @@ use crate::app::effect::PageForm;
 use crate::app::update::Event;
 use crate::formats::json;
 use crate::ingest;
+use crate::model::body::Key;
 use crate::model::found::Place;
 use crate::model::record::Origin;
 use crate::model::text::Text;
@@ -50,7 +51,7 @@ impl Viewer {
     }
 
     /// Writes the session as a page by a program of its own: what that masks is shown here as it is.
-    pub(super) fn export(&mut self, form: PageForm) {
+    pub(super) fn export(&mut self, form: PageForm, turn: Option<Key>) {
         let Some(opened) = &self.opened else { return };
         if opened.target.is_stdin() || !opened.joined.is_empty() {
             return self.say("only a session that lies somewhere, and alone, can be exported");
@@ -64,12 +65,13 @@ impl Viewer {
         let name = name
             .unwrap_or("session")
             .replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "_");
-        let to = format!("{}.{}", name.trim_start_matches('-'), form.name());
+        let part = if turn.is_some() { "-turn" } else { "" };
+        let to = format!("{}{part}.{}", name.trim_start_matches('-'), form.name());
         let say = self.events_in.clone();
         self.say(format!("writing {to}\u{2026}"));
         std::thread::spawn(move || {
-            let words = match export_page(&place, form, &to) {
-                Ok(()) => format!("written to {to}; keys and tokens of known shapes are masked"),
+            let words = match export_page(&place, form, turn.as_deref(), &to) {
+                Ok(()) => format!("{to} is written, known keys masked"),
                 Err(why) => why,
             };
             // Without a viewer nobody needs to know.
@@ -178,7 +180,7 @@ impl Viewer {
 }
 
 /// Writes the session at a place to a file; else the sentence that says why not.
-fn export_page(place: &Place, form: PageForm, to: &str) -> Result<(), String> {
+fn export_page(place: &Place, form: PageForm, turn: Option<&str>, to: &str) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|why| format!("cannot export: {why}"))?;
     let mut address = place.path.clone().into_os_string();
     if let Some(session) = &place.session {
@@ -186,7 +188,9 @@ fn export_page(place: &Place, form: PageForm, to: &str) -> Result<(), String> {
         address.push(session);
     }
     let mut command = Command::new(program);
-    command.args(["export", "--to", form.name(), "-o", to, "--"]);
+    command.args(["export", "--to", form.name(), "-o", to]);
+    command.args(turn.map(|turn| format!("--turn={turn}")));
+    command.arg("--");
     let output = command.arg(address).stdin(Stdio::null()).output();
     let output = output.map_err(|why| format!("cannot export: {why}"))?;
     if output.status.success() {

@@ -84,6 +84,44 @@ fn id(number: u32) -> String {
 }
 
 #[test]
+fn spans_add_up_to_the_figures_of_every_fixture() {
+    let home = home();
+    let mut sessions = 0;
+    for path in fixtures::all() {
+        let path = path.to_str().unwrap();
+        let stats = tv(home.path(), &["stats", "--json", path]);
+        let [figures] = &*objects(&String::from_utf8(stats.stdout).unwrap()) else {
+            continue;
+        };
+        let output = tv(home.path(), &["export", "--to", "otlp", path]);
+        let spans = objects(&String::from_utf8(output.stdout).unwrap());
+        let [trace] = &*spans else { continue };
+        let spans = trace["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array();
+        // A folder that is one session is exported as the file in it that is listed.
+        if Path::new(path).is_dir() {
+            continue;
+        }
+        let sum = |name: &str| -> i64 {
+            let attributes = spans.unwrap().iter();
+            let attributes = attributes.flat_map(|span| span["attributes"].as_array().unwrap());
+            let named = attributes.filter(|attribute| attribute["key"] == name);
+            named
+                .map(|attribute| {
+                    let number = attribute["value"]["intValue"].as_str().unwrap();
+                    number.parse::<i64>().unwrap()
+                })
+                .sum()
+        };
+        let usage = |class: &str| figures["usage"][class].as_i64().unwrap_or(0);
+        let prompt = usage("input") + usage("cache_read") + usage("cache_write");
+        assert_eq!(sum("gen_ai.usage.input_tokens"), prompt, "{path}");
+        assert_eq!(sum("gen_ai.usage.output_tokens"), usage("output"), "{path}");
+        sessions += 1;
+    }
+    assert!(sessions > 50, "{sessions}");
+}
+
+#[test]
 fn rows_add_up_to_the_figures_of_every_fixture() {
     let home = home();
     let mut sessions = 0;
@@ -500,7 +538,7 @@ fn what_is_read_again_has_the_same_calls_and_tokens() {
         {
             continue;
         }
-        // What an agent counts beyond its requests has no span and no step.
+        // What an agent counts beyond its requests has no step, and a span that may be below 0.
         let path_of = path.to_str().unwrap();
         let rows = objects(&exported(home.path(), &["--to", "jsonl", path_of]));
         if rows.iter().any(|row| row["what"] == "run") {
@@ -551,4 +589,96 @@ fn what_is_read_again_has_the_same_calls_and_tokens() {
         }
     }
     assert!(seen > 20, "{seen}");
+}
+
+#[test]
+fn one_turn_can_be_exported() {
+    let home = home();
+    let more = |id: &str, number: usize| {
+        let session = session(id, [&format!("prompt {number}"), "answer", "true", "ok"]);
+        ["\"a\"", "\"bb\"", "\"ccc\"", "\"m\"", "\"toolu_1\""]
+            .iter()
+            .fold(session, |session, key| {
+                session.replace(key, &format!("{}{number}\"", &key[..key.len() - 1]))
+            })
+    };
+    let content: String = (1..4).map(|number| more(&id(1), number)).collect();
+    let path = place(home.path(), &id(1), &content);
+    let path = path.to_str().unwrap();
+    for form in ["html", "md"] {
+        let by_number = exported(home.path(), &["--to", form, "--turn", "2", path]);
+        assert!(by_number.contains("turn 2 of 3"), "{by_number}");
+        assert!(by_number.contains("prompt 2") && !by_number.contains("prompt 3"));
+        let by_key = exported(home.path(), &["--to", form, "--turn", "ccc2", path]);
+        assert_eq!(by_key, by_number);
+    }
+    for wrong in [["html", "4"], ["html", "nobody"], ["jsonl", "1"]] {
+        let output = tv(
+            home.path(),
+            &["export", "--to", wrong[0], "--turn", wrong[1], path],
+        );
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn sessions_may_grow_and_vanish_meanwhile() {
+    let home = home();
+    let words = ["one", "two", "true", "ok"];
+    let paths: Vec<PathBuf> = (0..120)
+        .map(|number| place(home.path(), &id(number), &session(&id(number), words)))
+        .collect();
+    let grows = paths.first().unwrap().clone();
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let to = home.path().join("rows");
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            use std::io::Write;
+            let mut file = fs::OpenOptions::new().append(true).open(&grows).unwrap();
+            let mut number = 0;
+            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                number += 1;
+                let key = format!("k{number}");
+                let prompt =
+                    json!({ "type": "user", "message": { "role": "user", "content": key } });
+                let line = line(&key, &prompt).replace("\"s\"", &json!(id(0)).to_string());
+                // Half lines, too.
+                for half in [&line[..9], &line[9..]] {
+                    file.write_all(half.as_bytes()).unwrap();
+                    std::thread::yield_now();
+                }
+            }
+        });
+        scope.spawn(|| {
+            for path in paths.iter().skip(60) {
+                fs::remove_file(path).unwrap();
+                std::thread::yield_now();
+            }
+        });
+        for _ in 0..3 {
+            let output = tv(home.path(), &["export", "--to", "jsonl", "-o", "rows/"]);
+            let code = output.status.code().unwrap();
+            assert_eq!(code, 0, "{}", String::from_utf8_lossy(&output.stderr));
+        }
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    tv(home.path(), &["export", "--to", "jsonl", "-o", "rows/"]);
+    for file in fs::read_dir(&to).unwrap() {
+        let path = file.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        assert!(!name.ends_with(".part"), "{name}");
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.is_empty() || text.ends_with('\n'), "{name}");
+        objects(&text);
+    }
+    for number in 0..60 {
+        let rows = fs::read_to_string(to.join(format!("{}.sessions.jsonl", id(number)))).unwrap();
+        let stats = tv(
+            home.path(),
+            &["stats", "--json", paths[number as usize].to_str().unwrap()],
+        );
+        let figures = objects(&String::from_utf8(stats.stdout).unwrap());
+        assert_eq!(objects(&rows)[0]["entries"], figures[0]["entries"]);
+    }
 }

@@ -16,6 +16,7 @@ mod alarms;
 mod beside;
 mod branches;
 mod briefs;
+mod browser;
 #[cfg(feature = "sqlite")]
 mod cells;
 mod cli;

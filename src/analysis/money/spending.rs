@@ -34,6 +34,17 @@ pub enum For {
     Run,
 }
 
+impl For {
+    /// The value in exports.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Request => "request",
+            Self::Extra => "extra",
+            Self::Run => "run",
+        }
+    }
+}
+
 /// Outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {

@@ -26,8 +26,8 @@ pub(crate) enum TypedCommand {
     Pipe(String),
     /// Join the session at this path to the open one.
     Join(String),
-    /// Write the session as a page in the folder that one works in.
-    Export(PageForm),
+    /// Write the session, or a turn of it, as a page in the folder that one works in.
+    Export(PageForm, PageExtent),
     /// Set an alarm.
     Watch(AlarmSpec),
     /// List the alarms.
@@ -40,6 +40,15 @@ pub(crate) enum TypedCommand {
     Context,
     /// Show a page of the manual.
     Help(&'static Page),
+}
+
+/// How much is exported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageExtent {
+    /// The session.
+    Session,
+    /// The turn of the cursor.
+    Turn,
 }
 
 /// A position in the session.
@@ -117,8 +126,8 @@ pub const COMMANDS: &[CommandUsage] = &[
     },
     CommandUsage {
         name: "export",
-        argument: "html|md",
-        doc: "save the session as a page to share or send, keys and tokens masked",
+        argument: "html|md [turn]",
+        doc: "save the session, or this turn, as a page to share or send, keys and tokens masked",
     },
     CommandUsage {
         name: "watch",
@@ -162,9 +171,19 @@ impl FromStr for TypedCommand {
             }
             Some(("export", form)) => {
                 let mut forms = [PageForm::Html, PageForm::Markdown].into_iter();
-                let known = forms.find(|known| known.name() == form.trim());
-                let wrong = || "export html or export md".to_owned();
-                return known.map(Self::Export).ok_or_else(wrong);
+                let mut words = form.split_whitespace();
+                let word = words.next().unwrap_or_default();
+                let known = forms.find(|known| known.name() == word);
+                let extent = match (words.next(), words.next()) {
+                    (None, _) => Some(PageExtent::Session),
+                    (Some("turn"), None) => Some(PageExtent::Turn),
+                    _ => None,
+                };
+                let wrong = || "export html or export md, and turn for this turn".to_owned();
+                let command = known.zip(extent);
+                return command
+                    .map(|(form, extent)| Self::Export(form, extent))
+                    .ok_or_else(wrong);
             }
             Some(("help", topic)) => {
                 let wrong = || {
@@ -212,7 +231,8 @@ impl fmt::Display for TypedCommand {
             Self::Filter(expr) => write!(f, "filter {expr}"),
             Self::Pipe(command) => write!(f, "pipe {command}"),
             Self::Join(path) => write!(f, "join {path}"),
-            Self::Export(form) => write!(f, "export {}", form.name()),
+            Self::Export(form, PageExtent::Session) => write!(f, "export {}", form.name()),
+            Self::Export(form, PageExtent::Turn) => write!(f, "export {} turn", form.name()),
             Self::Watch(wish) => write!(f, "watch {wish}"),
             Self::Watched => f.write_str("watch"),
             Self::Unwatch(name) if name.is_empty() => f.write_str("unwatch"),
@@ -305,6 +325,7 @@ mod tests {
             "join a.jsonl",
             "export html",
             "export md",
+            "export html turn",
             "unwatch",
             "unwatch 2",
             "set notify=bell",

@@ -97,12 +97,11 @@ fn needed(hir: &Hir) -> Option<Vec<String>> {
         HirKind::Concat(parts) => {
             let (mut all, mut literal) = (Vec::new(), String::new());
             for part in parts {
-                match exact(part) {
-                    Some(text) => literal += &text,
-                    None => {
-                        all.push(vec![std::mem::take(&mut literal)]);
-                        all.extend(needed(part));
-                    }
+                if let Some(text) = exact(part) {
+                    literal += &text;
+                } else {
+                    all.push(vec![std::mem::take(&mut literal)]);
+                    all.extend(needed(part));
                 }
             }
             all.push(vec![literal]);

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Form, WriteFile};
+use super::{Options, WriteFile};
 use crate::model::entry::Piece;
 use crate::model::found::Found;
 use crate::report::stamps::Stamps;
@@ -53,7 +53,7 @@ struct SessionFiles {
 
 impl Folder {
     /// Opens the folder, and creates it if it does not exist.
-    pub(super) fn open(path: &Path, form: Form, is_redacted: bool) -> io::Result<Self> {
+    pub(super) fn open(path: &Path, options: &Options) -> io::Result<Self> {
         fs::create_dir_all(path)?;
         let journal = path.join(JOURNAL);
         let known = fs::read_to_string(&journal).unwrap_or_default();
@@ -74,8 +74,16 @@ impl Folder {
                 .try_for_each(|known| write_line(out, known))
         })?;
         Ok(Self {
-            form: form.name(),
-            settings: format!("{} redacted={is_redacted}", env!("CARGO_PKG_VERSION")),
+            form: options.form.name(),
+            settings: format!(
+                "{} redacted={}{}",
+                env!("CARGO_PKG_VERSION"),
+                options.is_redacted,
+                options
+                    .turn
+                    .as_ref()
+                    .map_or_else(String::new, |turn| format!(" turn={turn}"))
+            ),
             written: Mutex::new(Written {
                 sessions,
                 names,

@@ -1,8 +1,8 @@
-//! A session as a page of HTML: one file that loads nothing, runs nothing and needs nothing.
+//! A session as a page of HTML: one file that loads nothing.
 //!
 //! **Markup is `&'static str`.** All else goes through [`Sheet::text`], the only function that
-//! escapes, so nothing of a transcript can become markup. The page also has no script, and its
-//! content security policy forbids any.
+//! escapes, so nothing of a transcript can become markup. The page needs no script; one of its own
+//! finds words, and its content security policy allows no other.
 //!
 //! Tools, diffs, trees and colours are laid out as on the screen (`render::lay_out`) with a theme
 //! whose colours stand for roles; the page has a light and a dark palette for them.
@@ -13,12 +13,16 @@ mod sheet;
 
 use std::io::{self, Write};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
 use self::sheet::{Sheet, theme};
-use super::pages::{Step, cut, limit, name, steps, title};
+use super::pages::{Step, cut, limit, name, part, steps, title};
 use super::{Exported, WriteFile};
 use crate::analysis::calls::lifecycle;
 use crate::analysis::{phrases, plans};
-use crate::model::body::Body;
+use crate::ingest::image_ending;
+use crate::model::body::{Body, Image};
 use crate::model::entry::{Block, BlockKind, Entry, EntryId, Role};
 use crate::model::figures::bytes;
 use crate::model::text::without_sgr;
@@ -41,6 +45,9 @@ const WIDTH: u16 = 130;
 const LONGEST: usize = 1 << 20;
 /// Calls with more bytes are laid out as previews.
 const WHOLE: usize = 256 << 10;
+/// Bytes of one image, and of all of a page.
+const IMAGE: u64 = 2 << 20;
+const IMAGES: u64 = 12 << 20;
 /// Prompts of a table.
 const PROMPT: usize = 160;
 
@@ -56,7 +63,10 @@ fn write(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
             .activity(exported.now)
             .goes_on(exported.now),
         limit: limit(exported),
+        turn: exported.turn,
         hidden: 0,
+        room: IMAGES,
+        images: 0,
         theme: &theme,
         colours: &colours,
     };
@@ -72,8 +82,12 @@ struct HtmlPage<'p> {
     reading: &'p Reading,
     is_over: bool,
     limit: usize,
+    turn: Option<usize>,
     /// Entries that are bookkeeping.
     hidden: usize,
+    /// Bytes of images that the page has room for.
+    room: u64,
+    images: usize,
     theme: &'p Theme,
     colours: &'p Colours,
 }
@@ -85,7 +99,7 @@ impl HtmlPage<'_> {
         charts::write(exported, &mut self.sheet)?;
         self.sheet.raw(FILTER)?;
         self.sheet.raw("<main>\n")?;
-        for step in steps(&self.reading.transcript) {
+        for step in steps(self.reading, self.turn) {
             match step {
                 Step::Entry(id) => self.entry(id)?,
                 Step::Begin(lane) => {
@@ -120,7 +134,8 @@ impl HtmlPage<'_> {
         sheet.raw("</style>\n</head>\n<body>\n<header>\n<h1>")?;
         sheet.text(title(exported))?;
         sheet.raw("</h1>\n<dl>\n")?;
-        for (label, value) in stats::table(&exported.figures) {
+        let part = part(exported).map(|part| ("part", part));
+        for (label, value) in stats::table(&exported.figures).into_iter().chain(part) {
             sheet.raw("<dt>")?;
             sheet.text(label)?;
             sheet.raw("</dt><dd>")?;
@@ -151,6 +166,9 @@ impl HtmlPage<'_> {
             let Some(entry) = transcript.get(turn.prompt) else {
                 continue;
             };
+            if self.turn.is_some_and(|wanted| wanted != number) {
+                continue;
+            }
             let figures = account.turn(transcript, number);
             let started = figures.facts.started;
             sheet.raw("<tr><td class=\"n\">")?;
@@ -159,7 +177,9 @@ impl HtmlPage<'_> {
             sheet.fragment(&entry.key)?;
             sheet.raw("\">")?;
             let words = phrases::title_of(entry);
-            sheet.text(cut(words.lines().next().unwrap_or_default(), PROMPT).0)?;
+            let (words, left) = cut(words.lines().next().unwrap_or_default(), PROMPT);
+            sheet.text(words)?;
+            sheet.raw(if left > 0 { "…" } else { "" })?;
             sheet.raw("</a></td><td class=\"n wide\">")?;
             sheet.text(&phrases::turn(&account.turn(transcript, number), 0, false))?;
             sheet.raw("</td><td class=\"n wide\">")?;
@@ -205,7 +225,17 @@ impl HtmlPage<'_> {
                     self.text(entry, block)?;
                     self.sheet.raw("</details>\n")?;
                 }
-                _ => self.laid_out((id, entry), at)?,
+                BlockKind::Image(image) => {
+                    self.laid_out((id, entry), at)?;
+                    self.image(image)?;
+                }
+                _ => {
+                    self.laid_out((id, entry), at)?;
+                    let result = block.call().and_then(|call| call.state.result());
+                    for image in result.into_iter().flat_map(|result| &result.images) {
+                        self.image(image)?;
+                    }
+                }
             }
         }
         self.sheet.raw("</article>\n")
@@ -402,6 +432,32 @@ impl HtmlPage<'_> {
         (lay_out(&item, &look), is_call)
     }
 
+    /// An image that its record holds, unless it is too large; what it is stands above it.
+    fn image(&mut self, image: &Image) -> io::Result<()> {
+        let size = image.bytes.unwrap_or(IMAGE);
+        if image.source.is_some() || size > IMAGE.min(self.room) {
+            return Ok(());
+        }
+        let Some(data) = self.contents.image(image) else {
+            return Ok(());
+        };
+        let kind = match image_ending(&data) {
+            Some("png") => "<img loading=\"lazy\" alt=\"\" src=\"data:image/png;base64,",
+            Some("jpg") => "<img loading=\"lazy\" alt=\"\" src=\"data:image/jpeg;base64,",
+            Some("gif") => "<img loading=\"lazy\" alt=\"\" src=\"data:image/gif;base64,",
+            Some("webp") => "<img loading=\"lazy\" alt=\"\" src=\"data:image/webp;base64,",
+            _ => return Ok(()),
+        };
+        if data.len() as u64 > size {
+            return Ok(());
+        }
+        self.room = self.room.saturating_sub(data.len() as u64);
+        self.images += 1;
+        self.sheet.raw(kind)?;
+        self.sheet.text(&STANDARD.encode(&data))?;
+        self.sheet.raw("\">\n")
+    }
+
     fn left(&mut self, left: usize) -> io::Result<()> {
         if left == 0 {
             return Ok(());
@@ -423,7 +479,11 @@ impl HtmlPage<'_> {
         if exported.options.is_redacted {
             sheet.raw("<p>Keys and tokens of known shapes are masked: in ")?;
             sheet.text(&masked.to_string())?;
-            sheet.raw(" places of this page.</p>\n")?;
+            sheet.raw(" places of this page.")?;
+            if self.images > 0 {
+                sheet.raw(" Images are as they were.")?;
+            }
+            sheet.raw("</p>\n")?;
         } else {
             sheet.raw("<p>Keys and tokens are not masked.</p>\n")?;
         }
@@ -431,7 +491,10 @@ impl HtmlPage<'_> {
         sheet.text(&format!("{}#KEY", name(exported)))?;
         sheet.raw("</code>. Written by tv ")?;
         sheet.text(env!("CARGO_PKG_VERSION"))?;
-        sheet.raw(".</p>\n</footer>\n</body>\n</html>\n")
+        sheet.raw(".</p>\n</footer>\n<script>")?;
+        // Its hash is in the head: a test with a browser finds out if it is another.
+        sheet.raw(include_str!("../../../assets/export/page.js"))?;
+        sheet.raw("</script>\n</body>\n</html>\n")
     }
 }
 
@@ -458,7 +521,7 @@ fn bare(entry: &Entry) -> Entry {
 
 const HEAD: &str = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
     <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
-    img-src data:; base-uri 'none'; form-action 'none'\">\n\
+    img-src data:; script-src 'sha256-FueLuXErMsEFAtQzXaqVgq/QN2uKMTPG4pDtayS8KyE='; base-uri 'none'; form-action 'none'\">\n\
     <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
     <meta name=\"referrer\" content=\"no-referrer\">\n";
 

@@ -17,8 +17,8 @@ use crate::analysis::calls::pairing::PairingCounts;
 use crate::analysis::derived::Memo;
 use crate::analysis::lint::{Findings, Severity};
 use crate::analysis::money::cost::usd;
+use crate::analysis::money::spending::Fate;
 use crate::analysis::money::spending::statement::{Group, Grouping, Statement};
-use crate::analysis::money::spending::{Charge, Fate, For};
 use crate::listing::call::{CallScene, PlacedCall};
 use crate::model::body::Body;
 use crate::model::entry::{Block, BlockKind, Entry, EntryId};
@@ -282,7 +282,7 @@ fn requests(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> 
             }
         };
         let row = RequestRow {
-            what: what(charge),
+            what: charge.what.word(),
             key: entry.map(|entry| entry.key.as_str()),
             turn,
             lane: charge.lane.as_deref(),
@@ -301,14 +301,6 @@ fn requests(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> 
         write_line(out, &head.row("tv.row.request/1", &name, row))?;
     }
     Ok(())
-}
-
-fn what(charge: &Charge) -> &'static str {
-    match charge.what {
-        For::Request => "request",
-        For::Extra => "extra",
-        For::Run => "run",
-    }
 }
 
 fn calls(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
-use super::pages::{Step, cut, limit, name, steps, title};
+use super::pages::{Step, cut, limit, name, part, steps, title};
 use super::{Exported, WriteFile};
 use crate::analysis::phrases;
 use crate::model::body::Body;
@@ -36,6 +36,7 @@ fn write(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
             contents: Contents::of(pager.as_mut()),
             reading: exported.reading,
             limit,
+            turn: exported.turn,
             hidden: 0,
             out,
         };
@@ -51,6 +52,9 @@ fn head(exported: &Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
     for (label, value) in stats::table(&exported.figures) {
         writeln!(out, "| {label} | {} |", inline(&value))?;
     }
+    if let Some(part) = part(exported) {
+        writeln!(out, "| part | {part} |")?;
+    }
     let name = code(name(exported));
     writeln!(
         out,
@@ -63,6 +67,7 @@ struct MarkdownPage<'p> {
     reading: &'p Reading,
     contents: Contents<'p>,
     limit: usize,
+    turn: Option<usize>,
     /// Entries that are bookkeeping.
     hidden: u64,
     out: &'p mut dyn Write,
@@ -70,7 +75,7 @@ struct MarkdownPage<'p> {
 
 impl MarkdownPage<'_> {
     fn transcript(&mut self) -> io::Result<()> {
-        for step in steps(&self.reading.transcript) {
+        for step in steps(self.reading, self.turn) {
             match step {
                 Step::Entry(id) => self.entry(id)?,
                 Step::Begin(lane) => {

@@ -148,22 +148,34 @@ impl<'a> Trace<'a, '_> {
         for lane in transcript.lanes() {
             self.agent(Some(lane), exported)?;
         }
-        let own = statement.charges.iter().filter(|charge| charge.is_own);
-        let own: HashMap<EntryId, &Charge> = own
-            .filter_map(|charge| Some((charge.entry?, charge)))
-            .collect();
+        let mut own: HashMap<EntryId, &Charge> = HashMap::new();
+        let mut beside: Vec<(usize, &Charge)> = Vec::new();
+        for (number, charge) in statement.charges.iter().enumerate() {
+            match charge.entry.filter(|_| charge.is_own) {
+                Some(entry) if charge.what != For::Run && !own.contains_key(&entry) => {
+                    own.insert(entry, charge);
+                }
+                _ => beside.push((number, charge)),
+            }
+        }
         for id in transcript.order() {
             if let Some(entry) = transcript.get(*id).filter(|entry| !entry.marks.copy) {
                 self.entry(*id, entry, own.get(id).copied())?;
             }
         }
-        // What was spent beside the entries has no words.
-        let beside = statement.charges.iter().enumerate();
-        for (number, charge) in
-            beside.filter(|(_, charge)| !charge.is_own && charge.what != For::Run)
-        {
+        // What was spent beside the entries, or is counted by a run beyond them, has no words.
+        for (number, charge) in beside {
+            if charge.what == For::Run && charge.amount.is_nothing() {
+                continue;
+            }
             let at = charge.at.or_else(|| transcript.newest()).unwrap_or(UNTIMED);
             let mut attributes = self.common("chat");
+            attributes.push(("openinference.span.kind", text("LLM")));
+            if !charge.model.is_empty() {
+                attributes.push(("gen_ai.request.model", text(&charge.model)));
+                attributes.push(("llm.model_name", text(&charge.model)));
+            }
+            attributes.push(("tv.charge", text(charge.what.word())));
             attributes.extend(spent(charge));
             let span = Span {
                 name: format!("chat {}", charge.model).trim_end().to_owned(),

@@ -6,7 +6,7 @@ use super::Exported;
 use crate::analysis::reading::order;
 use crate::model::entry::EntryId;
 use crate::model::meta::LaneFacts;
-use crate::model::transcript::Transcript;
+use crate::report::reading::Reading;
 
 /// Bytes of the bodies of tools on a page, roughly: of more calls each is cut shorter.
 const BUDGET: usize = 16 << 20;
@@ -25,10 +25,14 @@ pub(super) enum Step<'t> {
     End,
 }
 
-/// The parts of a page: each entry once, those of a sub-agent behind the call that started it.
-pub(super) fn steps(transcript: &Transcript) -> Vec<Step<'_>> {
+/// The parts of a page, of one turn or of all: each entry once, those of a sub-agent behind the call that started it.
+pub(super) fn steps(reading: &Reading, turn: Option<usize>) -> Vec<Step<'_>> {
+    let transcript = &reading.transcript;
     let (mut steps, mut seen) = (Vec::new(), HashSet::new());
-    let order = order(transcript);
+    let mut order = order(transcript);
+    let is_wanted =
+        |id: &EntryId| turn.is_none() || reading.account.turn_of(transcript, *id) == turn;
+    order.retain(is_wanted);
     let has_caller = |id: &EntryId| {
         let lane = transcript
             .lane_at(*id)
@@ -57,7 +61,8 @@ pub(super) fn steps(transcript: &Transcript) -> Vec<Step<'_>> {
                 .flat_map(|call| transcript.lanes_begun(id, &call.key));
             let lanes: Vec<&LaneFacts> = lanes.collect();
             for lane in lanes.into_iter().rev() {
-                let own = lane.entries.iter().filter(|id| !seen.contains(id));
+                let own = lane.entries.iter();
+                let own = own.filter(|id| !seen.contains(id) && is_wanted(id));
                 let own: Vec<Step<'_>> = own.map(|id| Step::Entry(*id)).collect();
                 if !own.is_empty() {
                     waiting.push(Step::End);
@@ -76,6 +81,12 @@ pub(super) fn title<'e>(exported: &'e Exported<'_>) -> &'e str {
     let title = session.title.as_deref().or(session.id.as_deref());
     let title = title.unwrap_or(&exported.figures.path);
     title.lines().next().unwrap_or_default()
+}
+
+/// Which part of the session the page has, unless it is all.
+pub(super) fn part(exported: &Exported<'_>) -> Option<String> {
+    let turns = exported.reading.transcript.turns().len();
+    Some(format!("turn {} of {turns}", exported.turn? + 1))
 }
 
 /// What `tv` opens the session by.
