@@ -126,7 +126,7 @@ fn pages_are_whole_and_inert_in_a_browser() {
         };
         let dom = dom(&browser, home.path(), &page);
         let told = dom
-            .split_once("PROBE ")
+            .split_once("<title>PROBE ")
             .map(|(_, rest)| rest.split("</title>").next().unwrap());
         let told = told
             .unwrap_or_else(|| panic!("{}: the page did not come to its end", session.display()));

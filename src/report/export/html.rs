@@ -96,7 +96,10 @@ impl HtmlPage<'_> {
     fn write(&mut self, exported: &Exported<'_>) -> io::Result<()> {
         self.head(exported)?;
         self.prompts()?;
-        charts::write(exported, &mut self.sheet)?;
+        // The charts are of the session, and lead to all its prompts.
+        if self.turn.is_none() {
+            charts::write(exported, &mut self.sheet)?;
+        }
         self.sheet.raw(FILTER)?;
         self.sheet.raw("<main>\n")?;
         for step in steps(self.reading, self.turn) {
