@@ -76,9 +76,11 @@ impl<'a> Listing for SessionList<'a> {
         // On narrow lines the title is shorter.
         let title = match width {
             0..46 => 4,
-            46..90 => TITLE - 4,
+            46..90 => TITLE - 8,
             _ => TITLE,
         };
+        // What a session waits for is in it, too.
+        let call = if width < 90 { 12 } else { 20 };
         let mut columns = vec![
             SessionColumn::words("state", 24, 10)
                 .by(Self::ORDER, |_| Value::None)
@@ -86,7 +88,7 @@ impl<'a> Listing for SessionList<'a> {
                     let words = row.state(*now, look.theme.ascii);
                     cell(words, state_style(row, look.theme))
                 }),
-            SessionColumn::words("project", 16, 7)
+            SessionColumn::words("project", 16, 6)
                 .value(|(row, _)| Value::line(&row.project()))
                 .dim(),
             SessionColumn::rest("title", title)
@@ -95,13 +97,13 @@ impl<'a> Listing for SessionList<'a> {
                     let name = Value::line(&row.name()).words();
                     cell(name, look.focus_or(look.theme.text))
                 }),
-            SessionColumn::words("agent", 12, 6)
+            SessionColumn::words("agent", 12, 7)
                 .value(|(row, _)| Value::line(&row.agent()))
                 .dim(),
             SessionColumn::words("model", 14, 1)
                 .value(|(row, _)| Value::text(row.head.model.as_deref().map(phrases::model)))
                 .dim(),
-            SessionColumn::between("call", 12, 30, 5)
+            SessionColumn::between("call", call, 30, 8)
                 .value(|(row, _)| Value::line(&row.call_words()))
                 .style(|_, look| look.theme.tool),
             SessionColumn::figures("failed", 6, 4)
@@ -113,7 +115,7 @@ impl<'a> Listing for SessionList<'a> {
                     let age = row.head.ended.map(|at| figures::age(now.since(at)));
                     cell(age.unwrap_or_default(), look.theme.dim)
                 }),
-            SessionColumn::figures("ctx", 4, 8)
+            SessionColumn::figures("ctx", 4, 5)
                 .by("context", |(row, _)| {
                     Value::int(row.context.map(|context| context.tokens))
                 })

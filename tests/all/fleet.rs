@@ -24,7 +24,7 @@ const EACH: usize = 8;
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// It is now, as far as a fresh file tells.
-fn made() -> SystemTime {
+pub(crate) fn made() -> SystemTime {
     tempfile::tempfile()
         .unwrap()
         .metadata()

@@ -2,11 +2,18 @@
 //! session, where it opens: two keys at most, three for a result without its call. The answer is
 //! then visible without scrolling, on a small terminal as well.
 
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, SystemTime};
 
 use tv::app::input::keys::parse_keys;
+use tv::model::timestamp::Timestamp;
 use tv::render::theme::Theme;
 
+use crate::corpus::beside;
+use crate::fleet::made;
+use crate::pty::Console;
 use crate::stage::{Stage, demo, fixture};
 
 /// The question, the keys that answer it, and words that the screen must have then.
@@ -132,6 +139,239 @@ fn a_session_of_pi_answers_in_two_keys() {
             ("which call was slowest", "3", &["took↓", "#1 "]),
         ],
     );
+}
+
+/// Where a session has nothing of the kind, the same keys say so.
+#[test]
+fn a_session_of_opencode_2_answers_in_two_keys() {
+    let Some(path) = beside("made/opencode/fresh.db") else {
+        return;
+    };
+    asks(
+        path,
+        2,
+        &[
+            ("what was asked", "B", &["asked", "please fix the dns"]),
+            (
+                "what was done",
+                "B",
+                &["The DNS works again.", "systemctl restart unbound"],
+            ),
+            (
+                "what failed and why",
+                "!",
+                &["FAILURES", "run dig x", "dig: not found", "not mended"],
+            ),
+            (
+                "what an edit changed",
+                "7 enter",
+                &["No file was read or changed."],
+            ),
+            ("what it cost", "", &["$0.042"]),
+            ("what a sub-agent did", "[ s", &["no sub-agent before this"]),
+            (
+                "which call was slowest",
+                "3",
+                &["took↓", "▸     2 00:00:00 shell ", "dig x"],
+            ),
+            ("where an orphan belongs", "!", &["2/2 calls paired"]),
+            (
+                "where the time went",
+                "2",
+                &["TIMELINE", "model 23.8s", "tools 5.2s"],
+            ),
+            ("what the model saw", "5", &["CONTEXT", "system and tools"]),
+        ],
+    );
+}
+
+/// Writes a file of a session to which nothing was written since then.
+fn kept(path: &Path, text: &str, age: Duration) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+    let file = File::options().append(true).open(path).unwrap();
+    file.set_modified(made() - age).unwrap();
+}
+
+/// A home with a session that asks its user, one of five days ago in which a command failed, and one of yesterday, each
+/// of another agent and project.
+fn home() -> tempfile::TempDir {
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+    let home = tempfile::tempdir().unwrap();
+    let stamp = |age: Duration| {
+        let since = (made() - age).duration_since(SystemTime::UNIX_EPOCH);
+        Timestamp(i64::try_from(since.unwrap().as_millis()).unwrap()).to_rfc3339()
+    };
+    let id = "c0000000-0000-4000-8000-000000000001";
+    let at = stamp(Duration::ZERO);
+    let head = format!(
+        r#""parentUuid":null,"isSidechain":false,"timestamp":"{at}","sessionId":"{id}","cwd":"/work/mill","version":"2.1.0""#
+    );
+    let usage = r#""usage":{"input_tokens":100,"output_tokens":20,"cache_read_input_tokens":1000,"cache_creation_input_tokens":0}"#;
+    let question = r#"{"type":"tool_use","id":"t1","name":"AskUserQuestion","input":{"questions":[{"question":"Rye or wheat?"}]}}"#;
+    kept(
+        &home
+            .path()
+            .join(format!(".claude/projects/-work-mill/{id}.jsonl")),
+        &format!(
+            "{{\"type\":\"user\",\"uuid\":\"u1\",{head},\"message\":{{\"role\":\"user\",\"content\":\"Grind the corn\"}}}}\n\
+             {{\"type\":\"assistant\",\"uuid\":\"a1\",{head},\"requestId\":\"r1\",\"message\":{{\"id\":\"m1\",\"type\":\"message\",\
+             \"role\":\"assistant\",\"model\":\"claude-opus-4-6\",\"content\":[{question}],\"stop_reason\":\"tool_use\",{usage}}}}}\n"
+        ),
+        Duration::ZERO,
+    );
+    let id = "019cadc6-9a80-7000-8000-000000000002";
+    let at = stamp(5 * DAY);
+    let line = |kind: &str, payload: &str| {
+        format!(r#"{{"timestamp":"{at}","type":"{kind}","payload":{payload}}}"#) + "\n"
+    };
+    let tokens = r#"{"input_tokens":1000,"cached_input_tokens":500,"output_tokens":50,"reasoning_output_tokens":0,"total_tokens":1050}"#;
+    let lines = [
+        line(
+            "session_meta",
+            &format!(
+                r#"{{"id":"{id}","timestamp":"{at}","cwd":"/work/sieve","cli_version":"0.106.0"}}"#
+            ),
+        ),
+        line(
+            "turn_context",
+            r#"{"turn_id":"t1","cwd":"/work/sieve","model":"gpt-5.2-codex"}"#,
+        ),
+        line(
+            "response_item",
+            r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"Start the sieve"}]}"#,
+        ),
+        line(
+            "response_item",
+            r#"{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"sieve serve\"}","call_id":"k1"}"#,
+        ),
+        line(
+            "event_msg",
+            &format!(
+                r#"{{"type":"token_count","info":{{"total_token_usage":{tokens},"last_token_usage":{tokens},"model_context_window":258400}}}}"#
+            ),
+        ),
+        line(
+            "response_item",
+            r#"{"type":"function_call_output","call_id":"k1","output":"Chunk ID: a1b2c3\nWall time: 0.1 seconds\nProcess exited with code 98\nOriginal token count: 7\nOutput:\nbind: address already in use"}"#,
+        ),
+        line(
+            "event_msg",
+            r#"{"type":"task_complete","turn_id":"t1","last_agent_message":null}"#,
+        ),
+    ];
+    kept(
+        &home.path().join(format!(
+            ".codex/sessions/2026/11/22/rollout-2026-11-22T10-00-00-{id}.jsonl"
+        )),
+        &lines.concat(),
+        5 * DAY,
+    );
+    let at = stamp(DAY);
+    let lines = [
+        format!(
+            r#"{{"type":"session","version":3,"id":"a0000000-0000-4000-8000-000000000003","timestamp":"{at}","cwd":"/work/oven"}}"#
+        ),
+        format!(
+            r#"{{"type":"message","id":"u1","parentId":null,"timestamp":"{at}","message":{{"role":"user","content":[{{"type":"text","text":"Bake the bread"}}]}}}}"#
+        ),
+        format!(
+            r#"{{"type":"message","id":"a1","parentId":"u1","timestamp":"{at}","message":{{"role":"assistant","content":[{{"type":"text","text":"Baked."}}],"provider":"p","model":"some-model","stopReason":"stop","usage":{{"input":100,"output":10,"cacheRead":0,"cacheWrite":0,"cost":{{"total":0.25}}}}}}}}"#
+        ),
+    ];
+    kept(
+        &home
+            .path()
+            .join(".pi/agent/sessions/--work-oven--/2026-11-26T08-00-00-000Z_a3.jsonl"),
+        &(lines.join("\n") + "\n"),
+        DAY,
+    );
+    home
+}
+
+#[test]
+fn what_is_asked_of_all_sessions_is_answered_by_one_command() {
+    let home = home();
+    let answers: [(&str, &[&str], &[&str]); 3] = [
+        (
+            "who needs me",
+            &["top", "--once"],
+            &["! question", "Rye or wheat?", "1 needs somebody"],
+        ),
+        (
+            "that error last week",
+            &["grep", "address already in use", "--since", "1w"],
+            &["Start the sieve", "bind: address already in use"],
+        ),
+        (
+            "this week per project",
+            &["usage", "--by", "project", "--since", "1w"],
+            &["/work/mill", "/work/oven", "/work/sieve", "$0.25", "total"],
+        ),
+    ];
+    for (width, (question, arguments, words)) in ["80", "120"]
+        .into_iter()
+        .flat_map(|width| answers.iter().map(move |answer| (width, answer)))
+    {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
+        command
+            .env_clear()
+            .env("HOME", home.path())
+            .env("LC_ALL", "C.UTF-8");
+        command.args(*arguments).args(["--width", width]);
+        let output = command.output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        for words in *words {
+            assert!(
+                text.contains(words),
+                "{question} at {width}: {words}:\n{text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_asked_of_all_sessions_is_two_keys_from_the_first_screen() {
+    let home = home();
+    let environment = [
+        ("HOME", home.path().to_str().unwrap()),
+        ("PI_CODING_AGENT_DIR", ""),
+        ("PI_CODING_AGENT_SESSION_DIR", ""),
+    ];
+    let answers: [(&str, &[&str], &[&str]); 3] = [
+        ("who needs me", &["S"], &["! question", "Rye or wheat?"]),
+        (
+            "that error last week",
+            &["address already in use", "\r"],
+            &["sieve serve", "bind: address already in use", "✗"],
+        ),
+        (
+            "this week per project",
+            &["$", "4"],
+            &["/work/mill", "/work/oven", "/work/sieve", "total"],
+        ),
+    ];
+    for ((columns, lines), (question, keys, words)) in SIZES
+        .into_iter()
+        .flat_map(|size| answers.iter().map(move |answer| (size, answer)))
+    {
+        let mut console = Console::start(&[], &environment);
+        console.resize(lines, columns);
+        console.wait_for("Grind the corn");
+        console.wait_for("3 sessions");
+        for keys in *keys {
+            console.send(keys);
+            if keys.len() > 1 {
+                console.wait_for("1 by text");
+            }
+        }
+        for words in *words {
+            console.wait(
+                &format!("{question} at {columns} columns: {words} on the screen"),
+                |console| console.text().contains(words),
+            );
+        }
+    }
 }
 
 #[test]
