@@ -93,10 +93,13 @@ impl TurnFigures {
             ended: facts.ended.map(Timestamp::to_rfc3339),
             span_ms: figures.span_ms(),
             work_ms: figures.work_ms(),
-            waiting_ms: figures.work_ms().map(|_| time.waiting()),
+            waiting_ms: figures.work_ms().map(|_| time.of(Class::Human)),
             background_ms: figures.work_ms().map(|_| time.of(Class::Background)),
             unknown_ms: is_timed.then(|| {
-                let known = time.work() + time.waiting() + time.of(Class::Background);
+                let known = time.work()
+                    + time.of(Class::Human)
+                    + time.of(Class::Idle)
+                    + time.of(Class::Background);
                 time.total().saturating_sub(known)
             }),
             calls: facts.calls,

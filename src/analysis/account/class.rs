@@ -51,7 +51,7 @@ impl Class {
         match self {
             Self::Model => "model",
             Self::Tool => "tools",
-            Self::Human => "waiting",
+            Self::Human => "you",
             Self::Background => "background",
             Self::Retry => "retry",
             Self::Idle => "idle",
@@ -147,11 +147,6 @@ impl Sums {
             .filter(|class| class.is_work())
             .map(|class| self.of(class))
             .sum()
-    }
-
-    /// Time in ms in which the agent waited for the human.
-    pub(crate) fn waiting(&self) -> u64 {
-        self.of(Class::Human) + self.of(Class::Idle)
     }
 
     /// Time of a class in ms.

@@ -121,7 +121,7 @@ fn a_message_is_the_models_until_it_is_complete() {
     ];
     assert_eq!(
         words(&transcript, &account),
-        [&first[..], &["model 45", "waiting 5"]].concat()
+        [&first[..], &["model 45", "you 5"]].concat()
     );
     let m2 = transcript.find("m2").unwrap();
     assert_eq!(
@@ -165,7 +165,7 @@ fn a_turn_is_model_tool_model_and_then_the_human() {
             "model 1",
             "tools bash 40",
             "model 5",
-            "waiting 30",
+            "you 30",
             "model 10",
             "idle 7200"
         ]
@@ -182,7 +182,11 @@ fn a_turn_is_model_tool_model_and_then_the_human() {
     assert_eq!(sums.total(), (90 + 7_200) * 1_000);
     let turn = account.turn(&transcript, 0);
     assert_eq!(
-        (turn.time.total(), turn.work_ms(), turn.time.waiting()),
+        (
+            turn.time.total(),
+            turn.work_ms(),
+            turn.time.of(Class::Human)
+        ),
         (50_000, Some(50_000), 0)
     );
     assert_eq!(
@@ -311,7 +315,7 @@ fn a_gap_before_a_machine_wakes_the_model_is_not_the_humans() {
         );
     }
     for kind in [None, Some(SenderKind::Channel)] {
-        assert_eq!(gap(kind), ["model 4", "waiting 30", "model 2"], "{kind:?}");
+        assert_eq!(gap(kind), ["model 4", "you 30", "model 2"], "{kind:?}");
     }
 }
 

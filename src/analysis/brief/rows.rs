@@ -258,13 +258,11 @@ impl Sources<'_> {
             words
         };
         let times = Times::of(self.transcript, self.account);
-        // Includes the time between turns.
-        let waiting = self.account.time(None).of(Class::Human);
-        let waiting = Some(waiting).filter(|ms| *ms > 0).or(times.waiting_ms);
         let parts = [
             Some(words),
             times.work_ms.map(|ms| format!("{} work", duration(ms))),
-            waiting
+            times
+                .waiting_ms
                 .filter(|ms| *ms > 0)
                 .map(|ms| format!("{} waiting for you", duration(ms))),
             times
@@ -377,7 +375,7 @@ pub(crate) struct Times {
     pub(crate) ended: Option<Timestamp>,
     /// Work of model and tools in ms.
     pub(crate) work_ms: Option<u64>,
-    /// Waiting for the human in ms.
+    /// Waiting for the human in ms, between turns as well.
     pub(crate) waiting_ms: Option<u64>,
 }
 
@@ -394,7 +392,10 @@ impl Times {
         }
         let is_known = sums.work() > 0;
         times.work_ms = is_known.then(|| sums.work());
-        times.waiting_ms = is_known.then(|| sums.waiting());
+        // Includes the time between turns.
+        let all = account.time(None);
+        let all = if all.total() > 0 { all } else { sums };
+        times.waiting_ms = is_known.then(|| all.of(Class::Human));
         times
     }
 

@@ -56,13 +56,6 @@ pub(crate) fn between(
     })
 }
 
-fn word(class: Class) -> &'static str {
-    match class {
-        Class::Human => "you",
-        _ => class.word(),
-    }
-}
-
 /// The date of an entry; `None` if the entry above is of the same day.
 pub(crate) fn new_day(transcript: &Transcript, above: EntryId, below: EntryId) -> Option<String> {
     let (above, below) = (transcript.get(above)?, transcript.get(below)?);
@@ -86,7 +79,7 @@ pub fn row(ruler: Option<&Ruler>, day: Option<&str>, block: usize, look: &Look<'
         format!(
             "{at_most}{} {}",
             figures::elapsed(ruler.ms),
-            word(ruler.class)
+            ruler.class.word()
         )
     });
     let parts: Vec<&str> = took.as_deref().into_iter().chain(day).collect();

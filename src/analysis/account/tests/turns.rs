@@ -411,7 +411,7 @@ fn after_all_was_said_nobody_works_until_somebody_asks() {
     let first = account.turn(&transcript, 0);
     assert_eq!(first.work_ms(), Some(14_000));
     assert_eq!(
-        (first.time.waiting(), first.time.of(Class::Unknown)),
+        (first.time.of(Class::Human), first.time.of(Class::Unknown)),
         (2_590_000, 1_000)
     );
     assert_eq!(
@@ -480,7 +480,7 @@ fn measured(out: &mut Batch, call: &str, time: Seconds, seconds: u64) {
 
 fn time_of(account: &Account, transcript: &Transcript) -> [u64; 3] {
     let time = account.turn(transcript, 0).time;
-    [time.work(), time.waiting(), time.of(Class::Unknown)].map(|ms| ms / 1_000)
+    [time.work(), time.of(Class::Human), time.of(Class::Unknown)].map(|ms| ms / 1_000)
 }
 
 #[test]

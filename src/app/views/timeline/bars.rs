@@ -457,14 +457,6 @@ pub(crate) fn is_within(lane: &Lane, (from, to): (Timestamp, Timestamp)) -> bool
         .is_some_and(|(start, end)| start < to && end >= from)
 }
 
-/// The name of a class on the screen.
-pub(super) fn class_name(class: Class) -> &'static str {
-    match class {
-        Class::Human => "you",
-        class => class.word(),
-    }
-}
-
 /// Fits a text into `width` columns.
 pub(super) fn fitted(words: &str, width: usize, style: Style, theme: &Theme) -> Vec<Span<'static>> {
     let mut spans = wrap::fit(

@@ -2,7 +2,7 @@
 
 use ratatui::text::{Line, Span};
 
-use super::bars::{Painter, class_name, class_style, fitted};
+use super::bars::{Painter, class_style, fitted};
 use super::window::{Scope, View};
 use super::{Growing, turns};
 use crate::analysis::account::Class;
@@ -37,7 +37,8 @@ impl Captions<'_> {
         self.painter.scene
     }
 
-    /// The scope, its range, and the time by class. Parts without room are left out.
+    /// The scope, its range, and the time by class. Parts without room are left out: the range first, the time of the
+    /// human last.
     pub(crate) fn title(&self, growing: Growing) -> Vec<Span<'static>> {
         let theme = self.scene().theme;
         let shown = format!("  {}", self.shown());
@@ -58,28 +59,29 @@ impl Captions<'_> {
         let mut parts = vec![
             (0, Span::raw("TIMELINE")),
             (1, Span::raw(shown)),
-            (4, Span::styled(times, theme.dim)),
+            (usize::MAX, Span::styled(times, theme.dim)),
             (2, Span::raw(format!("  {}", duration(to.since(from))))),
         ];
         let mut sums: Vec<(Class, u64)> = self.sums(growing);
         sums.sort_by_key(|(_, ms)| std::cmp::Reverse(*ms));
         for (place, (class, ms)) in sums.into_iter().enumerate() {
-            let words = class_name(class);
+            let words = class.word();
             let style = class_style(self.scene(), class, false, false);
             let front = if place == 0 {
                 "  ".to_owned()
             } else {
                 format!(" {} ", theme.glyphs().dot)
             };
+            let rank = if class == Class::Human { 3 } else { 3 + place };
             parts.push((
-                3 + place * 2,
+                rank,
                 Span::styled(format!("{front}{words} {}", duration(ms)), style),
             ));
         }
         let untimed = self.scene().indexes.timeline.untimed as u64;
         if untimed > 0 {
             let words = format!("  {} without times", figures::count(untimed, "call"));
-            parts.push((5, Span::styled(words, theme.warn)));
+            parts.push((3, Span::styled(words, theme.warn)));
         }
         while parts.len() > 1
             && parts

@@ -2,7 +2,7 @@
 
 use ratatui::text::{Line, Span};
 
-use super::bars::{Cells, Painter, class_name, fitted};
+use super::bars::{Cells, Painter, fitted};
 use super::window::View;
 use crate::analysis::account::{Class, Figures};
 use crate::analysis::phrases::title_of;
@@ -141,7 +141,7 @@ pub(super) fn sums(scene: &PageScene<'_>, turn: usize) -> String {
     let figures = figures(scene, turn);
     let of_class = |class: Class| {
         let ms = figures.time.of(class);
-        (ms > 0).then(|| format!("{} {}", class_name(class), duration(ms)))
+        (ms > 0).then(|| format!("{} {}", class.word(), duration(ms)))
     };
     let calls = u64::from(figures.facts.calls);
     let parts = Class::ALL.into_iter().filter_map(of_class).chain(
