@@ -275,13 +275,12 @@ pub struct Share {
 }
 
 impl LaneFacts {
-    /// Kind and label, for display.
+    /// Kind and label, for display; the label of a helper says what it does.
     pub(crate) fn title(&self) -> String {
-        let what = if self.is_session {
-            "session"
-        } else {
-            "sub-agent"
-        };
-        format!("{what} {}", self.label)
+        match self.is_session {
+            _ if self.is_helper => self.label.to_string(),
+            true => format!("session {}", self.label),
+            false => format!("sub-agent {}", self.label),
+        }
     }
 }

@@ -65,6 +65,8 @@ pub(crate) struct LaneFigures {
     pub(crate) name: String,
     /// Its label.
     pub(crate) label: String,
+    /// Whether it serves the session, as one that makes a compaction does, and is no sub-agent.
+    pub(crate) helper: bool,
     /// The call that started it.
     pub(crate) call_id: Option<String>,
     /// The sub-agent that started it; `null` for the main agent.
@@ -197,6 +199,7 @@ pub(crate) fn lanes(transcript: &Transcript) -> Vec<LaneFigures> {
         LaneFigures {
             name: lane.name.to_string(),
             label: lane.label.to_string(),
+            helper: lane.is_helper,
             call_id: lane.call.as_ref().map(Text::to_string),
             parent: transcript
                 .parent_lane(lane)

@@ -114,7 +114,7 @@ fn lane_rows(lanes: &[LaneFigures]) -> Vec<[String; 7]> {
         ]
     };
     let head = [
-        "sub-agent",
+        "lane",
         "entries",
         "turns",
         "calls",
@@ -250,12 +250,13 @@ pub(crate) fn table(figures: &Figures<'_>) -> Vec<(&'static str, String)> {
             blocks.text, blocks.thinking, blocks.calls, blocks.images, blocks.breaks, blocks.raw
         ),
     ));
+    let agents = figures.lane_list.iter().filter(|lane| !lane.helper).count();
     rows.push((
         "structure",
         format!(
             "{}, {}, {}, {}",
             plural(figures.turns as u64, "turn", "turns"),
-            plural(figures.lanes as u64, "sub-agent", "sub-agents"),
+            plural(agents as u64, "sub-agent", "sub-agents"),
             plural(
                 figures.branches as u64,
                 "abandoned branch",

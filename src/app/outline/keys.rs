@@ -31,6 +31,7 @@ impl OutlineKeys {
             .filter(|branch| !branch.is_active);
         let (sessions, agents) = (0..)
             .zip(transcript.lanes())
+            .filter(|(_, lane)| !lane.is_helper)
             .partition::<Vec<(usize, &LaneFacts)>, _>(|(_, lane)| lane.is_session);
         let of_lanes = |lanes: Vec<(usize, &LaneFacts)>| {
             lanes

@@ -229,7 +229,10 @@ pub(crate) fn is_kind(
         LandmarkKind::Message => entry.role == Role::Assistant && is_first_text(),
         LandmarkKind::Thinking => matches!(block.kind, BlockKind::Thinking(_)),
         LandmarkKind::Lane => {
-            matches!(&block.kind, BlockKind::Call(call) if transcript.lane_of_call(&call.key).is_some())
+            let lane = block
+                .call()
+                .and_then(|call| transcript.lane_of_call(&call.key));
+            lane.is_some_and(|lane| !lane.is_helper)
         }
         LandmarkKind::Compaction => {
             matches!(block.kind, BlockKind::Break(Break::Compaction { .. }))

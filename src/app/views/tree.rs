@@ -27,6 +27,7 @@ use crate::model::figures::count;
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 use crate::model::turn::Turn;
+use crate::render::theme::Theme;
 use crate::session::indexes::Needs;
 
 const HINTS: &[Hint] = &[
@@ -151,6 +152,7 @@ impl Tree {
                     whole.branches += 1;
                 }
                 Node::Lane(name) if is_session(scene.transcript, name) => whole.sessions += 1,
+                Node::Lane(name) if is_helper(scene.transcript, name) => {}
                 Node::Lane(_) | Node::Call(_) => whole.agents += 1,
                 Node::Turn(_) | Node::Active | Node::Work(_) | Node::Works => continue,
             }
@@ -207,7 +209,10 @@ impl Tree {
         };
         let below = self.nodes.below(&Node::Active).iter();
         let (sessions, agents): (Vec<&Twig>, Vec<&Twig>) = below
-            .filter(|twig| matches!(twig.node, Node::Lane(_) | Node::Call(_)))
+            .filter(|twig| match &twig.node {
+                Node::Lane(name) => !is_helper(transcript, name),
+                node => matches!(node, Node::Call(_)),
+            })
             .partition(
                 |twig| matches!(&twig.node, Node::Lane(name) if is_session(transcript, name)),
             );
@@ -229,6 +234,10 @@ impl Tree {
 /// Whether a lane is one of several sessions.
 fn is_session(transcript: &Transcript, name: &Name) -> bool {
     transcript.lane(name).is_some_and(|lane| lane.is_session)
+}
+
+fn is_helper(transcript: &Transcript, name: &Name) -> bool {
+    transcript.lane(name).is_some_and(|lane| lane.is_helper)
 }
 
 fn facts_of(scene: &PageScene<'_>, node: &Node) -> PathFacts {
@@ -468,6 +477,19 @@ impl Page for Tree {
 
     fn ends_with_session(&self) -> bool {
         false
+    }
+
+    fn legend(&self, theme: &Theme) -> Vec<(&'static str, &'static str)> {
+        let glyphs = theme.glyphs();
+        vec![
+            (glyphs.outcome.done, "ended well"),
+            (glyphs.outcome.failed, "failed, or so many calls in it did"),
+            (glyphs.outcome.running, "runs"),
+            (glyphs.outcome.left, "left"),
+            (glyphs.outcome.lost, "lost"),
+            (glyphs.closed, "closed"),
+            (glyphs.open, "open"),
+        ]
     }
 
     fn hints(&self) -> &'static [Hint] {
