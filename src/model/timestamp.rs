@@ -20,6 +20,8 @@ pub struct Timestamp(pub i64);
 /// Numbers below this are seconds: in milliseconds they would be before March 1973.
 const SECONDS_BELOW: f64 = 1e11;
 
+/// The day before, as a word.
+const YESTERDAY: &str = "yesterday";
 /// Within this time in ms a weekday is unambiguous.
 const WEEK_MS: u64 = 6 * 24 * 60 * 60 * 1000;
 
@@ -140,20 +142,24 @@ impl Timestamp {
         seconds * 1_000 + i64::from(at.millisecond())
     }
 
-    /// Short form relative to `now`: `Tue 10:41` within a week, else `2026-01-31 10:41`, in the
-    /// reader's time zone.
+    /// Short form relative to `now`: `10:41` on the same day, `yesterday 10:41`, `Tue 10:41` within
+    /// a week, else `2026-01-31 10:41`, in the reader's time zone.
     pub fn spoken(self, now: Self) -> String {
-        if now.since(self) < WEEK_MS && self <= now {
-            self.local("%a %H:%M")
-        } else {
-            self.date_and_clock()
+        match self.day_or_minute(now) {
+            time if self.is_same_day(now) => time,
+            day if day == YESTERDAY => format!("{day} {}", self.minute()),
+            _ if now.since(self) < WEEK_MS && self <= now => self.local("%a %H:%M"),
+            day => format!("{day} {}", self.minute()),
         }
     }
 
-    /// Shortest form relative to `now`: `10:41` on the same day, else `2026-01-31`.
+    /// Shortest form relative to `now`: `10:41` on the same day, `yesterday`, else `2026-01-31`.
     pub(crate) fn day_or_minute(self, now: Self) -> String {
+        let begin = |day| now.day_named(day).unwrap_or(now);
         if self.is_same_day(now) {
             self.minute()
+        } else if (begin(Day::Yesterday)..begin(Day::Today)).contains(&self) {
+            YESTERDAY.to_owned()
         } else {
             self.calendar_day()
         }
@@ -297,7 +303,7 @@ impl fmt::Display for Day {
         let weekday = |wanted: Weekday| WEEKDAYS.iter().find(|(known, _)| *known == wanted);
         f.write_str(match *self {
             Self::Today => "today",
-            Self::Yesterday => "yesterday",
+            Self::Yesterday => YESTERDAY,
             Self::Weekday(day) => weekday(day).map_or("", |(_, name)| name),
         })
     }
@@ -326,6 +332,27 @@ mod tests {
         let month = Timestamp::parse_local("2026-10").unwrap();
         assert_eq!(month.date_and_clock(), "2026-10-01 00:00");
         assert_eq!(Timestamp::parse_local("2026-13"), None);
+    }
+
+    #[test]
+    fn a_time_is_told_by_how_long_ago_it_is() {
+        let now = Timestamp::parse_local("2026-10-30 23:30").unwrap();
+        let told = |at: &str| {
+            let at = Timestamp::parse_local(at).unwrap();
+            (at.day_or_minute(now), at.spoken(now))
+        };
+        let same = |words: &str| (words.to_owned(), words.to_owned());
+        let two = |short: &str, long: &str| (short.to_owned(), long.to_owned());
+        assert_eq!(told("2026-10-30 00:10"), same("00:10"));
+        assert_eq!(
+            told("2026-10-29 09:00"),
+            two("yesterday", "yesterday 09:00")
+        );
+        assert_eq!(told("2026-10-27 09:00"), two("2026-10-27", "Tue 09:00"));
+        assert_eq!(
+            told("2026-01-31 09:00"),
+            two("2026-01-31", "2026-01-31 09:00")
+        );
     }
 
     #[test]

@@ -53,6 +53,9 @@ impl ToolKind {
     }
 }
 
+/// Limit of the short name of a tool in characters.
+const LONG_NAME: usize = 24;
+
 /// A request of the model to run a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
@@ -256,6 +259,29 @@ const FOLLOW_UPS: [&str; 12] = [
 ];
 
 impl ToolCall {
+    /// What it does in a word, or the short name of its tool, as all screens and reports have it.
+    pub(crate) fn word(&self) -> String {
+        match self.kind {
+            ToolKind::Delegate => "agent".to_owned(),
+            ToolKind::Other => self.short_name(),
+            kind => kind.word().to_owned(),
+        }
+    }
+
+    fn short_name(&self) -> String {
+        let name = without_sgr(&self.name);
+        let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+        let plain = match name.strip_prefix("mcp__") {
+            Some(rest) => rest.replacen("__", ":", 1),
+            None => name.to_lowercase(),
+        };
+        match plain.chars().count() {
+            0 => "tool".to_owned(),
+            1..=LONG_NAME => plain,
+            _ => plain.chars().take(LONG_NAME - 1).chain(['~']).collect(),
+        }
+    }
+
     /// Whether it has started a sub-agent, which has a cost however it ends.
     pub(crate) fn has_started_agent(&self) -> bool {
         let has_begun = matches!(self.state, ToolState::Done(_)) || self.state.work().is_some();

@@ -24,8 +24,6 @@ use crate::model::figures;
 use crate::model::text::{Text, without_sgr};
 use crate::model::tool::{ToolCall, ToolKind, ToolState, Verdict};
 
-/// Limit of a tool name in columns.
-const LONG_NAME: usize = 24;
 /// Limit of arguments in a head row, in bytes.
 const LONG_HEAD: usize = 400;
 /// Row limits of an image, and of its preview.
@@ -130,7 +128,7 @@ fn head(
             RowKind::Head
         },
         at: call.started.or(sheet.item.entry.at),
-        word: Span::styled(word(call), theme.tool),
+        word: Span::styled(call.word(), theme.tool),
         is_path: call.names_a_file() && lead.is_none(),
         text: headline(sheet, call, detail, lead),
         suffix,
@@ -200,38 +198,6 @@ fn lines_of(call: &ToolCall) -> u32 {
     call.state
         .result()
         .map_or(1, |result| result.body.lines.max(1))
-}
-
-/// The kind of a call in one word, or its shortened name.
-pub(crate) fn word(call: &ToolCall) -> String {
-    let kind = match call.kind {
-        ToolKind::Run => "run",
-        ToolKind::Read => "read",
-        ToolKind::Edit => "edit",
-        ToolKind::Write => "write",
-        ToolKind::Search => "search",
-        ToolKind::Fetch => "fetch",
-        ToolKind::Delegate => "agent",
-        ToolKind::Plan => "plan",
-        ToolKind::Other => return name_in_short(call),
-    };
-    kind.to_owned()
-}
-
-fn name_in_short(call: &ToolCall) -> String {
-    let name = without_sgr(&call.name)
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ");
-    let plain: String = match name.strip_prefix("mcp__") {
-        Some(rest) => rest.replacen("__", ":", 1),
-        None => name.to_lowercase(),
-    };
-    if plain.is_empty() {
-        return "tool".to_owned();
-    }
-    let cut = wrap::fit(&[Span::raw(plain)], LONG_NAME, "~");
-    cut.iter().map(|span| span.content.as_ref()).collect()
 }
 
 /// The subject of a call on one line.

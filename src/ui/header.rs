@@ -302,7 +302,9 @@ fn state_words(reader: &Reader, day: Option<Timestamp>, width: u16) -> String {
             Some(day) if day.is_same_day(*since) => {
                 format!("{ended} idle since {}", since.minute())
             }
-            None if width < WIDE => format!("{ended} idle {}", since.calendar_day()),
+            None if width < WIDE => {
+                format!("{ended} idle {}", since.day_or_minute(reader.screen.now))
+            }
             Some(_) | None => format!("{ended} idle since {}", since.date_and_clock()),
         },
         activity => {

@@ -184,7 +184,8 @@ fn help(app: &App, wanted: &str, scene: HelpScene<'_>) -> Vec<Line<'static>> {
         .unwrap_or(0)
         .min(24)
         + 2;
-    let half = usize::from(app.reader.screen.size.0).saturating_sub(2) / 2;
+    let columns = usize::from(app.reader.screen.size.0).saturating_sub(2);
+    let share = columns / help::parts(columns);
     let spans = |line: HelpLine| match line {
         HelpLine::Heading(title) => vec![Span::styled(title, theme.heading)],
         HelpLine::Cells(cells) => {
@@ -206,7 +207,7 @@ fn help(app: &App, wanted: &str, scene: HelpScene<'_>) -> Vec<Line<'static>> {
     let line = |beside: Vec<HelpLine>| {
         let mut line: Vec<Span<'static>> = Vec::new();
         for (place, part) in beside.into_iter().enumerate() {
-            let blank = (place * half).saturating_sub(wrap::width_of(&line));
+            let blank = (place * share).saturating_sub(wrap::width_of(&line));
             line.push(Span::raw(" ".repeat(blank)));
             line.extend(spans(part));
         }

@@ -488,8 +488,7 @@ fn what_of(call: &ToolCall) -> What {
     let line = first_line(&call.headline);
     match call.kind {
         ToolKind::Read | ToolKind::Edit | ToolKind::Write => What::Files(call.kind.word(), line),
-        ToolKind::Other => What::Words(in_words(&call.name, &line)),
-        _ => What::Words(in_words(call.kind.word(), &line)),
+        _ => What::Words(in_words(&call.word(), &line)),
     }
 }
 

@@ -93,8 +93,6 @@ fn asked_for(topic: &str) -> String {
     format!(":help {topic}")
 }
 
-/// Least width of the screen with two columns of cells.
-const TWO_FROM: u16 = 100;
 /// Least width of a cell.
 const CELL: usize = 28;
 /// Least width of the keys in a cell, so that the descriptions are aligned.
@@ -110,29 +108,34 @@ pub fn lines(scene: HelpScene<'_>, wanted: &str) -> Vec<Vec<HelpLine>> {
             .collect();
     }
     let columns = usize::from(scene.screen.size.0).saturating_sub(2);
-    if scene.screen.size.0 < TWO_FROM {
-        return page_of_keys(scene, columns)
-            .into_iter()
-            .map(|line| vec![line])
-            .collect();
+    let mut left = page_of_keys(scene, columns / parts(columns));
+    let mut beside: Vec<Vec<HelpLine>> = Vec::new();
+    for rest in (1..=parts(columns)).rev() {
+        let mut share = left.len().div_ceil(rest);
+        // A heading must not be separated from its group.
+        while share > 0 && matches!(left.get(share - 1), Some(HelpLine::Heading(_))) {
+            share += 1;
+        }
+        let after = left.split_off(share.min(left.len()));
+        beside.push(std::mem::replace(&mut left, after));
     }
-    let lines = page_of_keys(scene, columns / 2);
-    let mut half = lines.len().div_ceil(2);
-    // A heading must not be separated from its group.
-    while half > 0 && matches!(lines.get(half - 1), Some(HelpLine::Heading(_))) {
-        half += 1;
-    }
-    let (left, right) = lines.split_at(half.min(lines.len()));
-    let beside = |place: usize, left: &HelpLine| {
-        [Some(left.clone()), right.get(place).cloned()]
-            .into_iter()
-            .flatten()
-            .collect()
+    let longest = beside.iter().map(Vec::len).max().unwrap_or(0);
+    let line = |part: &Vec<HelpLine>, place: usize| {
+        let line = part.get(place).cloned();
+        line.unwrap_or_else(|| HelpLine::Cells(Vec::new()))
     };
-    left.iter()
-        .enumerate()
-        .map(|(place, left)| beside(place, left))
+    (0..longest)
+        .map(|place| beside.iter().map(|part| line(part, place)).collect())
         .collect()
+}
+
+/// Number of parts of the page that stand side by side, each with one or two columns of cells.
+pub fn parts(columns: usize) -> usize {
+    match columns / CELL {
+        0..=2 => 1,
+        3 => 3,
+        _ => 2,
+    }
 }
 
 /// The keys for the focused item, then views, marks and signs, then the rest.
@@ -335,6 +338,8 @@ mod tests {
             help("", AppScreen::Session, (80, 24)).len() > 40,
             "narrow screens scroll"
         );
+        // As short as three parts side by side are.
+        help("", AppScreen::Session, (100, 50));
     }
 
     #[test]
@@ -345,8 +350,8 @@ mod tests {
             ("slow", "time"),
             ("orphan", "failures"),
             ("failed", "failures"),
-            ("save", "copy-text"),
-            ("share", "copy-text"),
+            ("save", "export"),
+            ("share", "export"),
             ("why", "failures"),
             ("grep", "search"),
             ("previous failure", "previous-failure"),

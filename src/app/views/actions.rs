@@ -39,15 +39,17 @@ impl SidePane for Views {
         // search for it is repeated.
         self.agreed = here.filter(|_| !has_moved || !scene.session.indexes.is_behind);
         let sheet = with_page(self, text, scene, |page, scene| {
+            let legend = scene.legend(&page.legend(scene.theme));
             // The first call updates the page, so that `look_at` finds new rows.
             let sheet = page.arrange(scene);
-            let sheet = match here.filter(|_| has_moved) {
+            let mut sheet = match here.filter(|_| has_moved) {
                 Some(focus) => {
                     page.look_at(scene, focus);
                     page.arrange(scene)
                 }
                 None => sheet,
             };
+            sheet.foot.extend(legend);
             (sheet, page.hints(), page.bodies(scene))
         });
         let bodies;
@@ -156,11 +158,11 @@ fn with_page<T>(
     views: &mut Views,
     text: &TextPane,
     scene: &Scene<'_>,
-    work: impl FnOnce(&mut dyn Page, &PageScene<'_>) -> T,
+    work: impl FnOnce(&mut dyn Page, &mut PageScene<'_>) -> T,
 ) -> Option<T> {
-    let around = page_scene(text, scene);
+    let mut around = page_scene(text, scene);
     let page = views.pages.get_mut(views.stack.last()?)?;
-    Some(work(page.as_mut(), &around))
+    Some(work(page.as_mut(), &mut around))
 }
 
 fn page_scene<'a>(text: &'a TextPane, scene: &Scene<'a>) -> PageScene<'a> {

@@ -332,6 +332,17 @@ impl Page for Checks {
         };
     }
 
+    fn legend(&self, theme: &Theme) -> Vec<(&'static str, &'static str)> {
+        let glyphs = theme.glyphs();
+        vec![
+            (glyphs.outcome.failed, "failed, or an error"),
+            (glyphs.outcome.refused, "refused or stopped"),
+            ("!", "a warning"),
+            (glyphs.dot, "a note"),
+            ("mended", "later the same went well"),
+        ]
+    }
+
     fn hints(&self) -> &'static [Hint] {
         match self.rows.chosen() {
             Some(CheckRow::Failure(_)) => OF_FAILURE,

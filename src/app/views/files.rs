@@ -15,6 +15,7 @@ use crate::listing::files::{FileList, MOST_CHANGED, keys};
 use crate::listing::sort::Sort;
 use crate::model::figures::count;
 use crate::model::text::Text;
+use crate::render::theme::Theme;
 use crate::render::wrap::{self, Frame};
 use crate::session::indexes::Needs;
 
@@ -212,6 +213,14 @@ impl Page for Files {
 
     fn ends_with_session(&self) -> bool {
         false
+    }
+
+    fn legend(&self, _: &Theme) -> Vec<(&'static str, &'static str)> {
+        vec![
+            ("r e w", "read, edited, written: times"),
+            ("lanes", "agents that did"),
+            ("!", "a flag: a stale read, an edit undone or not applied"),
+        ]
     }
 
     fn hints(&self) -> &'static [Hint] {

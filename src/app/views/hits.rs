@@ -15,7 +15,6 @@ use crate::listing::table::{Cell, Column, Listing, Look, cell};
 use crate::model::entry::{Block, BlockKind, Entry, EntryId};
 use crate::model::figures::count;
 use crate::model::text::without_sgr;
-use crate::model::tool::ToolKind;
 use crate::model::transcript::Transcript;
 use crate::render::wrap;
 use crate::session::indexes::Needs;
@@ -142,10 +141,7 @@ impl<'a> Listing for HitList<'a> {
 fn who(row: &HitRow<'_>, look: &Look<'_>) -> Cell {
     let theme = look.theme;
     match &row.block.kind {
-        BlockKind::Call(call) if call.kind == ToolKind::Other => {
-            cell(call.name.to_string(), theme.tool)
-        }
-        BlockKind::Call(call) => cell(call.kind.word(), theme.tool),
+        BlockKind::Call(call) => cell(call.word(), theme.tool),
         BlockKind::Result(_) => cell("stray", theme.warn),
         BlockKind::Thinking(_) => cell("think", theme.voice.thinking),
         BlockKind::Text(_)

@@ -166,6 +166,12 @@ impl<K: Clone + PartialEq> List<K> {
         lines
     }
 
+    /// Lets rows be sorted by all columns of a listing, whether they are shown or not.
+    pub(crate) fn offer<L: Listing<Key = K>>(&mut self, listing: &L) {
+        let wide = usize::from(u16::MAX);
+        self.sortable = Table::of(listing, wide).sortable().collect();
+    }
+
     /// Describes the order.
     pub(crate) fn sorted_by(&self, theme: &Theme) -> String {
         let words = |sort: Sort| {

@@ -18,6 +18,7 @@ use crate::listing::sort::{Order, Sort};
 use crate::listing::table::{Listing, Table};
 use crate::model::entry::EntryId;
 use crate::model::figures;
+use crate::render::theme::Theme;
 use crate::render::wrap::{self, Frame};
 use crate::session::indexes::Needs;
 
@@ -399,6 +400,18 @@ impl Page for Money {
         };
     }
 
+    fn legend(&self, theme: &Theme) -> Vec<(&'static str, &'static str)> {
+        vec![
+            ("~", "estimated by prices"),
+            ("+", "at least"),
+            ("hit", "of the prompt from the cache"),
+            ("c.", "cache"),
+            ("$", "dear"),
+            (theme.glyphs().outcome.failed, "failed"),
+            (theme.glyphs().outcome.refused, "aborted"),
+        ]
+    }
+
     fn hints(&self) -> &'static [Hint] {
         if self.level == 1 {
             HINTS.get(..1).unwrap_or_default()
@@ -479,7 +492,7 @@ fn title(scene: &PageScene<'_>) -> Vec<Span<'static>> {
         parts.clear();
     }
     vec![
-        Span::raw("MONEY"),
+        Span::raw("COST"),
         Span::raw(format!("  {}", parts.join(&format!(" {dot} ")))),
     ]
 }

@@ -15,6 +15,7 @@ use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::render::code::Colours;
 use crate::render::theme::Theme;
+use crate::render::wrap;
 use crate::session::filter::Filter;
 use crate::session::indexes::{Indexes, Needs};
 use crate::session::search::Search;
@@ -69,6 +70,10 @@ pub(crate) trait Page: Debug {
     /// Further keys of the page, for the line of hints.
     fn hints(&self) -> &'static [Hint] {
         &[]
+    }
+    /// Its signs and their meaning, for a line below a page with room.
+    fn legend(&self, _theme: &Theme) -> Vec<(&'static str, &'static str)> {
+        Vec::new()
     }
     /// Whether the last row is the newest, so that a cursor on it follows the session.
     fn ends_with_session(&self) -> bool {
@@ -160,6 +165,26 @@ impl PageScene<'_> {
         self.width.saturating_sub(3).max(1)
     }
 
+    /// Takes the last line for the legend of a page that has one and enough lines. Returns the legend.
+    pub(crate) fn legend(
+        &mut self,
+        signs: &[(&'static str, &'static str)],
+    ) -> Option<Line<'static>> {
+        if signs.is_empty() || self.height < LEGEND_FROM {
+            return None;
+        }
+        self.height -= 1;
+        let of = |(sign, words): &(&'static str, &'static str)| {
+            [
+                Span::styled(*sign, self.theme.text),
+                Span::styled(format!(" {words}  "), self.theme.dim),
+            ]
+        };
+        let spans: Vec<Span<'static>> = signs.iter().flat_map(of).collect();
+        let cut = self.theme.glyphs().cut;
+        Some(Line::from(wrap::fit(&spans, self.columns(), cut)))
+    }
+
     /// Divides the page's height. Returns the lines for rows, beside the title, `heads` lines and
     /// the foot with its rule; and the lines of the foot, 0 if rows would have too little room.
     pub(crate) fn divide(&self, heads: usize, foot: usize) -> (usize, usize) {
@@ -174,5 +199,7 @@ impl PageScene<'_> {
     }
 }
 
+/// Height of a page from which it has a line for its legend.
+const LEGEND_FROM: usize = 30;
 /// Minimum number of lines for rows beside a foot.
 const LEAST_ROWS: usize = 4;

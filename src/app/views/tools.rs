@@ -20,6 +20,7 @@ use crate::listing::sort::Sort;
 use crate::listing::tools::{LONGEST, ToolList};
 use crate::model::figures::count;
 use crate::model::text::Name;
+use crate::render::theme::Theme;
 use crate::session::indexes::Needs;
 
 /// Hints for the list of calls.
@@ -404,6 +405,19 @@ impl Page for Tools {
 
     fn ends_with_session(&self) -> bool {
         matches!(self.shown, Shown::Calls(_)) && self.calls.is_in_order::<CallList<'_>>()
+    }
+
+    fn legend(&self, theme: &Theme) -> Vec<(&'static str, &'static str)> {
+        let outcome = &theme.glyphs().outcome;
+        vec![
+            (outcome.done, "ended well"),
+            (outcome.failed, "failed"),
+            (outcome.refused, "refused"),
+            (outcome.lost, "lost"),
+            (outcome.running, "runs"),
+            ("told", "until the model knew"),
+            ("p95", "95% took less"),
+        ]
     }
 
     fn hints(&self) -> &'static [Hint] {

@@ -138,7 +138,7 @@ fn state(scene: &PageScene<'_>, failure: &Failure, width: usize) -> (String, Sty
         || "mended".to_owned(),
         |at| {
             let by = PlacedCall::at(scene.calls, by).map(|placed| {
-                let word = placed.call.kind.word();
+                let word = placed.call.word();
                 format!(" by {word} {}", placed.argument())
             });
             format!("mended {}{}", at.minute(), by.unwrap_or_default())

@@ -13,7 +13,6 @@ use serde::Serialize;
 use super::options::{Form, Options};
 use super::search::Hit;
 use crate::ingest::find::Environment;
-use crate::model::figures;
 use crate::model::found::Found;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -117,14 +116,10 @@ impl<'a> Printer<'a> {
             .cwd
             .as_deref()
             .and_then(|cwd| cwd.rsplit('/').find(|name| !name.is_empty()));
-        let age = |at: Timestamp| match self.now.since(at) {
-            ms @ 0..86_400_000 => figures::ago(ms),
-            _ => at.calendar_day(),
-        };
         let facts = [
             project.map(str::to_owned),
             Some(found.format.to_owned()),
-            found.modified.map(age),
+            found.modified.map(|at| at.day_or_minute(self.now)),
         ];
         let facts = facts
             .into_iter()

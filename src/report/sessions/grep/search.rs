@@ -24,7 +24,6 @@ use crate::model::found::Found;
 use crate::model::record::{FileId, Origin, Shape};
 use crate::model::text::{Name, prefix};
 use crate::model::timestamp::Timestamp;
-use crate::render::tool::word;
 use crate::report::reading::Reading;
 use crate::report::sessions::each::Failure;
 
@@ -378,7 +377,7 @@ fn each_hit(query: &Query, reading: &mut Reading, own: &Own, take: &mut dyn FnMu
                     speaker: entry.speaker().to_owned(),
                     from: entry.from.clone(),
                     field: field_of(block, piece),
-                    tool: block.call().map(|call| (call.name.clone(), word(call))),
+                    tool: block.call().map(|call| (call.name.clone(), call.word())),
                     text,
                     found,
                 };
