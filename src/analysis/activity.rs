@@ -363,7 +363,7 @@ fn guess(
         return if silence.is_within(IDLE_AFTER_MS * 24) {
             let agents = agents_at_work(transcript, lane, now);
             Activity::Waiting {
-                since,
+                since: silence.since(since, IDLE_AFTER_MS),
                 wish,
                 what: what.clone(),
                 agents,
@@ -510,7 +510,7 @@ fn awaits_prompt(entry: &Entry, silence: Silence, agents: &dyn Fn() -> usize) ->
         return Activity::Idle { since };
     }
     Activity::Waiting {
-        since,
+        since: silence.since(since, IDLE_AFTER_MS),
         wish: Wish::Prompt,
         what: Text::clean(NEXT_PROMPT),
         agents,

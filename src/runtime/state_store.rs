@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use self::folder::{HABITS, SESSIONS, StateFolder, StateRoot, TODAY};
 use super::clock::now;
-use crate::app::input::history::LineHistory;
+use crate::app::input::history::{Histories, LineHistory};
 use crate::app::reader::Reader;
 use crate::app::screen::Screen;
 use crate::app::state::App;
@@ -58,6 +58,7 @@ impl StateStore {
             Ok(habits) => {
                 app.history.searches = LineHistory::of(habits.searches);
                 app.history.filters = LineHistory::of(habits.filters);
+                app.history.ran = LineHistory::of(habits.commands);
                 habits.widths.apply(app);
                 self.widths = PaneWidths::of(app);
             }
@@ -101,7 +102,7 @@ impl StateStore {
     /// Saves everything when the program ends; the errors are for [`write_errors`].
     pub fn close(&mut self, app: &mut App) -> Vec<String> {
         let widths = PaneWidths::of(app);
-        let habits = self.save_habits((&app.history.searches, &app.history.filters), widths);
+        let habits = self.save_habits(&app.history, widths);
         [self.finish(&app.reader), habits]
             .into_iter()
             .filter_map(|kept| kept.err().map(|why| unsaved(&why)))
@@ -164,13 +165,14 @@ impl StateStore {
             .map(Option::unwrap_or_default)
     }
 
-    /// Saves typed searches and filters, and the widths of the panes.
+    /// Saves typed searches and filters, commands that were run, and the widths of the panes.
     pub(crate) fn save_habits(
         &mut self,
-        typed: (&LineHistory, &LineHistory),
+        typed: &Histories,
         widths: PaneWidths,
     ) -> Result<(), String> {
-        let has_typed = !typed.0.fresh().is_empty() || !typed.1.fresh().is_empty();
+        let kept = [&typed.searches, &typed.filters, &typed.ran];
+        let has_typed = kept.iter().any(|lines| !lines.fresh().is_empty());
         if !has_typed && widths == self.widths {
             return Ok(());
         }
@@ -307,7 +309,7 @@ mod tests {
     use std::time::Duration;
 
     use super::{MOST_SESSIONS, OLDEST, StateStore};
-    use crate::app::input::history::LineHistory;
+    use crate::app::input::history::Histories;
     use crate::model::text::Text;
     use crate::model::timestamp::Timestamp;
     use crate::session::news::Seen;
@@ -381,7 +383,7 @@ mod tests {
         let (reader, notes) = (tv.join("reader.json"), tv.join("notes.txt"));
         first
             .save_habits(
-                (&LineHistory::default(), &LineHistory::default()),
+                &Histories::default(),
                 PaneWidths {
                     outline: Some(7),
                     inspector: None,
@@ -447,11 +449,7 @@ mod tests {
         fs::write(&victim, "{}").unwrap();
         let before = mode(&victim);
         assert!(state.save(memory).is_err() && state.habits().is_err());
-        assert!(
-            state
-                .save_habits((&LineHistory::default(), &LineHistory::default()), WIDTHS)
-                .is_err()
-        );
+        assert!(state.save_habits(&Histories::default(), WIDTHS).is_err());
         assert_eq!(
             (mode(&victim), fs::read_to_string(&victim).unwrap().as_str()),
             (before, "{}")
@@ -465,11 +463,7 @@ mod tests {
         wrong.extend(state.load(Some(key("s"))).err());
         mark(&mut memory, 'a', "e1");
         wrong.extend(state.save(memory).err());
-        wrong.extend(
-            state
-                .save_habits((&LineHistory::default(), &LineHistory::default()), WIDTHS)
-                .err(),
-        );
+        wrong.extend(state.save_habits(&Histories::default(), WIDTHS).err());
         wrong
     }
 
@@ -663,24 +657,22 @@ mod tests {
     fn typed_lines_of_several_programs_are_joined() {
         let dir = tempfile::tempdir().unwrap();
         let mut state = StateStore::new(Some(dir.path().join("tv")), None);
-        let (mut one, mut two) = (LineHistory::default(), LineHistory::default());
-        one.add("herring");
-        two.add("lantern");
+        let (mut one, mut two) = (Histories::default(), Histories::default());
+        one.searches.add("herring");
+        one.ran.add("cost");
+        two.searches.add("lantern");
+        two.filters.add("herring");
         let widths = PaneWidths {
             outline: Some(40),
             inspector: None,
             switches: BTreeMap::new(),
         };
-        state
-            .save_habits((&one, &LineHistory::default()), widths.clone())
-            .unwrap();
-        state
-            .save_habits((&two, &one), PaneWidths::default())
-            .unwrap();
+        state.save_habits(&one, widths.clone()).unwrap();
+        state.save_habits(&two, PaneWidths::default()).unwrap();
         let habits = state.habits().unwrap();
         assert_eq!(
-            (habits.searches.len(), habits.filters),
-            (2, vec!["herring".to_owned()])
+            (habits.searches.len(), habits.filters, habits.commands),
+            (2, vec!["herring".to_owned()], vec!["cost".to_owned()])
         );
         assert_eq!(habits.widths, widths);
     }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
-use crate::app::input::history::LineHistory;
+use crate::app::input::history::{Histories, LineHistory};
 use crate::app::input::setting;
 use crate::app::state::App;
 use crate::app::text::places::Marks;
@@ -82,6 +82,8 @@ pub(crate) struct Habits {
     pub(crate) searches: Vec<String>,
     /// Typed filters, the newest last.
     pub(crate) filters: Vec<String>,
+    /// Names of commands that were run, the newest last.
+    pub(crate) commands: Vec<String>,
     /// Widths of panes whose dividers were moved.
     pub(crate) widths: PaneWidths,
 }
@@ -129,12 +131,7 @@ impl PaneWidths {
 impl Habits {
     /// Adds the lines typed in this run, and the widths that changed in it.
     #[must_use]
-    pub(crate) fn and(
-        self,
-        (searches, filters): (&LineHistory, &LineHistory),
-        before: &PaneWidths,
-        now: PaneWidths,
-    ) -> Self {
+    pub(crate) fn and(self, typed: &Histories, before: &PaneWidths, now: PaneWidths) -> Self {
         let joined = |before: Vec<String>, fresh: &[String]| {
             let mut history = LineHistory::of(before);
             for line in fresh {
@@ -143,8 +140,9 @@ impl Habits {
             history.lines().to_vec()
         };
         Self {
-            searches: joined(self.searches, searches.fresh()),
-            filters: joined(self.filters, filters.fresh()),
+            searches: joined(self.searches, typed.searches.fresh()),
+            filters: joined(self.filters, typed.filters.fresh()),
+            commands: joined(self.commands, typed.ran.fresh()),
             widths: PaneWidths {
                 outline: later(self.widths.outline, before.outline, now.outline),
                 inspector: later(self.widths.inspector, before.inspector, now.inspector),
@@ -198,6 +196,8 @@ struct ReaderFile {
     searches: Vec<String>,
     #[serde(default)]
     filters: Vec<String>,
+    #[serde(default)]
+    commands: Vec<String>,
     #[serde(default)]
     widths: PaneWidths,
 }
@@ -260,6 +260,7 @@ pub(crate) fn parse_habits(text: &str) -> Result<Habits, String> {
     Ok(Habits {
         searches: clean(file.searches),
         filters: clean(file.filters),
+        commands: clean(file.commands),
         widths: file.widths,
     })
 }
@@ -277,6 +278,7 @@ pub(crate) fn habits_text(habits: &Habits) -> String {
         schema: OF_READER.to_owned(),
         searches: open(&habits.searches),
         filters: open(&habits.filters),
+        commands: open(&habits.commands),
         widths: habits.widths.clone(),
     })
 }
@@ -308,7 +310,7 @@ mod tests {
         Habits, PaneWidths, SessionKey, SessionState, habits_text, is_file_name, parse_habits,
         parse_session, session_text,
     };
-    use crate::app::input::history::LineHistory;
+    use crate::app::input::history::{Histories, LineHistory};
     use crate::app::text::places::Marks;
     use crate::model::text::Text;
     use crate::model::timestamp::Timestamp;
@@ -347,6 +349,7 @@ mod tests {
         let habits = Habits {
             searches: vec!["x".to_owned()],
             filters: vec!["err \"a\"".to_owned()],
+            commands: vec!["cost".to_owned()],
             widths,
         };
         assert_eq!(parse_habits(&habits_text(&habits)), Ok(habits));
@@ -368,7 +371,7 @@ mod tests {
         let habits = Habits {
             searches: lines.clone(),
             filters: lines,
-            widths: PaneWidths::default(),
+            ..Habits::default()
         };
         let text = habits_text(&habits);
         assert!(!text.contains("0123456789"), "{text}");
@@ -456,19 +459,21 @@ mod tests {
         let searches = vec!["other".to_owned(), "new".to_owned()];
         let theirs = Habits {
             searches,
-            filters: Vec::new(),
             widths: widths(Some(30), Some(50)),
+            ..Habits::default()
         };
-        let typed = (&history, &LineHistory::default());
-        let both = theirs.and(typed, &widths(Some(20), None), widths(Some(20), Some(60)));
+        let typed = Histories {
+            searches: history,
+            ..Histories::default()
+        };
+        let both = theirs.and(&typed, &widths(Some(20), None), widths(Some(20), Some(60)));
         let first = |intents| PaneWidths {
             switches: BTreeMap::from([("intents".to_owned(), Some(intents))]),
             ..PaneWidths::default()
         };
-        let nothing = LineHistory::default();
         let kept = |now| {
             Habits::default()
-                .and((&nothing, &nothing), &first(true), first(now))
+                .and(&Histories::default(), &first(true), first(now))
                 .widths
                 .switches
                 .get("intents")

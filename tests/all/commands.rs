@@ -73,11 +73,7 @@ fn letters_are_enough_to_find_a_command() {
         "{}",
         stage.status()
     );
-    for (typed, name) in [
-        ("cost", "cost"),
-        ("orphan", "failures"),
-        ("save", "copy-text"),
-    ] {
+    for (typed, name) in [("cost", "cost"), ("orphan", "failures"), ("save", "export")] {
         stage.press(":").type_in(typed);
         let Mode::Palette(palette) = &stage.app.mode else {
             panic!("the palette is open")
@@ -322,6 +318,23 @@ fn a_page_shows_whether_it_has_the_keys() {
     assert_eq!(
         mark(&stage),
         theme.dim.fg.into_iter().collect::<Vec<_>>(),
+        "{}",
+        stage.picture()
+    );
+}
+
+#[test]
+fn an_expression_behind_a_command_is_completed_as_on_its_own_line() {
+    let mut stage = Stage::open(&demo(), (80, 24), Theme::dark());
+    stage.press(":").type_in("filter err or too").press("tab");
+    assert!(
+        stage.status().starts_with(":filter err or tool:"),
+        "{}",
+        stage.picture()
+    );
+    stage.press("esc :").type_in("watch wai").press("tab");
+    assert!(
+        stage.status().starts_with(":watch waiting"),
         "{}",
         stage.picture()
     );

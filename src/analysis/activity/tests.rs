@@ -399,15 +399,12 @@ fn a_file_that_was_copied_later_has_its_own_time() {
         judge(&transcript, Some(LastWrite::found(months)), months).word(),
         "idle"
     );
-    assert_eq!(
-        judge(
-            &transcript,
-            Some(LastWrite::seen(months)),
-            Timestamp(months.0 + 5 * 60_000)
-        )
-        .word(),
-        "waiting"
+    let seen = judge(
+        &transcript,
+        Some(LastWrite::seen(months)),
+        Timestamp(months.0 + 5 * 60_000),
     );
+    assert_eq!((seen.word(), seen.since()), ("waiting", Some(months)));
     let (soon, now) = (Timestamp(50 * 60_000), Timestamp(70 * 60_000));
     assert_eq!(
         judge(&transcript, Some(LastWrite::found(soon)), now).word(),

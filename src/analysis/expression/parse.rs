@@ -310,7 +310,7 @@ impl Reader {
             }
             _ if is_misspelt(name, &word) => Err(Mistake {
                 at: start,
-                what: format!("no fact is called {name}; \"{word}\" is text"),
+                what: format!("{}; \"{word}\" is text", unknown(name, self.about)),
             }),
             _ => {
                 self.at = start;
@@ -352,7 +352,8 @@ impl Reader {
     fn text(&mut self, word: String) -> Result<Term, Mistake> {
         if self.is_alarm {
             return Err(self.mistake(format!(
-                "no fact is called {word}; in quotes it is text: \"{word}\""
+                "{}; in quotes it is text: \"{word}\"",
+                unknown(&word, self.about)
             )));
         }
         self.at += word.chars().count();
@@ -528,6 +529,9 @@ pub(crate) fn complete(typed: &str, about: About) -> (String, Vec<&'static str>)
     )
 }
 
+/// Number of facts that the message about an unknown one names.
+const NEAR: usize = 4;
+
 /// Examples of points in time, for error messages.
 pub(crate) const MOMENTS: &str = "2h, 7d, 1w, 10:42, today, monday, 2026-01 or 2026-01-31";
 
@@ -552,6 +556,21 @@ fn is_misspelt(name: &str, word: &str) -> bool {
     let rest = word.strip_prefix(name).unwrap_or_default();
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase());
     is_name && !rest.starts_with("::") && !rest.starts_with(":/")
+}
+
+/// That no fact has a name, and the facts whose names begin like it.
+fn unknown(name: &str, about: About) -> String {
+    let shared = |word: &&str| {
+        let same = word.chars().zip(name.chars()).take_while(|(a, b)| a == b);
+        std::cmp::Reverse(same.count())
+    };
+    let mut near: Vec<&str> = words(about)
+        .into_iter()
+        .filter(|word| word.len() > 2)
+        .collect();
+    near.sort_by_key(shared);
+    near.truncate(NEAR);
+    format!("no fact is called {name}, but {}", near.join(" "))
 }
 
 fn of_session(at: usize, name: &str) -> Mistake {

@@ -150,7 +150,7 @@ pub(crate) fn accept(app: &mut App) -> Vec<Effect> {
             *is_typing = false;
             Vec::new()
         }
-        Mode::Picker => app.picker.accept(),
+        Mode::Picker => app.picker.accept(app.reader.screen.now),
         Mode::OnWall { line, input } => {
             let (line, typed) = (*line, input.value().trim().to_owned());
             if line == WallLine::Since {
@@ -185,7 +185,15 @@ pub(crate) fn complete(app: &mut App) {
                 ran: app.history.ran.lines(),
                 below: palette.below(),
             };
-            palette.complete(commands);
+            match palette.expression() {
+                Some((command, input, about)) => {
+                    let mut input = Input::new(input.to_owned());
+                    let command = command.to_owned();
+                    complete_words(&mut input, about, &mut app.reader.screen);
+                    palette.input = Input::new(format!("{command} {}", input.value()));
+                }
+                None => palette.complete(commands),
+            }
         }
         Mode::Picker => toggle_preview(&mut app.picker, &mut app.reader.screen),
         Mode::Filter { input } => complete_words(input, About::Blocks, &mut app.reader.screen),

@@ -201,16 +201,16 @@ pub const BINDINGS: &[Binding] = &[
     bind("divider-left", Panes, &["ctrl-left"], Action::Panes(PaneChange::DividerLeft), "the pane's divider to the left").cell("width"),
     bind("divider-right", Panes, &["ctrl-right"], Action::Panes(PaneChange::DividerRight), "the pane's divider to the right"),
     bind("select-rows", Take, &["V"], Action::Select, "select rows; y copies them, o swaps the ends, esc leaves").cell("select rows").also("mark yank"),
-    bind("copy-text", Take, &["y y"], Action::Copy(CopyTarget::Text), "copy the item's text").cell("copy the text").also("save export share send clipboard yank"),
-    bind("copy-json", Take, &["y j"], Action::Copy(CopyTarget::Json), "copy the record's JSON").cell("its JSON").also("save export"),
+    bind("copy-text", Take, &["y y"], Action::Copy(CopyTarget::Text), "copy the item's text").cell("copy the text").also("clipboard yank"),
+    bind("copy-json", Take, &["y j"], Action::Copy(CopyTarget::Json), "copy the record's JSON").cell("its JSON"),
     bind("copy-result", Take, &["y r"], Action::Copy(CopyTarget::Result), "copy the result of the call").cell("the result"),
     bind("copy-command", Take, &["y c"], Action::Copy(CopyTarget::Command), "copy the command or the arguments").cell("the command"),
     bind("copy-path", Take, &["y p"], Action::Copy(CopyTarget::Path), "copy path:line of the record").cell("path:line"),
     bind("copy-id", Take, &["y i"], Action::Copy(CopyTarget::Id), "copy the id").cell("the id"),
-    bind("copy-turn", Take, &["y t"], Action::Copy(CopyTarget::Turn), "copy the turn as Markdown").cell("the turn").also("save export share send markdown yank"),
-    bind("copy-link", Take, &["y l"], Action::Copy(CopyTarget::Link), "copy path#id, which tv opens at this entry").cell("a link for tv").also("share send url address"),
+    bind("copy-turn", Take, &["y t"], Action::Copy(CopyTarget::Turn), "copy the turn as Markdown").cell("the turn").also("markdown yank"),
+    bind("copy-link", Take, &["y l"], Action::Copy(CopyTarget::Link), "copy path#id, which tv opens at this entry").cell("a link for tv").also("url address"),
     bind("copy-query", Take, &["y q"], Action::Copy(CopyTarget::Query), "in the raw record: copy the jq path of the row").cell("jq path of a field"),
-    bind("pipe-record", Take, &["|"], Action::Pipe, "pipe the record's JSON to a command").cell("pipe to a command").also("save export shell jq"),
+    bind("pipe-record", Take, &["|"], Action::Pipe, "pipe the record's JSON to a command").cell("pipe to a command").also("shell jq"),
     bind("raw", Take, &["r"], Action::Raw, "raw JSON of the entry").cell("raw record").also("json record line"),
     bind("edit", Take, &["v"], Action::Edit, "open the file in $EDITOR at the record's line").cell("open in $EDITOR").also("open editor file"),
     bind("resume", Take, &["ctrl-r"], Action::Resume, "continue or fork the session in its own agent").cell("go on in its agent").also("continue fork go on"),
@@ -238,14 +238,29 @@ impl fmt::Display for Action {
     }
 }
 
+/// Former names of actions with those of today, for settings that still have them.
+const RENAMED: [(&str, &str); 7] = [
+    ("transcript", "text"),
+    ("timeline", "time"),
+    ("money", "cost"),
+    ("checks", "failures"),
+    ("filter-errors", "filter-failures"),
+    ("next-error", "next-failure"),
+    ("previous-error", "previous-failure"),
+];
+
 impl FromStr for Action {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
         let binding = BINDINGS.iter().find(|binding| binding.name == name);
-        binding
-            .map(|binding| binding.action)
-            .ok_or_else(|| format!("no action is called {name}"))
+        binding.map(|binding| binding.action).ok_or_else(|| {
+            let now = RENAMED.iter().find(|(former, _)| *former == name);
+            match now {
+                Some((_, now)) => format!("no action is called {name}: its name is {now} now"),
+                None => format!("no action is called {name}"),
+            }
+        })
     }
 }
 
@@ -262,5 +277,12 @@ mod tests {
             assert_eq!(printed.parse(), Ok(binding.action));
         }
         assert!("fly".parse::<Action>().is_err());
+        for (former, now) in super::RENAMED {
+            let error = former.parse::<Action>().unwrap_err();
+            assert!(
+                error.contains(now) && now.parse::<Action>().is_ok(),
+                "{error}"
+            );
+        }
     }
 }

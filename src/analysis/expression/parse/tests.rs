@@ -148,7 +148,7 @@ fn a_filter_refuses_facts_of_the_session_and_an_alarm_refuses_slips() {
         "in a filter it is text"
     );
     for (typed, at, words) in [
-        ("wating", 0, "no fact is called wating"),
+        ("wating", 0, "no fact is called wating, but waiting "),
         ("waiting or src/a.rs", 11, "is text"),
         ("silent", 0, "as in silent>90s"),
         ("err or cost", 7, "as in cost>2"),

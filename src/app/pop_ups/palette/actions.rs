@@ -5,6 +5,7 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 use tui_input::{Input, InputRequest};
 
 use super::{CommandChoice, Commands, Palette};
+use crate::analysis::expression::parse::About;
 use crate::app::input::action::Action;
 use crate::app::input::bindings::BINDINGS;
 use crate::app::input::command::{COMMANDS, TypedCommand};
@@ -38,6 +39,18 @@ impl Palette {
         let gap = if choice.argument.is_empty() { "" } else { " " };
         self.input = Input::new(format!("{}{gap}", choice.name));
         self.choose_among(scene);
+    }
+
+    /// The command and the expression that is typed after it, if it takes one.
+    pub(crate) fn expression(&self) -> Option<(&str, &str, About)> {
+        let (name, typed) = self.input.value().trim_start().split_once(' ')?;
+        let about = match (name, self.below) {
+            ("filter", AppScreen::Session) => About::Blocks,
+            ("filter", _) => About::Sessions,
+            ("watch", _) => About::Alarm,
+            _ => return None,
+        };
+        Some((name, typed, about))
     }
 
     fn choose_among(&mut self, scene: Commands<'_>) {
