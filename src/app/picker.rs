@@ -23,9 +23,12 @@ use tui_input::{Input, InputRequest};
 use self::sieve::{Grist, Sieve};
 use self::texts::{Progress, TextHits};
 use crate::analysis::wall::Glance;
+use crate::app::input::action::Action;
 use crate::app::views::list::List;
 use crate::app::views::page::Sheet;
-use crate::listing::found::FoundRow;
+use crate::listing::found::{FoundColumn, FoundRow, columns};
+use crate::listing::sort::{Order, Sort};
+use crate::listing::table::Listing;
 use crate::model::found::{Found, Place, Sighting, TextHit};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -33,6 +36,12 @@ use crate::model::timestamp::Timestamp;
 /// Limit of the cached facts of sessions; those out of sight are then dropped, and read again when
 /// needed.
 const GLANCES: usize = 300;
+
+/// The best match first, then the newest.
+const BY_AGE: Sort = Sort {
+    by: PickerList::ORDER,
+    order: Order::Rising,
+};
 
 /// The list of sessions, and the chosen one.
 pub struct Picker {
@@ -85,7 +94,7 @@ impl Default for Picker {
             hides_preview: false,
             sessions: Vec::new(),
             by_place: HashMap::new(),
-            list: List::default().kept_on_top(),
+            list: List::default().kept_on_top().sorted(BY_AGE),
             hits: 0,
             texts: TextHits::default(),
             is_stale: false,
@@ -104,6 +113,53 @@ struct Candidate {
     grist: Grist,
     score: Option<u32>,
     round: u32,
+}
+
+/// The shown sessions as rows.
+struct PickerList<'a> {
+    picker: &'a Picker,
+    /// Titles that several sessions have.
+    twins: HashSet<&'a str>,
+    /// Whether a row has a second line for what else is known.
+    has_two_lines: bool,
+    now: Timestamp,
+}
+
+impl<'a> PickerList<'a> {
+    fn of(picker: &'a Picker, now: Timestamp) -> Self {
+        Self {
+            picker,
+            twins: HashSet::new(),
+            has_two_lines: false,
+            now,
+        }
+    }
+}
+
+impl<'a> Listing for PickerList<'a> {
+    type Key = Place;
+    type Row = FoundRow<'a>;
+    const ORDER: &'static str = "age";
+    const GAP: usize = 2;
+    const SHRINKS: bool = true;
+
+    fn columns(&self, _: usize) -> Vec<FoundColumn<'a>> {
+        columns(self.has_two_lines)
+    }
+
+    fn row(&self, place: &Place) -> Option<FoundRow<'a>> {
+        let (picker, now) = (self.picker, self.now);
+        let (found, hit) = picker.at(place)?;
+        let title = found.title.as_deref();
+        Some(FoundRow {
+            found,
+            hit,
+            glance: picker.glances.get(place),
+            is_marked: picker.marked.contains(place),
+            is_twin: title.is_some_and(|title| self.twins.contains(title)),
+            now,
+        })
+    }
 }
 
 impl Picker {
@@ -145,20 +201,6 @@ impl Picker {
 
     fn known(&self, place: &Place) -> Option<&Candidate> {
         self.sessions.get(*self.by_place.get(place)?)
-    }
-
-    /// A row of the list.
-    fn row(&self, place: &Place, twins: &HashSet<&str>, now: Timestamp) -> Option<FoundRow<'_>> {
-        let (found, hit) = self.at(place)?;
-        let title = found.title.as_deref();
-        Some(FoundRow {
-            found,
-            hit,
-            glance: self.glances.get(place),
-            is_marked: self.marked.contains(place),
-            is_twin: title.is_some_and(|title| twins.contains(title)),
-            now,
-        })
     }
 
     /// Whether sessions remain to be matched.
@@ -244,7 +286,7 @@ impl Picker {
         self.sieve.set(self.input.value());
         self.texts.set(self.sieve.words());
         self.matched = 0;
-        self.list = List::default().kept_on_top();
+        self.list = List::default().kept_on_top().sorted(BY_AGE);
         self.is_stale = true;
     }
 
@@ -261,8 +303,16 @@ impl Picker {
         self.is_stale |= done > 0;
     }
 
+    /// Sorts by another column, or the other way round. Returns `false` for other actions.
+    pub(crate) fn sort(&mut self, action: Action) -> bool {
+        let sorts = matches!(action, Action::Shift(_) | Action::Reverse)
+            && self.list.act(action, 1).is_some();
+        self.is_stale |= sorts;
+        sorts
+    }
+
     /// Sorts the matching sessions.
-    fn order(&mut self) {
+    fn order(&mut self, now: Timestamp) {
         if !std::mem::take(&mut self.is_stale) {
             return;
         }
@@ -283,7 +333,9 @@ impl Picker {
         let hits = self.hits_alone();
         self.hits = hits.len();
         keys.extend(hits);
-        self.list.set(keys, false);
+        let mut list = std::mem::take(&mut self.list);
+        list.fill(&PickerList::of(self, now), keys, false);
+        self.list = list;
     }
 
     /// The sessions with hits in their texts whose facts do not match, the newest first.

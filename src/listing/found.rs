@@ -33,7 +33,7 @@ pub(crate) struct FoundRow<'a> {
     pub(crate) now: Timestamp,
 }
 
-type FoundColumn<'a> = Column<FoundRow<'a>>;
+pub(crate) type FoundColumn<'a> = Column<FoundRow<'a>>;
 
 /// The columns of a row. Rows of two lines have the facts on the second line instead.
 pub(crate) fn columns<'a>(has_two_lines: bool) -> Vec<FoundColumn<'a>> {
@@ -43,26 +43,37 @@ pub(crate) fn columns<'a>(has_two_lines: bool) -> Vec<FoundColumn<'a>> {
             cell(sign, look.theme.accent)
         }),
         FoundColumn::between("state", 8, 20, 8).cell(state),
-        FoundColumn::rest("title", 14).cell(title),
-        FoundColumn::figures("age", 4, 20).cell(|row, look| {
-            let age = row.found.modified.map(|at| figures::age(row.now.since(at)));
-            cell(age.unwrap_or_default(), look.theme.dim)
-        }),
+        FoundColumn::rest("title", 14)
+            .by("title", |row| {
+                Value::text(row.found.title.as_deref().map(str::to_lowercase))
+            })
+            .cell(title),
+        FoundColumn::figures("age", 4, 20)
+            .by("age", |row| Value::time(row.found.modified))
+            .turned()
+            .cell(|row, look| {
+                let age = row.found.modified.map(|at| figures::age(row.now.since(at)));
+                cell(age.unwrap_or_default(), look.theme.dim)
+            }),
     ];
     if !has_two_lines {
         let facts = [
-            FoundColumn::words("project", 18, 4).cell(|row, look| {
-                let cut = look.theme.glyphs().cut;
-                cell(
-                    wrap::fit_path(folder(row.found), look.width, cut),
-                    look.theme.dim,
-                )
-            }),
+            FoundColumn::words("project", 18, 4)
+                .by("project", |row| Value::text(Some(folder(row.found))))
+                .cell(|row, look| {
+                    let cut = look.theme.glyphs().cut;
+                    cell(
+                        wrap::fit_path(folder(row.found), look.width, cut),
+                        look.theme.dim,
+                    )
+                }),
             FoundColumn::words("agent", 12, 6)
-                .value(|row| Value::line(&row.found.agent_name()))
+                .by("agent", |row| Value::line(&row.found.agent_name()))
                 .style(|_, look| look.theme.tool),
             FoundColumn::words("model", 14, 1)
-                .value(|row| Value::text(row.found.model.as_deref().map(phrases::model)))
+                .by("model", |row| {
+                    Value::text(row.found.model.as_deref().map(phrases::model))
+                })
                 .dim(),
             FoundColumn::figures("took", 7, 2)
                 .value(|row| Value::ms(row.counts().map(|(.., ms)| ms)))

@@ -668,3 +668,48 @@ fn only_a_session_that_runs_has_a_dot() {
         "{rows:?}"
     );
 }
+
+#[test]
+fn sessions_are_sorted_by_what_a_row_tells_and_the_chosen_one_stays_in_sight() {
+    let mut stage = picker((80, 12));
+    let agents = ["pi", "codex", "cline"];
+    let all = (0..60).map(|number: i64| Found {
+        format: agents[usize::try_from(number).unwrap() % agents.len()],
+        ..found(
+            &format!("s{number:02}"),
+            &format!("Task {:02}", 99 - number),
+            number + 1,
+        )
+    });
+    see_all(&mut stage, all);
+    see(&mut stage, [Sighting::Complete]);
+    let titles = |stage: &Stage| -> Vec<String> {
+        let shown = stage.app.picker.shown();
+        shown
+            .map(|(found, _)| found.title.as_ref().unwrap().to_string())
+            .collect()
+    };
+    assert_eq!(titles(&stage)[..2], ["Task 99", "Task 98"]);
+    stage.press("down down");
+    assert_eq!(chosen(&stage), "Task 97");
+    stage.press(">");
+    while !stage.picture().contains("by title") {
+        stage.press(">");
+    }
+    assert_eq!(titles(&stage)[..2], ["Task 40", "Task 41"]);
+    assert_eq!(chosen(&stage), "Task 97");
+    assert!(stage.picture().contains("Task 97"), "{}", stage.picture());
+    while !stage.picture().contains("by agent") {
+        stage.press("<");
+    }
+    let shown: Vec<&str> = stage
+        .app
+        .picker
+        .shown()
+        .map(|(found, _)| found.format)
+        .collect();
+    assert!(shown.is_sorted(), "{shown:?}");
+    // What is typed comes in the order of how well it fits.
+    stage.type_in("task 5");
+    assert!(!stage.picture().contains("by agent"), "{}", stage.picture());
+}

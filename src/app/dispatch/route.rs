@@ -169,8 +169,8 @@ fn picking(lines: usize, may_mark: bool, press: Press) -> Option<Action> {
     }
 }
 
-/// Keys of the picker that open other screens while nothing is typed; after `/` they are letters,
-/// too.
+/// Keys of the picker that open other screens or sort while nothing is typed; after `/` they are
+/// letters, too.
 fn before_letters(keys: &KeyState, press: Press) -> Option<Action> {
     press.typed()?;
     let KeyMatch::Action(action) = keys.keymap.find(&[press]) else {
@@ -183,6 +183,7 @@ fn before_letters(keys: &KeyState, press: Press) -> Option<Action> {
             | Action::Usage
             | Action::Palette
             | Action::Filter
+            | Action::Shift(_)
             | Action::Help
     );
     leads.then_some(action)

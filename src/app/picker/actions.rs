@@ -8,6 +8,7 @@ use crate::app::effect::Effect;
 use crate::app::input::action::{Action, PaneChange};
 use crate::app::screen::Screen;
 use crate::app::state::App;
+use crate::model::timestamp::Timestamp;
 
 /// Sessions matched per frame.
 const STEP: usize = 4_000;
@@ -21,7 +22,7 @@ pub(crate) fn toggle_preview(picker: &mut Picker, screen: &mut Screen) {
 /// lack.
 pub(crate) fn arrange(picker: &mut Picker, screen: &Screen) -> Vec<Effect> {
     picker.match_on(STEP);
-    picker.order();
+    picker.order(screen.now);
     sheet::arrange(picker, screen);
     let glances = picker.ask().map(Effect::Glance);
     picker.texts.ask().into_iter().chain(glances).collect()
@@ -33,8 +34,13 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
         app.picker.move_by(by);
         return Some(Vec::new());
     }
+    if app.picker.sort(action) {
+        return Some(Vec::new());
+    }
     match action {
-        Action::Unfold | Action::Expand => return Some(app.picker.accept()),
+        Action::Unfold | Action::Expand => {
+            return Some(app.picker.accept(app.reader.screen.now));
+        }
         Action::Quit => return Some(app.leave_list()),
         Action::Search => app.picker.wants_letters = true,
         Action::Panes(PaneChange::Inspector) => {
@@ -61,9 +67,9 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
 impl Picker {
     /// Opens the chosen session, at the hit in its text if there is one; or all marked sessions as
     /// one.
-    pub(crate) fn accept(&mut self) -> Vec<Effect> {
+    pub(crate) fn accept(&mut self, now: Timestamp) -> Vec<Effect> {
         self.match_on(usize::MAX);
-        self.order();
+        self.order(now);
         if self.marked.len() > 1 {
             let mut marked: Vec<_> = std::mem::take(&mut self.marked).into_iter().collect();
             marked.sort_by(|one, other| one.path.cmp(&other.path));

@@ -2,16 +2,17 @@
 
 use ratatui::text::{Line, Span};
 
-use super::Picker;
 use super::texts::Progress;
+use super::{BY_AGE, Picker, PickerList};
 use crate::analysis::phrases;
 use crate::app::list_page::{self, PreviewPane, Room, end_of, lines_of};
 use crate::app::screen::Screen;
+use crate::app::views::list::ListLines;
 use crate::app::views::page::{Sheet, SheetRow};
-use crate::listing::found::{columns, twins};
-use crate::listing::table::Table;
+use crate::listing::found::twins;
+use crate::listing::table::Listing;
 use crate::model::figures;
-use crate::model::found::{Found, TextHit};
+use crate::model::found::{Found, Place, TextHit};
 use crate::render::wrap;
 
 /// Least width in columns with the preview beside the list.
@@ -35,28 +36,20 @@ pub(super) fn arrange(picker: &mut Picker, screen: &Screen) {
     let has_two = lines >= TWO_LINES || picker.hits > 0 && lines >= 2;
     picker.list.fit(if has_two { lines / 2 } else { lines });
     let width = room.columns(side);
-    let in_sight = || picker.list.window().map(|(_, place, _)| place);
-    let twins = twins(in_sight().filter_map(|place| picker.at(place).map(|(found, _)| found)));
-    let rows: Vec<_> = picker
-        .list
-        .window()
-        .filter_map(|(number, place, is_chosen)| {
-            Some((number, is_chosen, picker.row(place, &twins, screen.now)?))
-        })
-        .collect();
-    let mut columns = columns(has_two);
-    for column in &mut columns {
-        column.shrink(rows.iter().map(|(.., row)| row), theme);
-    }
-    let table = Table::new(columns, width, 2);
+    let mut list = std::mem::take(&mut picker.list);
+    let found = |place: &Place| picker.at(place).map(|(found, _)| found);
+    let shown = PickerList {
+        twins: twins(list.window().filter_map(|(_, place, _)| found(place))),
+        has_two_lines: has_two,
+        ..PickerList::of(picker, screen.now)
+    };
+    let ListLines { head, rows, .. } = list.lines(&shown, width, theme);
+    // What the second lines tell of is sorted by, too.
+    list.offer(&PickerList::of(picker, screen.now));
     let mut written = Vec::new();
-    for (number, is_chosen, row) in &rows {
-        written.push(SheetRow {
-            line: table.row(row, theme, *is_chosen),
-            is_chosen: *is_chosen,
-            number: *number,
-        });
-        if has_two {
+    for (row, (_, place, _)) in rows.into_iter().zip(list.window()) {
+        written.push(row);
+        if let Some(row) = shown.row(place).filter(|_| has_two) {
             let indent = 2;
             let mut line = row.facts(width.saturating_sub(indent), theme);
             line.spans.insert(0, Span::raw(" ".repeat(indent)));
@@ -66,6 +59,7 @@ pub(super) fn arrange(picker: &mut Picker, screen: &Screen) {
             });
         }
     }
+    picker.list = list;
     written.truncate(lines);
     let mut sheet = Sheet {
         title: vec![
@@ -74,7 +68,7 @@ pub(super) fn arrange(picker: &mut Picker, screen: &Screen) {
             Span::styled(marked(picker), theme.accent),
         ],
         right: vec![Span::styled(news(picker, screen), theme.dim)],
-        heads: std::iter::repeat_n(table.heads(None, theme), heads).collect(),
+        heads: std::iter::repeat_n(head, heads).collect(),
         rows: written,
         ..Sheet::default()
     };
@@ -113,11 +107,17 @@ fn marked(picker: &Picker) -> String {
     }
 }
 
-/// A message, the progress of the search, or places that cannot be searched.
+/// A message, the progress of the search, places that cannot be searched, or the order.
 fn news(picker: &Picker, screen: &Screen) -> String {
+    let order = || {
+        let sort = picker.list.sort().filter(|sort| *sort != BY_AGE);
+        sort.map(|_| picker.list.sorted_by(&screen.theme))
+    };
     match (&screen.message, picker.is_complete) {
         (Some(message), _) => message.text.clone(),
-        (None, true) => phrases::unread(&picker.refused).unwrap_or_default(),
+        (None, true) => phrases::unread(&picker.refused)
+            .or_else(order)
+            .unwrap_or_default(),
         (None, false) => format!("looking{}", screen.theme.glyphs().ellipsis),
     }
 }

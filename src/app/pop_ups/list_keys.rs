@@ -101,6 +101,7 @@ const IN_PICKER: &[(&str, &str)] = &[
         "S  $  :  &",
         "before the first letter: wall, usage, a command, a filter",
     ),
+    ("<  >", "before the first letter: sort by another column"),
     ("/", "makes letters of them"),
     ("F3", "wall: who needs you"),
     ("F4", "usage of all sessions"),
