@@ -36,7 +36,7 @@ use self::formats::FormatsCommand;
 pub use self::formats::define;
 use self::grep::GrepArgs;
 use self::listing::ListingArgs;
-use self::naming::{has_several, named, session, slip, with_entry};
+use self::naming::{alone, has_several, named, session, slip, with_entry};
 pub use self::opening::apply_settings;
 use self::opening::{read_settings, view, view_of};
 use self::status::{StatusArgs, StatusConfig};
@@ -495,7 +495,9 @@ impl Config {
                     least,
                 })
             }
-            Command::Wait(args) => match session(&args.session, &surroundings) {
+            Command::Wait(args) => match session(&args.session, &surroundings)
+                .and_then(|target| alone(target, &surroundings))
+            {
                 Ok(target) => {
                     let mode = watch(args.poll);
                     Self::Wait(args.options(target, mode))
@@ -718,7 +720,11 @@ fn show_instead(
 }
 
 fn show_options(args: &ShowArgs, surroundings: &Surroundings) -> printer::Options {
-    let (targets, folders) = args.strict.named(&args.sessions, surroundings);
+    let (mut targets, folders) = args.strict.named(&args.sessions, surroundings);
+    if args.follow {
+        let follow = |target: Result<_, _>| target.and_then(|target| alone(target, surroundings));
+        targets = targets.into_iter().map(follow).collect();
+    }
     printer::Options {
         targets,
         is_joined: false,

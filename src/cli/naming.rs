@@ -9,6 +9,7 @@ use super::surroundings::Surroundings;
 use crate::ingest::find::{self, Environment, Search};
 use crate::ingest::{self, OpenError, Target};
 use crate::model::found::Found;
+use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::report::reading;
 
@@ -44,6 +45,17 @@ pub(super) fn has_several(target: &Target, surroundings: &Surroundings) -> bool 
     sessions_in(target, &surroundings.environment)
         .nth(1)
         .is_some()
+}
+
+/// A session to follow; a folder or database with several leaves open which one.
+pub(super) fn alone(target: Target, surroundings: &Surroundings) -> Result<Target, OpenError> {
+    if has_several(&target, surroundings) {
+        let place = Text::clean(&target.path.to_string_lossy());
+        return Err(OpenError(format!(
+            "{place} has several sessions: name one that `tv list` shows, or take the newest with --newest"
+        )));
+    }
+    Ok(target)
 }
 
 /// The readable sessions of a folder or database, newest first.

@@ -291,6 +291,23 @@ fn a_database_is_followed_too() {
 }
 
 #[test]
+fn of_a_folder_with_several_sessions_one_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = session(folder.path(), &format!("{PROMPT}\n{ANSWER}\n"));
+    let until = ["--until", "waiting or idle"];
+    let output = end(start(folder.path(), &until), || {});
+    assert_eq!(output.status.code(), Some(0), "a folder with one session");
+    fs::copy(one, folder.path().join("other.jsonl")).unwrap();
+    let output = end(start(folder.path(), &until), || {});
+    expect(&output, 2, "", "has several sessions");
+    let output = end(
+        start(folder.path(), &[&until[..], &["--newest"]].concat()),
+        || {},
+    );
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
 fn the_help_says_what_can_be_waited_for() {
     let mut child = start(Path::new("x"), &["--help"]);
     let mut help = String::new();
