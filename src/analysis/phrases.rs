@@ -197,11 +197,7 @@ pub(crate) fn spent(usage: &Usage, model: Option<&Name>, ascii: bool) -> String 
     if usage.is_zero() {
         return String::new();
     }
-    let (up, down) = if ascii {
-        ("in ", "out ")
-    } else {
-        ("↑", "↓")
-    };
+    let (up, down) = if ascii { ("^", "v") } else { ("↑", "↓") };
     let prompt = usage.prompt();
     let percent = usage.cache_read.unwrap_or(0).saturating_mul(100) / prompt.max(1);
     let cached = if percent > 0 {
@@ -525,7 +521,7 @@ mod tests {
             spent(&usage, Some(&model), false),
             "↑118k (97% cached) ↓402  ~$0.085"
         );
-        assert_eq!(spent(&usage, None, true), "in 118k (97% cached) out 402");
+        assert_eq!(spent(&usage, None, true), "^118k (97% cached) v402");
         assert_eq!(spent(&Usage::default(), None, false), "");
         let of_answer = Usage {
             output: Some(402),

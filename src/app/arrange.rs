@@ -95,7 +95,8 @@ fn arrange_text(text: &mut TextPane, scene: &mut Scene<'_>, mut frame: Frame) ->
 }
 
 fn refresh_checks(reader: &mut Reader, frame: &Frame) {
-    if frame.outline.width > 0 || reader.views.open() == Some(View::Checks) {
+    let is_shown = frame.outline.width > 0 || frame.bar.height > 0;
+    if is_shown || reader.views.open() == Some(View::Checks) {
         let Session {
             transcript,
             indexes,

@@ -132,7 +132,11 @@ fn in_picker(app: &App) -> Vec<(String, &'static str)> {
             (&[Action::Palette], "commands"),
         ],
     ));
-    hints.extend(fixed(&[("space", "mark several"), ("tab", "preview")]));
+    hints.extend(fixed(&[
+        ("space", "mark several"),
+        ("</>", "sort"),
+        ("tab", "preview"),
+    ]));
     hints.extend(bound(app, &[(&[Action::Help], "all keys")]));
     hints
 }
@@ -392,8 +396,8 @@ pub struct BarCell {
     pub column: u16,
     /// Its key.
     pub keys: String,
-    /// Its name.
-    pub name: &'static str,
+    /// Its name; that of the failures with their number.
+    pub name: String,
     /// What a click on it does.
     pub action: Action,
 }
@@ -407,7 +411,7 @@ impl BarCell {
 }
 
 /// The cells of the bar: as many views as fit, then the lists and the help if there is room.
-pub fn bar(keymap: &Keymap, columns: u16) -> Vec<BarCell> {
+pub fn bar(keymap: &Keymap, columns: u16, failures: u64) -> Vec<BarCell> {
     let is_view = |binding: &&Binding| {
         matches!(binding.action, Action::View(_)) && binding.group == BindingGroup::Views
     };
@@ -416,11 +420,16 @@ pub fn bar(keymap: &Keymap, columns: u16) -> Vec<BarCell> {
         .filter(is_view)
         .filter_map(|binding| {
             let keys = keymap.keys_of(binding.action).next()?;
-            Some(cell(
-                keys,
-                binding.cell.split(':').next().unwrap_or_default(),
-                binding.action,
-            ))
+            let mut name = binding
+                .cell
+                .split(':')
+                .next()
+                .unwrap_or_default()
+                .to_owned();
+            if binding.action == Action::View(View::Checks) && failures > 0 {
+                name += &format!(" {failures}");
+            }
+            Some(cell(keys, name, binding.action))
         })
         .collect();
     let more = [
@@ -428,9 +437,13 @@ pub fn bar(keymap: &Keymap, columns: u16) -> Vec<BarCell> {
         (Action::Wall, "wall"),
         (Action::Help, "help"),
     ];
-    let more = more
-        .into_iter()
-        .filter_map(|(action, name)| Some(cell(keymap.keys_of(action).next()?, name, action)));
+    let more = more.into_iter().filter_map(|(action, name)| {
+        Some(cell(
+            keymap.keys_of(action).next()?,
+            name.to_owned(),
+            action,
+        ))
+    });
     let width = |cells: &[BarCell], gap: u16| {
         cells.iter().map(|cell| cell.end() + gap).sum::<u16>() + 1 - gap.min(1)
     };
@@ -449,7 +462,7 @@ pub fn bar(keymap: &Keymap, columns: u16) -> Vec<BarCell> {
     cells
 }
 
-fn cell(keys: String, name: &'static str, action: Action) -> BarCell {
+fn cell(keys: String, name: String, action: Action) -> BarCell {
     BarCell {
         column: 0,
         keys: keys.replace(' ', ""),
@@ -465,8 +478,8 @@ mod tests {
 
     #[test]
     fn the_bar_has_all_views_at_80_columns_and_the_lists_beside_them_at_120() {
-        let names = |columns| -> Vec<&str> {
-            let cells = bar(&Keymap::default(), columns);
+        let names = |columns, failures| -> Vec<String> {
+            let cells = bar(&Keymap::default(), columns, failures);
             assert!(
                 cells
                     .windows(2)
@@ -477,9 +490,10 @@ mod tests {
         let views = [
             "text", "time", "tools", "cost", "context", "tree", "files", "failures", "brief",
         ];
-        assert_eq!(names(80), views);
-        assert_eq!(names(120)[..9], views);
-        assert_eq!(names(120)[9..], ["sessions", "wall", "help"]);
-        assert_eq!(names(40), views[..5]);
+        assert_eq!(names(80, 0), views);
+        assert_eq!(names(120, 0)[..9], views);
+        assert_eq!(names(120, 0)[9..], ["sessions", "wall", "help"]);
+        assert_eq!(names(40, 0), views[..5]);
+        assert_eq!(names(80, 1_234)[7..], ["failures 1234", "brief"]);
     }
 }

@@ -422,7 +422,12 @@ fn right_of(sheet: &Sheet<'_>, speaks_first: bool) -> Vec<Piece> {
         return right;
     }
     let facts = [sheet.item.turn, sheet.item.spent];
-    for fact in facts.into_iter().flatten() {
+    // Where there is no room for both, the cost stays without the tokens.
+    for fact in facts
+        .into_iter()
+        .flatten()
+        .flat_map(|fact| fact.split("  "))
+    {
         right.push(Span::styled(fact.to_owned(), theme.dim));
     }
     if sheet.item.entry.marks.open {

@@ -180,7 +180,7 @@ pub struct Item<'a> {
     pub lanes: &'a [LaneLine],
     /// Ends of background work reported by it.
     pub ends: &'a [EndLine],
-    /// Whether the end of running background work may still be reported.
+    /// Whether its calls without an end go on: the agent is at work.
     pub goes_on: bool,
     /// Depth of its lane: 0 is the main lane. Each indents by two columns, up to four times.
     pub depth: u16,

@@ -8,6 +8,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::analysis::expression::parse::{MOMENTS, Mistake, moment, parse, parse_for_sessions};
 use crate::app::alarms::AlarmSpec;
+use crate::app::checks::CheckKind;
 use crate::app::hints;
 use crate::app::input::action::{Action, View};
 use crate::app::mode::{Mode, WallLine};
@@ -435,7 +436,8 @@ fn right_words(reader: &Reader) -> Vec<String> {
 pub(crate) fn paint_bar(app: &App, area: Rect, buffer: &mut Buffer) {
     let theme = &app.reader.screen.theme;
     let open = app.reader.views.open().unwrap_or(View::Transcript);
-    for cell in hints::bar(&app.keys.keymap, area.width) {
+    let failures = app.reader.checks.count(CheckKind::Failed);
+    for cell in hints::bar(&app.keys.keymap, area.width, failures) {
         let (keys, name) = if cell.action == Action::View(open) {
             (theme.focus, theme.focus)
         } else {

@@ -9,7 +9,7 @@ use crate::app::panes::Pane;
 use crate::app::reader::Reader;
 
 /// Least width for tabs with their names.
-const WORDY: u16 = 56;
+const WORDY: u16 = 46;
 
 /// Paints the tabs and the rows of the current one.
 pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
@@ -69,16 +69,16 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// `[1 call+result] 2 raw  3 diff …`; on a narrow pane the other tabs show only their numbers.
+/// `[call+result] raw  diff …`; on a narrow pane the other tabs show only their first letters.
 fn tabs(reader: &Reader, width: u16) -> Line<'static> {
     let mut spans = Vec::new();
     for tab in Tab::ALL {
         let is_shown = tab == reader.inspector.tab;
         let word = word(tab, reader.inspector.is_call);
         let words = match (is_shown, width >= WORDY) {
-            (true, _) => format!("[{} {word}]", tab.number()),
-            (false, true) => format!(" {} {word} ", tab.number()),
-            (false, false) => format!(" {} ", tab.number()),
+            (true, _) => format!("[{word}]"),
+            (false, true) => format!(" {word} "),
+            (false, false) => format!(" {} ", word.get(..1).unwrap_or_default()),
         };
         spans.push(Span::styled(
             words,

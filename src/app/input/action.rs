@@ -348,7 +348,7 @@ pub enum Tab {
 }
 
 impl Tab {
-    /// All tabs, in the order of their numbers.
+    /// All tabs, in their order on the screen.
     pub const ALL: [Self; 6] = [
         Self::Item,
         Self::Raw,
@@ -358,7 +358,7 @@ impl Tab {
         Self::Why,
     ];
 
-    /// Number of the tab's key, from 1.
+    /// Number of the tab, from 1.
     pub fn number(self) -> usize {
         Self::ALL
             .iter()

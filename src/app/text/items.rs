@@ -193,7 +193,7 @@ impl RowSource for Layouts<'_> {
                 .filter(|_| portion.is_last()),
             is_awaited: self.awaited.has(self.transcript, id) && is_open(),
             is_at_work: self.is_at_work || !is_written(),
-            goes_on: self.is_at_work && self.transcript.get(id).is_some_and(works),
+            goes_on: self.is_at_work && (is_open() || self.transcript.get(id).is_some_and(works)),
             ends: self.ends(id),
             helper: self
                 .helper(id)

@@ -59,6 +59,8 @@ pub(crate) struct Card<'a> {
     is_dim: bool,
     /// Whether a result may still arrive.
     is_awaited: bool,
+    /// Whether the call goes on; its head says so, and a row would be gone at its end.
+    goes_on: bool,
 }
 
 /// The change that a call makes to files. For a tool of unknown kind it is the change recorded by
@@ -90,7 +92,7 @@ impl<'a> Card<'a> {
         let nodes = sheet.nodes(INPUT);
         let plan_before = sheet.plan_before();
         let (look, width, is_dim) = (sheet.look, sheet.body_width(), sheet.item.dim);
-        let is_awaited = sheet.item.is_awaited;
+        let (is_awaited, goes_on) = (sheet.item.is_awaited, sheet.item.goes_on);
         let id = recorded_key(&call.key, sheet.item.is_joined);
         Self {
             look,
@@ -104,6 +106,7 @@ impl<'a> Card<'a> {
             plan_before,
             is_dim,
             is_awaited,
+            goes_on,
         }
     }
 
@@ -123,6 +126,7 @@ impl<'a> Card<'a> {
             ToolState::Pending | ToolState::Running if !self.is_awaited => {
                 rows.push(self.note("no result: the session went on or ended without one"));
             }
+            ToolState::Pending | ToolState::Running if self.goes_on => {}
             ToolState::Pending | ToolState::Running => {
                 rows.push(self.note("no result in the file yet"));
             }

@@ -67,9 +67,15 @@ pub(super) const JOURNEYS: &[Journey] = &[
             changed(),
             "e",
             Tab::Item,
-            &["[1 call+result]", "bash · c3 · call", item],
+            &["[call+result]", "bash · c3 · call", item],
         );
-        inspects(key, changed(), "g", Tab::Item, &["[1 ", "count the boats"]);
+        inspects(
+            key,
+            changed(),
+            "g",
+            Tab::Item,
+            &["[item", "count the boats"],
+        );
     }),
     ("inspect-raw", |key| {
         inspects(
@@ -285,7 +291,7 @@ pub(super) const JOURNEYS: &[Journey] = &[
         key.press(&mut stage);
         stage.wait(300);
         assert_eq!(stage.app.reader.views.open(), Some(View::Money));
-        assert!(stage.picture().contains("MONEY"), "{}", stage.picture());
+        assert!(stage.picture().contains("COST"), "{}", stage.picture());
         key.press(&mut stage);
         stage.wait(300);
         assert_eq!(
