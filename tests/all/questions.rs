@@ -70,6 +70,11 @@ fn a_session_of_claude_code_answers_in_two_keys() {
                 &["FAILURES", "run cargo test", "exit 101"],
             ),
             (
+                "where else that error is",
+                "! *",
+                &["/error: test failed, to rerun pass"],
+            ),
+            (
                 "what an edit changed",
                 "7 enter",
                 &["-        \"fahrenheit\" => Unit::Celsius"],

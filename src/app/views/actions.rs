@@ -84,7 +84,13 @@ impl SidePane for Views {
             Answer::Pass if matches!(action, Action::Sideways(_)) => {
                 scene.say("a page cuts its rows; its foot and the inspector have more of them");
             }
-            Answer::Pass => return None,
+            // What is done with an item is done with that of the chosen row, even before the first movement.
+            Answer::Pass => {
+                if is_of_item(action) {
+                    lead(self, text, scene);
+                }
+                return None;
+            }
             Answer::Say(words) => scene.say(words),
             Answer::Done if action == Action::Bottom && has_end => scene.asks.push(Ask::Follow),
             Answer::Done => lead(self, text, scene),
@@ -92,6 +98,19 @@ impl SidePane for Views {
         }
         Some(Vec::new())
     }
+}
+
+/// Whether an action takes or follows the item in focus.
+fn is_of_item(action: Action) -> bool {
+    matches!(
+        action,
+        Action::Copy(_)
+            | Action::Edit
+            | Action::Mention(_)
+            | Action::Pipe
+            | Action::Raw
+            | Action::SameId(_)
+    )
 }
 
 /// Requests bodies that are on disk, for at most [`READ_AT_ONCE`] entries.
