@@ -72,7 +72,7 @@ fn a_session_of_claude_code_answers_in_two_keys() {
             (
                 "where else that error is",
                 "! *",
-                &["/error: test failed, to rerun pass"],
+                &["mentioned nowhere else", "line 18"],
             ),
             (
                 "what an edit changed",

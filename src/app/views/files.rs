@@ -216,10 +216,14 @@ impl Page for Files {
     }
 
     fn legend(&self, _: &Theme) -> Vec<(&'static str, &'static str)> {
+        if self.inside.is_some() {
+            return Vec::new();
+        }
         vec![
-            ("r e w", "read, edited, written: times"),
+            ("r e w", "read, edited, written"),
+            ("carried", "cost of it in later requests"),
             ("lanes", "agents that did"),
-            ("!", "a flag: a stale read, an edit undone or not applied"),
+            ("!", "a flag: stale read, undone, not applied"),
         ]
     }
 

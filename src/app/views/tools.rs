@@ -417,6 +417,7 @@ impl Page for Tools {
             (outcome.running, "runs"),
             ("told", "until the model knew"),
             ("p95", "95% took less"),
+            ("carried", "cost of it in later requests"),
         ]
     }
 

@@ -178,7 +178,7 @@ fn a_large_entry_is_laid_out_in_portions_that_make_up_the_whole() {
             depth: 0,
             turn: None,
             is_awaited: true,
-            is_over: false,
+            is_over: true,
             transcript,
             account,
             contents: Contents::of(pager.as_mut()),
