@@ -348,7 +348,7 @@ fn what_is_asked_of_all_sessions_is_two_keys_from_the_first_screen() {
         (
             "that error last week",
             &["address already in use", "\r"],
-            &["sieve serve", "bind: address already in use", "✗"],
+            &["sieve serve", "/address already in use 1/1", "✗"],
         ),
         (
             "this week per project",

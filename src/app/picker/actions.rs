@@ -84,7 +84,7 @@ impl Picker {
             Some(hit) => Effect::OpenAt {
                 place,
                 entry: hit.entry.to_string(),
-                text: self.texts.word().cloned().unwrap_or_default(),
+                text: self.texts.sought(hit),
             },
         }]
     }

@@ -70,9 +70,13 @@ impl TextHits {
         self.is_new = true;
     }
 
-    /// The word that hits show: the longest.
-    pub(crate) fn word(&self) -> Option<&String> {
-        self.words.iter().rev().max_by_key(|word| word.len())
+    /// What to search for in a session with a hit: all words if they follow each other in its line,
+    /// else the longest.
+    pub(crate) fn sought(&self, hit: &TextHit) -> String {
+        let all = self.words.join(" ");
+        let has_all = texts::pattern(&all, true).is_some_and(|all| all.is_match(&hit.line));
+        let longest = self.words.iter().rev().max_by_key(|word| word.len());
+        longest.filter(|_| !has_all).cloned().unwrap_or(all)
     }
 
     /// Marks the search as interrupted, so that it is started again.
