@@ -1,9 +1,9 @@
 //! Calls of the model and their outputs, as response items.
 
 use super::code_mode::{self, Inner};
+use super::content::text_of;
 use super::deeds::{CELL, Outcome};
 use super::line::Line;
-use super::message::text_of;
 use super::output;
 use super::thread::{Thread, piece};
 use crate::formats::json::{self, Json};

@@ -5,9 +5,9 @@
 //! Invariant: a record gives the same bodies in both cases.
 
 use super::agents;
+use super::content::text_of;
 use super::deeds::{Outcome, Within};
 use super::line::Line;
-use super::message::text_of;
 use super::thread::{Thread, piece};
 use super::twins::{self, Side, Voice};
 use crate::formats::inline;

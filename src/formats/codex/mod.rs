@@ -10,6 +10,7 @@
 mod agents;
 mod call;
 mod code_mode;
+mod content;
 mod deed;
 mod deeds;
 mod event;

@@ -3,9 +3,9 @@
 
 use std::borrow::Cow;
 
+use super::content::{image, spoken_texts, text_of};
 use super::deeds::Outcome;
 use super::exits::{self, Head, head_of};
-use super::message::{image, spoken_texts, text_of};
 use crate::formats::json::{self, Json};
 use crate::model::edit::Batch;
 use crate::model::timestamp::Timestamp;

@@ -13,10 +13,12 @@ mod entries;
 mod held;
 mod journal;
 mod lane_files;
+mod lanes;
 mod nested;
 mod program_runs;
 mod questions;
 mod so_far;
+mod work;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -26,7 +28,7 @@ use std::sync::atomic::Ordering;
 
 use self::budget::{LOOK, RULE, RecordBudget};
 use self::commands::Commands;
-use self::counting::{UsageCounter, UsageOwner};
+use self::counting::UsageCounter;
 use self::deduplication::Deduplicated;
 use self::entries::{EntryIndex, Versions};
 use self::held::HeldEdits;
@@ -39,12 +41,11 @@ use super::head::Head;
 use super::kinds::{self, FactKind, KindClass};
 use super::path::{Path, Scope, word_of};
 use super::rule::{
-    Definition, EndRule, EntryRule, FactRule, Flag, LaneRule, MarkKind, MarkRule, RecordKind,
-    RepeatedKey, RoleRule, Rule, role_of,
+    Definition, EntryRule, FactRule, Flag, MarkKind, MarkRule, RecordKind, RepeatedKey, RoleRule,
+    Rule, role_of,
 };
 use crate::formats::decoder::{BESIDE, Decoder, Input, Place, show_raw};
 use crate::formats::json::Json;
-use crate::formats::roots::SessionName;
 use crate::formats::unknown;
 use crate::formats::yaml;
 use crate::model::body::Key;
@@ -54,16 +55,12 @@ use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Raw, Rol
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::ToolState;
-use crate::model::tool::work::{About, Carrier, End, Update};
 use crate::model::usage::{self, Usage};
 
 /// The maximum number of calls without ids that wait for results.
 const OPEN: usize = 1 << 10;
 /// The maximum length of a title made from a prompt, in characters.
 const TITLE: usize = 120;
-/// The maximum length of the reason for the end of work, in characters.
-const REASON: usize = 200;
 
 /// The decoder of one session.
 pub(super) struct DefinitionDecoder {
@@ -467,92 +464,6 @@ impl DefinitionDecoder {
         out.entry(entry);
     }
 
-    /// Emits the states of calls.
-    fn states(&self, rule: &Rule, scope: Scope<'_>, out: &mut Batch) {
-        for state in &rule.states.of_calls {
-            if let Some(call) = self.runs.id(&state.of, scope) {
-                let state = if state.is_lost {
-                    ToolState::Lost
-                } else {
-                    ToolState::Running
-                };
-                out.state(call, state);
-            }
-        }
-    }
-
-    /// Emits updates of background work. The model has received an update if it is part of the
-    /// conversation, or the result of another call.
-    fn ends(&mut self, rule: &Rule, head: &EntryHead, scope: Scope<'_>, out: &mut Batch) {
-        for end in &rule.states.of_work {
-            let mut one = |scope: Scope<'_>| {
-                if self.spend_budget(LOOK, scope, out) && end.when.holds(scope) {
-                    self.end(end, rule, head, scope, out);
-                }
-            };
-            match &end.each {
-                None => one(scope),
-                Some(each) => each.elements(scope, &mut one),
-            }
-        }
-    }
-
-    fn end(
-        &mut self,
-        end: &EndRule,
-        rule: &Rule,
-        head: &EntryHead,
-        scope: Scope<'_>,
-        out: &mut Batch,
-    ) {
-        let id = |path: &Option<Path>| path.as_ref()?.word(scope).filter(|id| !id.is_blank());
-        let about = About {
-            call: end.call.as_ref().and_then(|path| self.runs.id(path, scope)),
-            handle: id(&end.of),
-        };
-        let command = id(&end.command);
-        if about == About::default() && command.is_none() {
-            return;
-        }
-        let exit = end
-            .exit
-            .as_ref()
-            .and_then(|path| path.number(scope))
-            .and_then(|code| Json::Number(code).int());
-        let says = |flag: &Option<Flag>| flag.as_ref().is_some_and(|flag| flag.holds(scope));
-        let is_queued = says(&end.queued);
-        let is_asked = says(&end.asked) || !rule.results.is_empty();
-        let delivered = end.delivered.as_ref().and_then(|path| path.moment(scope));
-        let carrier = match delivered {
-            _ if is_asked => Carrier::Poll,
-            Some(_) => Carrier::Delivered,
-            None if is_queued => Carrier::Queue,
-            None if rule.blocks.is_empty() => Carrier::Record,
-            None => Carrier::Notice,
-        };
-        let mut words: Vec<Text> = Vec::new();
-        if let Some(status) = &end.status {
-            status.each(scope, &mut |found| {
-                words.extend(word_of(found.here).map(|word| Text::clean(&word)));
-            });
-        }
-        let words: Vec<&str> = words.iter().map(Text::as_str).collect();
-        let at = end.at.as_ref().and_then(|path| path.moment(scope));
-        let reason = id(&end.reason).map(|reason| Text::stub(&reason, REASON));
-        let update = Update {
-            by: head.key.clone(),
-            at: delivered.or(head.at),
-            carrier,
-            reason,
-            end: End::by_words(&words, exit).map(|own| End { at, ..own }),
-        };
-        let lane = head.lane.clone();
-        match command {
-            Some(command) => self.commands.record(&command, update, lane, out),
-            None => out.update(about, update, lane),
-        }
-    }
-
     /// Counts the usage of an entry as a request: no earlier sum includes it. If its model is
     /// recorded later, the usage waits for it.
     fn spend(&mut self, entry: &Entry, out: &mut Batch) {
@@ -696,105 +607,9 @@ impl DefinitionDecoder {
         }
     }
 
-    fn lane_at(&self, named: Option<Name>, site: RecordSite<'_>) -> Option<Name> {
-        match (named, site.place) {
-            (Some(lane), _) => Some(lane).filter(|lane| !self.is_main(lane)),
-            (None, Place::CompanionLine(path)) if site.lane.is_none() => lane_of(path),
-            (None, _) => site.lane.cloned(),
-        }
-    }
-
-    /// The owner of a record's usage.
-    fn whose(&self, site: RecordSite<'_>, head: &EntryHead) -> UsageOwner {
-        match (self.kind_of(site), &head.lane) {
-            (RecordKind::Companion, _) => UsageOwner::Companion,
-            (RecordKind::Beside, _) => UsageOwner::Beside,
-            (_, Some(_)) => UsageOwner::Lane,
-            (_, None) => UsageOwner::Session,
-        }
-    }
-
-    /// Emits the sub-agents that a record names. Returns the first, which is the lane of the
-    /// record.
-    fn lane_of(&mut self, rule: &Rule, site: RecordSite<'_>, out: &mut Batch) -> Option<Name> {
-        let lane = rule.lane.as_ref()?;
-        let begins_lane = rule.records.is_some();
-        // A requested file belongs to the sub-agent it was requested for, even if it names another
-        // one.
-        let of_file = site.lane.filter(|_| begins_lane && site.depth == 0);
-        let mut first = None;
-        let mut emit_lanes = |scope: Scope<'_>| {
-            let named = lane
-                .call
-                .as_ref()
-                .and_then(|call| self.runs.id(call, scope));
-            let call = named.or_else(|| self.starting_call(lane, scope));
-            let mut one = |scope: Scope<'_>| {
-                for name in self.lanes(lane, (scope, of_file), call.as_ref(), out) {
-                    first.get_or_insert(name);
-                }
-            };
-            match &lane.of {
-                None => one(scope),
-                Some(of) => of.elements(scope, &mut one),
-            }
-        };
-        match &lane.each {
-            None => emit_lanes(site.scope),
-            Some(each) => each.elements(site.scope, &mut emit_lanes),
-        }
-        if let Some(lane) = first
-            .as_ref()
-            .filter(|_| begins_lane && site.place == Place::Header)
-        {
-            self.files.mark_inline(lane);
-        }
-        first
-    }
-
-    /// The call that started a sub-agent whose records do not name it.
-    fn starting_call(&mut self, lane: &LaneRule, scope: Scope<'_>) -> Option<Key> {
-        let by = lane.by.as_ref()?;
-        let name = lane.name.word(scope)?;
-        let of = by.of.as_ref().and_then(|of| of.word(scope));
-        self.files
-            .starting_call(name, by.before.moment(scope)?, of.as_ref())
-    }
-
-    /// The sub-agents named at the current value. Emits those whose records are in the session's
-    /// own file.
-    fn lanes(
-        &mut self,
-        lane: &LaneRule,
-        (scope, of_file): (Scope<'_>, Option<&Name>),
-        call: Option<&Key>,
-        out: &mut Batch,
-    ) -> Vec<Name> {
-        let word = |path: &Option<Path>| path.as_ref().and_then(|path| path.word(scope));
-        let mut names = Vec::new();
-        lane.name.each(scope, &mut |found| {
-            let name = word_of(found.here).map(|name| Text::clean(&name));
-            names.extend(of_file.cloned().or(name).filter(|name| !self.is_main(name)));
-        });
-        for name in &names {
-            if !self.files.request(word(&lane.file), name, call, out) {
-                out.lane(name.clone(), word(&lane.label), call.cloned());
-            }
-        }
-        names
-    }
-
     /// The key of an entry, if the record has one.
     fn key(&self, fields: &EntryRule, scope: Scope<'_>) -> Option<Key> {
         fields.key.as_ref().and_then(|key| self.runs.id(key, scope))
-    }
-
-    /// Whether a lane name means the main lane.
-    fn is_main(&self, lane: &Name) -> bool {
-        self.definition
-            .main
-            .iter()
-            .any(|main| lane.as_str() == *main)
     }
 }
 
@@ -951,11 +766,6 @@ fn within_lane(site: RecordSite<'_>, key: Key) -> Key {
         None => key,
         Some(lane) => Text::clean(&format!("{lane}/{key}")),
     }
-}
-
-/// The lane of a companion file, which is named after it.
-fn lane_of(path: &FilePath) -> Option<Name> {
-    SessionName::stem(path).map(|named| Text::clean(named.id))
 }
 
 /// Emits a fact if its value has changed.

@@ -1,6 +1,7 @@
 //! Conditions on a record or on a value in it.
 
-use super::path::{Path, Scope, parts, word_of};
+use super::path::parse::parts;
+use super::path::{Path, Scope, word_of};
 use crate::formats::json::Json;
 
 /// A constant in a definition.

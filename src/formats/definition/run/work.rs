@@ -1,0 +1,108 @@
+//! States of calls, and the ends of background work.
+
+use super::budget::LOOK;
+use super::{DefinitionDecoder, EntryHead};
+use crate::formats::definition::path::{Path, Scope, word_of};
+use crate::formats::definition::rule::{EndRule, Flag, Rule};
+use crate::formats::json::Json;
+use crate::model::edit::Batch;
+use crate::model::text::Text;
+use crate::model::tool::ToolState;
+use crate::model::tool::work::{About, Carrier, End, Update};
+
+/// The maximum length of the reason for the end of work, in characters.
+const REASON: usize = 200;
+
+impl DefinitionDecoder {
+    /// Emits the states of calls.
+    pub(super) fn states(&self, rule: &Rule, scope: Scope<'_>, out: &mut Batch) {
+        for state in &rule.states.of_calls {
+            if let Some(call) = self.runs.id(&state.of, scope) {
+                let state = if state.is_lost {
+                    ToolState::Lost
+                } else {
+                    ToolState::Running
+                };
+                out.state(call, state);
+            }
+        }
+    }
+
+    /// Emits updates of background work. The model has received an update if it is part of the
+    /// conversation, or the result of another call.
+    pub(super) fn ends(
+        &mut self,
+        rule: &Rule,
+        head: &EntryHead,
+        scope: Scope<'_>,
+        out: &mut Batch,
+    ) {
+        for end in &rule.states.of_work {
+            let mut one = |scope: Scope<'_>| {
+                if self.spend_budget(LOOK, scope, out) && end.when.holds(scope) {
+                    self.end(end, rule, head, scope, out);
+                }
+            };
+            match &end.each {
+                None => one(scope),
+                Some(each) => each.elements(scope, &mut one),
+            }
+        }
+    }
+
+    fn end(
+        &mut self,
+        end: &EndRule,
+        rule: &Rule,
+        head: &EntryHead,
+        scope: Scope<'_>,
+        out: &mut Batch,
+    ) {
+        let id = |path: &Option<Path>| path.as_ref()?.word(scope).filter(|id| !id.is_blank());
+        let about = About {
+            call: end.call.as_ref().and_then(|path| self.runs.id(path, scope)),
+            handle: id(&end.of),
+        };
+        let command = id(&end.command);
+        if about == About::default() && command.is_none() {
+            return;
+        }
+        let exit = end
+            .exit
+            .as_ref()
+            .and_then(|path| path.number(scope))
+            .and_then(|code| Json::Number(code).int());
+        let says = |flag: &Option<Flag>| flag.as_ref().is_some_and(|flag| flag.holds(scope));
+        let is_queued = says(&end.queued);
+        let is_asked = says(&end.asked) || !rule.results.is_empty();
+        let delivered = end.delivered.as_ref().and_then(|path| path.moment(scope));
+        let carrier = match delivered {
+            _ if is_asked => Carrier::Poll,
+            Some(_) => Carrier::Delivered,
+            None if is_queued => Carrier::Queue,
+            None if rule.blocks.is_empty() => Carrier::Record,
+            None => Carrier::Notice,
+        };
+        let mut words: Vec<Text> = Vec::new();
+        if let Some(status) = &end.status {
+            status.each(scope, &mut |found| {
+                words.extend(word_of(found.here).map(|word| Text::clean(&word)));
+            });
+        }
+        let words: Vec<&str> = words.iter().map(Text::as_str).collect();
+        let at = end.at.as_ref().and_then(|path| path.moment(scope));
+        let reason = id(&end.reason).map(|reason| Text::stub(&reason, REASON));
+        let update = Update {
+            by: head.key.clone(),
+            at: delivered.or(head.at),
+            carrier,
+            reason,
+            end: End::by_words(&words, exit).map(|own| End { at, ..own }),
+        };
+        let lane = head.lane.clone();
+        match command {
+            Some(command) => self.commands.record(&command, update, lane, out),
+            None => out.update(about, update, lane),
+        }
+    }
+}
