@@ -121,7 +121,7 @@ fn is_time(text: &str) -> bool {
 
 /// The author of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Voice {
+enum LineAuthor {
     Start,
     User,
     Tool,
@@ -179,37 +179,42 @@ impl<'t> Lines<'t> {
 
     /// The author of a line; `None` for a blank one. `before` is the author of the lines above it.
     /// `is_answered`: these are a prompt to the model, not a command to Aider.
-    fn voice(&self, at: usize, before: Option<Voice>, is_answered: bool) -> Option<Voice> {
+    fn voice(
+        &self,
+        at: usize,
+        before: Option<LineAuthor>,
+        is_answered: bool,
+    ) -> Option<LineAuthor> {
         let line = self.line(at);
         let (is_aiders, gap) = (line.ends_with("  ") || self.is_trimmed, self.gap(at));
         if line.trim().is_empty() {
             None
         } else if line.strip_prefix(START).is_some_and(is_time) {
-            Some(Voice::Start)
+            Some(LineAuthor::Start)
         } else if is_users(line) && is_aiders && self.begins_prompt(before, gap, is_answered) {
-            Some(Voice::User)
+            Some(LineAuthor::User)
         } else if is_tools(line) && is_aiders && (!self.is_trimmed || self.is_said(at, before, gap))
         {
-            Some(Voice::Tool)
+            Some(LineAuthor::Tool)
         } else if line.starts_with(TOOL)
             && gap == 0
-            && matches!(before, Some(Voice::Tool | Voice::User))
+            && matches!(before, Some(LineAuthor::Tool | LineAuthor::User))
         {
             // The first line of a message of several lines.
-            Some(Voice::Tool)
+            Some(LineAuthor::Tool)
         } else {
-            Some(Voice::Model)
+            Some(LineAuthor::Model)
         }
     }
 
     /// Whether a line that begins like a prompt is one. Without trailing blanks it may be a heading
     /// of an answer.
-    fn begins_prompt(&self, before: Option<Voice>, gap: usize, is_answered: bool) -> bool {
+    fn begins_prompt(&self, before: Option<LineAuthor>, gap: usize, is_answered: bool) -> bool {
         match before {
             _ if !self.is_trimmed => true,
-            Some(Voice::Model) if self.has_gaps => gap > 1,
-            Some(Voice::Model) => !self.tells_tokens,
-            Some(Voice::User) => gap == 0 || !(is_answered && self.tells_tokens),
+            Some(LineAuthor::Model) if self.has_gaps => gap > 1,
+            Some(LineAuthor::Model) => !self.tells_tokens,
+            Some(LineAuthor::User) => gap == 0 || !(is_answered && self.tells_tokens),
             _ => true,
         }
     }
@@ -217,9 +222,9 @@ impl<'t> Lines<'t> {
     /// Whether a line that begins like Aider's is one, in a history without trailing blanks. Aider
     /// writes directly below a prompt and its own lines; below an answer, which ends in a blank
     /// line, a quote looks the same.
-    fn is_said(&self, at: usize, before: Option<Voice>, gap: usize) -> bool {
-        if gap == 0 || before == Some(Voice::Start) {
-            return before != Some(Voice::Model);
+    fn is_said(&self, at: usize, before: Option<LineAuthor>, gap: usize) -> bool {
+        if gap == 0 || before == Some(LineAuthor::Start) {
+            return before != Some(LineAuthor::Model);
         }
         let block = || self.all.iter().skip(at).take_while(|line| is_tools(line));
         let is_known = block().any(|line| says(line));
@@ -230,7 +235,7 @@ impl<'t> Lines<'t> {
             .find(|line| !line.trim().is_empty());
         let ends_run = next.is_none_or(|line| line.starts_with(START));
         let ends_turn = !self.tells_tokens && next.is_some_and(|line| is_users(line));
-        is_known || before == Some(Voice::Model) && (ends_run || ends_turn)
+        is_known || before == Some(LineAuthor::Model) && (ends_run || ends_turn)
     }
 
     /// The end of a message of several lines that begins here: only its first line has the mark,
@@ -278,7 +283,7 @@ fn says(line: &str) -> bool {
 }
 
 /// The author of a passage. An answer that begins like another author has a blank line above it.
-fn author(passage: &str) -> Voice {
+fn author(passage: &str) -> LineAuthor {
     let first = passage
         .lines()
         .map(|line| line.trim_start_matches(BOM))
@@ -288,10 +293,10 @@ fn author(passage: &str) -> Voice {
         .next()
         .is_some_and(|line| line.trim().is_empty());
     match first {
-        Some(line) if line.strip_prefix(START).is_some_and(is_time) => Voice::Start,
-        Some(line) if is_users(line.trim_end()) && !is_below_blank => Voice::User,
-        Some(line) if is_tools(line) && !is_below_blank => Voice::Tool,
-        _ => Voice::Model,
+        Some(line) if line.strip_prefix(START).is_some_and(is_time) => LineAuthor::Start,
+        Some(line) if is_users(line.trim_end()) && !is_below_blank => LineAuthor::User,
+        Some(line) if is_tools(line) && !is_below_blank => LineAuthor::Tool,
+        _ => LineAuthor::Model,
     }
 }
 
@@ -306,22 +311,24 @@ fn passages(text: &str) -> Vec<Range<usize>> {
     for (number, line) in text.split_inclusive('\n').enumerate() {
         let is_within = number < end_of_message;
         let now = if is_within {
-            Some(Voice::Tool)
+            Some(LineAuthor::Tool)
         } else {
             lines.voice(number, before, is_answered)
         };
-        if now == Some(Voice::Tool) && !is_within {
+        if now == Some(LineAuthor::Tool) && !is_within {
             end_of_message = lines.message_end(number).unwrap_or(number);
         }
-        let is_next = now == Some(Voice::Start) || now == Some(Voice::User) && blank.is_some();
-        if now == Some(Voice::User) && (now != before || is_next) {
+        let is_next =
+            now == Some(LineAuthor::Start) || now == Some(LineAuthor::User) && blank.is_some();
+        if now == Some(LineAuthor::User) && (now != before || is_next) {
             is_answered = !lines
                 .line(number)
                 .trim_start_matches([' ', '#'])
                 .starts_with(COMMANDS);
         }
         if now.is_some() && before.is_some() && (now != before || is_next) {
-            let is_like_another = now == Some(Voice::Model) && author(line) != Voice::Model;
+            let is_like_another =
+                now == Some(LineAuthor::Model) && author(line) != LineAuthor::Model;
             let end = blank.filter(|_| is_like_another).unwrap_or(at);
             passages.push(begin..end);
             begin = end;
@@ -355,10 +362,10 @@ impl Decoder for AiderDecoder {
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let text = input.json.str_or_empty().trim_start_matches(BOM);
         match author(text) {
-            Voice::Start => self.start(text, out),
-            Voice::User => self.prompt(text, out),
-            Voice::Tool => self.tool(text, out),
-            Voice::Model => self.answer(text, out),
+            LineAuthor::Start => self.start(text, out),
+            LineAuthor::User => self.prompt(text, out),
+            LineAuthor::Tool => self.tool(text, out),
+            LineAuthor::Model => self.answer(text, out),
         }
     }
 }

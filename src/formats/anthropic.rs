@@ -9,7 +9,7 @@ pub(crate) use super::attached::{block_type, output_text};
 use super::inline;
 use super::json::Json;
 use super::tools;
-use super::unknown::{self, Kind};
+use super::unknown::{self, NamedKind};
 use crate::model::body::{Image, Key};
 use crate::model::edit::{Batch, Severity};
 use crate::model::entry::{BlockKind, Break, Raw};
@@ -19,7 +19,7 @@ use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict};
 
 /// The result of decoding a content block.
 #[derive(Debug)]
-pub(crate) enum Content {
+pub(crate) enum BlockContent {
     /// A part of the message.
     Part(BlockKind),
     /// The result of a call.
@@ -40,40 +40,42 @@ pub(crate) struct Site<'a> {
 }
 
 /// Decodes a content block. A bare string is a text block.
-pub(crate) fn content(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> Content {
+pub(crate) fn content(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> BlockContent {
     let kind = block_type(block);
     match kind {
         "text" => match block.get("text").str().or_else(|| block.str()) {
-            Some(text) if text.trim().is_empty() => Content::Blank,
-            Some(text) => Content::Part(BlockKind::Text(out.prose(text))),
-            None => Content::Part(raw(block, "text", out)),
+            Some(text) if text.trim().is_empty() => BlockContent::Blank,
+            Some(text) => BlockContent::Part(BlockKind::Text(out.prose(text))),
+            None => BlockContent::Part(raw(block, "text", out)),
         },
-        "thinking" => Content::Part(BlockKind::Thinking(
+        "thinking" => BlockContent::Part(BlockKind::Thinking(
             out.prose(block.get("thinking").str_or_empty()),
         )),
-        "redacted_thinking" => Content::Part(BlockKind::Thinking(out.prose(""))),
-        "image" => Content::Part(BlockKind::Image(image(block, out))),
+        "redacted_thinking" => BlockContent::Part(BlockKind::Thinking(out.prose(""))),
+        "image" => BlockContent::Part(BlockKind::Image(image(block, out))),
         // The API names server side and MCP tools by a prefix: `server_tool_use`, `mcp_tool_result`.
         _ if kind.ends_with("tool_use") => {
-            Content::Part(BlockKind::Call(Box::new(call(block, site.at, out))))
+            BlockContent::Part(BlockKind::Call(Box::new(call(block, site.at, out))))
         }
         _ if kind.ends_with("tool_result") => {
             let call = block.get("tool_use_id").clean();
-            Content::Result(call, Box::new(result(block, site, out)))
+            BlockContent::Result(call, Box::new(result(block, site, out)))
         }
         // The provider fell back to another model.
         "fallback" if block.at(&["to", "model"]).filled().is_some() => {
             let model = block.at(&["to", "model"]).clean();
-            Content::Part(BlockKind::Break(Break::ModelChange(model)))
+            BlockContent::Part(BlockKind::Break(Break::ModelChange(model)))
         }
-        "mid_conv_system" => Content::Part(words_under("system message", block, out)),
-        "compaction" if block.has("content") => Content::Part(words_under("summary", block, out)),
-        _ => Content::Part(match attached(block) {
+        "mid_conv_system" => BlockContent::Part(words_under("system message", block, out)),
+        "compaction" if block.has("content") => {
+            BlockContent::Part(words_under("summary", block, out))
+        }
+        _ => BlockContent::Part(match attached(block) {
             Some(Attachment { title, text }) => BlockKind::Raw(Raw {
                 title: Text::stub(&title, 200),
                 body: out.output(&text),
             }),
-            None => unknown::block(Kind("block.type", kind), block, out),
+            None => unknown::block(NamedKind("block.type", kind), block, out),
         }),
     }
 }

@@ -24,8 +24,8 @@ pub(crate) struct CountingRules {
     /// Whether results of calls are read.
     pub(crate) has_results: bool,
     /// The first rule whose tests all hold applies.
-    pub(crate) rules: Vec<(Vec<ByteTest>, Need)>,
-    pub(crate) otherwise: Need,
+    pub(crate) rules: Vec<(Vec<ByteTest>, CountingNeed)>,
+    pub(crate) otherwise: CountingNeed,
     /// The texts that tests search for.
     pub(crate) words: Vec<Finder<'static>>,
 }
@@ -51,7 +51,7 @@ pub(crate) enum ByteTest {
 
 /// What counting needs of a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Need {
+pub(crate) enum CountingNeed {
     Nothing,
     /// All but its texts.
     Account,
@@ -110,7 +110,7 @@ impl Counting {
 
     /// What is needed of a record. All records before the first one with usage are needed: they
     /// have the facts about the file.
-    pub(crate) fn need(&mut self, record: &[u8]) -> Need {
+    pub(crate) fn need(&mut self, record: &[u8]) -> CountingNeed {
         self.found.fill(Occurrence::NotSearched);
         let CountingRules {
             rules, otherwise, ..
@@ -119,8 +119,12 @@ impl Counting {
             .iter()
             .find(|(tests, _)| tests.iter().all(|test| self.holds(*test, record)));
         let need = rule.map_or(*otherwise, |(_, need)| *need);
-        self.has_begun |= need == Need::Account;
-        if self.has_begun { need } else { Need::Whole }
+        self.has_begun |= need == CountingNeed::Account;
+        if self.has_begun {
+            need
+        } else {
+            CountingNeed::Whole
+        }
     }
 
     fn holds(&mut self, test: ByteTest, record: &[u8]) -> bool {
@@ -194,7 +198,7 @@ fn value_behind(member: &[u8]) -> Option<&[u8]> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Counting, Need};
+    use super::{Counting, CountingNeed};
     use crate::formats::definition::heads;
 
     fn counting(format: &str, is_companion: bool) -> Counting {
@@ -202,7 +206,7 @@ mod tests {
         Counting::new(rules.unwrap(), is_companion)
     }
 
-    fn need(counting: &mut Counting, record: &str) -> Need {
+    fn need(counting: &mut Counting, record: &str) -> CountingNeed {
         counting.need(record.as_bytes())
     }
 
@@ -215,45 +219,52 @@ mod tests {
         };
         let answer = r#"{"sessionId":"a","type":"assistant"}"#;
         let counting = &mut counting("claude-code", false);
-        assert_eq!(need(counting, &user("a", "")), Need::Whole, "the first one");
         assert_eq!(
             need(counting, &user("a", "")),
-            Need::Whole,
+            CountingNeed::Whole,
+            "the first one"
+        );
+        assert_eq!(
+            need(counting, &user("a", "")),
+            CountingNeed::Whole,
             "nothing counted yet"
         );
-        assert_eq!(need(counting, answer), Need::Account);
-        assert_eq!(need(counting, &user("a", "")), Need::Nothing);
-        assert_eq!(need(counting, r#"{"type":"summary"}"#), Need::Nothing);
+        assert_eq!(need(counting, answer), CountingNeed::Account);
+        assert_eq!(need(counting, &user("a", "")), CountingNeed::Nothing);
+        assert_eq!(
+            need(counting, r#"{"type":"summary"}"#),
+            CountingNeed::Nothing
+        );
         assert_eq!(
             need(counting, r#"{"type":"cost-state","sessionId":"a"}"#),
-            Need::Whole
+            CountingNeed::Whole
         );
         assert_eq!(
             need(counting, &user("b", "")),
-            Need::Whole,
+            CountingNeed::Whole,
             "another session"
         );
-        assert_eq!(need(counting, &user("b", "")), Need::Nothing);
+        assert_eq!(need(counting, &user("b", "")), CountingNeed::Nothing);
         assert_eq!(
             need(counting, &user("b", r#","toolUseResult":{"agentId":"1"}"#)),
-            Need::Whole
+            CountingNeed::Whole
         );
         assert_eq!(
             need(counting, &user("b", r#","forkedFrom":{}"#)),
-            Need::Whole
+            CountingNeed::Whole
         );
         assert_eq!(
             need(counting, &user("b", r#","data":{"role":"assistant"}"#)),
-            Need::Whole
+            CountingNeed::Whole
         );
         assert_eq!(
             need(counting, &user("b", r#","isSidechain":true"#)),
-            Need::Whole,
+            CountingNeed::Whole,
             "its lane hangs on it"
         );
         assert_eq!(
             need(counting, &user("b", r#","isSidechain":true,"agentId":"1""#)),
-            Need::Whole
+            CountingNeed::Whole
         );
     }
 
@@ -268,24 +279,24 @@ mod tests {
             )
         };
         for (name, expected) in [
-            ("Task", Need::Whole),
-            ("subagent", Need::Whole),
-            ("Bash", Need::Account),
+            ("Task", CountingNeed::Whole),
+            ("subagent", CountingNeed::Whole),
+            ("Bash", CountingNeed::Account),
         ] {
             let (counting, of_pi) = (
                 &mut counting("claude-code", false),
                 &mut counting("pi", false),
             );
             let answer = r#"{"sessionId":"a","type":"assistant"}"#;
-            assert_eq!(need(counting, answer), Need::Whole, "the first one");
-            assert_eq!(need(counting, answer), Need::Account);
+            assert_eq!(need(counting, answer), CountingNeed::Whole, "the first one");
+            assert_eq!(need(counting, answer), CountingNeed::Account);
             assert_eq!(need(counting, &claude(name)), expected, "{name}");
             assert_eq!(
                 need(
                     of_pi,
                     r#"{"type":"message","message":{"role":"assistant"}}"#
                 ),
-                Need::Account
+                CountingNeed::Account
             );
             assert_eq!(need(of_pi, &pi(name)), expected, "{name}");
         }
@@ -296,14 +307,14 @@ mod tests {
         let counting = &mut counting("claude-code", true);
         assert_eq!(
             need(counting, r#"{"type":"assistant","agentId":"1"}"#),
-            Need::Account
+            CountingNeed::Account
         );
         assert_eq!(
             need(counting, r#"{"type":"user","agentId":"1"}"#),
-            Need::Nothing
+            CountingNeed::Nothing
         );
         let outcome = r#"{"type":"user","agentId":"1","toolUseResult":{"agentId":"2"}}"#;
-        assert_eq!(need(counting, outcome), Need::Whole);
+        assert_eq!(need(counting, outcome), CountingNeed::Whole);
     }
 
     #[test]
@@ -316,20 +327,23 @@ mod tests {
                 counting,
                 r#"{"type":"message","message":{"role":"assistant"}}"#
             ),
-            Need::Account
+            CountingNeed::Account
         );
-        assert_eq!(need(counting, &result("")), Need::Nothing);
-        assert_eq!(need(counting, &result(r#","usage":{}"#)), Need::Whole);
+        assert_eq!(need(counting, &result("")), CountingNeed::Nothing);
+        assert_eq!(
+            need(counting, &result(r#","usage":{}"#)),
+            CountingNeed::Whole
+        );
         assert_eq!(
             need(counting, &result(r#","details":{"childSessionKey":"k"}"#)),
-            Need::Whole
+            CountingNeed::Whole
         );
         assert_eq!(
             need(
                 counting,
                 r#"{"type":"turn_end","message":{"role":"toolResult"}}"#
             ),
-            Need::Whole
+            CountingNeed::Whole
         );
     }
 }

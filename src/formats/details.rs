@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::decoder::{BESIDE, Decoder, Input};
 use super::definition::head::Head;
 use super::emitted::Emitted;
-use super::fields::Fields;
+use super::fields::KnownFields;
 use super::json::Json;
 use crate::model::body::Tree;
 use crate::model::edit::Batch;
@@ -61,7 +61,7 @@ const LIST: usize = 200;
 const DEEPEST: usize = 12;
 
 /// Whether a member is one that decoders use without emitting it.
-pub(crate) fn is_used(key: &str, is_top: bool, fields: &Fields) -> bool {
+pub(crate) fn is_used(key: &str, is_top: bool, fields: &KnownFields) -> bool {
     USED.contains(&key) || (is_top && fields.common.contains(&key))
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
 }
 
 /// The fields of a record without those that were emitted.
-pub fn of(json: &Json<'_>, fields: &Fields, emitted: &Emitted) -> Details {
+pub fn of(json: &Json<'_>, fields: &KnownFields, emitted: &Emitted) -> Details {
     let mut rest = UnemittedFields {
         emitted,
         fields,
@@ -101,7 +101,7 @@ pub fn of(json: &Json<'_>, fields: &Fields, emitted: &Emitted) -> Details {
 
 struct UnemittedFields<'a> {
     emitted: &'a Emitted,
-    fields: &'a Fields,
+    fields: &'a KnownFields,
     left: usize,
     cut: u64,
 }

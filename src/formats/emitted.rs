@@ -38,13 +38,13 @@ pub struct Emitted {
     /// Texts that the decoder composed, separated by line breaks.
     phrases: String,
     /// All texts, from which `words` is computed on first use.
-    sources: Vec<Source>,
+    sources: Vec<EmittedSource>,
     words: OnceCell<HashSet<u64>>,
     /// Emitted bytes of long strings, by hash and size: they are queried more than once.
     found: RefCell<HashMap<(u64, usize), usize>>,
 }
 
-enum Source {
+enum EmittedSource {
     Text(Text),
     Tree(std::sync::Arc<Tree>),
 }
@@ -255,7 +255,7 @@ impl Emitted {
         match &body.held {
             Held::Tree(tree) => {
                 self.tree(tree);
-                self.sources.push(Source::Tree(tree.clone()));
+                self.sources.push(EmittedSource::Tree(tree.clone()));
             }
             _ => self.text(body.text_or_stub()),
         }
@@ -291,7 +291,7 @@ impl Emitted {
 
     fn text(&mut self, text: &Text) {
         self.content(text);
-        self.sources.push(Source::Text(text.clone()));
+        self.sources.push(EmittedSource::Text(text.clone()));
     }
 
     fn content(&mut self, text: &str) {
@@ -369,8 +369,8 @@ impl Emitted {
         let mut all = HashSet::new();
         for source in &self.sources {
             match source {
-                Source::Text(text) => all.extend(words(text).map(print)),
-                Source::Tree(tree) => words_of(tree, &mut all),
+                EmittedSource::Text(text) => all.extend(words(text).map(print)),
+                EmittedSource::Tree(tree) => words_of(tree, &mut all),
             }
         }
         all

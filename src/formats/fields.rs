@@ -8,14 +8,14 @@ use crate::model::edit::Batch;
 /// Fields of all records, and further ones by type. Records of other types are not checked, as the
 /// decoder reports these as unknown. By default no type is known, so no field is unknown.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Fields {
+pub struct KnownFields {
     /// Fields of records of all types.
     pub(crate) common: &'static [&'static str],
     /// Fields by type.
     pub(crate) types: &'static [(&'static str, &'static [&'static str])],
 }
 
-impl Fields {
+impl KnownFields {
     /// Counts the fields of a record that are not known for its type.
     pub(crate) fn check(&self, record: &Json<'_>, out: &mut Batch) {
         let Some(kind) = record.get("type").str() else {

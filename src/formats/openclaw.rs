@@ -17,7 +17,7 @@ pub mod wire;
 use std::path::{Path, PathBuf};
 
 use self::children::Children;
-use self::index::Index;
+use self::index::SessionIndex;
 use self::name::FileName;
 use super::decoder::{BESIDE, Decoder, Format, Input, Place};
 use super::definition::head::Head;
@@ -94,7 +94,7 @@ impl Format for Openclaw {
     }
 
     fn listings(&self, index: &Json<'_>) -> Vec<ListedSession> {
-        let mut known = Index::default();
+        let mut known = SessionIndex::default();
         known.read(index);
         known.listings()
     }
@@ -159,16 +159,16 @@ fn is_lock(root: &Json<'_>) -> bool {
 }
 
 #[derive(Default)]
-struct Facts {
+struct FileFacts {
     /// The file being read; `None` while a single record is read again.
     path: Option<PathBuf>,
     id: String,
-    index: Index,
+    index: SessionIndex,
     has_model: bool,
     is_announced: bool,
 }
 
-impl Facts {
+impl FileFacts {
     fn announce(&mut self, out: &mut Batch) {
         let name = self
             .path
@@ -208,9 +208,9 @@ impl Facts {
 
 struct OpenclawDecoder {
     session: SessionDecoder,
-    turns: turn::Turns,
+    turns: turn::SessionTurns,
     wire: wire::Wire,
-    facts: Facts,
+    facts: FileFacts,
     children: Children,
 }
 
@@ -218,11 +218,11 @@ impl OpenclawDecoder {
     fn new(path: Option<&Path>) -> Self {
         Self {
             session: SessionDecoder::new(envelope::open),
-            turns: turn::Turns::default(),
+            turns: turn::SessionTurns::default(),
             wire: wire::Wire::default(),
-            facts: Facts {
+            facts: FileFacts {
                 path: path.map(Path::to_owned),
-                ..Facts::default()
+                ..FileFacts::default()
             },
             children: Children::default(),
         }
@@ -237,7 +237,7 @@ impl OpenclawDecoder {
         if index::is_index(input.json) {
             self.facts.index.read(input.json);
             self.facts.emit_listing(out);
-            self.children.learn(&self.facts.index, out);
+            self.children.apply_index(&self.facts.index, out);
         } else if is_lock(input.json) {
             out.meta(MetaEdit::Live(Some(true)));
         }

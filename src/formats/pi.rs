@@ -82,7 +82,7 @@ impl Format for Pi {
         let session = session::SessionDecoder::new(prompt::open);
         Box::new(ZeroCosts::new(PiDecoder {
             session,
-            runs: runs::Runs::default(),
+            runs: runs::AgentRuns::default(),
         }))
     }
 
@@ -101,7 +101,7 @@ impl Format for Pi {
 /// Decodes one session with the runs of its sub-agents.
 struct PiDecoder {
     session: session::SessionDecoder,
-    runs: runs::Runs,
+    runs: runs::AgentRuns,
 }
 
 impl Decoder for PiDecoder {

@@ -6,7 +6,7 @@
 use super::decoder::{Format, Place, feed};
 use super::definition::kinds::{KindClass, Kinds};
 use super::definition::read::Overlay;
-use super::unknown::Kind;
+use super::unknown::NamedKind;
 use crate::model::edit::{Batch, KIND_CHARS, saturating_u32};
 use crate::model::record::{FileId, Origin, Record};
 use crate::model::text::Text;
@@ -77,9 +77,10 @@ fn is_looked_up(format: &dyn Format, class: &KindClass, name: &str) -> bool {
         &mut out,
     );
     decoder.finish(&mut out);
-    out.tally
-        .unknown
-        .contains_key(&Text::stub(&Kind(class.name, name).to_string(), KIND_CHARS))
+    out.tally.unknown.contains_key(&Text::stub(
+        &NamedKind(class.name, name).to_string(),
+        KIND_CHARS,
+    ))
 }
 
 #[cfg(test)]

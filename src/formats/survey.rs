@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::decoder::{BESIDE, Decoder, DecoderWrapper, Input};
 use super::details::{self, is_opaque, shortened};
 use super::emitted::{Emitted, print};
-use super::fields::Fields;
+use super::fields::KnownFields;
 use super::json::{self, Json};
 use crate::model::body::Tree;
 use crate::model::coverage::Coverage;
@@ -36,12 +36,12 @@ pub(crate) struct Survey {
     coverage: Coverage,
     /// Hashes of all lines that were emitted.
     lines: HashSet<u64>,
-    pending: Vec<Pending>,
+    pending: Vec<PendingStrings>,
     pending_lines: usize,
 }
 
 #[derive(Debug)]
-struct Pending {
+struct PendingStrings {
     path: String,
     bytes: usize,
     shown: (usize, usize),
@@ -81,7 +81,7 @@ impl Survey {
             .map(|line| (print(line), line.len() + 1))
             .collect();
         self.pending_lines += lines.len();
-        self.pending.push(Pending {
+        self.pending.push(PendingStrings {
             path: path.to_owned(),
             bytes: text.len(),
             shown,
@@ -132,7 +132,7 @@ impl DecoderWrapper for Surveyed {
                 .then(|| details::of(input.json, fields, &emitted));
             let details = details.map(|details| prints(&details)).unwrap_or_default();
             let path = Vec::new();
-            let mut walk = Walk {
+            let mut walk = StringWalk {
                 emitted: &emitted,
                 details: &details,
                 fields,
@@ -194,16 +194,16 @@ fn release(edit: &mut Edit) {
     }
 }
 
-struct Walk<'a> {
+struct StringWalk<'a> {
     emitted: &'a Emitted,
     details: &'a HashSet<u64>,
-    fields: &'static Fields,
+    fields: &'static KnownFields,
     origin: Origin,
     path: Vec<&'a str>,
     sums: &'a mut Survey,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> StringWalk<'a> {
     fn value(&mut self, json: &'a Json<'_>, is_used: bool) {
         match json {
             Json::Str(text) => self.string(text, is_used),
@@ -259,14 +259,14 @@ impl<'a> Walk<'a> {
     fn inner(&mut self, json: &Json<'_>) {
         let mut path = self.path.clone();
         path.push("{}");
-        let Walk {
+        let StringWalk {
             emitted,
             details,
             fields,
             origin,
             ..
         } = *self;
-        Walk {
+        StringWalk {
             emitted,
             details,
             fields,

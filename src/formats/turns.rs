@@ -12,14 +12,14 @@ const NEWEST: usize = 32;
 
 /// The entries of all turns.
 #[derive(Debug, Default)]
-pub(crate) struct Turns {
+pub(crate) struct TurnEntries {
     /// Entries per turn, packed because a long session has hundreds of thousands of them. The first
     /// item has the entries before any turn.
     turns: Vec<Vec<u8>>,
     newest: VecDeque<Key>,
 }
 
-impl Turns {
+impl TurnEntries {
     pub(crate) fn begin(&mut self) {
         if self.turns.is_empty() {
             self.turns.push(Vec::new());

@@ -25,7 +25,7 @@ use crate::model::text::Text;
 
 /// The class of a kind, a key of `[kinds]`, and its name.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Kind<'a>(pub(crate) &'static str, pub(crate) &'a str);
+pub(crate) struct NamedKind<'a>(pub(crate) &'static str, pub(crate) &'a str);
 
 /// Members with text for people, the best one first.
 const TEXTS: [&str; 9] = [
@@ -103,17 +103,17 @@ const TITLE: usize = 80;
 const HEADLINE: usize = 160;
 
 /// Shows a record: `entry` is an empty one with its position in the session.
-pub(crate) fn record(kind: Kind<'_>, json: &Json<'_>, entry: Entry, out: &mut Batch) -> Fate {
+pub(crate) fn record(kind: NamedKind<'_>, json: &Json<'_>, entry: Entry, out: &mut Batch) -> Fate {
     show(kind, json, judge, entry, out)
 }
 
 /// Shows a record that the agent marks as outside the conversation.
-pub(crate) fn apart(kind: Kind<'_>, json: &Json<'_>, entry: Entry, out: &mut Batch) -> Fate {
+pub(crate) fn apart(kind: NamedKind<'_>, json: &Json<'_>, entry: Entry, out: &mut Batch) -> Fate {
     show(kind, json, |_| Judged::Trace, entry, out)
 }
 
 /// Makes a block of a part of a message.
-pub(crate) fn block(kind: Kind<'_>, json: &Json<'_>, out: &mut Batch) -> BlockKind {
+pub(crate) fn block(kind: NamedKind<'_>, json: &Json<'_>, out: &mut Batch) -> BlockKind {
     match kind.known(out) {
         Some(known) => {
             known.emit(kind.0, json, out);
@@ -133,7 +133,7 @@ pub(crate) fn block(kind: Kind<'_>, json: &Json<'_>, out: &mut Batch) -> BlockKi
 }
 
 fn show(
-    kind: Kind<'_>,
+    kind: NamedKind<'_>,
     json: &Json<'_>,
     judge: impl FnOnce(&Json<'_>) -> Judged,
     mut entry: Entry,
@@ -154,14 +154,14 @@ fn show(
 }
 
 /// The object that the class is named after, or the content of the record.
-fn within<'j, 'a>(kind: Kind<'_>, json: &'j Json<'a>) -> &'j Json<'a> {
+fn within<'j, 'a>(kind: NamedKind<'_>, json: &'j Json<'a>) -> &'j Json<'a> {
     let mut inner = std::iter::once(label(kind.0))
         .chain(WRAPPERS)
         .map(|name| json.get(name));
     inner.find(|inner| inner.is_object()).unwrap_or(json)
 }
 
-fn unknown(kind: Kind<'_>, json: &Json<'_>, judged: Judged, out: &mut Batch) -> BlockKind {
+fn unknown(kind: NamedKind<'_>, json: &Json<'_>, judged: Judged, out: &mut Batch) -> BlockKind {
     let name = kind.to_string();
     out.unknown(&name, judged);
     let said = if judged == Judged::Text {
@@ -199,7 +199,7 @@ pub(crate) fn kinds(out: &Batch) -> &'static Kinds {
     heads::kinds_of(out.format)
 }
 
-impl Kind<'_> {
+impl NamedKind<'_> {
     /// The rule for the kind in the format's definition or in an overlay.
     pub(crate) fn known(self, out: &Batch) -> Option<&'static KindRule> {
         kinds(out).get(self.0, self.1).filter(|_| !out.is_nameless)
@@ -211,7 +211,7 @@ impl Kind<'_> {
     }
 }
 
-impl std::fmt::Display for Kind<'_> {
+impl std::fmt::Display for NamedKind<'_> {
     /// `attachment/new`: the class without the member that names the kind.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self(class, name) = self;

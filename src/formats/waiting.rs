@@ -6,13 +6,13 @@ use crate::model::body::Key;
 
 /// Calls without a result.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Waiting {
+pub(crate) struct UnansweredCalls {
     order: BTreeMap<u64, Key>,
     places: HashMap<Key, u64>,
     next: u64,
 }
 
-impl Waiting {
+impl UnansweredCalls {
     /// Adds a call. One that is in the queue keeps its position.
     pub(crate) fn push(&mut self, call: Key) {
         if !self.places.contains_key(&call) {
@@ -34,7 +34,7 @@ impl Waiting {
     }
 }
 
-impl IntoIterator for Waiting {
+impl IntoIterator for UnansweredCalls {
     type Item = Key;
     type IntoIter = std::collections::btree_map::IntoValues<u64, Key>;
 
@@ -45,11 +45,11 @@ impl IntoIterator for Waiting {
 
 #[cfg(test)]
 mod tests {
-    use super::Waiting;
+    use super::UnansweredCalls;
 
     #[test]
     fn what_is_left_comes_in_its_order() {
-        let mut waiting = Waiting::default();
+        let mut waiting = UnansweredCalls::default();
         for call in ["a", "b", "c", "b", "d"] {
             waiting.push(call.into());
         }

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use crate::formats::definition::heads;
 use crate::formats::definition::mistakes::Mistake;
 use crate::formats::definition::read::{Base, Overlay, is_overlay, overlay, read};
-use crate::formats::definition::rule::{Definition, Rule};
+use crate::formats::definition::rule::{Definition, RecordRule};
 pub(crate) use crate::formats::definition::text_of;
 use crate::formats::roots::Pattern;
 use crate::formats::{
@@ -280,7 +280,7 @@ pub(crate) fn rules(name: &str) -> Vec<RuleLine> {
     let rules = definition_of(name)
         .into_iter()
         .flat_map(|definition| &definition.rules);
-    let line = |rule: &Rule| RuleLine {
+    let line = |rule: &RecordRule| RuleLine {
         line: rule.line,
         words: rule.words.clone(),
         taken: rule.matched.load(Ordering::Relaxed),

@@ -12,7 +12,7 @@ use super::emitter::Emitter;
 use super::files::{Files, Kind};
 use super::plan::{Plan, files_of};
 use super::whole::is_whole_value;
-use crate::formats::counting::{Counting, Need};
+use crate::formats::counting::{Counting, CountingNeed};
 use crate::formats::decoder::{Format, value_without};
 use crate::formats::json::Json;
 use crate::formats::roots::FileRole;
@@ -118,7 +118,9 @@ impl LineFile {
         };
         let read = read_portions(follower, buffer, room, counting.is_some(), |portion| {
             let first = portion.first.as_ref().map(Ended::line);
-            if let Some(first) = first.filter(|first| need_of(*first, counting) != Need::Nothing) {
+            if let Some(first) =
+                first.filter(|first| need_of(*first, counting) != CountingNeed::Nothing)
+            {
                 emitter.leave_bodies(bodies.away_at(first.record().origin.at, len));
                 if is_wanted(first, emitter) {
                     emit_line(first, *kind, &path, emitter);
@@ -127,10 +129,10 @@ impl LineFile {
             emitter.leave_bodies(bodies.away_at(portion.at, len));
             for (line, value) in portion.lines {
                 let need = need_of(line, counting);
-                if need == Need::Nothing {
+                if need == CountingNeed::Nothing {
                     continue;
                 }
-                let counting = counting.as_ref().filter(|_| need == Need::Account);
+                let counting = counting.as_ref().filter(|_| need == CountingNeed::Account);
                 let value = counting.map_or(value, |counting| account_of(line, counting));
                 if !is_wanted(line, emitter) {
                     continue;
@@ -196,10 +198,10 @@ impl LineFile {
 }
 
 /// What is needed of a line: all of it, unless only figures are counted.
-fn need_of(line: Line<'_>, counting: &mut Option<Counting>) -> Need {
-    counting
-        .as_mut()
-        .map_or(Need::Whole, |counting| counting.need(line.record().bytes))
+fn need_of(line: Line<'_>, counting: &mut Option<Counting>) -> CountingNeed {
+    counting.as_mut().map_or(CountingNeed::Whole, |counting| {
+        counting.need(line.record().bytes)
+    })
 }
 
 /// The value of a line without texts, if that suffices for counting.

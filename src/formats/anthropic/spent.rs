@@ -10,7 +10,7 @@ use crate::model::usage::{Scope, Step, Usage};
 
 /// The usage of an answer.
 #[derive(Debug, Default)]
-pub(crate) struct Spent {
+pub(crate) struct AnswerUsage {
     /// On its own model.
     pub(crate) own: Usage,
     /// Other requests on its behalf, with their models: an advisor's, a compaction's.
@@ -29,7 +29,7 @@ const COUNTED: [fn(&str) -> bool; 5] = [
 
 /// Reads the `usage` of a message of this model, with the requests in it; `None` if it is not an
 /// object.
-pub(crate) fn spent(json: &Json<'_>, model: Option<&Name>, out: &mut Batch) -> Option<Spent> {
+pub(crate) fn spent(json: &Json<'_>, model: Option<&Name>, out: &mut Batch) -> Option<AnswerUsage> {
     let mut own = usage(json, out)?;
     // Agents that count credits write 0 for tokens: the counts are unknown.
     if json.has("credits") && counts(&own) == [0; 4] {
@@ -97,7 +97,7 @@ pub(crate) fn spent(json: &Json<'_>, model: Option<&Name>, out: &mut Batch) -> O
         }
     }
     own.last = last.filter(|_| prompts > 1);
-    Some(Spent { own, others })
+    Some(AnswerUsage { own, others })
 }
 
 fn counts(usage: &Usage) -> [u64; 4] {

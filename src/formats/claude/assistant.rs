@@ -1,12 +1,12 @@
 //! Assistant lines. An answer spans a line per content block; all of them repeat its usage, in old
 //! versions as a growing snapshot.
 
-use super::bill::Request;
+use super::bill::BilledRequest;
 use super::lanes::owners::is_beside;
-use super::line::Line;
-use super::session::Session;
+use super::line::TranscriptLine;
+use super::session::DecoderState;
 use super::user::MessageReader;
-use crate::formats::anthropic::{self, Content, Site, block_type, spent};
+use crate::formats::anthropic::{self, BlockContent, Site, block_type, spent};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Role, Stop};
@@ -19,12 +19,16 @@ use crate::model::usage::Usage;
 pub(crate) const SYNTHETIC: &str = "<synthetic>";
 
 /// Decodes an assistant line.
-pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+pub(crate) fn decode(
+    line: &TranscriptLine<'_>,
+    session: &mut DecoderState,
+    out: &mut Batch,
+) -> Fate {
     let from = out.edits.len();
     let entry = read(line, session, out);
     let is_beside = is_beside(line);
     let others = take_usages(from, out);
-    let request = Request::of(&entry, &others);
+    let request = BilledRequest::of(&entry, &others);
     let fate = add_part(entry, session, out);
     out.edits.extend(others);
     session
@@ -34,7 +38,7 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
 }
 
 /// Reads the part of an answer that a line contains.
-pub fn read(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Entry {
+pub fn read(line: &TranscriptLine<'_>, session: &mut DecoderState, out: &mut Batch) -> Entry {
     session.requests.end(line.lane.as_ref());
     let key = line.answer();
     session.forks.see(&key, line);
@@ -63,12 +67,12 @@ pub fn read(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Entry {
 
 /// Whether an answer is an error: streams name its kind beside the message, on disk a flag marks
 /// it.
-fn is_error(line: &Line<'_>) -> bool {
+fn is_error(line: &TranscriptLine<'_>) -> bool {
     line.json.get("isApiErrorMessage").is_true() || line.json.get("error").filled().is_some()
 }
 
 /// Joins the texts of an error into one block before the other blocks of its line.
-fn say_error(line: &Line<'_>, blocks: &mut Vec<Block>) {
+fn say_error(line: &TranscriptLine<'_>, blocks: &mut Vec<Block>) {
     let content = line.json.at(&["message", "content"]).blocks();
     let texts = content.iter().filter(|block| block_type(block) == "text");
     let texts = texts.filter_map(|block| block.str().or_else(|| block.get("text").str()));
@@ -88,7 +92,7 @@ pub(crate) fn take_usages(from: usize, out: &mut Batch) -> Vec<Edit> {
 }
 
 /// Emits a part of an answer. Shown for the first part, merged for further ones.
-pub fn add_part(entry: Entry, session: &mut Session, out: &mut Batch) -> Fate {
+pub fn add_part(entry: Entry, session: &mut DecoderState, out: &mut Batch) -> Fate {
     let begins = session.begins_answer(&entry.key, entry.lane.as_ref(), entry.origin.file);
     let fate = if begins { Fate::Shown } else { Fate::Merged };
     out.entry(entry);
@@ -97,7 +101,7 @@ pub fn add_part(entry: Entry, session: &mut Session, out: &mut Batch) -> Fate {
 
 /// Decodes a copy of another lane's line. It may have been made once the answer was complete, while
 /// the owner's file has only its beginning.
-pub(crate) fn copy(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+pub(crate) fn copy(line: &TranscriptLine<'_>, session: &mut DecoderState, out: &mut Batch) -> Fate {
     for block in line.json.at(&["message", "content"]).blocks() {
         if block_type(block).ends_with("tool_use") {
             session.calls.note_copy(block.get("id").str_or_empty());
@@ -119,7 +123,7 @@ pub(crate) fn copy(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> F
 /// Shows the blocks of unknown kinds that only a copy of a message has, as an entry beside the
 /// message. All other blocks are read without effect, because bodies that are read again are
 /// numbered by their order in the record.
-fn add_unknown(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+fn add_unknown(line: &TranscriptLine<'_>, session: &mut DecoderState, out: &mut Batch) -> Fate {
     let mut reader = match line.kind() {
         "user" if !line.json.get("isCompactSummary").is_true() => Some(MessageReader::of(line)),
         "assistant" => None,
@@ -146,7 +150,8 @@ fn add_unknown(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate 
             at: line.at,
         };
         if new.contains(&place) {
-            if let Content::Part(kind @ BlockKind::Aside(..)) = anthropic::content(block, site, out)
+            if let BlockContent::Part(kind @ BlockKind::Aside(..)) =
+                anthropic::content(block, site, out)
             {
                 entry.push_piece(line.piece(), kind);
             }
@@ -163,7 +168,12 @@ fn add_unknown(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate 
     out.show(entry)
 }
 
-fn blocks(line: &Line<'_>, answer: &Key, session: &mut Session, out: &mut Batch) -> Vec<Block> {
+fn blocks(
+    line: &TranscriptLine<'_>,
+    answer: &Key,
+    session: &mut DecoderState,
+    out: &mut Batch,
+) -> Vec<Block> {
     let mut blocks = Vec::new();
     for (place, block) in line
         .json
@@ -178,7 +188,7 @@ fn blocks(line: &Line<'_>, answer: &Key, session: &mut Session, out: &mut Batch)
             at: line.at,
         };
         match anthropic::content(block, site, out) {
-            Content::Part(kind) => {
+            BlockContent::Part(kind) => {
                 if let BlockKind::Call(call) = &kind {
                     session.calls.begin(line.lane.as_ref(), answer, &call.key);
                     session.lanes.called(&call.key, line.lane.as_ref(), out);
@@ -196,11 +206,11 @@ fn blocks(line: &Line<'_>, answer: &Key, session: &mut Session, out: &mut Batch)
                 }
                 blocks.push(Block::new(line.piece(), kind));
             }
-            Content::Result(call, result) => {
+            BlockContent::Result(call, result) => {
                 session.calls.end(line.lane.as_ref(), &call);
                 out.result(call, result, line.lane.clone());
             }
-            Content::Blank => {}
+            BlockContent::Blank => {}
         }
     }
     blocks
@@ -208,7 +218,12 @@ fn blocks(line: &Line<'_>, answer: &Key, session: &mut Session, out: &mut Batch)
 
 /// Reads the usage of an answer. Lines before version 1.0.x have its cost. Lines before 2.1.8x, and
 /// streams, have the usage of when the answer began, and no stop reason.
-fn usage(line: &Line<'_>, answer: &Key, model: Option<&Name>, out: &mut Batch) -> Option<Usage> {
+fn usage(
+    line: &TranscriptLine<'_>,
+    answer: &Key,
+    model: Option<&Name>,
+    out: &mut Batch,
+) -> Option<Usage> {
     let made = spent::spent(line.json.at(&["message", "usage"]), model, out)?;
     for (number, (usage, model)) in made.others.into_iter().enumerate() {
         let of = Text::clean(&format!("{answer}:iteration {number}"));

@@ -4,12 +4,12 @@
 pub(crate) mod request;
 
 use super::hooks;
-use super::line::Line;
-use super::session::Session;
+use super::line::TranscriptLine;
+use super::session::DecoderState;
 use super::user;
 use super::voice::background;
 use crate::formats::json::{self, Json};
-use crate::formats::unknown::{self, Kind};
+use crate::formats::unknown::{self, NamedKind};
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::sender::{Sender, SenderKind};
 use crate::model::entry::{Block, BlockKind, Raw, Role, Sent};
@@ -35,7 +35,11 @@ const LOUD: [&str; 4] = [
 ];
 
 /// Decodes an attachment line.
-pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+pub(crate) fn decode(
+    line: &TranscriptLine<'_>,
+    session: &mut DecoderState,
+    out: &mut Batch,
+) -> Fate {
     let attachment = line.json.get("attachment");
     let kind = attachment.get("type").str_or_empty();
     let from = out.edits.len();
@@ -63,9 +67,9 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
 }
 
 fn show(
-    line: &Line<'_>,
+    line: &TranscriptLine<'_>,
     (kind, attachment): (&str, &Json<'_>),
-    session: &mut Session,
+    session: &mut DecoderState,
     out: &mut Batch,
 ) -> Fate {
     match kind {
@@ -103,7 +107,7 @@ fn show(
     if !LOUD.contains(&kind) {
         // Reminders that a mode is still on are frequent.
         entry.marks.trace = attachment.get("reminderType").is("sparse");
-        return unknown::record(Kind("attachment.type", kind), line.json, entry, out);
+        return unknown::record(NamedKind("attachment.type", kind), line.json, entry, out);
     }
     let title = title(kind, attachment);
     let body = out.output(&complaint(attachment));
@@ -113,7 +117,7 @@ fn show(
 
 /// Decodes the messages of team members that the program delivers with the next request. JSON is
 /// for the program, not for the agents.
-fn mailbox(line: &Line<'_>, messages: &[Json<'_>], out: &mut Batch) -> Fate {
+fn mailbox(line: &TranscriptLine<'_>, messages: &[Json<'_>], out: &mut Batch) -> Fate {
     for (number, message) in messages.iter().enumerate() {
         let text = message.get("text").str_or_empty().trim();
         let from = message.get("from").filled();

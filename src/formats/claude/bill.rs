@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 
-use super::line::Line;
+use super::line::TranscriptLine;
 use crate::formats::anthropic::spent::ModelTotals;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
@@ -22,7 +22,7 @@ use crate::model::usage::{Scope, Usage};
 
 /// The usage that was recorded, and the agent's own totals.
 #[derive(Debug, Default)]
-pub(crate) struct Bill {
+pub(crate) struct RecordedUsage {
     /// The models in the last `cost-state`; `None` before the first.
     models: Option<Vec<Name>>,
     /// Usage since the last `cost-state`.
@@ -34,17 +34,17 @@ pub(crate) struct Bill {
     /// The timestamp of the first answer behind the last `cost-state`.
     resumed: Option<Timestamp>,
     /// Requests of sub-agents that are open or may become so.
-    beside: Vec<Request>,
+    beside: Vec<BilledRequest>,
 }
 
 /// A request, with those that were made on its behalf.
 #[derive(Clone, Debug)]
-pub(crate) struct Request {
+pub(crate) struct BilledRequest {
     at: Option<Timestamp>,
     spent: Vec<(Key, Usage, Option<Name>)>,
 }
 
-impl Request {
+impl BilledRequest {
     /// The usage of a part of an answer. The usage edits in `made` are requests that were made on
     /// its behalf.
     pub(crate) fn of(entry: &Entry, made: &[Edit]) -> Self {
@@ -65,12 +65,12 @@ impl Request {
     }
 }
 
-impl Bill {
+impl RecordedUsage {
     /// Adds a request, from the file of a sub-agent or the session's own. An answer that began
     /// before a `cost-state` is included in it.
     pub(crate) fn spend(
         &mut self,
-        request: Request,
+        request: BilledRequest,
         (is_beside, is_new): (bool, bool),
         out: &mut Batch,
     ) {
@@ -113,7 +113,7 @@ impl Bill {
     }
 
     /// Decodes a `cost-state`.
-    pub(crate) fn record(&mut self, line: &Line<'_>, out: &mut Batch) -> Fate {
+    pub(crate) fn record(&mut self, line: &TranscriptLine<'_>, out: &mut Batch) -> Fate {
         let json = line.json;
         let lacks_cost = json.get("hasUnknownModelCost").is_true();
         let totals = ModelTotals::read(
@@ -191,14 +191,14 @@ impl Bill {
     }
 
     /// Whether a sub-agent made a request after the session resumed behind the last `cost-state`.
-    fn is_later(&self, request: &Request) -> bool {
+    fn is_later(&self, request: &BilledRequest) -> bool {
         self.resumed
             .is_some_and(|resumed| request.at >= Some(resumed))
     }
 
     /// Adds an open request. Of several records of one request that with the most output tokens
     /// counts.
-    fn open(&mut self, request: &Request, out: &mut Batch) {
+    fn open(&mut self, request: &BilledRequest, out: &mut Batch) {
         let rank = |usage: &Usage| (usage.output, !usage.is_partial);
         for (of, usage, model) in &request.spent {
             if self

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::formats::waiting::Waiting;
+use crate::formats::waiting::UnansweredCalls;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::Piece;
@@ -12,7 +12,7 @@ use crate::model::tool::ToolState;
 
 /// The calls of all lanes. Calls of several lanes may have the same id.
 #[derive(Debug, Default)]
-pub struct Calls {
+pub struct LaneCalls {
     /// The lane and answer that had a call first.
     known: ByKey<Caller>,
     /// Calls of further lanes with an id that is in `known`.
@@ -21,7 +21,7 @@ pub struct Calls {
     copied: HashSet<(u32, u32)>,
     /// Calls that so far are only in copies.
     only_copied: HashSet<Key>,
-    open: HashMap<Option<Name>, Waiting>,
+    open: HashMap<Option<Name>, UnansweredCalls>,
 }
 
 /// A lane and an answer in it, each as a hash.
@@ -31,7 +31,7 @@ struct Caller {
     answer: u32,
 }
 
-impl Calls {
+impl LaneCalls {
     /// Adds a call from an answer. If another lane had it in the same answer, that was a copy.
     pub(crate) fn begin(&mut self, lane: Option<&Name>, answer: &Key, call: &Key) {
         let caller = Caller {

@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::line::{Line, SIDECHAIN};
+use super::line::{SIDECHAIN, TranscriptLine};
 use crate::formats::anthropic;
 use crate::model::body::Key;
 use crate::model::entry::Piece;
@@ -37,7 +37,7 @@ impl Chains {
 
     /// The lane of a line that names no sub-agent. A line of an unknown chain is on the common lane
     /// `SIDECHAIN`; a line without a `uuid` begins no chain.
-    pub(crate) fn lane_of(&mut self, line: &Line<'_>) -> Option<Name> {
+    pub(crate) fn lane_of(&mut self, line: &TranscriptLine<'_>) -> Option<Name> {
         let lane = if let Some(parent) = &line.parent {
             self.of_line
                 .get(parent)
@@ -57,7 +57,7 @@ impl Chains {
     }
 
     /// Takes the call whose prompt is the first line of a chain.
-    pub(crate) fn caller(&mut self, line: &Line<'_>) -> Option<Key> {
+    pub(crate) fn caller(&mut self, line: &TranscriptLine<'_>) -> Option<Key> {
         if line.parent.is_some() {
             return None;
         }

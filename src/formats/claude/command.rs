@@ -1,6 +1,6 @@
 //! Merges a typed command and the line after it with its output into one entry.
 
-use super::line::Line;
+use super::line::TranscriptLine;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, Entry, Marks, Role};
@@ -9,7 +9,7 @@ use crate::model::text::Name;
 
 /// A command whose output may follow.
 #[derive(Debug)]
-pub(crate) struct Command {
+pub(crate) struct PendingCommand {
     key: Key,
     /// The expected parent of the output: the line of the command, or the last one in between.
     last: Key,
@@ -18,7 +18,7 @@ pub(crate) struct Command {
     marks: Marks,
 }
 
-impl Command {
+impl PendingCommand {
     /// The command of an entry that is about to be emitted.
     pub(crate) fn of(entry: &Entry) -> Self {
         let key = entry.key.clone();
@@ -33,7 +33,7 @@ impl Command {
 
     /// Skips lines that are not messages between a command and its output: attachments, or unknown
     /// types.
-    pub(crate) fn pass(&mut self, line: &Line<'_>) {
+    pub(crate) fn pass(&mut self, line: &TranscriptLine<'_>) {
         let is_message = matches!(line.kind(), "user" | "assistant");
         if line.has_uuid
             && !is_message
@@ -47,12 +47,12 @@ impl Command {
 
 /// Adds output to the preceding command. Returns the blocks as the error if there is none.
 pub(crate) fn add_output(
-    line: &Line<'_>,
+    line: &TranscriptLine<'_>,
     blocks: Vec<Block>,
-    command: Option<Command>,
+    command: Option<PendingCommand>,
     out: &mut Batch,
 ) -> Result<Fate, Vec<Block>> {
-    let follows = |command: &Command| {
+    let follows = |command: &PendingCommand| {
         command.lane == line.lane
             && line
                 .parent

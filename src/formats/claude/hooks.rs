@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::duration::seconds;
-use super::line::Line;
+use super::line::TranscriptLine;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
@@ -23,7 +23,7 @@ pub(crate) struct Hooks {
 /// Decodes a progress line: a command was started. The same command of the same event is shown
 /// once.
 pub(crate) fn started(
-    line: &Line<'_>,
+    line: &TranscriptLine<'_>,
     data: &Json<'_>,
     hooks: &mut Hooks,
     out: &mut Batch,
@@ -47,7 +47,7 @@ pub(crate) fn started(
 
 /// Decodes an attachment: a hook succeeded, with its output.
 pub(crate) fn ended(
-    line: &Line<'_>,
+    line: &TranscriptLine<'_>,
     attachment: &Json<'_>,
     hooks: &mut Hooks,
     out: &mut Batch,
@@ -75,7 +75,7 @@ pub(crate) fn ended(
 }
 
 /// Decodes the summary of the hooks that ran at the end of a turn without errors: the turn is over.
-pub(crate) fn summary(line: &Line<'_>, hooks: &mut Hooks, out: &mut Batch) -> Fate {
+pub(crate) fn summary(line: &TranscriptLine<'_>, hooks: &mut Hooks, out: &mut Batch) -> Fate {
     let ran = line.json.get("hookInfos").items();
     let command = |hook: &Json<'_>| hook.get("command").str_or_empty().to_owned();
     let took = ran
@@ -106,7 +106,7 @@ fn title(name: &str, took: Option<u64>) -> Text {
 }
 
 fn emit(
-    line: &Line<'_>,
+    line: &TranscriptLine<'_>,
     run: &str,
     piece: Piece,
     (raw, stop): (Raw, Stop),

@@ -9,7 +9,7 @@ pub(crate) mod workflow;
 use std::collections::{HashMap, HashSet};
 
 use self::owners::Rank;
-use super::calls::Calls;
+use super::calls::LaneCalls;
 use crate::formats::lanes::LaneLinker;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
@@ -35,7 +35,7 @@ pub(crate) enum Trust {
 
 /// Sub-agents and the calls that started them.
 #[derive(Debug, Default)]
-pub(crate) struct Lanes {
+pub(crate) struct SubAgents {
     linker: LaneLinker,
     /// Whether a sub-agent is a fork of its parent, and its nesting depth.
     forks: HashMap<Name, (bool, u64)>,
@@ -50,14 +50,14 @@ pub(crate) struct Lanes {
     /// Calls that are named as starting a sub-agent, but are not in the session yet.
     awaited: HashMap<Key, Vec<Name>>,
     /// Runs of workflows.
-    runs: HashMap<String, Run>,
+    runs: HashMap<String, WorkflowRun>,
     /// Background work of sub-agents without a recorded end, with their lanes.
     at_work: Vec<(Key, Option<Name>)>,
     /// Links whose calls have not been checked against the session yet.
     unsettled: Vec<(Name, Key)>,
 }
 
-impl Lanes {
+impl SubAgents {
     /// Adds a sub-agent in the background, started by a call of this lane.
     pub(crate) fn begin_agent(&mut self, work: Key, lane: Option<Name>) {
         self.at_work.push((work, lane));
@@ -78,7 +78,7 @@ impl Lanes {
 
 /// A run of a workflow: the calls that started or resumed it, and its sub-agents.
 #[derive(Debug, Default)]
-struct Run {
+struct WorkflowRun {
     calls: Vec<Key>,
     agents: Vec<Name>,
 }
@@ -109,10 +109,10 @@ fn is_helper(name: &str) -> bool {
     HELPS.iter().any(|begin| name.starts_with(begin))
 }
 
-impl Lanes {
+impl SubAgents {
     /// Sets the sub-agent whose own file was opened. A helper's file begins with a copy of the
     /// conversation that it serves, so that the sub-agents started there are not its own.
-    pub(crate) fn settle_home(&mut self, home: Option<&Name>) {
+    pub(crate) fn set_home(&mut self, home: Option<&Name>) {
         self.is_copied = home.is_some_and(|home| is_helper(home));
     }
 
@@ -210,7 +210,7 @@ impl Lanes {
         if !identifies(run) {
             return;
         }
-        let Run { calls, agents } = self.runs.entry(run.to_owned()).or_default();
+        let WorkflowRun { calls, agents } = self.runs.entry(run.to_owned()).or_default();
         calls.push(call.clone());
         for agent in agents.clone() {
             self.link(&agent, call, Trust::Result, out);
@@ -219,7 +219,7 @@ impl Lanes {
 
     /// Adds a sub-agent to a workflow's run.
     pub(crate) fn run_has(&mut self, run: &str, agent: &Name, out: &mut Batch) {
-        let Run { calls, agents } = self.runs.entry(run.to_owned()).or_default();
+        let WorkflowRun { calls, agents } = self.runs.entry(run.to_owned()).or_default();
         if !agents.contains(agent) {
             agents.push(agent.clone());
             if let Some(call) = calls.first().cloned() {
@@ -230,7 +230,7 @@ impl Lanes {
 
     /// Confirms the new links whose calls are in the session, in a lane other than the one they
     /// started.
-    pub(crate) fn settle(&mut self, calls: &Calls, out: &mut Batch) {
+    pub(crate) fn link_calls(&mut self, calls: &LaneCalls, out: &mut Batch) {
         for (name, call) in std::mem::take(&mut self.unsettled) {
             if calls.is_beside(&name, &call) {
                 self.linker.confirm(&name, &call, out);

@@ -15,7 +15,7 @@ pub(crate) const SIDECHAIN: &str = "sidechain";
 
 /// A line with its parsed envelope.
 #[derive(Clone, Debug)]
-pub struct Line<'a> {
+pub struct TranscriptLine<'a> {
     /// The whole line as JSON.
     pub(crate) json: &'a Json<'a>,
     /// The record as the decoder received it.
@@ -32,7 +32,7 @@ pub struct Line<'a> {
     pub(crate) at: Option<Timestamp>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> TranscriptLine<'a> {
     /// Parses the envelope. `home` is the sub-agent whose own file was opened, if any: its lines
     /// are on the main lane.
     pub(crate) fn read(input: Input<'a>, home: Option<&Name>, out: &Batch) -> Self {

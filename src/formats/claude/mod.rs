@@ -43,16 +43,16 @@ use super::probe::{Probe, Verdict};
 use super::definition::head::Head;
 use super::definition::heads::head;
 use super::roots::{FileRole, Pattern, SessionName};
-use super::unknown::{self, Kind};
+use super::unknown::{self, NamedKind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{Break, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
-use lanes::owners::{Standing, is_beside};
+use lanes::owners::{LineStanding, is_beside};
 use lanes::{Trust, fork, workflow};
-use line::{Line, SIDECHAIN};
-use session::Session;
+use line::{SIDECHAIN, TranscriptLine};
+use session::DecoderState;
 
 pub(crate) struct Claude;
 
@@ -82,7 +82,7 @@ impl Format for Claude {
 /// Decoder of one session.
 struct ClaudeDecoder {
     head: &'static Head,
-    session: Session,
+    session: DecoderState,
 }
 
 impl Decoder for ClaudeDecoder {
@@ -92,13 +92,13 @@ impl Decoder for ClaudeDecoder {
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         if let Some(fate) = self.beside(input, out) {
-            self.session.lanes.settle(&self.session.calls, out);
+            self.session.lanes.link_calls(&self.session.calls, out);
             return fate;
         }
-        let mut line = Line::read(input, self.session.home(), out);
+        let mut line = TranscriptLine::read(input, self.session.home(), out);
         if self.session.needs_home() && input.place == Place::Line && line.has_uuid {
-            self.session.settle_home(&line);
-            line = Line::read(input, self.session.home(), out);
+            self.session.set_home(&line);
+            line = TranscriptLine::read(input, self.session.home(), out);
         }
         let has_no_name = line.lane.as_deref() == Some(SIDECHAIN) && input.place == Place::Line;
         if has_no_name {
@@ -111,9 +111,9 @@ impl Decoder for ClaudeDecoder {
                 self.session.end_copy(&line, out);
             }
             match self.session.note(&line, out) {
-                Standing::New => {}
-                Standing::Known => return Fate::Merged,
-                Standing::Copy => {
+                LineStanding::New => {}
+                LineStanding::Known => return Fate::Merged,
+                LineStanding::Copy => {
                     self.session.end_copy(&line, out);
                     return assistant::copy(&line, &mut self.session, out);
                 }
@@ -152,7 +152,7 @@ impl Decoder for ClaudeDecoder {
         if let Some(command) = &mut self.session.command {
             command.pass(&line);
         }
-        self.session.lanes.settle(&self.session.calls, out);
+        self.session.lanes.link_calls(&self.session.calls, out);
         let is_own = line.lane.is_none() && input.place == Place::Line;
         if is_own && fate == Fate::Shown && self.session.home().is_some() {
             self.session.forks.note(from, out);
@@ -173,7 +173,7 @@ impl ClaudeDecoder {
     fn of(head: &'static Head) -> Self {
         Self {
             head,
-            session: Session::default(),
+            session: DecoderState::default(),
         }
     }
 
@@ -195,7 +195,7 @@ impl ClaudeDecoder {
         })
     }
 
-    fn dispatch(&mut self, line: &Line<'_>, out: &mut Batch) -> Fate {
+    fn dispatch(&mut self, line: &TranscriptLine<'_>, out: &mut Batch) -> Fate {
         match line.kind() {
             "assistant" => assistant::decode(line, &mut self.session, out),
             "user" => user::decode(line, &mut self.session, out),
@@ -218,7 +218,7 @@ impl ClaudeDecoder {
                 } else {
                     unknown::apart
                 };
-                show(Kind("type", kind), line.json, entry, out)
+                show(NamedKind("type", kind), line.json, entry, out)
             }),
         }
     }
@@ -231,7 +231,7 @@ impl ClaudeDecoder {
             .and_then(|name| name.strip_suffix(".meta.json"));
         let Some(agent) = stem.map(|stem| stem.strip_prefix("agent-").unwrap_or(stem)) else {
             let entry = out.new_entry(out.origin_key(), Role::Harness, None);
-            return unknown::apart(Kind("file", ""), input.json, entry, out);
+            return unknown::apart(NamedKind("file", ""), input.json, entry, out);
         };
         let json = input.json;
         let name = Text::clean(agent);
@@ -260,7 +260,7 @@ impl ClaudeDecoder {
 /// Emits a link for a line without an entry of its own, so that the chain of parents has no gaps.
 /// `from` is the index of the first edit of the line. A line of an answer has the answer as its
 /// parent; what continues from the line has the line.
-fn link(line: &Line<'_>, from: usize, out: &mut Batch) {
+fn link(line: &TranscriptLine<'_>, from: usize, out: &mut Batch) {
     let made = out.edits.iter().skip(from).filter_map(|edit| match edit {
         Edit::Entry(entry) => Some(&entry.key),
         _ => None,

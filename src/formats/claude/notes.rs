@@ -1,9 +1,9 @@
 //! Lines outside the chain of messages: titles, modes, queues, links, bookkeeping. The program
 //! appends them repeatedly; the last one counts.
 
-use super::line::Line;
+use super::line::TranscriptLine;
 use super::queue;
-use super::session::Session;
+use super::session::DecoderState;
 use super::system::show_text;
 use crate::formats::anthropic;
 use crate::formats::json::Json;
@@ -14,7 +14,11 @@ use crate::model::tally::Fate;
 use crate::model::text::Text;
 
 /// Decodes a line of one of these types; `None` for another type.
-pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Option<Fate> {
+pub(crate) fn decode(
+    line: &TranscriptLine<'_>,
+    session: &mut DecoderState,
+    out: &mut Batch,
+) -> Option<Fate> {
     let json = line.json;
     let fate = match line.kind() {
         "summary" => summary(line, session, out),
@@ -70,7 +74,7 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
 
 /// Records that the conversation continues in another session. A later message in this one revokes
 /// it.
-fn continued(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+fn continued(line: &TranscriptLine<'_>, session: &mut DecoderState, out: &mut Batch) -> Fate {
     let names = ["continuedInSessionId", "continuedIn", "targetSessionId"];
     let id = line.json.first(&names, Json::text).unwrap_or_default();
     let mut entry = line.entry(line.id.clone(), Role::Harness, out);
@@ -80,7 +84,7 @@ fn continued(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
 }
 
 /// Revokes the record that the conversation continues elsewhere: it continues here.
-pub(crate) fn go_on_here(session: &mut Session, out: &mut Batch) {
+pub(crate) fn go_on_here(session: &mut DecoderState, out: &mut Batch) {
     let Some(mut entry) = session.continued.take() else {
         return;
     };
@@ -126,7 +130,7 @@ fn agent(name: &Json<'_>, out: &mut Batch) -> Fate {
 }
 
 /// Decodes a summary. Summaries of other sessions are at the head of a file; all are shown.
-fn summary(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+fn summary(line: &TranscriptLine<'_>, session: &mut DecoderState, out: &mut Batch) -> Fate {
     let json = line.json;
     let summary = json.get("summary").filled().map(str::to_owned);
     let text = summary
@@ -142,10 +146,10 @@ fn summary(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
 /// Shows an artifact of the session once: the lines are repeated at each resume, so that their
 /// positions are meaningless.
 fn once(
-    line: &Line<'_>,
+    line: &TranscriptLine<'_>,
     what: &str,
     members: &[&str],
-    session: &mut Session,
+    session: &mut DecoderState,
     out: &mut Batch,
 ) -> Fate {
     let value = line.json.first(members, Json::filled);
@@ -161,7 +165,7 @@ fn once(
 
 /// Decodes a snapshot of files from before a prompt. Later lines repeat the same snapshot with more
 /// files.
-fn snapshot(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+fn snapshot(line: &TranscriptLine<'_>, session: &mut DecoderState, out: &mut Batch) -> Fate {
     let snapshot = line.json.get("snapshot");
     let of = snapshot
         .get("messageId")

@@ -6,11 +6,11 @@ use std::borrow::Cow;
 
 use super::hooks;
 use super::lanes::Trust;
-use super::line::Line;
-use super::session::Session;
-use crate::formats::anthropic::{self, Content, Site, block_type};
+use super::line::TranscriptLine;
+use super::session::DecoderState;
+use crate::formats::anthropic::{self, BlockContent, Site, block_type};
 use crate::formats::json::Json;
-use crate::formats::unknown::{self, Kind};
+use crate::formats::unknown::{self, NamedKind};
 use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Raw, Role};
@@ -21,7 +21,11 @@ use crate::model::tool::ToolState;
 use crate::model::tool::identifies;
 
 /// Decodes a progress line.
-pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+pub(crate) fn decode(
+    line: &TranscriptLine<'_>,
+    session: &mut DecoderState,
+    out: &mut Batch,
+) -> Fate {
     let data = line.json.get("data");
     let text = |member: &str| data.get(member).str_or_empty();
     match text("type") {
@@ -66,14 +70,19 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
         "agent_progress" => copy(line, data, session, out),
         other => {
             let entry = line.entry(line.id.clone(), Role::Harness, out);
-            unknown::apart(Kind("progress.type", other), line.json, entry, out)
+            unknown::apart(NamedKind("progress.type", other), line.json, entry, out)
         }
     }
 }
 
 /// Sets the output of a running call. Each line contains all output so far, so that only the newest
 /// one counts. Without its call in the session it is a trace entry.
-fn live(line: &Line<'_>, output: &str, session: &mut Session, out: &mut Batch) -> Fate {
+fn live(
+    line: &TranscriptLine<'_>,
+    output: &str,
+    session: &mut DecoderState,
+    out: &mut Batch,
+) -> Fate {
     let call = line.json.get("parentToolUseID").str_or_empty();
     let body = out.output(output.trim());
     if identifies(call) && session.calls.knows(call) {
@@ -95,7 +104,12 @@ pub(crate) fn copy_key(message: &str) -> Key {
 
 /// Shows a copy of a sub-agent's message as a quiet note in its lane. It is not a message of the
 /// session; the message in the sub-agent's own file replaces it.
-fn copy(line: &Line<'_>, data: &Json<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+fn copy(
+    line: &TranscriptLine<'_>,
+    data: &Json<'_>,
+    session: &mut DecoderState,
+    out: &mut Batch,
+) -> Fate {
     let inner = data.get("message");
     let agent = data.get("agentId").str_or_empty();
     session.lanes.link(
@@ -129,7 +143,7 @@ fn copy(line: &Line<'_>, data: &Json<'_>, session: &mut Session, out: &mut Batch
 }
 
 /// A block as plain text: a call in a copy must not count as a call of the session.
-fn plain(block: &Json<'_>, line: &Line<'_>, out: &mut Batch) -> BlockKind {
+fn plain(block: &Json<'_>, line: &TranscriptLine<'_>, out: &mut Batch) -> BlockKind {
     let kind = block_type(block);
     let (title, text) = match kind {
         "text" => (
@@ -162,7 +176,7 @@ fn plain(block: &Json<'_>, line: &Line<'_>, out: &mut Batch) -> BlockKind {
                 at: line.at,
             };
             return match anthropic::content(block, site, out) {
-                Content::Part(kind @ (BlockKind::Raw(_) | BlockKind::Aside(..))) => kind,
+                BlockContent::Part(kind @ (BlockKind::Raw(_) | BlockKind::Aside(..))) => kind,
                 _ => anthropic::raw(&Json::Null, kind, out),
             };
         }

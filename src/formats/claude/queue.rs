@@ -5,10 +5,10 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use super::lanes::{Lanes, Trust};
-use super::line::Line;
+use super::lanes::{SubAgents, Trust};
+use super::line::TranscriptLine;
 use super::voice::background;
-use super::voice::{Voice, element, voice_of};
+use super::voice::{ClaudeAuthor, element, voice_of};
 use crate::formats::json::Json;
 use crate::model::body::{Body, Key};
 use crate::model::edit::Batch;
@@ -20,9 +20,9 @@ use crate::model::tool::work::Carrier;
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     /// Prompts of the user, in order of arrival.
-    said: BTreeMap<usize, Waiting>,
+    said: BTreeMap<usize, QueuedPrompt>,
     /// Notifications of the program.
-    notices: BTreeMap<usize, Waiting>,
+    notices: BTreeMap<usize, QueuedPrompt>,
     /// Number of prompts and notifications so far.
     count: usize,
     /// Indexes of the prompts with this text; some may have been removed.
@@ -38,7 +38,7 @@ pub(crate) struct Queue {
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct QueuedPrompt {
     key: Key,
     words: Piece,
     /// The text; the body is that of the line that queued it.
@@ -47,7 +47,7 @@ struct Waiting {
 
 impl Queue {
     /// Applies an attachment that records a delivered prompt.
-    pub(crate) fn attach(&mut self, line: &Line<'_>, words: Piece, out: &mut Batch) {
+    pub(crate) fn attach(&mut self, line: &TranscriptLine<'_>, words: Piece, out: &mut Batch) {
         self.has_attachments = true;
         let key = self.given.remove(&words).or_else(|| {
             let (waiting, _) = self.take_with(words)?;
@@ -64,7 +64,7 @@ impl Queue {
         self.given.clear();
     }
 
-    fn add(&mut self, waiting: Waiting, id: Option<Key>, is_said: bool) {
+    fn add(&mut self, waiting: QueuedPrompt, id: Option<Key>, is_said: bool) {
         self.by_words
             .entry(waiting.words)
             .or_default()
@@ -80,7 +80,7 @@ impl Queue {
     }
 
     /// Takes the first prompt with this text, and whether it is the user's.
-    fn take_with(&mut self, words: Piece) -> Option<(Waiting, bool)> {
+    fn take_with(&mut self, words: Piece) -> Option<(QueuedPrompt, bool)> {
         let numbers = self.by_words.get_mut(&words)?;
         let (said, notices) = (&mut self.said, &mut self.notices);
         let taken = std::iter::from_fn(|| numbers.pop_front()).find_map(|number| {
@@ -96,7 +96,7 @@ impl Queue {
     /// Takes the prompt that a line refers to, and whether it is the user's; `None` if an
     /// attachment recorded its delivery. For a line that names none it is the first prompt of the
     /// user, as notifications stay queued longer.
-    fn take(&mut self, line: &Line<'_>) -> Option<(Waiting, bool)> {
+    fn take(&mut self, line: &TranscriptLine<'_>) -> Option<(QueuedPrompt, bool)> {
         let content = line.json.get("content");
         let named = || {
             self.by_id
@@ -120,7 +120,7 @@ impl Queue {
         })
     }
 
-    fn take_all(&mut self) -> Vec<Waiting> {
+    fn take_all(&mut self) -> Vec<QueuedPrompt> {
         self.by_words.clear();
         let (said, notices) = (
             std::mem::take(&mut self.said),
@@ -132,9 +132,9 @@ impl Queue {
 
 /// Decodes a `queue-operation`.
 pub(crate) fn decode(
-    line: &Line<'_>,
+    line: &TranscriptLine<'_>,
     queue: &mut Queue,
-    lanes: &mut Lanes,
+    lanes: &mut SubAgents,
     out: &mut Batch,
 ) -> Fate {
     let operation = line.json.get("operation").str_or_empty();
@@ -189,10 +189,10 @@ pub(crate) fn decode(
 }
 
 fn enqueue(
-    line: &Line<'_>,
+    line: &TranscriptLine<'_>,
     content: &str,
     queue: &mut Queue,
-    lanes: &mut Lanes,
+    lanes: &mut SubAgents,
     out: &mut Batch,
 ) -> Fate {
     if let (Some(task), Some(call)) = (element(content, "task-id"), element(content, "tool-use-id"))
@@ -215,16 +215,18 @@ fn enqueue(
     let is_said = !content.trim().is_empty()
         && matches!(
             voice,
-            Voice::Own { .. } | Voice::Typed(_) | Voice::Relayed { from: None, .. }
+            ClaudeAuthor::Own { .. }
+                | ClaudeAuthor::Typed(_)
+                | ClaudeAuthor::Relayed { from: None, .. }
         );
     let body = match voice {
         _ if is_said => out.prose(content.trim()),
-        Voice::Program(note) => out.output(&note.text),
+        ClaudeAuthor::Program(note) => out.output(&note.text),
         _ => out.output(content.trim()),
     };
     let id = line.json.get("commandUuid").text();
     queue.add(
-        Waiting {
+        QueuedPrompt {
             key: line.id.clone(),
             words,
             body: body.clone(),

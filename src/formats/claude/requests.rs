@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use super::attachment::request::Snapshots;
-use super::line::Line;
+use super::line::TranscriptLine;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::{Break, Role};
@@ -14,7 +14,7 @@ use crate::model::text::{Name, Text};
 
 /// The state of requests.
 #[derive(Debug, Default)]
-pub(crate) struct Requests {
+pub(crate) struct RequestStates {
     /// Errors whose request is retried, by lane.
     open: HashMap<Option<Name>, Key>,
     /// System prompts and tools.
@@ -23,7 +23,7 @@ pub(crate) struct Requests {
     answers: HashMap<Key, Key>,
 }
 
-impl Requests {
+impl RequestStates {
     /// Records the answer of a line.
     pub(crate) fn answer(&mut self, line: &Key, answer: &Key) {
         self.answers.insert(line.clone(), answer.clone());
@@ -50,10 +50,10 @@ impl Requests {
 /// Decodes an error with its attempt and the number of attempts. The error of the last attempt is
 /// not quiet.
 pub(crate) fn failed(
-    line: &Line<'_>,
+    line: &TranscriptLine<'_>,
     attempt: Option<(i64, i64)>,
     words: Text,
-    requests: &mut Requests,
+    requests: &mut RequestStates,
     out: &mut Batch,
 ) -> Fate {
     let open = &mut requests.open;

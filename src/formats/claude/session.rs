@@ -5,17 +5,17 @@ use std::hash::{BuildHasher, Hasher};
 
 use hashbrown::DefaultHashBuilder;
 
-use super::bill::Bill;
-use super::calls::Calls;
+use super::bill::RecordedUsage;
+use super::calls::LaneCalls;
 use super::chains::Chains;
-use super::command::Command;
+use super::command::PendingCommand;
 use super::hooks::Hooks;
-use super::lanes::Lanes;
+use super::lanes::SubAgents;
 use super::lanes::fork::Forks;
-use super::lanes::owners::{Owners, Standing, Stretch, is_beside};
-use super::line::Line;
+use super::lanes::owners::{LineStanding, Owners, Stretch, is_beside};
+use super::line::TranscriptLine;
 use super::queue::Queue;
-use super::requests::Requests;
+use super::requests::RequestStates;
 use super::stored::Stored;
 use crate::formats::anthropic::block_type;
 use crate::formats::decoder::Place;
@@ -33,7 +33,7 @@ const TITLE_CHARS: usize = 120;
 
 /// Members of the envelope that are facts about the session, in the spelling of disk and stream.
 /// The session id is the first.
-const FACTS: [Fact; 8] = [
+const FACTS: [RecordedFact; 8] = [
     ("sessionId", MetaEdit::Id),
     ("session_id", MetaEdit::Id),
     ("cwd", MetaEdit::Cwd),
@@ -53,11 +53,11 @@ const FACTS: [Fact; 8] = [
     }),
 ];
 
-type Fact = (&'static str, fn(Text) -> MetaEdit);
+type RecordedFact = (&'static str, fn(Text) -> MetaEdit);
 
 /// What was recorded of a line with a `uuid`, to compare later lines with the same one.
 #[derive(Clone, Copy, Debug, Default)]
-struct Mark {
+struct LineFingerprint {
     content: u32,
     stretch: Stretch,
 }
@@ -82,14 +82,14 @@ enum Home {
 
 /// The state of a decoder.
 #[derive(Debug, Default)]
-pub struct Session {
-    pub(crate) lanes: Lanes,
+pub struct DecoderState {
+    pub(crate) lanes: SubAgents,
     /// Sub-agents without ids.
     pub(crate) chains: Chains,
     /// Sub-agents that inherit the history of their parent.
     pub(crate) forks: Forks,
     /// Open calls.
-    pub(crate) calls: Calls,
+    pub(crate) calls: LaneCalls,
     /// Runs of hooks.
     pub(crate) hooks: Hooks,
     /// Queued prompts.
@@ -97,17 +97,17 @@ pub struct Session {
     /// Large outputs stored in files of their own.
     pub(crate) stored: Stored,
     /// The cost that the agent recorded.
-    pub(crate) bill: Bill,
+    pub(crate) bill: RecordedUsage,
     /// Prompts and tools of requests, and requests that are retried.
-    pub(crate) requests: Requests,
+    pub(crate) requests: RequestStates,
     /// The entry saying that the session continues in another one, if that is the last record.
     pub(crate) continued: Option<Box<Entry>>,
     /// A command whose output may follow.
-    pub(crate) command: Option<Command>,
+    pub(crate) command: Option<PendingCommand>,
     home: Home,
     boundary: Option<(Option<Name>, Key)>,
     /// The `uuid`s so far, and the hashes of blocks of rarer kinds.
-    seen: ByKey<Mark>,
+    seen: ByKey<LineFingerprint>,
     /// The hasher for contents: a fast one, as all content is hashed.
     contents: DefaultHashBuilder,
     settings: HashSet<Key>,
@@ -117,7 +117,7 @@ pub struct Session {
     has_prompt: bool,
 }
 
-impl Session {
+impl DecoderState {
     /// The sub-agent whose own file was opened.
     pub(crate) fn home(&self) -> Option<&Name> {
         match &self.home {
@@ -133,19 +133,19 @@ impl Session {
 
     /// Determines from the first line of the chain whose file it is: the file of a sub-agent is
     /// read as a session.
-    pub(crate) fn settle_home(&mut self, line: &Line<'_>) {
+    pub(crate) fn set_home(&mut self, line: &TranscriptLine<'_>) {
         let agent = line
             .json
             .get("agentId")
             .text()
             .filter(|_| line.json.get("isSidechain").is_true());
-        self.lanes.settle_home(agent.as_ref());
+        self.lanes.set_home(agent.as_ref());
         self.home = agent.map_or(Home::Session, Home::SubAgent);
     }
 
     /// Records a line. Resumed sessions and compactions write lines again, other lanes copy them. A
     /// line that repeats an id with other content replaces the first.
-    pub(crate) fn note(&mut self, line: &Line<'_>, out: &mut Batch) -> Standing {
+    pub(crate) fn note(&mut self, line: &TranscriptLine<'_>, out: &mut Batch) -> LineStanding {
         let stretch = self
             .owners
             .stretch(line.lane.as_ref(), out.origin().file, is_beside(line));
@@ -159,50 +159,52 @@ impl Session {
             for name in ["message", "attachment"] {
                 line.json.get(name).print(&mut content);
             }
-            let mark = Mark {
+            let mark = LineFingerprint {
                 content: half(content.finish()),
                 stretch,
             };
             let known = self.seen.insert(&line.id, mark);
-            match known.map(|known| (known, self.owners.standing(line, known.stretch, rank))) {
+            match known.map(|known| (known, self.owners.compare(line, known.stretch, rank))) {
                 None => {}
-                Some((known, Standing::Known)) if known.content == mark.content => {
-                    return Standing::Known;
+                Some((known, LineStanding::Known)) if known.content == mark.content => {
+                    return LineStanding::Known;
                 }
-                Some((_, Standing::Known)) => {
+                Some((_, LineStanding::Known)) => {
                     out.notice(
                         Severity::Note,
                         "uuid of an earlier line with another content",
                     );
                 }
-                Some((known, Standing::Copy)) => {
+                Some((known, LineStanding::Copy)) => {
                     self.seen.insert(&line.id, known);
-                    return Standing::Copy;
+                    return LineStanding::Copy;
                 }
-                Some((known, Standing::New)) => self.owners.take_back(&line.id, known.stretch, out),
+                Some((known, LineStanding::New)) => {
+                    self.owners.take_back(&line.id, known.stretch, out)
+                }
             }
         }
         if line.kind() == "assistant" {
             let key = line.answer();
             if let Some(known) = self.owners.of_answer(&key) {
-                match self.owners.standing(line, known, rank) {
-                    Standing::Copy => return Standing::Copy,
-                    Standing::New => {
+                match self.owners.compare(line, known, rank) {
+                    LineStanding::Copy => return LineStanding::Copy,
+                    LineStanding::New => {
                         self.owners.take_back(&key, known, out);
                         self.calls.take_back(self.owners.lane(known), &key);
                     }
-                    Standing::Known => {}
+                    LineStanding::Known => {}
                 }
             }
         }
         self.owners.take(stretch);
         self.new_blocks(line);
-        Standing::New
+        LineStanding::New
     }
 
     /// Positions of the blocks of a message that have a rarer kind and were not in an earlier line
     /// of the message.
-    pub(crate) fn new_blocks(&mut self, line: &Line<'_>) -> Vec<usize> {
+    pub(crate) fn new_blocks(&mut self, line: &TranscriptLine<'_>) -> Vec<usize> {
         let blocks = line
             .json
             .at(&["message", "content"])
@@ -223,14 +225,17 @@ impl Session {
         let is_new = |(_, block): &(usize, &Json<'_>)| {
             let mut print = contents.build_hasher();
             block.print(&mut print);
-            seen.insert(&format!("{answer} {}", print.finish()), Mark::default())
-                .is_none()
+            seen.insert(
+                &format!("{answer} {}", print.finish()),
+                LineFingerprint::default(),
+            )
+            .is_none()
         };
         rare.filter(is_new).map(|(place, _)| place).collect()
     }
 
     /// Marks all that the file of this line had before it as a copy.
-    pub(crate) fn end_copy(&mut self, line: &Line<'_>, out: &mut Batch) {
+    pub(crate) fn end_copy(&mut self, line: &TranscriptLine<'_>, out: &mut Batch) {
         if line.lane.is_none() && self.home().is_some() {
             out.push(Edit::Copied {
                 lane: None,
@@ -247,12 +252,12 @@ impl Session {
     }
 
     /// Records a compaction whose summary is to follow.
-    pub(crate) fn set_boundary(&mut self, line: &Line<'_>) {
+    pub(crate) fn set_boundary(&mut self, line: &TranscriptLine<'_>) {
         self.boundary = Some((line.lane.clone(), line.id.clone()));
     }
 
     /// Takes the entry of the compaction that a summary belongs to.
-    pub(crate) fn take_boundary(&mut self, line: &Line<'_>) -> Option<Key> {
+    pub(crate) fn take_boundary(&mut self, line: &TranscriptLine<'_>) -> Option<Key> {
         self.boundary
             .take_if(|(lane, _)| *lane == line.lane)
             .map(|(_, key)| key)
@@ -272,7 +277,7 @@ impl Session {
     /// Whether this line begins another session, as the text of the break. A session that was
     /// resumed or forked contains the lines of its predecessor, either with their old session id or
     /// as copies that name their source.
-    pub(crate) fn leaves(&mut self, line: &Line<'_>) -> Option<Text> {
+    pub(crate) fn leaves(&mut self, line: &TranscriptLine<'_>) -> Option<Text> {
         let json = line.json;
         if !line.has_uuid || line.lane.is_some() || line.input.place != Place::Line {
             return None;

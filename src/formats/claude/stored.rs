@@ -19,12 +19,12 @@ use crate::model::tool::ToolResult;
 /// Stored outputs by file name.
 #[derive(Debug, Default)]
 pub(crate) struct Stored {
-    named: HashMap<String, Named>,
+    named: HashMap<String, StoredResult>,
     read: HashMap<String, Body>,
 }
 
 #[derive(Debug)]
-struct Named {
+struct StoredResult {
     call: Key,
     result: ToolResult,
     lane: Option<Name>,
@@ -49,7 +49,7 @@ impl Stored {
         let (call, result, lane) = (call.clone(), result.clone(), lane.cloned());
         self.named.insert(
             file.to_owned(),
-            Named {
+            StoredResult {
                 call,
                 result,
                 lane,
@@ -81,7 +81,7 @@ impl Stored {
 
     /// Notes the outputs that are missing: the program deletes them after some weeks.
     pub(crate) fn miss(&mut self, out: &mut Batch) {
-        let mut missed: Vec<(&String, &mut Named)> = self.named.iter_mut().collect();
+        let mut missed: Vec<(&String, &mut StoredResult)> = self.named.iter_mut().collect();
         missed.retain(|(file, named)| !named.is_missed && !self.read.contains_key(*file));
         missed.sort_by_key(|(_, named)| (named.at.file, named.at.at));
         for (file, named) in missed {

@@ -1,16 +1,16 @@
 //! System lines: what the program reports about itself, by `subtype`.
 
-use super::command::{self, Command};
+use super::command::{self, PendingCommand};
 use super::duration::seconds;
-use super::line::Line;
-use super::session::Session;
+use super::line::TranscriptLine;
+use super::session::DecoderState;
 use super::voice::background;
-use super::voice::{Voice, voice_of};
+use super::voice::{ClaudeAuthor, voice_of};
 use super::{hooks, requests};
 use crate::formats::anthropic;
 use crate::formats::decoder::show_raw;
 use crate::formats::json::Json;
-use crate::formats::unknown::{self, Kind};
+use crate::formats::unknown::{self, NamedKind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Raw, Role};
@@ -19,7 +19,11 @@ use crate::model::text::Text;
 use crate::model::tool::work::{About, Carrier, End};
 
 /// Decodes a system line.
-pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+pub(crate) fn decode(
+    line: &TranscriptLine<'_>,
+    session: &mut DecoderState,
+    out: &mut Batch,
+) -> Fate {
     let json = line.json;
     let content = json.get("content").str_or_empty();
     match json.get("subtype").str_or_empty() {
@@ -58,13 +62,13 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
                 stop_agents(line, session, out);
             }
             let entry = line.entry(line.id.clone(), Role::Harness, out);
-            unknown::record(Kind("system.subtype", other), json, entry, out)
+            unknown::record(NamedKind("system.subtype", other), json, entry, out)
         }
     }
 }
 
 /// Ends the work of all sub-agents in the background: they were stopped at once.
-fn stop_agents(line: &Line<'_>, session: &mut Session, out: &mut Batch) {
+fn stop_agents(line: &TranscriptLine<'_>, session: &mut DecoderState, out: &mut Batch) {
     for (work, lane) in session.lanes.stop_agents() {
         let about = About::handle(work);
         let end = End::by_word(Some("killed"), None);
@@ -74,7 +78,7 @@ fn stop_agents(line: &Line<'_>, session: &mut Session, out: &mut Batch) {
 }
 
 /// Records the messages that a compaction preserved.
-fn preserve(line: &Line<'_>, metadata: &Json<'_>, out: &mut Batch) {
+fn preserve(line: &TranscriptLine<'_>, metadata: &Json<'_>, out: &mut Batch) {
     let listed = metadata.at(&["preservedMessages", "uuids"]).items().first();
     let first = listed.unwrap_or_else(|| metadata.at(&["preservedSegment", "headUuid"]));
     if let Some(first) = first.text().filter(|_| line.lane.is_none()) {
@@ -87,7 +91,7 @@ fn preserve(line: &Line<'_>, metadata: &Json<'_>, out: &mut Batch) {
 
 /// Marks answers as undone: the provider refused to continue, and the program retracted what it had
 /// answered.
-fn retract(line: &Line<'_>, session: &Session, out: &mut Batch) {
+fn retract(line: &TranscriptLine<'_>, session: &DecoderState, out: &mut Batch) {
     let lines = line
         .json
         .get("retractedMessageUuids")
@@ -173,7 +177,7 @@ pub(crate) fn retry(
     Text::clean(&text)
 }
 
-fn stop_hooks(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+fn stop_hooks(line: &TranscriptLine<'_>, session: &mut DecoderState, out: &mut Batch) -> Fate {
     let json = line.json;
     let errors: Vec<&str> = json
         .get("hookErrors")
@@ -199,7 +203,12 @@ fn stop_hooks(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
 
 /// Decodes a command that does not reach the model; stored as a system line since 2.1, with its
 /// output. Newer records name the command beside the output.
-fn local_command(line: &Line<'_>, content: &str, session: &mut Session, out: &mut Batch) -> Fate {
+fn local_command(
+    line: &TranscriptLine<'_>,
+    content: &str,
+    session: &mut DecoderState,
+    out: &mut Batch,
+) -> Fate {
     let run = line.json.get("commandRun");
     let command = run.get("command").filled().map(|name| {
         let words = format!(
@@ -210,20 +219,24 @@ fn local_command(line: &Line<'_>, content: &str, session: &mut Session, out: &mu
         BlockKind::Break(Break::setting(words.trim_end()))
     });
     let (title, text) = match voice_of(content) {
-        Voice::Typed(command) => {
+        ClaudeAuthor::Typed(command) => {
             let mut entry = line.entry(line.id.clone(), Role::Harness, out);
             let words = Break::setting(&command);
             entry.push_piece(line.piece(), words);
-            session.command = Some(Command::of(&entry));
+            session.command = Some(PendingCommand::of(&entry));
             out.entry(entry);
             return Fate::Shown;
         }
-        Voice::Program(note) if note.is_output() => (note.title, note.text),
-        Voice::Program(note) => return show_text(line, note.title, &note.text, note.quiet, out),
-        Voice::Own { .. } | Voice::Relayed { .. } | Voice::Interrupted(_) if command.is_some() => {
+        ClaudeAuthor::Program(note) if note.is_output() => (note.title, note.text),
+        ClaudeAuthor::Program(note) => {
+            return show_text(line, note.title, &note.text, note.quiet, out);
+        }
+        ClaudeAuthor::Own { .. } | ClaudeAuthor::Relayed { .. } | ClaudeAuthor::Interrupted(_)
+            if command.is_some() =>
+        {
             (Raw::COMMAND_OUTPUT, content.trim().into())
         }
-        Voice::Own { .. } | Voice::Relayed { .. } | Voice::Interrupted(_) => {
+        ClaudeAuthor::Own { .. } | ClaudeAuthor::Relayed { .. } | ClaudeAuthor::Interrupted(_) => {
             return show_text(line, "command", content, false, out);
         }
     };
@@ -243,7 +256,7 @@ fn local_command(line: &Line<'_>, content: &str, session: &mut Session, out: &mu
 }
 
 /// Shows a system prompt in a message of its own.
-fn prompt(line: &Line<'_>, out: &mut Batch) -> Fate {
+fn prompt(line: &TranscriptLine<'_>, out: &mut Batch) -> Fate {
     let mut entry = line.entry(line.id.clone(), Role::System, out);
     let body = out.prose(&anthropic::output_text(
         line.json.at(&["message", "content"]),
@@ -253,18 +266,23 @@ fn prompt(line: &Line<'_>, out: &mut Batch) -> Fate {
 }
 
 /// Shows a setting or a small fact.
-pub(crate) fn setting(line: &Line<'_>, what: &str, is_quiet: bool, out: &mut Batch) -> Fate {
+pub(crate) fn setting(
+    line: &TranscriptLine<'_>,
+    what: &str,
+    is_quiet: bool,
+    out: &mut Batch,
+) -> Fate {
     line.show(Break::setting(what), is_quiet, out)
 }
 
 /// Records a fact as a trace: the screen shows it elsewhere.
-pub(crate) fn bookkeeping(line: &Line<'_>, what: &str, out: &mut Batch) -> Fate {
+pub(crate) fn bookkeeping(line: &TranscriptLine<'_>, what: &str, out: &mut Batch) -> Fate {
     line.show_trace(Break::setting(what), out)
 }
 
 /// Shows a text by the program under a title.
 pub(crate) fn show_text(
-    line: &Line<'_>,
+    line: &TranscriptLine<'_>,
     title: &str,
     text: &str,
     is_quiet: bool,

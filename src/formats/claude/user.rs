@@ -1,18 +1,18 @@
 //! User lines and queued prompts: prompts, typed commands, results of tools, and texts that the
 //! program stores under the role of the user.
 
-use super::command::{self, Command};
+use super::command::{self, PendingCommand};
 use super::lanes::owners::is_beside;
 use super::lanes::{Trust, fork};
-use super::line::Line;
+use super::line::TranscriptLine;
 use super::queue::words_of;
-use super::session::Session;
+use super::session::DecoderState;
 use super::system::bookkeeping;
 use super::voice::author::{Author, author_of};
 use super::voice::background;
-use super::voice::{Note, TASK_TITLE, Voice, voice_of, voice_of_human};
+use super::voice::{ClaudeAuthor, ProgramNote, TASK_TITLE, voice_of, voice_of_human};
 use super::{outcome, stored};
-use crate::formats::anthropic::{self, Content, Site, block_type};
+use crate::formats::anthropic::{self, BlockContent, Site, block_type};
 use crate::formats::decoder::show_raw;
 use crate::formats::json::Json;
 use crate::model::body::Key;
@@ -27,7 +27,7 @@ use crate::model::tool::{ToolResult, ToolState, Verdict};
 
 /// The decoded blocks of a line.
 #[derive(Debug, Default)]
-pub(crate) struct InputEvent {
+pub(crate) struct DecodedLine {
     /// What the user wrote or typed.
     pub(crate) own: Vec<BlockKind>,
     /// What the program or another sender that is not human wrote.
@@ -71,12 +71,12 @@ pub(crate) struct MessageReader<'a> {
     author: Author<'a>,
     /// The structured copy of the result, if there is exactly one result.
     details: &'a Json<'a>,
-    heard: InputEvent,
+    heard: DecodedLine,
 }
 
 impl<'a> MessageReader<'a> {
     /// Creates the reader for a user line.
-    pub(crate) fn of(line: &Line<'a>) -> Self {
+    pub(crate) fn of(line: &TranscriptLine<'a>) -> Self {
         let json = line.json;
         let is_main = line.lane.is_none() && !json.get("isSidechain").is_true();
         let author = author_of(json, json.get("origin"), is_meta(json), is_main);
@@ -94,15 +94,15 @@ impl<'a> MessageReader<'a> {
         Self {
             author,
             details,
-            heard: InputEvent {
+            heard: DecodedLine {
                 is_quiet: true,
-                ..InputEvent::default()
+                ..DecodedLine::default()
             },
         }
     }
 
     /// Reads all blocks.
-    fn all(mut self, content: &Json<'_>, site: Site<'_>, out: &mut Batch) -> InputEvent {
+    fn all(mut self, content: &Json<'_>, site: Site<'_>, out: &mut Batch) -> DecodedLine {
         let blocks = content.blocks();
         for (place, block) in blocks.iter().enumerate() {
             self.read(block, Site { place, ..site }, out);
@@ -130,12 +130,12 @@ impl<'a> MessageReader<'a> {
         }
         match anthropic::content(block, site, out) {
             // A block of unknown kind is not a prompt.
-            Content::Part(kind @ BlockKind::Aside(..)) => heard.program.push(kind),
-            Content::Part(kind) if matches!(author, Author::Program | Author::Other(..)) => {
+            BlockContent::Part(kind @ BlockKind::Aside(..)) => heard.program.push(kind),
+            BlockContent::Part(kind) if matches!(author, Author::Program | Author::Other(..)) => {
                 heard.program.push(kind);
             }
-            Content::Part(kind) => heard.own.push(kind),
-            Content::Result(call, mut result) => {
+            BlockContent::Part(kind) => heard.own.push(kind),
+            BlockContent::Result(call, mut result) => {
                 let text = anthropic::output_text(block.get("content"));
                 outcome::enrich(&mut result, &text, details, out);
                 let file = stored::named_in(&text, details);
@@ -149,7 +149,7 @@ impl<'a> MessageReader<'a> {
                     polled,
                 });
             }
-            Content::Blank => {}
+            BlockContent::Blank => {}
         }
     }
 }
@@ -173,18 +173,18 @@ fn is_result(block: &Json<'_>) -> bool {
     block_type(block).ends_with("tool_result")
 }
 
-fn hear_text(text: &str, author: &Author<'_>, heard: &mut InputEvent, out: &mut Batch) {
+fn hear_text(text: &str, author: &Author<'_>, heard: &mut DecodedLine, out: &mut Batch) {
     let voice = match author {
         Author::Other(sender, body) => return hear_other(sender, *body, text, heard, out),
         Author::Human => voice_of_human(text),
         Author::InTurnOf(_) | Author::Program | Author::Unknown => voice_of(text),
     };
     match voice {
-        Voice::Own { words, asides } => {
+        ClaudeAuthor::Own { words, asides } => {
             if let Author::InTurnOf(sender) = author {
                 say(sender.clone(), words, heard, out);
             } else if *author == Author::Program {
-                let note = Note {
+                let note = ProgramNote {
                     title: "note to the model",
                     text: words.into(),
                     facts: String::new(),
@@ -199,7 +199,7 @@ fn hear_text(text: &str, author: &Author<'_>, heard: &mut InputEvent, out: &mut 
                 hear_note(&aside, heard, out);
             }
         }
-        Voice::Relayed {
+        ClaudeAuthor::Relayed {
             from,
             words,
             advice,
@@ -214,8 +214,8 @@ fn hear_text(text: &str, author: &Author<'_>, heard: &mut InputEvent, out: &mut 
             }
             advise(advice, heard, out);
         }
-        Voice::Typed(command) if *author == Author::Program => {
-            let note = Note {
+        ClaudeAuthor::Typed(command) if *author == Author::Program => {
+            let note = ProgramNote {
                 title: "command",
                 text: command.into(),
                 facts: String::new(),
@@ -223,7 +223,7 @@ fn hear_text(text: &str, author: &Author<'_>, heard: &mut InputEvent, out: &mut 
             };
             hear_note(&note, heard, out);
         }
-        Voice::Typed(command) => {
+        ClaudeAuthor::Typed(command) => {
             heard.own.push(BlockKind::Text(out.prose(&command)));
             heard.is_command = true;
             // A command serves as title of the session only if it has arguments.
@@ -231,14 +231,14 @@ fn hear_text(text: &str, author: &Author<'_>, heard: &mut InputEvent, out: &mut 
                 heard.words.get_or_insert(command);
             }
         }
-        Voice::Interrupted(how) => {
+        ClaudeAuthor::Interrupted(how) => {
             heard.is_quiet = false;
             heard.is_interrupted = true;
             heard
                 .program
                 .push(BlockKind::Break(Break::Interrupted(Text::clean(how))));
         }
-        Voice::Program(note) => hear_note(&note, heard, out),
+        ClaudeAuthor::Program(note) => hear_note(&note, heard, out),
     }
 }
 
@@ -248,17 +248,19 @@ fn hear_other(
     sender: &Sender,
     body: Option<&str>,
     text: &str,
-    heard: &mut InputEvent,
+    heard: &mut DecodedLine,
     out: &mut Batch,
 ) {
     let (words, advice) = match voice_of(text) {
-        Voice::Program(note) => {
+        ClaudeAuthor::Program(note) => {
             hear_note(&note, heard, out);
             heard.from = Some(sender.clone());
             return;
         }
-        Voice::Relayed { words, advice, .. } => (words, advice),
-        Voice::Own { .. } | Voice::Typed(_) | Voice::Interrupted(_) => (text.into(), None),
+        ClaudeAuthor::Relayed { words, advice, .. } => (words, advice),
+        ClaudeAuthor::Own { .. } | ClaudeAuthor::Typed(_) | ClaudeAuthor::Interrupted(_) => {
+            (text.into(), None)
+        }
     };
     let body = body.filter(|_| heard.from.is_none());
     say(sender.clone(), body.unwrap_or(&words), heard, out);
@@ -266,15 +268,15 @@ fn hear_other(
 }
 
 /// Adds the program's advice on a message that it relayed.
-fn advise(advice: Option<Note<'_>>, heard: &mut InputEvent, out: &mut Batch) {
-    if let Some(Note { title, text, .. }) = advice {
+fn advise(advice: Option<ProgramNote<'_>>, heard: &mut DecodedLine, out: &mut Batch) {
+    if let Some(ProgramNote { title, text, .. }) = advice {
         let body = out.output(&text);
         heard.advice.push(BlockKind::raw(title, body));
     }
 }
 
 /// Adds a message by a sender that is not human.
-fn say(from: Sender, words: &str, heard: &mut InputEvent, out: &mut Batch) {
+fn say(from: Sender, words: &str, heard: &mut DecodedLine, out: &mut Batch) {
     if !words.trim().is_empty() {
         heard.is_quiet = false;
         heard.program.push(BlockKind::Text(out.prose(words.trim())));
@@ -282,7 +284,7 @@ fn say(from: Sender, words: &str, heard: &mut InputEvent, out: &mut Batch) {
     heard.from = Some(from);
 }
 
-fn hear_note(note: &Note<'_>, heard: &mut InputEvent, out: &mut Batch) {
+fn hear_note(note: &ProgramNote<'_>, heard: &mut DecodedLine, out: &mut Batch) {
     heard.is_output = note.is_output() && (heard.is_output || heard.program.is_empty());
     if note.text.trim().is_empty() {
         return;
@@ -303,7 +305,11 @@ fn hear_note(note: &Note<'_>, heard: &mut InputEvent, out: &mut Batch) {
 }
 
 /// Decodes a user line.
-pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+pub(crate) fn decode(
+    line: &TranscriptLine<'_>,
+    session: &mut DecoderState,
+    out: &mut Batch,
+) -> Fate {
     let json = line.json;
     let content = json.at(&["message", "content"]);
     if json.get("isCompactSummary").is_true() {
@@ -389,9 +395,9 @@ fn has_result(content: &Json<'_>) -> bool {
 
 /// Decodes a prompt that was typed while the agent was busy, or a queued notification.
 pub(crate) fn queued(
-    line: &Line<'_>,
+    line: &TranscriptLine<'_>,
     attachment: &Json<'_>,
-    session: &mut Session,
+    session: &mut DecoderState,
     out: &mut Batch,
 ) -> Fate {
     let is_notice = attachment.get("commandMode").is("task-notification");
@@ -412,7 +418,12 @@ pub(crate) fn queued(
 }
 
 /// Emits the entries of a line.
-fn show(line: &Line<'_>, mut heard: InputEvent, session: &mut Session, out: &mut Batch) -> Fate {
+fn show(
+    line: &TranscriptLine<'_>,
+    mut heard: DecodedLine,
+    session: &mut DecoderState,
+    out: &mut Batch,
+) -> Fate {
     // Sub-agents sign with their ids.
     if let Some(from) = &mut heard.from
         && let Some(label) = from
@@ -457,7 +468,7 @@ fn show(line: &Line<'_>, mut heard: InputEvent, session: &mut Session, out: &mut
         entry.blocks = blocks(line, heard.own);
         session.requests.end(line.lane.as_ref());
         if heard.is_command {
-            session.command = Some(Command::of(&entry));
+            session.command = Some(PendingCommand::of(&entry));
         }
         out.entry(entry);
     }
@@ -498,7 +509,12 @@ fn show(line: &Line<'_>, mut heard: InputEvent, session: &mut Session, out: &mut
 }
 
 /// Attaches a result to its call, or the output so far.
-fn end_call(line: &Line<'_>, returned: Returned, session: &mut Session, out: &mut Batch) {
+fn end_call(
+    line: &TranscriptLine<'_>,
+    returned: Returned,
+    session: &mut DecoderState,
+    out: &mut Batch,
+) {
     let Returned {
         call,
         mut result,
@@ -526,7 +542,7 @@ fn end_call(line: &Line<'_>, returned: Returned, session: &mut Session, out: &mu
     out.result(call, result, line.lane.clone());
 }
 
-fn blocks(line: &Line<'_>, kinds: Vec<BlockKind>) -> Vec<Block> {
+fn blocks(line: &TranscriptLine<'_>, kinds: Vec<BlockKind>) -> Vec<Block> {
     kinds
         .into_iter()
         .map(|kind| Block::new(line.piece(), kind))
@@ -535,7 +551,12 @@ fn blocks(line: &Line<'_>, kinds: Vec<BlockKind>) -> Vec<Block> {
 
 /// Adds the summary of a compaction to the entry of its boundary. Old versions write no boundary,
 /// so that the summary becomes the compaction's entry.
-fn summary(line: &Line<'_>, content: &Json<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+fn summary(
+    line: &TranscriptLine<'_>,
+    content: &Json<'_>,
+    session: &mut DecoderState,
+    out: &mut Batch,
+) -> Fate {
     let boundary = session.take_boundary(line);
     let fate = if boundary.is_some() {
         Fate::Merged

@@ -4,11 +4,11 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::formats::anthropic;
-use crate::formats::claude::line::Line;
+use crate::formats::claude::line::TranscriptLine;
 use crate::formats::claude::system::{bookkeeping, setting};
 use crate::formats::json::Json;
 use crate::formats::tools;
-use crate::formats::unknown::{self, Kind};
+use crate::formats::unknown::{self, NamedKind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
@@ -18,8 +18,8 @@ use crate::model::tool::{ToolResult, ToolState, Verdict, identifies};
 
 /// Open permission requests by request id.
 #[derive(Debug, Default)]
-pub(crate) struct Requests {
-    open: HashMap<Text, Asked>,
+pub(crate) struct PermissionRequests {
+    open: HashMap<Text, PendingRequest>,
     /// Denied calls that have no result yet.
     denied: HashSet<Key>,
     /// Results of failed calls of this run, with their lanes: the end of the run may report that
@@ -32,7 +32,7 @@ const DENIAL: u32 = 4 << 10;
 
 /// A permission request.
 #[derive(Debug)]
-struct Asked {
+struct PendingRequest {
     /// The key of its entry.
     entry: Key,
     /// The tool and its input, on one line.
@@ -41,8 +41,8 @@ struct Asked {
     call: Option<Key>,
 }
 
-impl Requests {
-    fn ask(&mut self, id: &Json<'_>, asked: Asked) {
+impl PermissionRequests {
+    fn ask(&mut self, id: &Json<'_>, asked: PendingRequest) {
         if let Some(id) = id.text() {
             self.open.entry(id).or_insert(asked);
         }
@@ -84,7 +84,7 @@ impl Requests {
         open
     }
 
-    fn take(&mut self, id: &Json<'_>) -> Option<Asked> {
+    fn take(&mut self, id: &Json<'_>) -> Option<PendingRequest> {
         self.open.remove(&id.text()?)
     }
 }
@@ -98,7 +98,11 @@ fn refuse(result: &mut ToolResult) {
 const INPUT: Piece = Piece(1);
 
 /// Decodes a message of one of these types; `None` for another type.
-pub(crate) fn decode(line: &Line<'_>, requests: &mut Requests, out: &mut Batch) -> Option<Fate> {
+pub(crate) fn decode(
+    line: &TranscriptLine<'_>,
+    requests: &mut PermissionRequests,
+    out: &mut Batch,
+) -> Option<Fate> {
     let json = line.json;
     let fate = match line.kind() {
         "control_request" => request(line, nested(json, "request"), requests, out),
@@ -127,7 +131,12 @@ fn nested<'j, 'a>(json: &'j Json<'a>, name: &str) -> &'j Json<'a> {
     }
 }
 
-fn request(line: &Line<'_>, request: &Json<'_>, requests: &mut Requests, out: &mut Batch) -> Fate {
+fn request(
+    line: &TranscriptLine<'_>,
+    request: &Json<'_>,
+    requests: &mut PermissionRequests,
+    out: &mut Batch,
+) -> Fate {
     let text = |member: &str| request.get(member).str_or_empty();
     match text("subtype") {
         "can_use_tool" => {
@@ -151,7 +160,7 @@ fn request(line: &Line<'_>, request: &Json<'_>, requests: &mut Requests, out: &m
             let call = request.get("tool_use_id").text();
             requests.ask(
                 line.json.get("request_id"),
-                Asked {
+                PendingRequest {
                     entry: entry.key.clone(),
                     about,
                     call,
@@ -169,15 +178,15 @@ fn request(line: &Line<'_>, request: &Json<'_>, requests: &mut Requests, out: &m
         ),
         subtype => {
             let entry = line.entry(line.id.clone(), Role::Harness, out);
-            unknown::record(Kind("request.subtype", subtype), line.json, entry, out)
+            unknown::record(NamedKind("request.subtype", subtype), line.json, entry, out)
         }
     }
 }
 
 fn response(
-    line: &Line<'_>,
+    line: &TranscriptLine<'_>,
     response: &Json<'_>,
-    requests: &mut Requests,
+    requests: &mut PermissionRequests,
     out: &mut Batch,
 ) -> Fate {
     let inner = nested(response, "response");
@@ -212,8 +221,8 @@ fn response(
 
 /// Shows an answer in the entry of its question, or alone if the question is not in the stream.
 fn answer(
-    line: &Line<'_>,
-    asked: Option<Asked>,
+    line: &TranscriptLine<'_>,
+    asked: Option<PendingRequest>,
     (what, why): (&str, &str),
     is_quiet: bool,
     out: &mut Batch,
@@ -235,7 +244,7 @@ fn answer(
     Fate::Merged
 }
 
-fn rate_limit(line: &Line<'_>, limit: &Json<'_>, out: &mut Batch) -> Fate {
+fn rate_limit(line: &TranscriptLine<'_>, limit: &Json<'_>, out: &mut Batch) -> Fate {
     let status = limit.get("status").str_or_empty();
     let kind = limit.get("rateLimitType").str_or_empty().replace('_', " ");
     let until = limit
@@ -255,7 +264,7 @@ fn rate_limit(line: &Line<'_>, limit: &Json<'_>, out: &mut Batch) -> Fate {
     }
 }
 
-fn progress(line: &Line<'_>, out: &mut Batch) -> Fate {
+fn progress(line: &TranscriptLine<'_>, out: &mut Batch) -> Fate {
     let call = line.json.get("tool_use_id").str_or_empty();
     if !identifies(call) {
         return bookkeeping(line, "progress of a tool", out);
@@ -266,7 +275,7 @@ fn progress(line: &Line<'_>, out: &mut Batch) -> Fate {
 
 /// Shows a message between programs as a tree.
 pub(crate) fn quiet_tree(
-    line: &Line<'_>,
+    line: &TranscriptLine<'_>,
     value: &Json<'_>,
     title: &str,
     is_trace: bool,

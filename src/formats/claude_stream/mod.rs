@@ -16,23 +16,23 @@ mod tests;
 use std::path::Path;
 
 use super::claude::lanes::Trust;
-use super::claude::lanes::owners::Standing;
-use super::claude::line::Line;
-use super::claude::session::Session;
+use super::claude::lanes::owners::LineStanding;
+use super::claude::line::TranscriptLine;
+use super::claude::session::DecoderState;
 use super::claude::{assistant, user};
 use super::decoder::{Decoder, Format, Input, Place};
 use super::definition::head::Head;
 use super::definition::heads::head;
 use super::probe::{Probe, Verdict};
-use super::unknown::{self, Kind};
+use super::unknown::{self, NamedKind};
 use crate::model::edit::Batch;
 use crate::model::entry::Role;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::identifies;
-use control::Requests;
+use control::PermissionRequests;
 use partial::Partials;
-use run::Run;
+use run::StreamRun;
 use tasks::Tasks;
 
 pub(crate) struct ClaudeStream;
@@ -52,11 +52,11 @@ impl Format for ClaudeStream {
 /// Decoder of one stream.
 #[derive(Default)]
 struct ClaudeStreamDecoder {
-    session: Session,
+    session: DecoderState,
     partials: Partials,
-    run: Run,
+    run: StreamRun,
     tasks: Tasks,
-    requests: Requests,
+    requests: PermissionRequests,
 }
 
 impl Decoder for ClaudeStreamDecoder {
@@ -69,7 +69,7 @@ impl Decoder for ClaudeStreamDecoder {
             return Fate::Passed("frame of the document");
         }
         let line = envelope(input, out);
-        if self.session.note(&line, out) != Standing::New {
+        if self.session.note(&line, out) != LineStanding::New {
             return Fate::Merged;
         }
         if line.lane.is_none() {
@@ -88,7 +88,7 @@ impl Decoder for ClaudeStreamDecoder {
 }
 
 impl ClaudeStreamDecoder {
-    fn dispatch(&mut self, line: &Line<'_>, out: &mut Batch) -> Fate {
+    fn dispatch(&mut self, line: &TranscriptLine<'_>, out: &mut Batch) -> Fate {
         let json = line.json;
         match line.kind() {
             "assistant" => self.answer(line, out),
@@ -131,12 +131,12 @@ impl ClaudeStreamDecoder {
             }
             kind => control::decode(line, &mut self.requests, out).unwrap_or_else(|| {
                 let entry = line.entry(line.id.clone(), Role::Harness, out);
-                unknown::record(Kind("type", kind), json, entry, out)
+                unknown::record(NamedKind("type", kind), json, entry, out)
             }),
         }
     }
 
-    fn answer(&mut self, line: &Line<'_>, out: &mut Batch) -> Fate {
+    fn answer(&mut self, line: &TranscriptLine<'_>, out: &mut Batch) -> Fate {
         let from = out.edits.len();
         let mut entry = assistant::read(line, &mut self.session, out);
         let others = assistant::take_usages(from, out);
@@ -153,7 +153,7 @@ impl ClaudeStreamDecoder {
         fate
     }
 
-    fn event(&mut self, line: &Line<'_>, kind: &str, out: &mut Batch) -> Fate {
+    fn event(&mut self, line: &TranscriptLine<'_>, kind: &str, out: &mut Batch) -> Fate {
         let json = line.json;
         let event = if json.has("event") {
             json.get("event")
@@ -167,21 +167,21 @@ impl ClaudeStreamDecoder {
             .take(line.lane.as_ref(), kind, event, out)
             .unwrap_or_else(|| {
                 let entry = line.entry(line.id.clone(), Role::Harness, out);
-                unknown::record(Kind("stream_event.type", kind), json, entry, out)
+                unknown::record(NamedKind("stream_event.type", kind), json, entry, out)
             })
     }
 }
 
 /// Parses the envelope of a stream: no parents; the lane of a sub-agent is the id of the call that
 /// started it.
-fn envelope<'a>(input: Input<'a>, out: &Batch) -> Line<'a> {
+fn envelope<'a>(input: Input<'a>, out: &Batch) -> TranscriptLine<'a> {
     let json = input.json;
     let uuid = json.get("uuid").str().filter(|id| identifies(id));
     let caller = json
         .get("parent_tool_use_id")
         .str()
         .filter(|id| identifies(id));
-    Line {
+    TranscriptLine {
         json,
         input,
         id: uuid.map_or_else(|| out.origin_key(), Text::clean),

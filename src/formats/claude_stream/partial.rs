@@ -35,13 +35,13 @@ struct Partial {
 
 #[derive(Debug)]
 struct Live {
-    kind: Kind,
+    kind: BlockPartKind,
     text: String,
     is_full: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Kind {
+enum BlockPartKind {
     Text,
     Thinking,
     Call(String),
@@ -81,11 +81,11 @@ impl Partials {
             "content_block_start" => {
                 let block = event.get("content_block");
                 let kind = match block.get("type").str_or_empty() {
-                    "thinking" | "redacted_thinking" => Kind::Thinking,
+                    "thinking" | "redacted_thinking" => BlockPartKind::Thinking,
                     other if other.ends_with("tool_use") => {
-                        Kind::Call(block.get("name").str_or_empty().to_owned())
+                        BlockPartKind::Call(block.get("name").str_or_empty().to_owned())
                     }
-                    _ => Kind::Text,
+                    _ => BlockPartKind::Text,
                 };
                 let text = block.get("text").str_or_empty();
                 self.grow(lane, event, kind, text, out);
@@ -122,7 +122,14 @@ impl Partials {
         Some((partial.key.clone(), *usage))
     }
 
-    fn grow(&mut self, lane: Option<&Name>, event: &Json<'_>, kind: Kind, text: &str, out: &Batch) {
+    fn grow(
+        &mut self,
+        lane: Option<&Name>,
+        event: &Json<'_>,
+        kind: BlockPartKind,
+        text: &str,
+        out: &Batch,
+    ) {
         let index = event.get("index").count().unwrap_or(0);
         let partial = self.open.entry(lane.cloned()).or_insert_with(|| Partial {
             key: out.origin_key(),
@@ -223,10 +230,10 @@ impl Partial {
         for (index, live) in self.blocks.iter().filter(|(_, live)| live.is_waiting()) {
             let body = Body::in_memory(&live.text, out.origin());
             let kind = match &live.kind {
-                Kind::Text => BlockKind::Text(body),
-                Kind::Thinking => BlockKind::Thinking(body),
+                BlockPartKind::Text => BlockKind::Text(body),
+                BlockPartKind::Thinking => BlockKind::Thinking(body),
                 // A call is shown as one only when its input is complete.
-                Kind::Call(name) => BlockKind::Raw(Raw {
+                BlockPartKind::Call(name) => BlockKind::Raw(Raw {
                     title: Text::stub(name, 80),
                     body,
                 }),
@@ -257,11 +264,11 @@ fn later(now: Usage, before: Usage) -> Usage {
     }
 }
 
-fn fits(kind: &Kind, block: &BlockKind) -> bool {
+fn fits(kind: &BlockPartKind, block: &BlockKind) -> bool {
     match block {
-        BlockKind::Text(_) => *kind == Kind::Text,
-        BlockKind::Thinking(_) => *kind == Kind::Thinking,
-        BlockKind::Call(_) => matches!(kind, Kind::Call(_)),
+        BlockKind::Text(_) => *kind == BlockPartKind::Text,
+        BlockKind::Thinking(_) => *kind == BlockPartKind::Thinking,
+        BlockKind::Call(_) => matches!(kind, BlockPartKind::Call(_)),
         BlockKind::Result(_)
         | BlockKind::Image(_)
         | BlockKind::Break(_)
@@ -271,18 +278,18 @@ fn fits(kind: &Kind, block: &BlockKind) -> bool {
 }
 
 /// The kind and text of a delta. Signatures and citations have no text.
-fn delta<'j>(event: &'j Json<'_>) -> (Kind, &'j str) {
+fn delta<'j>(event: &'j Json<'_>) -> (BlockPartKind, &'j str) {
     let delta = event.get("delta");
     if let Some(text) = delta.get("thinking").str() {
-        return (Kind::Thinking, text);
+        return (BlockPartKind::Thinking, text);
     }
     if let Some(json) = delta.get("partial_json").str() {
-        return (Kind::Call(String::new()), json);
+        return (BlockPartKind::Call(String::new()), json);
     }
     let kind = if delta.get("type").is("signature_delta") {
-        Kind::Thinking
+        BlockPartKind::Thinking
     } else {
-        Kind::Text
+        BlockPartKind::Text
     };
     (
         kind,

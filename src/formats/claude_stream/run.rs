@@ -1,8 +1,8 @@
 //! A run: `system/init` begins it, `result` ends it with the authoritative usage and cost.
 
-use super::sums::{Count, Sums};
+use super::sums::{Count, StreamSums};
 use crate::formats::anthropic::{self, spent};
-use crate::formats::claude::line::Line;
+use crate::formats::claude::line::TranscriptLine;
 use crate::formats::claude::system::setting;
 use crate::formats::json::Json;
 use crate::formats::tools;
@@ -19,7 +19,7 @@ const DENIALS: usize = 20;
 
 /// The state of a run.
 #[derive(Debug, Default)]
-pub struct Run {
+pub struct StreamRun {
     /// The model in `system/init`.
     model: Option<Name>,
     /// The last text of the model in the main lane, which the result repeats: stub and size in
@@ -27,12 +27,12 @@ pub struct Run {
     last_words: Option<(Text, u32)>,
     /// The error in the last message, if it was one, which the result repeats.
     last_error: Option<Text>,
-    sums: Sums,
+    sums: StreamSums,
 }
 
-impl Run {
+impl StreamRun {
     /// Decodes `system/init`.
-    pub(crate) fn begin(&mut self, line: &Line<'_>, out: &mut Batch) -> Fate {
+    pub(crate) fn begin(&mut self, line: &TranscriptLine<'_>, out: &mut Batch) -> Fate {
         let json = line.json;
         self.model = json.get("model").text();
         (self.last_words, self.last_error) = (None, None);
@@ -90,7 +90,7 @@ impl Run {
     }
 
     /// Decodes `result`.
-    pub(crate) fn end(&mut self, line: &Line<'_>, out: &mut Batch) -> Fate {
+    pub(crate) fn end(&mut self, line: &TranscriptLine<'_>, out: &mut Batch) -> Fate {
         let json = line.json;
         let (count, difference) = self.sums.close(json, &line.id, out);
         emit_usage(line, &count, self.model.as_ref(), out);
@@ -140,7 +140,7 @@ impl Run {
     }
 
     /// Shows the text of the result, unless it repeats the last text of the model.
-    fn emit_answer(&mut self, line: &Line<'_>, out: &mut Batch) {
+    fn emit_answer(&mut self, line: &TranscriptLine<'_>, out: &mut Batch) {
         let Some(answer) = line
             .json
             .get("result")
@@ -239,7 +239,7 @@ fn denied(denial: &Json<'_>) -> Text {
 /// Emits the usage of a run from `modelUsage`. Messages have early snapshots of usage, and `usage`
 /// of a result lacks sub-agents and, after a stop hook, all but the last leg. The cost is emitted
 /// once, beside them.
-fn emit_usage(line: &Line<'_>, count: &Count, model: Option<&Name>, out: &mut Batch) {
+fn emit_usage(line: &TranscriptLine<'_>, count: &Count, model: Option<&Name>, out: &mut Batch) {
     let of = |what: &str| Text::clean(&format!("{}:usage{what}", count.key));
     for (name, usage) in &count.totals.models {
         let (of, usage) = (of(&format!(":{name}")), Box::new(usage.clone()));

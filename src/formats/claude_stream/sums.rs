@@ -28,13 +28,13 @@ pub(crate) struct Count {
 
 /// Usage of the messages since the last result.
 #[derive(Debug, Default)]
-pub struct Sums {
+pub struct StreamSums {
     messages: HashMap<Key, Usage>,
     last: Option<Count>,
     is_behind_a_result: bool,
 }
 
-impl Sums {
+impl StreamSums {
     /// Adds the usage of a message. Its lines repeat the usage; the one with the most output tokens
     /// counts. After a result it is open until the next result.
     pub(crate) fn spend(&mut self, of: Key, usage: Usage, model: Option<Name>, out: &mut Batch) {

@@ -1,19 +1,19 @@
 //! System messages of a stream, by `subtype`, except `init`, which begins a run.
 
 use super::tasks::{self, Tasks};
-use crate::formats::claude::line::Line;
+use crate::formats::claude::line::TranscriptLine;
 use crate::formats::claude::requests;
-use crate::formats::claude::session::Session;
+use crate::formats::claude::session::DecoderState;
 use crate::formats::claude::system::{bookkeeping, compaction, retry, setting, show_text};
-use crate::formats::unknown::{self, Kind};
+use crate::formats::unknown::{self, NamedKind};
 use crate::model::edit::Batch;
 use crate::model::entry::Role;
 use crate::model::tally::Fate;
 
 /// Decodes a system message.
 pub(crate) fn decode(
-    line: &Line<'_>,
-    session: &mut Session,
+    line: &TranscriptLine<'_>,
+    session: &mut DecoderState,
     tasks: &mut Tasks,
     out: &mut Batch,
 ) -> Fate {
@@ -60,7 +60,7 @@ pub(crate) fn decode(
         "informational" => show_text(line, "notice", text("content"), false, out),
         other => {
             let entry = line.entry(line.id.clone(), Role::Harness, out);
-            unknown::record(Kind("system.subtype", other), json, entry, out)
+            unknown::record(NamedKind("system.subtype", other), json, entry, out)
         }
     }
 }

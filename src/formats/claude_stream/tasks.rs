@@ -3,8 +3,8 @@
 
 use std::collections::HashSet;
 
-use crate::formats::claude::lanes::Lanes;
-use crate::formats::claude::line::Line;
+use crate::formats::claude::lanes::SubAgents;
+use crate::formats::claude::line::TranscriptLine;
 use crate::formats::claude::voice::background;
 use crate::formats::json::Json;
 use crate::model::body::Key;
@@ -27,7 +27,12 @@ pub(crate) struct Tasks {
 
 /// Decodes a step of a task: `task_started`, `task_progress`, `task_updated`, `task_notification`.
 /// The entry has the start and the newest later step.
-pub(crate) fn task(line: &Line<'_>, tasks: &mut Tasks, lanes: &mut Lanes, out: &mut Batch) -> Fate {
+pub(crate) fn task(
+    line: &TranscriptLine<'_>,
+    tasks: &mut Tasks,
+    lanes: &mut SubAgents,
+    out: &mut Batch,
+) -> Fate {
     let json = line.json;
     let patch = json.get("patch");
     let text = |member: &str| {
@@ -91,7 +96,7 @@ pub(crate) fn task(line: &Line<'_>, tasks: &mut Tasks, lanes: &mut Lanes, out: &
 /// Emits an update of background work from a step: its end, as the model is notified or the program
 /// records it, or that it is running.
 fn note_end(
-    line: &Line<'_>,
+    line: &TranscriptLine<'_>,
     step: &str,
     (key, status, summary): (&Key, Option<&str>, Option<&str>),
     out: &mut Batch,
@@ -122,7 +127,7 @@ fn note_end(
 }
 
 /// Decodes a step of a hook: `hook_started`, `hook_progress`, `hook_response`.
-pub(crate) fn hook(line: &Line<'_>, tasks: &mut Tasks, out: &mut Batch) -> Fate {
+pub(crate) fn hook(line: &TranscriptLine<'_>, tasks: &mut Tasks, out: &mut Batch) -> Fate {
     let json = line.json;
     let key = key("hook", json.get("hook_id"), line);
     let is_first = tasks.begun.insert(key.clone());
@@ -158,7 +163,7 @@ pub(crate) fn hook(line: &Line<'_>, tasks: &mut Tasks, out: &mut Batch) -> Fate 
     if is_first { Fate::Shown } else { Fate::Merged }
 }
 
-fn key(kind: &str, id: &Json<'_>, line: &Line<'_>) -> Key {
+fn key(kind: &str, id: &Json<'_>, line: &TranscriptLine<'_>) -> Key {
     let id = id.str().filter(|id| identifies(id));
     id.map_or_else(
         || line.id.clone(),
@@ -166,7 +171,14 @@ fn key(kind: &str, id: &Json<'_>, line: &Line<'_>) -> Key {
     )
 }
 
-fn emit(line: &Line<'_>, key: Key, marks: Marks, piece: Piece, block: BlockKind, out: &mut Batch) {
+fn emit(
+    line: &TranscriptLine<'_>,
+    key: Key,
+    marks: Marks,
+    piece: Piece,
+    block: BlockKind,
+    out: &mut Batch,
+) {
     let mut entry = line.entry(key, Role::Harness, out);
     entry.marks = marks;
     entry.push_piece(piece, block);

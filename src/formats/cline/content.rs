@@ -4,7 +4,7 @@
 use super::call::{self, RecordedCall};
 use super::result;
 use crate::formats::json::Json;
-use crate::formats::unknown::{self, Kind};
+use crate::formats::unknown::{self, NamedKind};
 use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break};
@@ -130,7 +130,7 @@ pub(super) fn any_block(
             // An unknown block does not make a prompt.
             content
                 .kinds
-                .push(unknown::block(Kind("content.type", other), block, out));
+                .push(unknown::block(NamedKind("content.type", other), block, out));
             return;
         }
     };

@@ -11,7 +11,7 @@ use super::metrics;
 use super::result;
 use crate::formats::attached::block_type;
 use crate::formats::json::Json;
-use crate::formats::unknown::{self, Kind};
+use crate::formats::unknown::{self, NamedKind};
 use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Break, Piece, Role, Stop};
@@ -31,7 +31,7 @@ const ROLES: [&str; 4] = ["user", "assistant", "error", ""];
 
 /// All messages of a session, from all its files.
 #[derive(Default)]
-pub(super) struct Messages {
+pub(super) struct MessageFiles {
     /// The lanes of the files beside the opened one.
     pub(super) lanes: FileLanes,
     /// The cost of the lead agent.
@@ -65,7 +65,7 @@ type CopyHash = (usize, Option<i64>);
 /// The message is a copy of one in another file.
 pub(super) struct MessageCopy;
 
-impl Messages {
+impl MessageFiles {
     /// Resets a file that may have been read before.
     pub(super) fn restart(&mut self, file: FileId) {
         self.numbers.remove(&file);
@@ -161,7 +161,7 @@ impl Messages {
         }
         let mut entry = out.new_entry(key, Role::Harness, at);
         entry.lane = lane;
-        unknown::record(Kind("role", role), json, entry, out)
+        unknown::record(NamedKind("role", role), json, entry, out)
     }
 
     /// The key of a message: its id, or else its position in the file.

@@ -18,14 +18,14 @@ mod xml;
 
 use std::path::Path;
 
-use self::message::Messages;
+use self::message::MessageFiles;
 use super::decoder::{BESIDE, Decoder, Format, Input, Place};
 use super::definition::head::Head;
 use super::definition::heads::head;
 use super::json::Json;
 use super::probe::{Probe, Verdict};
 use super::roots::{FileRole, Pattern, SessionName};
-use super::unknown::{self, Kind};
+use super::unknown::{self, NamedKind};
 use super::zeros::ZeroCosts;
 use crate::model::edit::{Batch, MetaEdit, Severity};
 use crate::model::entry::{Block, BlockKind, Break, Piece, Role};
@@ -101,7 +101,7 @@ fn companions(path: &Path) -> Vec<Pattern> {
 /// Decodes one session with its sub-agents.
 #[derive(Default)]
 struct ClineDecoder {
-    messages: Messages,
+    messages: MessageFiles,
     panel: panel::Panel,
 }
 
@@ -147,7 +147,7 @@ impl Decoder for ClineDecoder {
             _ => {
                 let entry = out.new_entry(out.origin_key(), Role::Harness, None);
                 unknown::record(
-                    Kind("type", json.get("type").str_or_empty()),
+                    NamedKind("type", json.get("type").str_or_empty()),
                     json,
                     entry,
                     out,

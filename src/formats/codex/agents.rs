@@ -28,7 +28,7 @@ const NOTICE: (&str, &str) = ("<subagent_notification>", "</subagent_notificatio
 const REASON_CHARS: usize = 200;
 
 /// The end of an agent, `None` while it runs, and the reason.
-type Standing = (Option<End>, Option<Text>);
+type AgentEnd = (Option<End>, Option<Text>);
 
 /// The sub-agents of a thread.
 #[derive(Debug, Default)]
@@ -36,14 +36,14 @@ pub(crate) struct Agents {
     /// The calls that spawned agents, by each name of an agent: its thread or its path.
     spawned: HashMap<Text, Key>,
     /// Requests of calls without a result.
-    asked: HashMap<Key, Request>,
+    asked: HashMap<Key, AgentRequest>,
     /// Calls that spawned an agent, in order, while the model has no report of its end.
     open: Vec<Key>,
 }
 
 /// A request about sub-agents, which are named by thread or path.
 #[derive(Debug)]
-enum Request {
+enum AgentRequest {
     Spawn,
     /// Wait for these, or for any if empty.
     Wait(Vec<Text>),
@@ -54,7 +54,7 @@ enum Request {
 }
 
 /// The record that reports on agents, its timestamp, and who sees it.
-pub(super) struct Source<'a> {
+pub(super) struct ReportSource<'a> {
     pub(super) by: Key,
     pub(super) at: Option<Timestamp>,
     pub(super) carrier: Carrier,
@@ -74,13 +74,13 @@ impl Agents {
             fields.find_map(|field| input.get(field).text())
         };
         let request = match name.rsplit("__").next().unwrap_or(name) {
-            "spawn_agent" => Some(Request::Spawn),
-            "wait_agent" => Some(Request::Wait(agents())),
+            "spawn_agent" => Some(AgentRequest::Spawn),
+            "wait_agent" => Some(AgentRequest::Wait(agents())),
             // A tool of the same name waits for scripts.
-            "wait" if !input.has("cell_id") => Some(Request::Wait(agents())),
-            "close_agent" | "interrupt_agent" => named().map(Request::Close),
-            "list_agents" => Some(Request::List),
-            "send_input" | "resume_agent" | "followup_task" => named().map(Request::Send),
+            "wait" if !input.has("cell_id") => Some(AgentRequest::Wait(agents())),
+            "close_agent" | "interrupt_agent" => named().map(AgentRequest::Close),
+            "list_agents" => Some(AgentRequest::List),
+            "send_input" | "resume_agent" | "followup_task" => named().map(AgentRequest::Send),
             _ => None,
         };
         if let Some(request) = request {
@@ -98,21 +98,21 @@ impl Agents {
     ) -> Option<Work> {
         let request = self.asked.remove(call)?;
         let answer = json::read(text.trim()).filter(Json::is_object)?;
-        let source = |carrier| Source {
+        let source = |carrier| ReportSource {
             by: call.clone(),
             at,
             carrier,
             lane,
         };
         match request {
-            Request::Spawn => {
+            AgentRequest::Spawn => {
                 let mut names = ["agent_id", "task_name"].iter();
                 let agent = names.find_map(|name| answer.get(name).text())?;
                 self.name(&agent, call);
                 self.open.push(call.clone());
                 return Some(Work::begun(agent, Ends::Announced));
             }
-            Request::Wait(agents) => {
+            AgentRequest::Wait(agents) => {
                 let states = answer.get("status").members();
                 let is_in = |agent: &Text| states.iter().any(|(name, _)| *name == **agent);
                 let asked = if agents.is_empty() {
@@ -127,28 +127,28 @@ impl Agents {
                 for about in asked {
                     self.update(about, (None, None), &source(Carrier::Poll), out);
                 }
-                self.stand(states, &source(Carrier::Poll), out);
+                self.apply_states(states, &source(Carrier::Poll), out);
             }
-            Request::Close(agent) => {
+            AgentRequest::Close(agent) => {
                 let names = ["status", "previous_status"];
-                let status = names.map(|name| standing(answer.get(name)).and_then(|(end, _)| end));
+                let status = names.map(|name| end_of(answer.get(name)).and_then(|(end, _)| end));
                 let end = status.into_iter().flatten().next();
                 let end = end.or(End::by_word(Some("stopped"), None));
                 let about = self.about(&agent);
                 self.update(about, (end, None), &source(Carrier::Poll), out);
             }
-            Request::List => {
+            AgentRequest::List => {
                 for agent in answer.get("agents").items() {
                     let name = agent.get("agent_name").text();
                     let known = name.filter(|name| self.spawned.contains_key(name));
-                    let stands = standing(agent.get("agent_status"));
-                    if let Some((name, standing)) = known.zip(stands) {
+                    let end = end_of(agent.get("agent_status"));
+                    if let Some((name, end)) = known.zip(end) {
                         let about = self.about(&name);
-                        self.update(about, standing, &source(Carrier::Poll), out);
+                        self.update(about, end, &source(Carrier::Poll), out);
                     }
                 }
             }
-            Request::Send(agent) => {
+            AgentRequest::Send(agent) => {
                 let about = self.about(&agent);
                 self.update(about, (None, None), &source(Carrier::Record), out);
             }
@@ -162,16 +162,16 @@ impl Agents {
     }
 
     /// Applies the notifications in a text by the program.
-    pub(super) fn notice(&mut self, text: &str, source: &Source<'_>, out: &mut Batch) {
+    pub(super) fn notice(&mut self, text: &str, source: &ReportSource<'_>, out: &mut Batch) {
         for part in text.split(NOTICE.0).skip(1) {
             let notice = part.split(NOTICE.1).next().unwrap_or_default();
             let notice = json::read(notice.trim()).unwrap_or(Json::Null);
             let mut names = ["agent_path", "agent_id"].iter();
             let agent = names.find_map(|name| notice.get(name).text());
-            let stands = standing(notice.get("status")).filter(|(end, _)| end.is_some());
-            if let Some((agent, standing)) = agent.zip(stands) {
+            let end = end_of(notice.get("status")).filter(|(end, _)| end.is_some());
+            if let Some((agent, end)) = agent.zip(end) {
                 let about = self.about(&agent);
-                self.update(about, standing, source, out);
+                self.update(about, end, source, out);
             }
         }
     }
@@ -181,7 +181,7 @@ impl Agents {
         &mut self,
         author: Option<Text>,
         text: &str,
-        source: &Source<'_>,
+        source: &ReportSource<'_>,
         out: &mut Batch,
     ) {
         if text.contains(NOTICE.0) {
@@ -210,17 +210,17 @@ impl Agents {
     }
 
     /// Applies the states of agents, an object by their names.
-    pub(super) fn stand(
+    pub(super) fn apply_states(
         &mut self,
         agents: &[(Cow<'_, str>, Json<'_>)],
-        source: &Source<'_>,
+        source: &ReportSource<'_>,
         out: &mut Batch,
     ) {
         for (agent, status) in agents {
             let is_poll = source.carrier == Carrier::Poll;
-            if let Some(standing) = standing(status).filter(|(end, _)| is_poll || end.is_some()) {
+            if let Some(end) = end_of(status).filter(|(end, _)| is_poll || end.is_some()) {
                 let about = self.about(&Text::clean(agent));
-                self.update(about, standing, source, out);
+                self.update(about, end, source, out);
             }
         }
     }
@@ -230,7 +230,7 @@ impl Agents {
         &mut self,
         names: &[Text],
         kind: &str,
-        source: &Source<'_>,
+        source: &ReportSource<'_>,
         out: &mut Batch,
     ) {
         let known = names.iter().find(|name| self.spawned.contains_key(*name));
@@ -254,8 +254,8 @@ impl Agents {
     fn update(
         &mut self,
         about: About,
-        (end, reason): Standing,
-        source: &Source<'_>,
+        (end, reason): AgentEnd,
+        source: &ReportSource<'_>,
         out: &mut Batch,
     ) {
         if end.is_some() && source.carrier.is_seen() {
@@ -282,7 +282,7 @@ pub(super) fn spawned(item: &Json<'_>) -> Option<Work> {
 
 /// Parses the state of an agent: its end with a reason, no end if it is running. `None` if it is
 /// not a state.
-fn standing(status: &Json<'_>) -> Option<Standing> {
+fn end_of(status: &Json<'_>) -> Option<AgentEnd> {
     let (word, said) = match status.members().first() {
         Some((word, said)) => (word.as_ref(), said),
         None => (status.str()?, &Json::Null),

@@ -1,11 +1,11 @@
 //! Calls of the model and their outputs, as response items.
 
-use super::code_mode::{self, Inner};
+use super::code_mode::{self, InnerCall};
 use super::content::text_of;
-use super::deeds::{CELL, Outcome};
-use super::line::Line;
+use super::line::RolloutLine;
 use super::output;
 use super::thread::{Thread, piece};
+use super::thread_calls::{CELL, ResultPart};
 use crate::formats::json::{self, Json};
 use crate::formats::tools;
 use crate::model::body::Key;
@@ -28,7 +28,7 @@ const HEADLINE: usize = 200;
 const OWN: &str = "functions";
 
 /// Decodes `function_call`, `custom_tool_call` and similar items.
-pub(crate) fn call(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+pub(crate) fn call(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
     let written = ["arguments", "input", "action"]
         .iter()
@@ -113,7 +113,7 @@ fn polled(name: &str, input: &Json<'_>) -> Option<String> {
 }
 
 /// Records the commands that code runs: the records of their ends do not name the call.
-fn note_script(call: &Key, inner: &[Inner], code: &str, thread: &mut Thread) {
+fn note_script(call: &Key, inner: &[InnerCall], code: &str, thread: &mut Thread) {
     let commands = inner
         .iter()
         .filter(|one| one.kind == ToolKind::Run)
@@ -123,7 +123,7 @@ fn note_script(call: &Key, inner: &[Inner], code: &str, thread: &mut Thread) {
 }
 
 /// The kind and headline of a call; for code, those of the calls in it.
-fn asked(name: &str, input: &Json<'_>, inner: &[Inner]) -> (ToolKind, Text) {
+fn asked(name: &str, input: &Json<'_>, inner: &[InnerCall]) -> (ToolKind, Text) {
     let kind = tools::kind_of_call(name, input);
     if let Some(process) = polled(name, input) {
         let typed = input.get("chars").str_or_empty().trim_end_matches('\n');
@@ -185,7 +185,7 @@ fn patched(input: &Json<'_>) -> Option<Text> {
     ))
 }
 
-fn words(inner: &Inner, is_one_kind: bool) -> String {
+fn words(inner: &InnerCall, is_one_kind: bool) -> String {
     if is_one_kind && inner.kind != ToolKind::Other || inner.kind == ToolKind::Run {
         return inner.headline.clone();
     }
@@ -200,7 +200,7 @@ fn call_key(payload: &Json<'_>, out: &Batch) -> Key {
 }
 
 /// Decodes the output of a call.
-pub(crate) fn output(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+pub(crate) fn output(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
     if payload.get("call_id").filled().is_none() && payload.get("name").filled().is_some() {
         return alone(line, payload, thread, out);
@@ -213,9 +213,9 @@ pub(crate) fn output(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> F
     }
     let outcome = if payload.has("tools") {
         let text = found_tools(payload.get("tools"));
-        Outcome {
+        ResultPart {
             is_output: true,
-            ..Outcome::text(out.output(&text), line.at)
+            ..ResultPart::text(out.output(&text), line.at)
         }
     } else {
         output::read(payload.get("output"), line.at, out)
@@ -226,7 +226,7 @@ pub(crate) fn output(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> F
         let answer = (&*text, line.at);
         thread.agents.answer(&call, answer, lane.as_ref(), out)
     };
-    let outcome = Outcome {
+    let outcome = ResultPart {
         work: begun.or(outcome.work),
         ..outcome
     };
@@ -240,7 +240,7 @@ pub(crate) fn output(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> F
 
 /// Decodes the output of a tool that the program ran by itself, without a call of the model.
 pub(crate) fn alone(
-    line: &Line<'_>,
+    line: &RolloutLine<'_>,
     json: &Json<'_>,
     thread: &mut Thread,
     out: &mut Batch,

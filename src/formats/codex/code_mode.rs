@@ -15,7 +15,7 @@ const MOST: usize = 8;
 
 /// A call in the code.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Inner {
+pub(crate) struct InnerCall {
     /// The name of the tool.
     pub(crate) name: String,
     /// The kind of the tool.
@@ -25,7 +25,7 @@ pub(crate) struct Inner {
 }
 
 /// Extracts the calls in a piece of code, in order.
-pub(crate) fn calls(code: &str) -> Vec<Inner> {
+pub(crate) fn calls(code: &str) -> Vec<InnerCall> {
     let mut found = Vec::new();
     let mut rest = code;
     while found.len() < MOST
@@ -65,7 +65,7 @@ pub(crate) fn calls(code: &str) -> Vec<Inner> {
             None if kind == ToolKind::Edit => tools::headline(kind, &Json::Str(code.into())),
             None => tools::headline(kind, &Json::Str(text.trim().into())),
         };
-        found.push(Inner {
+        found.push(InnerCall {
             name,
             kind,
             headline: headline.as_str().to_owned(),

@@ -2,19 +2,19 @@
 
 use std::borrow::Cow;
 
-use super::line::Line;
+use super::line::RolloutLine;
+use super::repeated_texts::{self, Side};
 use super::thread::{Thread, context_block, key_of, piece};
-use super::twins::{self, Side};
 use crate::formats::inline;
 use crate::formats::json::Json;
-use crate::formats::unknown::{self, Kind};
+use crate::formats::unknown::{self, NamedKind};
 use crate::model::body::Image;
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Piece, Role};
 use crate::model::tally::Fate;
 
 /// The content of an event or an item.
-pub(super) fn content<'j>(line: &Line<'j>, side: Side) -> &'j Json<'j> {
+pub(super) fn content<'j>(line: &RolloutLine<'j>, side: Side) -> &'j Json<'j> {
     let holder = content_holder(line, side);
     if holder.has("message") {
         holder.get("message")
@@ -24,7 +24,7 @@ pub(super) fn content<'j>(line: &Line<'j>, side: Side) -> &'j Json<'j> {
 }
 
 /// The object with the content: the payload, or the item in it.
-pub(super) fn content_holder<'j>(line: &Line<'j>, side: Side) -> &'j Json<'j> {
+pub(super) fn content_holder<'j>(line: &RolloutLine<'j>, side: Side) -> &'j Json<'j> {
     let is_in_item = side == Side::Event && line.payload.has("item");
     if is_in_item {
         line.payload.get("item")
@@ -100,14 +100,14 @@ pub(super) fn parts(content: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<Bl
 /// A part of an answer as blocks.
 pub(super) fn answered(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<Block> {
     match text_in(part) {
-        Some(text) if twins::is_tagged(text) => words(text, piece, out),
+        Some(text) if repeated_texts::is_tagged(text) => words(text, piece, out),
         _ => block(part, piece, out).into_iter().collect(),
     }
 }
 
 /// The text of an answer, with its citations of memory in folded blocks.
 pub(super) fn words(text: &str, piece: Piece, out: &mut Batch) -> Vec<Block> {
-    let (words, cited) = twins::read(text);
+    let (words, cited) = repeated_texts::read(text);
     let body = (!words.trim().is_empty()).then(|| out.prose(&words));
     let mut blocks: Vec<Block> = body
         .into_iter()
@@ -138,7 +138,7 @@ pub(super) fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Bl
     }
     Some(Block::new(
         piece,
-        unknown::block(Kind("content.type", kind), part, out),
+        unknown::block(NamedKind("content.type", kind), part, out),
     ))
 }
 
@@ -150,7 +150,7 @@ pub(super) fn unknown_parts(content: &Json<'_>, piece: Piece, out: &mut Batch) -
         .collect()
 }
 
-fn is_unknown(part: &Json<'_>) -> bool {
+pub(super) fn is_unknown(part: &Json<'_>) -> bool {
     let kind = part.get("type").str_or_empty();
     let is_known = text_in(part).is_some() || is_image(kind) || kind == "encrypted_content";
     !is_known && attached(kind, part).is_none()
@@ -177,7 +177,7 @@ pub(super) fn unknown_of(side: Side, content: &Json<'_>, out: &mut Batch) -> Vec
 
 /// Shows parts of unknown kinds in an entry after the message.
 pub(super) fn beside(
-    line: &Line<'_>,
+    line: &RolloutLine<'_>,
     unknown: Vec<Block>,
     fate: Fate,
     thread: &mut Thread,

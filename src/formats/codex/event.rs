@@ -1,16 +1,16 @@
 //! Events of the program: `event_msg`, by type. Since paginated threads many of them are an
 //! `item_completed` with an item of the same meaning.
 
-use super::agents::Source;
+use super::action;
+use super::agents::ReportSource;
 use super::call;
-use super::deed;
 use super::header;
-use super::lanes::Lanes;
-use super::line::Line;
+use super::lanes::SubAgentThreads;
+use super::line::RolloutLine;
 use super::message;
+use super::repeated_texts::Side;
 use super::spent;
 use super::thread::Thread;
-use super::twins::Side;
 use super::usage::limits;
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, MetaEdit};
@@ -22,9 +22,9 @@ use crate::model::tool::work::{Carrier, End, Update};
 
 /// Decodes an event.
 pub(crate) fn event(
-    line: &Line<'_>,
+    line: &RolloutLine<'_>,
     thread: &mut Thread,
-    lanes: &mut Lanes,
+    lanes: &mut SubAgentThreads,
     out: &mut Batch,
 ) -> Fate {
     let payload = line.payload;
@@ -60,7 +60,7 @@ pub(crate) fn event(
         }
         "context_compacted" => compacted(line, thread, out),
         "item_completed" => item(line, payload.get("item"), thread, lanes, out),
-        "web_search_end" => deed::search(line, Side::Event, payload, thread, out),
+        "web_search_end" => action::search(line, Side::Event, payload, thread, out),
         "guardian_assessment" => guardian(line, thread, out),
         "thread_name_updated" => title(line, thread, out),
         "thread_goal_updated" => goal(line, thread, out),
@@ -82,17 +82,17 @@ pub(crate) fn event(
             }
             thread.unknown(line, ("event_msg.type", kind), out)
         }
-        kind => deed::other(line, payload, thread, out)
+        kind => action::other(line, payload, thread, out)
             .unwrap_or_else(|| thread.unknown(line, ("event_msg.type", kind), out)),
     }
 }
 
 /// Decodes a completed item.
 fn item(
-    line: &Line<'_>,
+    line: &RolloutLine<'_>,
     item: &Json<'_>,
     thread: &mut Thread,
-    lanes: &mut Lanes,
+    lanes: &mut SubAgentThreads,
     out: &mut Batch,
 ) -> Fate {
     match item.get("type").str_or_empty() {
@@ -113,9 +113,9 @@ fn item(
             }
         }
         "ContextCompaction" => compacted(line, thread, out),
-        "WebSearch" => deed::search(line, Side::Event, item, thread, out),
+        "WebSearch" => action::search(line, Side::Event, item, thread, out),
         "Extension" if item.get("kind").is("web.search") => {
-            deed::search(line, Side::Event, item, thread, out)
+            action::search(line, Side::Event, item, thread, out)
         }
         "SubAgentActivity" => sub_agent(line, item, thread, lanes, out),
         "CollabAgentToolCall" => company(line, item, thread, lanes, out),
@@ -123,12 +123,12 @@ fn item(
         "HookPrompt" => message::hook(line, item, thread, out),
         "FunctionCallOutput" => call::alone(line, item, thread, out),
         "Plan" => message::plan(item.get("text").str_or_empty(), line, thread, out),
-        kind => deed::other(line, item, thread, out)
+        kind => action::other(line, item, thread, out)
             .unwrap_or_else(|| thread.unknown(line, ("item_completed.type", kind), out)),
     }
 }
 
-fn tokens(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+fn tokens(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let info = line.payload.get("info");
     if let Some(tokens) = info.get("model_context_window").count() {
         thread.meta(MetaEdit::Window(tokens), out);
@@ -147,7 +147,7 @@ fn tokens(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
 
 // === turns ===
 
-fn end_of_turn(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+fn end_of_turn(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
     let said = message::last_words(line, thread, out);
     thread.deeds.lose(out);
@@ -171,7 +171,7 @@ fn end_of_turn(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     }
 }
 
-fn aborted(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+fn aborted(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     thread.deeds.lose(out);
     thread.close_request();
     thread.stop_turn();
@@ -193,7 +193,7 @@ fn aborted(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
 }
 
 /// Decodes a compaction, which is recorded by a line of its own and an event.
-pub(crate) fn compacted(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+pub(crate) fn compacted(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let is_known = thread.compaction.is_some();
     let key = thread.compaction.take().unwrap_or_else(|| out.origin_key());
     thread.compaction = Some(key.clone());
@@ -214,10 +214,10 @@ pub(crate) fn compacted(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -
 
 /// Updates the call that started a sub-agent: a turn of the sub-agent began, or ended in this way.
 fn goes_on(
-    line: &Line<'_>,
+    line: &RolloutLine<'_>,
     end: Option<&str>,
     thread: &Thread,
-    lanes: &mut Lanes,
+    lanes: &mut SubAgentThreads,
     out: &mut Batch,
 ) {
     if let Some(lane) = &thread.lane {
@@ -234,14 +234,14 @@ fn goes_on(
 
 // === facts ===
 
-fn title(line: &Line<'_>, thread: &Thread, out: &mut Batch) -> Fate {
+fn title(line: &RolloutLine<'_>, thread: &Thread, out: &mut Batch) -> Fate {
     if let Some(title) = line.payload.get("thread_name").text() {
         thread.meta(MetaEdit::Title { rank: 2, title }, out);
     }
     Fate::Merged
 }
 
-fn goal(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+fn goal(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let goal = line.payload.get("goal");
     let words = format!(
         "goal {}: {}",
@@ -253,7 +253,7 @@ fn goal(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
 
 /// Decodes an assessment of a guardian, which decides whether a call is allowed: request and
 /// decision share an id.
-fn guardian(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+fn guardian(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
     let status = payload.get("status").str_or_empty();
     let asked = ["command", "tool", "target", "path"]
@@ -291,7 +291,7 @@ fn guardian(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     thread.emit(entry, out)
 }
 
-fn review(line: &Line<'_>, json: &Json<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+fn review(line: &RolloutLine<'_>, json: &Json<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let output = json.get("review_output");
     let hints = [
         json.get("user_facing_hint"),
@@ -337,10 +337,10 @@ fn review(line: &Line<'_>, json: &Json<'_>, thread: &mut Thread, out: &mut Batch
 
 /// Decodes a record that a sub-agent was started by a call, or continued.
 fn sub_agent(
-    line: &Line<'_>,
+    line: &RolloutLine<'_>,
     json: &Json<'_>,
     thread: &mut Thread,
-    lanes: &mut Lanes,
+    lanes: &mut SubAgentThreads,
     out: &mut Batch,
 ) -> Fate {
     let child = json.first(&["new_thread_id", "agent_thread_id"], Json::text);
@@ -367,8 +367,8 @@ fn sub_agent(
 }
 
 /// The source for states of sub-agents that the program records for itself.
-fn noted<'l>(line: &Line<'_>, lane: Option<&'l Name>, out: &Batch) -> Source<'l> {
-    Source {
+fn noted<'l>(line: &RolloutLine<'_>, lane: Option<&'l Name>, out: &Batch) -> ReportSource<'l> {
+    ReportSource {
         by: out.origin_key(),
         at: line.at,
         carrier: Carrier::Record,
@@ -379,10 +379,10 @@ fn noted<'l>(line: &Line<'_>, lane: Option<&'l Name>, out: &Batch) -> Source<'l>
 /// Decodes the use of a tool for sub-agents: by a call of the model, or from code, which has no
 /// other record of the call.
 fn company(
-    line: &Line<'_>,
+    line: &RolloutLine<'_>,
     item: &Json<'_>,
     thread: &mut Thread,
-    lanes: &mut Lanes,
+    lanes: &mut SubAgentThreads,
     out: &mut Batch,
 ) -> Fate {
     let call = item.get("id").text();
@@ -390,7 +390,7 @@ fn company(
     let deed = if is_known {
         None
     } else {
-        deed::other(line, item, thread, out)
+        action::other(line, item, thread, out)
     };
     let fate = deed.unwrap_or_else(|| thread.tree(line, "CollabAgentToolCall", out));
     if item.get("tool").str_or_empty().starts_with("spawn") && !thread.replay.is_on() {
@@ -418,12 +418,17 @@ fn company(
     let lane = thread.lane.clone();
     let source = noted(line, lane.as_ref(), out);
     let states = item.get("agents_states").members();
-    thread.agents.stand(states, &source, out);
+    thread.agents.apply_states(states, &source, out);
     fate
 }
 
 /// Names the lane of a sub-agent by its header.
-pub(crate) fn introduce(line: &Line<'_>, thread: &Thread, lanes: &mut Lanes, out: &mut Batch) {
+pub(crate) fn introduce(
+    line: &RolloutLine<'_>,
+    thread: &Thread,
+    lanes: &mut SubAgentThreads,
+    out: &mut Batch,
+) {
     if let Some(lane) = &thread.lane {
         lanes.name(lane, header::label(line.payload), out);
     }

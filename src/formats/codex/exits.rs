@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 
-use super::deeds::{CELL, RUNNING};
+use super::thread_calls::{CELL, RUNNING};
 use crate::formats::json::{self, Json};
 
 /// The program's own line about the exit code of a command.
@@ -39,7 +39,7 @@ const DEEPEST: usize = 3;
 
 /// The lines above an output.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Head {
+pub(super) struct OutputHeader {
     pub(super) exit: Option<i64>,
     pub(super) seconds: Option<f64>,
     pub(super) words: Vec<String>,
@@ -49,8 +49,8 @@ pub(super) struct Head {
 }
 
 /// Parses the head at the beginning of a text. Returns it with the text below.
-pub(super) fn head_of(text: &str) -> Option<(Head, &str)> {
-    let mut head = Head::default();
+pub(super) fn head_of(text: &str) -> Option<(OutputHeader, &str)> {
+    let mut head = OutputHeader::default();
     let mut rest = text;
     while let Some((line, after)) = rest
         .split_once('\n')
@@ -68,7 +68,7 @@ pub(super) fn head_of(text: &str) -> Option<(Head, &str)> {
     Some((head, ""))
 }
 
-impl Head {
+impl OutputHeader {
     /// Applies a line; `None` if it is not part of a head.
     fn take(&mut self, line: &str) -> Option<()> {
         let line = line.trim();

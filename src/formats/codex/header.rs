@@ -1,7 +1,7 @@
 //! Facts about a thread: its header, which may be repeated with a change, and the settings of each
 //! turn.
 
-use super::line::Line;
+use super::line::RolloutLine;
 use super::places;
 use super::thread::{Thread, piece};
 use crate::formats::json::Json;
@@ -11,14 +11,14 @@ use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::identifies;
 
-type Fact = (&'static str, fn(Text) -> MetaEdit);
+type HeaderFact = (&'static str, fn(Text) -> MetaEdit);
 
 /// Members of a header that are facts.
-const FACTS: [Fact; 2] = [("cwd", MetaEdit::Cwd), ("cli_version", MetaEdit::Version)];
+const FACTS: [HeaderFact; 2] = [("cwd", MetaEdit::Cwd), ("cli_version", MetaEdit::Version)];
 
 /// Decodes `session_meta`, and the bare first line of the first generation. One with another id
 /// begins a copy of the thread with that id; one with the same id changes a fact.
-pub(crate) fn session(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+pub(crate) fn session(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
     let id = payload.get("id").text().filter(|id| identifies(id));
     match (&thread.id, &id) {
@@ -145,7 +145,7 @@ pub(crate) fn label(payload: &Json<'_>) -> Option<Text> {
 }
 
 /// Decodes a header after content of another file: the thread continues, possibly under another id.
-fn went_on(line: &Line<'_>, id: Option<Text>, thread: &mut Thread, out: &mut Batch) -> Fate {
+fn went_on(line: &RolloutLine<'_>, id: Option<Text>, thread: &mut Thread, out: &mut Batch) -> Fate {
     if let Some(id) = id {
         thread.id = Some(id.clone());
         thread.meta(MetaEdit::Id(id), out);
@@ -218,7 +218,7 @@ pub(crate) fn copied_from<'j>(first: &'j [Json<'_>]) -> Option<&'j str> {
 }
 
 /// Decodes `turn_context`: the model and its settings.
-pub(crate) fn turn(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+pub(crate) fn turn(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
     if let Some(cwd) = payload.get("cwd").text() {
         thread.meta(MetaEdit::Cwd(cwd), out);

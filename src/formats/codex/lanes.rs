@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::places;
-use super::replay::Turns;
+use super::replay::TurnHashes;
 use crate::formats::lanes::LaneLinker;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
@@ -16,7 +16,7 @@ use crate::model::tool::work::{About, Update};
 
 /// The sub-agents of a session.
 #[derive(Debug, Default)]
-pub(crate) struct Lanes {
+pub(crate) struct SubAgentThreads {
     linker: LaneLinker,
     /// The lanes of the calls that started them.
     callers: HashMap<Name, Option<Name>>,
@@ -25,10 +25,10 @@ pub(crate) struct Lanes {
     /// Updates of sub-agents that came before the link to the call.
     early: HashMap<Name, Vec<Update>>,
     /// The turns of all threads.
-    pub(crate) turns: Turns,
+    pub(crate) turns: TurnHashes,
 }
 
-impl Lanes {
+impl SubAgentThreads {
     /// Links a thread to the call of a lane that started it.
     pub(crate) fn link(
         &mut self,

@@ -6,7 +6,7 @@ use crate::model::timestamp::Timestamp;
 
 /// The class of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
+pub(crate) enum LineClass {
     /// `session_meta`, or the bare first line of the first generation.
     Meta,
     /// `response_item`, or a bare item: messages, reasoning, calls and outputs of the model.
@@ -48,10 +48,10 @@ const BARE: [&str; 8] = [
 
 /// A line with its parsed envelope.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Line<'a> {
+pub(crate) struct RolloutLine<'a> {
     /// The record as the decoder received it.
     pub(crate) input: Input<'a>,
-    pub(crate) class: Class,
+    pub(crate) class: LineClass,
     /// The payload; in a line without envelope, the line itself.
     pub(crate) payload: &'a Json<'a>,
     /// The timestamp of the line.
@@ -60,7 +60,7 @@ pub(crate) struct Line<'a> {
     pub(crate) ordinal: Option<u64>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> RolloutLine<'a> {
     /// Parses the envelope.
     pub(crate) fn read(input: Input<'a>) -> Self {
         let json = input.json;
@@ -89,26 +89,26 @@ impl<'a> Line<'a> {
 }
 
 /// Determines the class of a line by its type.
-pub(crate) fn class_of(json: &Json<'_>) -> Class {
+pub(crate) fn class_of(json: &Json<'_>) -> LineClass {
     let kind = json.get("type").str_or_empty();
     if !json.has("payload") {
         return match kind {
-            _ if BARE.contains(&kind) => Class::Item,
-            "" if json.get("record_type").is("state") => Class::State,
+            _ if BARE.contains(&kind) => LineClass::Item,
+            "" if json.get("record_type").is("state") => LineClass::State,
             "" if json.has("id") && json.has("timestamp") && json.has("instructions") => {
-                Class::Meta
+                LineClass::Meta
             }
-            _ => Class::Unknown,
+            _ => LineClass::Unknown,
         };
     }
     match kind {
-        "session_meta" => Class::Meta,
-        "response_item" => Class::Item,
-        "event_msg" => Class::Event,
-        "turn_context" => Class::Turn,
-        "compacted" => Class::Compacted,
-        "token_usage_record" => Class::Spent,
-        _ if NOTES.contains(&kind) => Class::Note,
-        _ => Class::Unknown,
+        "session_meta" => LineClass::Meta,
+        "response_item" => LineClass::Item,
+        "event_msg" => LineClass::Event,
+        "turn_context" => LineClass::Turn,
+        "compacted" => LineClass::Compacted,
+        "token_usage_record" => LineClass::Spent,
+        _ if NOTES.contains(&kind) => LineClass::Note,
+        _ => LineClass::Unknown,
     }
 }

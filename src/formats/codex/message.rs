@@ -4,17 +4,16 @@
 //! Invariant: the author of a text is determined by the text and its own record, so that a record
 //! that is read alone gives the same result.
 
-use super::agents::{ENCRYPTED, Source};
+use super::agents::{ENCRYPTED, ReportSource};
 use super::content::{
-    answered, beside, block, content, content_holder, image, of_side, parts, spoken, text_in,
+    answered, beside, block, content, content_holder, is_unknown, of_side, parts, spoken, text_in,
     text_of, unknown_of, unknown_parts, words,
 };
-use super::line::Line;
+use super::line::RolloutLine;
+use super::repeated_texts::{self, RepeatedAuthor, RepeatedText, Side};
 use super::thread::{Thread, context_block, key_of, piece};
-use super::twins::{self, Side, Twin, Voice};
 use crate::formats::inline;
 use crate::formats::json::Json;
-use crate::formats::unknown::{self};
 use crate::model::body::{Body, Image};
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::sender::{Sender, SenderKind};
@@ -85,7 +84,7 @@ const DELIVERED: &str = "The content of a confirmed assistant message is unavail
 // === messages ===
 
 /// Decodes a `message`.
-pub(crate) fn message(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+pub(crate) fn message(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     match line.payload.get("role").str_or_empty() {
         "user" => user(line, Side::Item, line.payload.get("content"), thread, out),
         "assistant" => answer(line, Side::Item, thread, out),
@@ -95,7 +94,7 @@ pub(crate) fn message(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> 
 }
 
 /// Decodes a `developer` or `system` message.
-fn instructions(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+fn instructions(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let mut entry = thread.entry(line, out.origin_key(), Role::System, out);
     entry.marks.quiet = true;
     entry.blocks = parts(line.payload.get("content"), piece(out), out);
@@ -103,7 +102,7 @@ fn instructions(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
 }
 
 /// Decodes a message from one agent to another.
-pub(crate) fn between_agents(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+pub(crate) fn between_agents(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
     let name = |field: &str| payload.get(field).str_or_empty().to_owned();
     let title = format!("message {} → {}", name("author"), name("recipient"));
@@ -131,8 +130,8 @@ pub(crate) fn between_agents(line: &Line<'_>, thread: &mut Thread, out: &mut Bat
 }
 
 /// The source for reports of sub-agents in an entry of the conversation.
-fn as_notice<'l>(entry: &Entry, lane: Option<&'l Name>) -> Source<'l> {
-    Source {
+fn as_notice<'l>(entry: &Entry, lane: Option<&'l Name>) -> ReportSource<'l> {
+    ReportSource {
         by: entry.key.clone(),
         at: entry.at,
         carrier: Carrier::Notice,
@@ -142,7 +141,7 @@ fn as_notice<'l>(entry: &Entry, lane: Option<&'l Name>) -> Source<'l> {
 
 /// Decodes the confirmation of an answer that the program delivered, mostly without its text: it
 /// repeats what was shown.
-fn delivered(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+fn delivered(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let content = line.payload.get("content");
     let is_unavailable = |part: &Json<'_>| {
         text_in(part).is_some_and(|text| text.starts_with(DELIVERED) || text.trim().is_empty())
@@ -167,13 +166,18 @@ fn delivered(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
 
 /// Decodes an answer of the model, from a response item or its event, and shows the parts of
 /// unknown kinds.
-pub(crate) fn answer(line: &Line<'_>, side: Side, thread: &mut Thread, out: &mut Batch) -> Fate {
+pub(crate) fn answer(
+    line: &RolloutLine<'_>,
+    side: Side,
+    thread: &mut Thread,
+    out: &mut Batch,
+) -> Fate {
     let unknown = unknown_of(side, content(line, side), out);
     let fate = spoke(line, side, thread, out);
     beside(line, unknown, fate, thread, out)
 }
 
-fn spoke(line: &Line<'_>, side: Side, thread: &mut Thread, out: &mut Batch) -> Fate {
+fn spoke(line: &RolloutLine<'_>, side: Side, thread: &mut Thread, out: &mut Batch) -> Fate {
     if side == Side::Item
         && line
             .input
@@ -186,8 +190,8 @@ fn spoke(line: &Line<'_>, side: Side, thread: &mut Thread, out: &mut Batch) -> F
     }
     let content = content(line, side);
     let text = text_of(content);
-    let print = twins::print(Voice::Answer, &text);
-    let twin = thread.twins.take(Voice::Answer, side, print);
+    let print = repeated_texts::print(RepeatedAuthor::Answer, &text);
+    let twin = thread.twins.take(RepeatedAuthor::Answer, side, print);
     if side == Side::Event && (twin.is_some() || text.trim().is_empty()) {
         return Fate::Merged;
     }
@@ -206,17 +210,23 @@ fn spoke(line: &Line<'_>, side: Side, thread: &mut Thread, out: &mut Batch) -> F
         _ => Stop::Unrecorded,
     };
     if twin.is_none() {
-        thread
-            .twins
-            .wait(Voice::Answer, side, print, (entry.key.clone(), piece));
+        thread.twins.wait(
+            RepeatedAuthor::Answer,
+            side,
+            print,
+            (entry.key.clone(), piece),
+        );
     }
-    if let Some(plan) = twins::plan(&text) {
-        let print = twins::print(Voice::Plan, plan);
-        match thread.twins.take(Voice::Plan, Side::Item, print) {
+    if let Some(plan) = repeated_texts::plan(&text) {
+        let print = repeated_texts::print(RepeatedAuthor::Plan, plan);
+        match thread.twins.take(RepeatedAuthor::Plan, Side::Item, print) {
             Some(twin) => out.retire_piece(twin.key, twin.piece),
-            None => thread
-                .twins
-                .wait(Voice::Plan, Side::Item, print, (entry.key.clone(), piece)),
+            None => thread.twins.wait(
+                RepeatedAuthor::Plan,
+                Side::Item,
+                print,
+                (entry.key.clone(), piece),
+            ),
         }
     }
     thread.emit(entry, out)
@@ -257,7 +267,11 @@ fn questions(holder: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Block> 
 }
 
 /// Decodes the user's answers to the questions of a tool, as the program records them.
-pub(crate) fn verified_answer(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+pub(crate) fn verified_answer(
+    line: &RolloutLine<'_>,
+    thread: &mut Thread,
+    out: &mut Batch,
+) -> Fate {
     let mut entry = thread.entry(line, out.origin_key(), Role::User, out);
     for answered in line.payload.get("questions").items() {
         let piece = piece(out);
@@ -274,7 +288,12 @@ pub(crate) fn verified_answer(line: &Line<'_>, thread: &mut Thread, out: &mut Ba
 }
 
 /// Decodes the text of a hook for the model.
-pub(crate) fn hook(line: &Line<'_>, item: &Json<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+pub(crate) fn hook(
+    line: &RolloutLine<'_>,
+    item: &Json<'_>,
+    thread: &mut Thread,
+    out: &mut Batch,
+) -> Fate {
     let fragments = item
         .get("fragments")
         .items()
@@ -285,7 +304,7 @@ pub(crate) fn hook(line: &Line<'_>, item: &Json<'_>, thread: &mut Thread, out: &
 }
 
 /// Decodes reasoning from a response item: its summary, its text, or only the encrypted form.
-pub(crate) fn reasoning(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+pub(crate) fn reasoning(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
     let parts = ["summary", "content"].map(|name| payload.get(name));
     let parts_of = || parts.iter().flat_map(|content| content.items());
@@ -296,8 +315,11 @@ pub(crate) fn reasoning(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -
     let mut twins = Vec::new();
     let mut alone = Vec::new();
     for thought in &thoughts {
-        let print = twins::print(Voice::Thought, thought);
-        match thread.twins.take(Voice::Thought, Side::Item, print) {
+        let print = repeated_texts::print(RepeatedAuthor::Thought, thought);
+        match thread
+            .twins
+            .take(RepeatedAuthor::Thought, Side::Item, print)
+        {
             Some(twin) => twins.push(twin),
             None => alone.push(print),
         }
@@ -316,7 +338,7 @@ pub(crate) fn reasoning(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -
     }
     for print in alone {
         thread.twins.wait(
-            Voice::Thought,
+            RepeatedAuthor::Thought,
             Side::Item,
             print,
             (entry.key.clone(), piece),
@@ -326,9 +348,14 @@ pub(crate) fn reasoning(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -
 }
 
 /// Decodes reasoning from its event.
-pub(crate) fn thought(text: &str, line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+pub(crate) fn thought(
+    text: &str,
+    line: &RolloutLine<'_>,
+    thread: &mut Thread,
+    out: &mut Batch,
+) -> Fate {
     event(
-        (Voice::Thought, BlockKind::Thinking),
+        (RepeatedAuthor::Thought, BlockKind::Thinking),
         text,
         line,
         thread,
@@ -337,19 +364,30 @@ pub(crate) fn thought(text: &str, line: &Line<'_>, thread: &mut Thread, out: &mu
 }
 
 /// Decodes a plan from its event; the answer that contains it may come before or after.
-pub(crate) fn plan(text: &str, line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
-    event((Voice::Plan, BlockKind::Text), text, line, thread, out)
+pub(crate) fn plan(
+    text: &str,
+    line: &RolloutLine<'_>,
+    thread: &mut Thread,
+    out: &mut Batch,
+) -> Fate {
+    event(
+        (RepeatedAuthor::Plan, BlockKind::Text),
+        text,
+        line,
+        thread,
+        out,
+    )
 }
 
 /// Shows the text of an event, unless an item had it before.
 fn event(
-    (voice, kind): (Voice, fn(Body) -> BlockKind),
+    (voice, kind): (RepeatedAuthor, fn(Body) -> BlockKind),
     text: &str,
-    line: &Line<'_>,
+    line: &RolloutLine<'_>,
     thread: &mut Thread,
     out: &mut Batch,
 ) -> Fate {
-    let print = twins::print(voice, text);
+    let print = repeated_texts::print(voice, text);
     if text.trim().is_empty() || thread.twins.take(voice, Side::Event, print).is_some() {
         return Fate::Merged;
     }
@@ -363,7 +401,12 @@ fn event(
 }
 
 /// The answer that a text belongs to: that of its twin, else the current request's.
-fn begun(line: &Line<'_>, twin: Option<&Twin>, thread: &mut Thread, out: &Batch) -> Entry {
+fn begun(
+    line: &RolloutLine<'_>,
+    twin: Option<&RepeatedText>,
+    thread: &mut Thread,
+    out: &Batch,
+) -> Entry {
     match twin {
         Some(twin) => thread.part(line, &twin.key, out),
         None => thread.answer(line, out),
@@ -371,9 +414,11 @@ fn begun(line: &Line<'_>, twin: Option<&Twin>, thread: &mut Thread, out: &Batch)
 }
 
 /// Decodes the last message of a turn, which the end of the turn repeats.
-pub(crate) fn last_words(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+pub(crate) fn last_words(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let text = line.payload.get("last_agent_message").str_or_empty();
-    if text.trim().is_empty() || thread.said == Some(twins::print(Voice::Answer, text)) {
+    if text.trim().is_empty()
+        || thread.said == Some(repeated_texts::print(RepeatedAuthor::Answer, text))
+    {
         return Fate::Merged;
     }
     let mut entry = thread.answer(line, out);
@@ -385,7 +430,7 @@ pub(crate) fn last_words(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) 
 
 /// The author of a text in a user message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Speaker {
+enum TextAuthor {
     User,
     /// The user, by a command that the program ran.
     Shell,
@@ -395,7 +440,7 @@ enum Speaker {
 
 /// Decodes a user message, by the user or by the program, and shows the parts of unknown kinds.
 pub(crate) fn user(
-    line: &Line<'_>,
+    line: &RolloutLine<'_>,
     side: Side,
     content: &Json<'_>,
     thread: &mut Thread,
@@ -407,7 +452,7 @@ pub(crate) fn user(
 }
 
 fn spoken_message(
-    line: &Line<'_>,
+    line: &RolloutLine<'_>,
     side: Side,
     content: &Json<'_>,
     thread: &mut Thread,
@@ -421,20 +466,27 @@ fn spoken_message(
         ])
         .items();
     let speaker = speaker(content, kinds);
-    if speaker == Speaker::User {
+    if speaker == TextAuthor::User {
         return prompt(line, side, content, thread, out);
     }
     let text = text_of(content);
-    let print = twins::print(Voice::User, &text);
-    if thread.twins.take(Voice::User, side, print).is_some() {
+    let print = repeated_texts::print(RepeatedAuthor::User, &text);
+    if thread
+        .twins
+        .take(RepeatedAuthor::User, side, print)
+        .is_some()
+    {
         return Fate::Merged;
     }
     let piece = piece(out);
     let mut entry = thread.entry(line, out.origin_key(), Role::Harness, out);
-    thread
-        .twins
-        .wait(Voice::User, side, print, (entry.key.clone(), piece));
-    let title = if let Speaker::Program(title) = speaker {
+    thread.twins.wait(
+        RepeatedAuthor::User,
+        side,
+        print,
+        (entry.key.clone(), piece),
+    );
+    let title = if let TextAuthor::Program(title) = speaker {
         // A review has no other prompt.
         entry.marks.quiet = title != REVIEW;
         entry.from = (title == REVIEW).then(|| {
@@ -496,15 +548,15 @@ fn folder(environment: &str) -> Option<&str> {
 
 /// Decodes a prompt, from a response item or its event.
 fn prompt(
-    line: &Line<'_>,
+    line: &RolloutLine<'_>,
     side: Side,
     content: &Json<'_>,
     thread: &mut Thread,
     out: &mut Batch,
 ) -> Fate {
     let text = text_of(content);
-    let print = twins::print(Voice::User, &text);
-    let twin = thread.twins.take(Voice::User, side, print);
+    let print = repeated_texts::print(RepeatedAuthor::User, &text);
+    let twin = thread.twins.take(RepeatedAuthor::User, side, print);
     if twin.is_some() && side == Side::Event {
         return Fate::Merged;
     }
@@ -534,9 +586,12 @@ fn prompt(
         );
     }
     if twin.is_none() {
-        thread
-            .twins
-            .wait(Voice::User, side, print, (entry.key.clone(), piece));
+        thread.twins.wait(
+            RepeatedAuthor::User,
+            side,
+            print,
+            (entry.key.clone(), piece),
+        );
     }
     thread.emit(entry, out)
 }
@@ -592,7 +647,7 @@ fn has_preface(text: &str) -> bool {
 
 /// Determines the author of a message: by the labels of its parts in late versions, else by its
 /// first words.
-fn speaker(content: &Json<'_>, kinds: &[Json<'_>]) -> Speaker {
+fn speaker(content: &Json<'_>, kinds: &[Json<'_>]) -> TextAuthor {
     let text = content
         .blocks()
         .iter()
@@ -602,31 +657,31 @@ fn speaker(content: &Json<'_>, kinds: &[Json<'_>]) -> Speaker {
     // The app writes its context above the user's request.
     let has_request = || request(text).is_some_and(|(_, asked)| !asked.trim().is_empty());
     if begin.starts_with(PREFACES[1]) && has_request() {
-        return Speaker::User;
+        return TextAuthor::User;
     }
     let injected = INJECTED
         .iter()
         .find(|(mark, _)| begin.starts_with(mark))
         .map(|(_, title)| *title);
     if begin.starts_with("<user_shell_command>") {
-        return Speaker::Shell;
+        return TextAuthor::Shell;
     }
     if kinds.is_empty() {
-        return injected.map_or(Speaker::User, Speaker::Program);
+        return injected.map_or(TextAuthor::User, TextAuthor::Program);
     }
     let is_typed = kinds
         .iter()
         .any(|kind| kind.str().is_some_and(|kind| kind.starts_with("user.")));
     if is_typed {
-        Speaker::User
+        TextAuthor::User
     } else {
-        Speaker::Program(injected.unwrap_or("context"))
+        TextAuthor::Program(injected.unwrap_or("context"))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Speaker, asked, speaker};
+    use super::{TextAuthor, asked, speaker};
     use crate::formats::json::parse;
 
     #[test]
@@ -638,47 +693,50 @@ mod tests {
             );
             speaker(&parse(&content).unwrap(), parse(kinds).unwrap().items())
         };
-        assert_eq!(who("fix it", "[]"), Speaker::User);
+        assert_eq!(who("fix it", "[]"), TextAuthor::User);
         assert_eq!(
             who("<environment_context>\n  <cwd>/x</cwd>", "[]"),
-            Speaker::Program("environment")
+            TextAuthor::Program("environment")
         );
         assert_eq!(
             who("<hook_prompt hook_run_id=\"a\">test</hook_prompt>", "[]"),
-            Speaker::Program("hook")
+            TextAuthor::Program("hook")
         );
-        assert_eq!(who("<div> is broken", "[]"), Speaker::User);
+        assert_eq!(who("<div> is broken", "[]"), TextAuthor::User);
         assert_eq!(
             who("<user_shell_command>\n<command>ls</command>", "[]"),
-            Speaker::Shell
+            TextAuthor::Shell
         );
         assert_eq!(
             who("be brief", r#"["agents.instructions"]"#),
-            Speaker::Program("context")
+            TextAuthor::Program("context")
         );
         assert_eq!(
             who("<skill> is what I typed", r#"["user.text"]"#),
-            Speaker::User
+            TextAuthor::User
         );
         assert_eq!(
             who(
                 "Warning: apply_patch was requested via shell. Use it.",
                 "[]"
             ),
-            Speaker::Program("warning")
+            TextAuthor::Program("warning")
         );
         assert_eq!(
             who("Warning: the tests are slow, mend them", "[]"),
-            Speaker::User
+            TextAuthor::User
         );
         let review =
             "The following is the Codex agent history added since your last approval assessment.";
-        assert_eq!(who(review, "[]"), Speaker::Program("review of an action"));
+        assert_eq!(
+            who(review, "[]"),
+            TextAuthor::Program("review of an action")
+        );
         let browser = "<in-app-browser-context source=\"ambient-ui-state\">\none tab\n</in-app-browser-context>\n";
-        assert_eq!(who(browser, "[]"), Speaker::Program("browser"));
+        assert_eq!(who(browser, "[]"), TextAuthor::Program("browser"));
         assert_eq!(
             who(&format!("{browser}\n## My request:\nfix it"), "[]"),
-            Speaker::User
+            TextAuthor::User
         );
     }
 

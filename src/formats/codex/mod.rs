@@ -7,12 +7,11 @@
 //!
 //! Invariant: a thread reads the same by itself and as a lane of another one.
 
+mod action;
 mod agents;
 mod call;
 mod code_mode;
 mod content;
-mod deed;
-mod deeds;
 mod event;
 mod exits;
 mod header;
@@ -22,11 +21,12 @@ mod message;
 mod notes;
 mod output;
 mod places;
+mod repeated_texts;
 mod replay;
 mod sniff;
 mod spent;
 mod thread;
-mod twins;
+mod thread_calls;
 mod usage;
 
 #[cfg(test)]
@@ -47,10 +47,10 @@ use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
-use lanes::Lanes;
-use line::{Class, Line};
+use lanes::SubAgentThreads;
+use line::{LineClass, RolloutLine};
+use repeated_texts::Side;
 use thread::Thread;
-use twins::Side;
 
 pub(crate) struct Codex;
 
@@ -105,7 +105,7 @@ impl Format for Codex {
 /// its records tell them apart.
 fn original(path: &Path, head: &str) -> Vec<Pattern> {
     let records: Vec<_> = head.lines().take(2).filter_map(json::read).collect();
-    let thread = header::copied_from(&records).filter(|_| !replay::tells_times(head, &records));
+    let thread = header::copied_from(&records).filter(|_| !replay::has_own_times(head, &records));
     thread.map_or_else(Vec::new, |thread| places::of_thread(path, thread))
 }
 
@@ -114,7 +114,7 @@ fn original(path: &Path, head: &str) -> Vec<Pattern> {
 struct CodexDecoder {
     thread: Thread,
     children: HashMap<PathBuf, Option<Thread>>,
-    lanes: Lanes,
+    lanes: SubAgentThreads,
 }
 
 impl Decoder for CodexDecoder {
@@ -123,12 +123,17 @@ impl Decoder for CodexDecoder {
     }
 
     fn read_original(&mut self, original: &[u8]) {
-        self.lanes.turns.learn(original);
+        self.lanes.turns.add_original(original);
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let Place::CompanionLine(path) = input.place else {
-            return decode(Line::read(input), &mut self.thread, &mut self.lanes, out);
+            return decode(
+                RolloutLine::read(input),
+                &mut self.thread,
+                &mut self.lanes,
+                out,
+            );
         };
         if file_name(path) == places::INDEX {
             self.rename(input.json, out);
@@ -141,7 +146,7 @@ impl Decoder for CodexDecoder {
             self.children.insert(path.to_owned(), thread);
         }
         match self.children.get_mut(path) {
-            Some(Some(thread)) => decode(Line::read(input), thread, &mut self.lanes, out),
+            Some(Some(thread)) => decode(RolloutLine::read(input), thread, &mut self.lanes, out),
             _ => Fate::Merged,
         }
     }
@@ -158,7 +163,12 @@ impl CodexDecoder {
     }
 }
 
-fn decode(line: Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batch) -> Fate {
+fn decode(
+    line: RolloutLine<'_>,
+    thread: &mut Thread,
+    lanes: &mut SubAgentThreads,
+    out: &mut Batch,
+) -> Fate {
     let is_session = thread.lane.is_none();
     lanes.turns.note(thread.id.as_ref(), &line);
     if let Some(words) = thread.replay.see(&line, &lanes.turns, is_session) {
@@ -172,7 +182,7 @@ fn decode(line: Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batc
     // Inherited records of a sub-agent are in its parent's lane.
     if thread.replay.is_on() && thread.lane.is_some() {
         thread.counter.count(line.payload.get("info"), true);
-        if line.class == Class::Spent {
+        if line.class == LineClass::Spent {
             spent::record(line.payload, thread, out);
         }
         return Fate::Merged;
@@ -191,9 +201,14 @@ fn decode(line: Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batc
     fate
 }
 
-fn dispatch(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batch) -> Fate {
+fn dispatch(
+    line: &RolloutLine<'_>,
+    thread: &mut Thread,
+    lanes: &mut SubAgentThreads,
+    out: &mut Batch,
+) -> Fate {
     match line.class {
-        Class::Meta => {
+        LineClass::Meta => {
             let is_first = thread.id.is_none();
             let fate = header::session(line, thread, out);
             if is_first {
@@ -201,18 +216,18 @@ fn dispatch(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut B
             }
             fate
         }
-        Class::Item => item(line, thread, lanes, out),
-        Class::Event => event::event(line, thread, lanes, out),
-        Class::Turn => header::turn(line, thread, out),
-        Class::Compacted => {
+        LineClass::Item => item(line, thread, lanes, out),
+        LineClass::Event => event::event(line, thread, lanes, out),
+        LineClass::Turn => header::turn(line, thread, out),
+        LineClass::Compacted => {
             let fate = event::compacted(line, thread, out);
             spent::compaction(line, thread, out);
             fate
         }
-        Class::Spent => spent::record(line.payload, thread, out),
-        Class::State => Fate::Passed("a mark between lines"),
-        Class::Note => notes::note(line, thread, out),
-        Class::Unknown => {
+        LineClass::Spent => spent::record(line.payload, thread, out),
+        LineClass::State => Fate::Passed("a mark between lines"),
+        LineClass::Note => notes::note(line, thread, out),
+        LineClass::Unknown => {
             let kind = line.input.json.get("type").str_or_empty();
             thread.unknown(line, ("type", kind), out)
         }
@@ -220,7 +235,12 @@ fn dispatch(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut B
 }
 
 /// Decodes a response item.
-fn item(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batch) -> Fate {
+fn item(
+    line: &RolloutLine<'_>,
+    thread: &mut Thread,
+    lanes: &mut SubAgentThreads,
+    out: &mut Batch,
+) -> Fate {
     match line.kind() {
         "message" => message::message(line, thread, out),
         "reasoning" => message::reasoning(line, thread, out),
@@ -237,8 +257,8 @@ fn item(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batch
             }
             call::output(line, thread, out)
         }
-        "web_search_call" => deed::search(line, Side::Item, line.payload, thread, out),
-        "image_generation_call" => deed::picture(line, thread, out),
+        "web_search_call" => action::search(line, Side::Item, line.payload, thread, out),
+        "image_generation_call" => action::picture(line, thread, out),
         "configuration_update" => notes::configuration(line, thread, out),
         kind => thread.unknown(line, ("response_item.type", kind), out),
     }

@@ -1,6 +1,6 @@
 //! Notes that the program writes as records of their own, beside the conversation.
 
-use super::line::Line;
+use super::line::RolloutLine;
 use super::message;
 use super::thread::Thread;
 use crate::model::edit::Batch;
@@ -8,7 +8,7 @@ use crate::model::entry::Break;
 use crate::model::tally::Fate;
 
 /// Decodes a note by the type of its record.
-pub(crate) fn note(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+pub(crate) fn note(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let kind = line.input.json.get("type").str_or_empty();
     let payload = line.payload;
     match (kind, line.kind()) {
@@ -31,7 +31,7 @@ pub(crate) fn note(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fat
 }
 
 /// Decodes a change of the reasoning effort.
-pub(crate) fn configuration(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+pub(crate) fn configuration(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     match line.payload.at(&["reasoning", "effort"]).filled() {
         Some(effort) => thread.line(line, Break::setting(&format!("effort {effort}")), out),
         None => thread.tree(line, line.kind(), out),

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 
 use super::content::{image, spoken_texts, text_of};
-use super::deeds::Outcome;
-use super::exits::{self, Head, head_of};
+use super::exits::{self, OutputHeader, head_of};
+use super::thread_calls::ResultPart;
 use crate::formats::json::{self, Json};
 use crate::model::edit::Batch;
 use crate::model::timestamp::Timestamp;
@@ -52,7 +52,7 @@ const MARKS: [&str; 4] = ["Exit code: ", "Chunk ID: ", "Script ", "Wall time"];
 const COMMAND: &str = "Command: ";
 
 /// Decodes the `output` of a call.
-pub(crate) fn read(output: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Outcome {
+pub(crate) fn read(output: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> ResultPart {
     let images = output
         .blocks()
         .iter()
@@ -70,17 +70,17 @@ pub(crate) fn read(output: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) ->
     {
         Some((packed, text)) => {
             let metadata = packed.get("metadata");
-            let head = Head {
+            let head = OutputHeader {
                 exit: metadata.get("exit_code").int(),
                 seconds: metadata.get("duration_seconds").number(),
-                ..Head::default()
+                ..OutputHeader::default()
             };
             outcome(head, text, at, out)
         }
         None => match headed(&whole) {
             Some((head, text)) if head.is_script && head.exit.is_none() => {
                 let printed = printed(output, text);
-                let head = Head {
+                let head = OutputHeader {
                     exit: exits::exit_of(&printed),
                     ..head
                 };
@@ -91,9 +91,9 @@ pub(crate) fn read(output: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) ->
             }
             Some((head, text)) => outcome(head, text, at, out),
             None => outcome(
-                Head {
+                OutputHeader {
                     exit: exit_in_sandbox(&whole),
-                    ..Head::default()
+                    ..OutputHeader::default()
                 },
                 &whole,
                 at,
@@ -107,7 +107,7 @@ pub(crate) fn read(output: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) ->
     } else {
         outcome.verdict
     };
-    Outcome {
+    ResultPart {
         images,
         verdict,
         is_output: true,
@@ -150,7 +150,7 @@ fn exit_in_sandbox(whole: &str) -> Option<i64> {
     code.split(',').next()?.parse().ok()
 }
 
-fn outcome(head: Head, text: &str, at: Option<Timestamp>, out: &mut Batch) -> Outcome {
+fn outcome(head: OutputHeader, text: &str, at: Option<Timestamp>, out: &mut Batch) -> ResultPart {
     let begin = text.trim_start();
     let begins = |marks: &[&str]| marks.iter().any(|mark| begin.starts_with(mark));
     let has_head = head.exit.is_some() || head.seconds.is_some();
@@ -168,7 +168,7 @@ fn outcome(head: Head, text: &str, at: Option<Timestamp>, out: &mut Batch) -> Ou
     } else {
         said_in_a_line(begin, text)
     };
-    Outcome {
+    ResultPart {
         verdict,
         exit: head.exit,
         // A duration below the precision is not 0.
@@ -181,7 +181,7 @@ fn outcome(head: Head, text: &str, at: Option<Timestamp>, out: &mut Batch) -> Ou
             .into_iter()
             .chain(is_stopped.then(|| "interrupted".to_owned()))
             .collect(),
-        ..Outcome::text(out.output(text), at)
+        ..ResultPart::text(out.output(text), at)
     }
 }
 
@@ -204,7 +204,7 @@ fn said_in_a_line(begin: &str, text: &str) -> Verdict {
 }
 
 /// Parses the head above `Output:`. Returns it with the text below; `None` without a head.
-fn headed(whole: &str) -> Option<(Head, &str)> {
+fn headed(whole: &str) -> Option<(OutputHeader, &str)> {
     if whole.trim_start().starts_with(COMMAND) {
         return below_command(whole);
     }
@@ -216,7 +216,7 @@ fn headed(whole: &str) -> Option<(Head, &str)> {
 
 /// Parses the head below a command, which versions 0.115 to 0.119 repeat above it. The command may
 /// have several lines, none of which is output.
-fn below_command(text: &str) -> Option<(Head, &str)> {
+fn below_command(text: &str) -> Option<(OutputHeader, &str)> {
     let begins = |mark: &&str| {
         text.find(&format!("\n{mark}"))
             .and_then(|at| head_of(text.get(at + 1..)?))

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use memchr::memmem::find_iter;
 
-use super::line::{Class, Line};
+use super::line::{LineClass, RolloutLine};
 use super::places::time_of;
 use crate::formats::json::Json;
 use crate::model::figures::count;
@@ -15,7 +15,7 @@ use crate::model::timestamp::Timestamp;
 
 /// Hashes of the turn ids of threads: the turns of a copy are among those of the original.
 #[derive(Debug, Default)]
-pub(crate) struct Turns {
+pub(crate) struct TurnHashes {
     /// Turns of the thread that the session's own was copied from.
     of_original: HashSet<u64>,
     /// Turns of the threads that were read.
@@ -25,10 +25,10 @@ pub(crate) struct Turns {
 /// The member with which a record names its turn. Within texts the quotes would be escaped.
 const TURN: &str = "\"turn_id\":\"";
 
-impl Turns {
+impl TurnHashes {
     /// Records the turn that a record of a thread names.
-    pub(crate) fn note(&mut self, thread: Option<&Text>, line: &Line<'_>) {
-        let names_turn = matches!(line.class, Class::Turn | Class::Event);
+    pub(crate) fn note(&mut self, thread: Option<&Text>, line: &RolloutLine<'_>) {
+        let names_turn = matches!(line.class, LineClass::Turn | LineClass::Event);
         if let (true, Some(thread), Some(turn)) = (names_turn, thread, line.turn()) {
             self.of_threads
                 .entry(thread.clone())
@@ -38,7 +38,7 @@ impl Turns {
     }
 
     /// Records the turns in a record of the thread that the session was copied from.
-    pub(crate) fn learn(&mut self, record: &[u8]) {
+    pub(crate) fn add_original(&mut self, record: &[u8]) {
         for at in find_iter(record, TURN.as_bytes()) {
             let id = record
                 .get(at + TURN.len()..)
@@ -58,7 +58,7 @@ impl Turns {
 }
 
 /// Whether turn ids show which turns are older than the thread, so that the original is not needed.
-pub(crate) fn tells_times(head: &str, first: &[Json<'_>]) -> bool {
+pub(crate) fn has_own_times(head: &str, first: &[Json<'_>]) -> bool {
     let own = first
         .first()
         .and_then(|header| header.at(&["payload", "id"]).str());
@@ -91,7 +91,7 @@ const PAUSE_MS: i64 = 1000;
 
 /// Determines which records are copies.
 #[derive(Debug, Default)]
-pub(crate) struct Replay {
+pub(crate) struct CopyDetector {
     until: Until,
     /// The thread that was copied.
     of: Option<Text>,
@@ -104,7 +104,7 @@ pub(crate) struct Replay {
     last: Option<Timestamp>,
 }
 
-impl Replay {
+impl CopyDetector {
     /// Begins a copy that ends before the record with this number, as the header says.
     pub(crate) fn until_ordinal(
         &mut self,
@@ -128,7 +128,12 @@ impl Replay {
     }
 
     /// Checks whether a record ends the copy. If it does, returns a text about the copied records.
-    pub(crate) fn see(&mut self, line: &Line<'_>, turns: &Turns, is_session: bool) -> Option<Text> {
+    pub(crate) fn see(
+        &mut self,
+        line: &RolloutLine<'_>,
+        turns: &TurnHashes,
+        is_session: bool,
+    ) -> Option<Text> {
         let is_own = match (&self.until, line.ordinal) {
             (Until::Nothing, _) => return None,
             (Until::Ordinal(first), Some(ordinal)) => ordinal >= *first && !self.is_older(line),
@@ -153,7 +158,7 @@ impl Replay {
     }
 
     /// Whether a record is of a turn that began before the thread did.
-    fn is_older(&self, line: &Line<'_>) -> bool {
+    fn is_older(&self, line: &RolloutLine<'_>) -> bool {
         let turn = line.turn().and_then(time_of).zip(self.began);
         turn.is_some_and(|(turn, began)| turn.0 + PAUSE_MS < began.0)
     }
@@ -161,13 +166,13 @@ impl Replay {
     /// Whether a record begins a turn of the thread's own: one that is younger than the thread.
     /// Without times in ids, one that the original does not have; without the original, one after a
     /// pause.
-    fn begins_own_turn(&mut self, line: &Line<'_>, known: Option<&HashSet<u64>>) -> bool {
+    fn begins_own_turn(&mut self, line: &RolloutLine<'_>, known: Option<&HashSet<u64>>) -> bool {
         if let Some((turn, began)) = line.turn().and_then(time_of).zip(self.began) {
             self.has_times = true;
             // The header may be written slightly later than the first turn begins.
             return turn.0 + PAUSE_MS >= began.0;
         }
-        if self.has_times || line.class == Class::Meta {
+        if self.has_times || line.class == LineClass::Meta {
             return false;
         }
         if let Some(known) = known {

@@ -1,6 +1,6 @@
 //! Detects rollouts of Codex.
 
-use super::line::{Class, class_of};
+use super::line::{LineClass, class_of};
 use crate::formats::definition::heads;
 use crate::formats::json::Json;
 use crate::formats::probe::{Confidence, Probe, Verdict};
@@ -24,12 +24,12 @@ pub(crate) fn sniff(probe: &Probe<'_>) -> Verdict {
         };
         return yes(Confidence::Certain, reason);
     }
-    let is_header = |line: &Json<'_>| class_of(line) == Class::Meta;
-    let is_state = |line: &Json<'_>| class_of(line) == Class::State;
+    let is_header = |line: &Json<'_>| class_of(line) == LineClass::Meta;
+    let is_state = |line: &Json<'_>| class_of(line) == LineClass::State;
     if lines.first().is_some_and(is_header) || lines.iter().any(is_state) {
         return yes(Confidence::Certain, "a rollout without envelopes");
     }
-    let is_item = |line: &Json<'_>| class_of(line) == Class::Item;
+    let is_item = |line: &Json<'_>| class_of(line) == LineClass::Item;
     if file_name(probe.path).contains("rollout-") && lines.iter().any(is_item) {
         return yes(
             Confidence::Likely,
@@ -41,8 +41,8 @@ pub(crate) fn sniff(probe: &Probe<'_>) -> Verdict {
 
 fn is_enveloped(line: &Json<'_>) -> bool {
     let is_known = match class_of(line) {
-        Class::State => false,
-        Class::Unknown => is_named(line.get("type").str_or_empty()),
+        LineClass::State => false,
+        LineClass::Unknown => is_named(line.get("type").str_or_empty()),
         _ => true,
     };
     line.get("payload").is_object() && is_known && line.has("timestamp")

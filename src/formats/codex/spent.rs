@@ -1,8 +1,8 @@
 //! Usage records of responses, and the terms of requests.
 
-use super::line::Line;
+use super::line::RolloutLine;
 use super::thread::Thread;
-use super::usage::{Counts, Known};
+use super::usage::{ResponseState, RolloutCounts};
 use crate::formats::json::Json;
 use crate::model::edit::Batch;
 use crate::model::tally::Fate;
@@ -25,12 +25,12 @@ pub(crate) fn record(record: &Json<'_>, thread: &mut Thread, out: &mut Batch) ->
         thread.responses.pass(id);
         return Fate::Merged;
     }
-    let counts = Counts::read(usage);
+    let counts = RolloutCounts::read(usage);
     match thread.responses.record(&id, counts) {
-        Known::New => thread.spend_response(&id, counts, out),
+        ResponseState::New => thread.spend_response(&id, counts, out),
         // The record may have more counts.
-        Known::Counted(key) => thread.push_usage(key, counts, out),
-        Known::Recorded => {}
+        ResponseState::Counted(key) => thread.push_usage(key, counts, out),
+        ResponseState::Recorded => {}
     }
     Fate::Merged
 }
@@ -38,7 +38,7 @@ pub(crate) fn record(record: &Json<'_>, thread: &mut Thread, out: &mut Batch) ->
 /// Adds the usage of a compaction. Its request is recorded before it, or with it. Versions without
 /// such records have no usage for it, unless the model wrote the summary as an answer: then it was
 /// counted.
-pub(crate) fn compaction(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) {
+pub(crate) fn compaction(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) {
     let id = line.payload.get("compaction_response_id").filled();
     let latest = line.payload.get("latest_token_usage_record");
     if id.is_some() && latest.get("response_id").filled() == id {

@@ -6,13 +6,13 @@
 //! item is kept for the next entry, which gets the key of the count.
 
 use super::agents::Agents;
-use super::deeds::{Deeds, Outcome};
-use super::line::Line;
-use super::replay::Replay;
-use super::twins::{Print, Twins};
-use super::usage::{Counter, Counts, Responses};
-use crate::formats::turns::Turns;
-use crate::formats::unknown::{self, Kind};
+use super::line::RolloutLine;
+use super::repeated_texts::{RepeatedTexts, TextHash};
+use super::replay::CopyDetector;
+use super::thread_calls::{ResultPart, ThreadCalls};
+use super::usage::{Counter, Responses, RolloutCounts};
+use crate::formats::turns::TurnEntries;
+use crate::formats::unknown::{self, NamedKind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Raw, Role, Sent, Stop};
@@ -35,7 +35,7 @@ pub(crate) struct Thread {
     /// The provider of the model, if it is not OpenAI.
     pub(crate) provider: Option<Text>,
     /// Inherited records.
-    pub(crate) replay: Replay,
+    pub(crate) replay: CopyDetector,
     /// Token counts.
     pub(crate) counter: Counter,
     /// Responses by id.
@@ -43,27 +43,27 @@ pub(crate) struct Thread {
     /// The terms of requests, such as the service tier.
     pub(crate) terms: Vec<Name>,
     /// Calls and results.
-    pub(crate) deeds: Deeds,
+    pub(crate) deeds: ThreadCalls,
     /// The sub-agents that it spawned.
     pub(crate) agents: Agents,
     /// Texts that are written twice.
-    pub(crate) twins: Twins,
+    pub(crate) twins: RepeatedTexts,
     /// The key of the last compaction, until the next message.
     pub(crate) compaction: Option<Key>,
     /// The hash of the model's last message.
-    pub(crate) said: Option<Print>,
+    pub(crate) said: Option<TextHash>,
     /// The settings of the last turn.
     pub(crate) setup: String,
-    request: Option<Request>,
+    request: Option<ThreadRequest>,
     next_key: Option<Key>,
-    turns: Turns,
+    turns: TurnEntries,
     has_prompt: bool,
     /// Whether the last turn has ended, without a prompt since.
     is_over: bool,
 }
 
 #[derive(Clone, Debug)]
-struct Request {
+struct ThreadRequest {
     key: Key,
     is_open: bool,
     is_counted: bool,
@@ -94,7 +94,7 @@ impl Thread {
     }
 
     /// Creates an entry without blocks for a line.
-    pub(crate) fn entry(&self, line: &Line<'_>, key: Key, role: Role, out: &Batch) -> Entry {
+    pub(crate) fn entry(&self, line: &RolloutLine<'_>, key: Key, role: Role, out: &Batch) -> Entry {
         let mut entry = out.new_entry(key, role, line.at);
         entry.lane.clone_from(&self.lane);
         let is_copy = self.replay.is_on();
@@ -104,7 +104,7 @@ impl Thread {
 
     /// Adds an outcome to the result of a call. What a process outputs after its turn does not
     /// count as time of the turn.
-    pub(crate) fn result(&mut self, call: Key, mut outcome: Outcome, out: &mut Batch) {
+    pub(crate) fn result(&mut self, call: Key, mut outcome: ResultPart, out: &mut Batch) {
         outcome.at = outcome.at.filter(|_| !self.is_over);
         let result = Box::new(self.deeds.join(&call, outcome, self.lane.as_ref()));
         out.result(call, result, self.lane.clone());
@@ -112,7 +112,7 @@ impl Thread {
 
     /// Creates the entry of an action of the program: a part of the current answer; after the end
     /// of a turn it is a separate one without times, so that it does not count as time of the turn.
-    pub(crate) fn deed(&mut self, line: &Line<'_>, out: &Batch) -> Entry {
+    pub(crate) fn deed(&mut self, line: &RolloutLine<'_>, out: &Batch) -> Entry {
         if !self.is_over {
             return self.answer(line, out);
         }
@@ -144,13 +144,13 @@ impl Thread {
     /// Shows a record of an unknown kind in its class.
     pub(crate) fn unknown(
         &mut self,
-        line: &Line<'_>,
+        line: &RolloutLine<'_>,
         (class, kind): (&'static str, &str),
         out: &mut Batch,
     ) -> Fate {
         let entry = self.entry(line, out.origin_key(), Role::Harness, out);
         let from = out.edits.len();
-        let fate = unknown::record(Kind(class, kind), line.input.json, entry, out);
+        let fate = unknown::record(NamedKind(class, kind), line.input.json, entry, out);
         self.note(out.edits.get(from..).unwrap_or_default());
         fate
     }
@@ -168,7 +168,7 @@ impl Thread {
     pub(crate) fn begin_own(&mut self) {
         self.request = None;
         self.next_key = None;
-        self.twins = Twins::default();
+        self.twins = RepeatedTexts::default();
     }
 
     /// Begins a turn with a prompt.
@@ -199,17 +199,17 @@ impl Thread {
     // === requests ===
 
     /// Creates a part of the entry of the current request, or of the next one.
-    pub(crate) fn answer(&mut self, line: &Line<'_>, out: &Batch) -> Entry {
+    pub(crate) fn answer(&mut self, line: &RolloutLine<'_>, out: &Batch) -> Entry {
         self.compaction = None;
         self.is_over = false;
         let open = self.request.take().filter(|request| request.is_open);
         let request = open.unwrap_or_else(|| match self.next_key.take() {
-            Some(key) => Request {
+            Some(key) => ThreadRequest {
                 key,
                 is_open: true,
                 is_counted: true,
             },
-            None => Request {
+            None => ThreadRequest {
                 key: self.answer_key(line, out),
                 is_open: true,
                 is_counted: false,
@@ -221,14 +221,14 @@ impl Thread {
     }
 
     /// Creates a part of an existing answer, and reopens its request if that is the last one.
-    pub(crate) fn part(&mut self, line: &Line<'_>, key: &Key, out: &Batch) -> Entry {
+    pub(crate) fn part(&mut self, line: &RolloutLine<'_>, key: &Key, out: &Batch) -> Entry {
         if let Some(request) = self.request.as_mut().filter(|request| request.key == *key) {
             request.is_open = true;
         }
         self.part_of(line, key.clone(), out)
     }
 
-    fn part_of(&self, line: &Line<'_>, key: Key, out: &Batch) -> Entry {
+    fn part_of(&self, line: &RolloutLine<'_>, key: Key, out: &Batch) -> Entry {
         let mut entry = self.entry(line, key, Role::Assistant, out);
         entry.model.clone_from(&self.model);
         entry.ended = line.at;
@@ -238,7 +238,7 @@ impl Thread {
     /// The key of an answer. A numbered record keeps its number in each file that continues from
     /// its own, so that their requests are identified; as numbers were assigned twice by mistake,
     /// the offset is part of the key too.
-    fn answer_key(&self, line: &Line<'_>, out: &Batch) -> Key {
+    fn answer_key(&self, line: &RolloutLine<'_>, out: &Batch) -> Key {
         match (line.ordinal, &self.id) {
             (Some(ordinal), Some(id)) => {
                 Text::clean(&format!("{id}/{ordinal}@{}:answer", out.origin().at))
@@ -265,7 +265,7 @@ impl Thread {
     }
 
     /// Ends the turn, and marks the answer as complete.
-    pub(crate) fn end_turn(&mut self, line: &Line<'_>, out: &mut Batch) {
+    pub(crate) fn end_turn(&mut self, line: &RolloutLine<'_>, out: &mut Batch) {
         self.stop_turn();
         if let Some(key) = self.request.take().map(|request| request.key) {
             let mut entry = self.part_of(line, key, out);
@@ -276,7 +276,7 @@ impl Thread {
     }
 
     /// Adds the tokens that were counted since the last count.
-    pub(crate) fn spend(&mut self, counts: Counts, line: &Line<'_>, out: &mut Batch) {
+    pub(crate) fn spend(&mut self, counts: RolloutCounts, line: &RolloutLine<'_>, out: &mut Batch) {
         if self.responses.is_recorded(counts) {
             return;
         }
@@ -296,7 +296,7 @@ impl Thread {
 
     /// Adds the recorded tokens of a response that was not counted yet: those of the current
     /// request, or of one without another record.
-    pub(crate) fn spend_response(&mut self, id: &Text, counts: Counts, out: &mut Batch) {
+    pub(crate) fn spend_response(&mut self, id: &Text, counts: RolloutCounts, out: &mut Batch) {
         let of = if let Some(request) = self.request.as_mut().filter(|request| !request.is_counted)
         {
             request.is_counted = true;
@@ -309,7 +309,7 @@ impl Thread {
     }
 
     /// Emits usage with this key.
-    pub(crate) fn push_usage(&self, of: Key, counts: Counts, out: &mut Batch) {
+    pub(crate) fn push_usage(&self, of: Key, counts: RolloutCounts, out: &mut Batch) {
         let usage = Usage {
             terms: self.terms.clone(),
             ..counts.usage()
@@ -320,19 +320,19 @@ impl Thread {
     // === what the program says ===
 
     /// Shows a break line.
-    pub(crate) fn line(&mut self, line: &Line<'_>, what: Break, out: &mut Batch) -> Fate {
+    pub(crate) fn line(&mut self, line: &RolloutLine<'_>, what: Break, out: &mut Batch) -> Fate {
         self.block(line, BlockKind::Break(what), false, out)
     }
 
     /// Shows a fact as a trace: no row below level 4.
-    pub(crate) fn trace(&mut self, line: &Line<'_>, what: &str, out: &mut Batch) -> Fate {
+    pub(crate) fn trace(&mut self, line: &RolloutLine<'_>, what: &str, out: &mut Batch) -> Fate {
         self.block(line, BlockKind::Break(Break::setting(what)), true, out)
     }
 
     /// Shows a record without news as a trace with its text: one row at level 4.
     pub(crate) fn aside(
         &mut self,
-        line: &Line<'_>,
+        line: &RolloutLine<'_>,
         (title, text): (&str, &str),
         out: &mut Batch,
     ) -> Fate {
@@ -347,7 +347,7 @@ impl Thread {
     }
 
     /// Shows a value of the program as a trace: no row below level 4.
-    pub(crate) fn tree(&mut self, line: &Line<'_>, title: &str, out: &mut Batch) -> Fate {
+    pub(crate) fn tree(&mut self, line: &RolloutLine<'_>, title: &str, out: &mut Batch) -> Fate {
         let title = Text::clean(title);
         let payload = line.payload;
         let body = payload.to_body(&title, out);
@@ -357,7 +357,7 @@ impl Thread {
     /// Shows a text by the program under a title.
     pub(crate) fn text(
         &mut self,
-        line: &Line<'_>,
+        line: &RolloutLine<'_>,
         (title, text): (&str, &str),
         is_quiet: bool,
         out: &mut Batch,
@@ -370,7 +370,7 @@ impl Thread {
     /// Creates an entry with a text by the program under a title.
     pub(crate) fn noted(
         &self,
-        line: &Line<'_>,
+        line: &RolloutLine<'_>,
         (title, text): (&str, &str),
         out: &mut Batch,
     ) -> Entry {
@@ -381,7 +381,13 @@ impl Thread {
         entry
     }
 
-    fn block(&mut self, line: &Line<'_>, kind: BlockKind, is_trace: bool, out: &mut Batch) -> Fate {
+    fn block(
+        &mut self,
+        line: &RolloutLine<'_>,
+        kind: BlockKind,
+        is_trace: bool,
+        out: &mut Batch,
+    ) -> Fate {
         let mut entry = self.entry(line, out.origin_key(), Role::Harness, out);
         entry.marks.quiet |= is_trace;
         entry.marks.trace |= is_trace;

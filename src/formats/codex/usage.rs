@@ -16,7 +16,7 @@ use crate::model::usage::Usage;
 /// Counts of a `total_token_usage`: cached and written tokens are included in the input, reasoning
 /// in the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
+pub(crate) struct RolloutCounts {
     input: u64,
     cached: u64,
     written: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Counts {
     total: u64,
 }
 
-impl Counts {
+impl RolloutCounts {
     pub(crate) fn read(json: &Json<'_>) -> Self {
         let count = |name: &str| json.get(name).count().unwrap_or(0);
         let (input, output) = (count("input_tokens"), count("output_tokens"));
@@ -118,13 +118,13 @@ pub(crate) fn limits(recorded: &Json<'_>, at: Option<Timestamp>) -> impl Iterato
 #[derive(Debug)]
 pub(crate) struct Counter {
     /// `None` if the thread continues from another file, whose sum is unknown.
-    before: Option<Counts>,
+    before: Option<RolloutCounts>,
 }
 
 impl Default for Counter {
     fn default() -> Self {
         Self {
-            before: Some(Counts::default()),
+            before: Some(RolloutCounts::default()),
         }
     }
 }
@@ -136,17 +136,17 @@ impl Counter {
     }
 
     /// The tokens since the last count; `None` for a repeated or an inherited one.
-    pub(crate) fn count(&mut self, info: &Json<'_>, is_inherited: bool) -> Option<Counts> {
+    pub(crate) fn count(&mut self, info: &Json<'_>, is_inherited: bool) -> Option<RolloutCounts> {
         let total = info.get("total_token_usage");
         let last = info.get("last_token_usage");
         if !total.is_object() {
             return None;
         }
-        let now = Counts::read(total);
+        let now = RolloutCounts::read(total);
         let before = self.before.unwrap_or_else(|| {
-            now.beyond(Counts {
+            now.beyond(RolloutCounts {
                 total: 0,
-                ..Counts::read(last)
+                ..RolloutCounts::read(last)
             })
         });
         let is_known = self.before.replace(now).is_some();
@@ -172,14 +172,14 @@ pub(crate) struct Responses {
     /// The ids of recorded responses.
     recorded: HashSet<Text>,
     /// The newest counts without a record so far, with the keys of their usage.
-    counted: VecDeque<(Counts, Key)>,
+    counted: VecDeque<(RolloutCounts, Key)>,
     /// The newest records without a count so far.
-    uncounted: VecDeque<(Text, Counts)>,
+    uncounted: VecDeque<(Text, RolloutCounts)>,
 }
 
 /// Whether a recorded response was counted or recorded before.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Known {
+pub(crate) enum ResponseState {
     /// Neither.
     New,
     /// It was counted, as the usage with this key; the record may have more counts.
@@ -194,7 +194,7 @@ const NEWEST: usize = 8;
 impl Responses {
     /// Whether a count is in a record that came before it: the one of a response, or the sum of all
     /// since the last count.
-    pub(crate) fn is_recorded(&mut self, counts: Counts) -> bool {
+    pub(crate) fn is_recorded(&mut self, counts: RolloutCounts) -> bool {
         let place = self
             .uncounted
             .iter()
@@ -206,7 +206,7 @@ impl Responses {
         let sum = self
             .uncounted
             .iter()
-            .fold(Counts::default(), |sum, (_, one)| sum.plus(*one));
+            .fold(RolloutCounts::default(), |sum, (_, one)| sum.plus(*one));
         let is_sum = self.uncounted.len() > 1 && sum.is_same(counts);
         if is_sum {
             self.uncounted.clear();
@@ -215,7 +215,7 @@ impl Responses {
     }
 
     /// Adds a count, emitted as the usage with this key.
-    pub(crate) fn note(&mut self, counts: Counts, key: Key) {
+    pub(crate) fn note(&mut self, counts: RolloutCounts, key: Key) {
         self.counted.push_back((counts, key));
         if self.counted.len() > NEWEST {
             self.counted.pop_front();
@@ -223,9 +223,9 @@ impl Responses {
     }
 
     /// Adds the record of a response.
-    pub(crate) fn record(&mut self, id: &Text, counts: Counts) -> Known {
+    pub(crate) fn record(&mut self, id: &Text, counts: RolloutCounts) -> ResponseState {
         if !self.recorded.insert(id.clone()) {
-            return Known::Recorded;
+            return ResponseState::Recorded;
         }
         if let Some(place) = self
             .counted
@@ -235,13 +235,13 @@ impl Responses {
             return self
                 .counted
                 .remove(place)
-                .map_or(Known::New, |(_, key)| Known::Counted(key));
+                .map_or(ResponseState::New, |(_, key)| ResponseState::Counted(key));
         }
         self.uncounted.push_back((id.clone(), counts));
         if self.uncounted.len() > NEWEST {
             self.uncounted.pop_front();
         }
-        Known::New
+        ResponseState::New
     }
 
     /// Marks the response of another thread as recorded: it is inherited.
@@ -259,7 +259,7 @@ impl Responses {
 
 #[cfg(test)]
 mod tests {
-    use super::{Counter, Counts, Known, Responses};
+    use super::{Counter, ResponseState, Responses, RolloutCounts};
     use crate::formats::json::parse;
     use crate::model::text::Text;
 
@@ -310,10 +310,10 @@ mod tests {
 
     #[test]
     fn a_response_counts_once_whoever_tells_it_first() {
-        let counts = |input| Counts {
+        let counts = |input| RolloutCounts {
             input,
             output: 1,
-            ..Counts::default()
+            ..RolloutCounts::default()
         };
         let [one, two, three] = ["r1", "r2", "r3"].map(Text::from);
         let mut responses = Responses::default();
@@ -321,30 +321,39 @@ mod tests {
         responses.note(counts(10), "a".into());
         assert_eq!(
             responses.record(&one, counts(10)),
-            Known::Counted("a".into())
+            ResponseState::Counted("a".into())
         );
-        assert_eq!(responses.record(&one, counts(10)), Known::Recorded);
+        assert_eq!(responses.record(&one, counts(10)), ResponseState::Recorded);
         assert_eq!(
             responses.record(&two, counts(90)),
-            Known::New,
+            ResponseState::New,
             "a compaction"
         );
         assert!(responses.compacted("r2") && !responses.compacted("r9"));
         assert!(!responses.is_recorded(counts(90)), "no count has it");
-        assert_eq!(responses.record(&three, counts(20)), Known::New);
+        assert_eq!(responses.record(&three, counts(20)), ResponseState::New);
         assert!(responses.is_recorded(counts(20)));
-        assert_eq!(responses.record(&"r4".into(), counts(7)), Known::New);
-        assert_eq!(responses.record(&"r5".into(), counts(8)), Known::New);
+        assert_eq!(
+            responses.record(&"r4".into(), counts(7)),
+            ResponseState::New
+        );
+        assert_eq!(
+            responses.record(&"r5".into(), counts(8)),
+            ResponseState::New
+        );
         assert!(
-            responses.is_recorded(Counts {
+            responses.is_recorded(RolloutCounts {
                 input: 15,
                 output: 2,
-                ..Counts::default()
+                ..RolloutCounts::default()
             }),
             "both at once"
         );
         responses.pass("r6".into());
-        assert_eq!(responses.record(&"r6".into(), counts(1)), Known::Recorded);
+        assert_eq!(
+            responses.record(&"r6".into(), counts(1)),
+            ResponseState::Recorded
+        );
     }
 
     #[test]

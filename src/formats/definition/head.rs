@@ -4,11 +4,11 @@
 use std::path::Path;
 
 use super::kinds::Kinds;
-use super::path::{Path as RecordPath, Scope};
+use super::path::{PathScope, RecordPath};
 use super::template::filled;
 use super::when::Conditions;
 use crate::formats::counting::CountingRules;
-use crate::formats::fields::Fields;
+use crate::formats::fields::KnownFields;
 use crate::formats::json::Json;
 use crate::formats::roots::{FileRole, Pattern, Root};
 use crate::model::record::Shape;
@@ -48,7 +48,7 @@ pub struct Head {
     /// The marks by which the format is detected.
     pub(crate) detect: Detect,
     /// Files of the agent that are not sessions.
-    pub(crate) aside: Vec<Aside>,
+    pub(crate) aside: Vec<AsideFile>,
     /// Commands that resume a session; the first rule that matches the file counts.
     pub(crate) resumes: Vec<ResumeRule>,
     /// A format to inherit from: always its kinds, and its companions and dependent records unless
@@ -71,7 +71,7 @@ pub struct Head {
     /// folder but do not name their own session.
     pub(crate) files_word: Option<&'static str>,
     /// Known fields of records.
-    pub(crate) fields: Fields,
+    pub(crate) fields: KnownFields,
 }
 
 /// The marks of a format, by how much confidence they give.
@@ -91,7 +91,7 @@ pub(crate) struct Detect {
 
 /// A file of the agent that is not a session.
 #[derive(Debug)]
-pub(crate) struct Aside {
+pub(crate) struct AsideFile {
     /// The conditions on its records.
     pub(super) mark: DetectionMark,
     /// Whether one matching record is enough; otherwise nearly all must match.
@@ -146,7 +146,7 @@ pub(crate) struct EarlierPart {
 impl Continued {
     /// The part that a session with this first record continues.
     pub(crate) fn earlier(&self, first: &Json<'_>) -> Option<EarlierPart> {
-        let scope = Scope::of(first);
+        let scope = PathScope::of(first);
         Some(EarlierPart {
             id: self.id.string(scope, str::to_owned)?,
             bytes: self.bytes.count(scope)?,
@@ -155,7 +155,7 @@ impl Continued {
     }
 
     pub(crate) fn number(&self, record: &Json<'_>) -> Option<u64> {
-        self.number.count(Scope::of(record))
+        self.number.count(PathScope::of(record))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::path::{Path, Scope, word_of};
+use super::path::{PathScope, RecordPath, word_of};
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::text::Text;
@@ -14,11 +14,11 @@ pub(crate) enum KindRule {
     /// A trace entry.
     Quiet,
     /// A dim row with the text at this path.
-    Note(Path),
+    Note(RecordPath),
     /// A separator with the text at this path.
-    Setting(Path),
+    Setting(RecordPath),
     /// Facts of the session.
-    State(Vec<(FactKind, Path)>),
+    State(Vec<(FactKind, RecordPath)>),
     /// Not shown, for this reason.
     Passed(&'static str),
 }
@@ -158,7 +158,8 @@ impl KindRule {
         let (Self::Note(path) | Self::Setting(path)) = self else {
             return None;
         };
-        let of = |value: &Json<'_>| path.string(Scope::of(value), |text| text.trim().to_owned());
+        let of =
+            |value: &Json<'_>| path.string(PathScope::of(value), |text| text.trim().to_owned());
         let text = named_by(class, record)
             .and_then(of)
             .filter(|text| !text.is_empty());
@@ -179,7 +180,7 @@ impl KindRule {
         for (fact, path) in facts {
             for value in named_by(class, record).into_iter().chain([record]) {
                 if let Some(edit) = path
-                    .first(Scope::of(value), |value| of_fact(*fact, value))
+                    .first(PathScope::of(value), |value| of_fact(*fact, value))
                     .flatten()
                 {
                     out.meta(edit);

@@ -21,7 +21,7 @@ use crate::model::timestamp::Timestamp;
 
 /// The values at which a path starts.
 #[derive(Clone, Copy)]
-pub(super) struct Scope<'s> {
+pub(super) struct PathScope<'s> {
     pub(super) record: &'s Json<'s>,
     /// The current value within the record.
     pub(super) here: &'s Json<'s>,
@@ -29,7 +29,7 @@ pub(super) struct Scope<'s> {
     pub(super) name: &'s str,
 }
 
-impl<'s> Scope<'s> {
+impl<'s> PathScope<'s> {
     /// A scope whose current value is the record itself.
     pub(super) fn of(record: &'s Json<'s>) -> Self {
         Self {
@@ -42,13 +42,13 @@ impl<'s> Scope<'s> {
 
 /// A path: its alternatives in order.
 #[derive(Debug)]
-pub(crate) struct Path(Vec<Alternatives>);
+pub(crate) struct RecordPath(Vec<Alternatives>);
 
 #[derive(Debug)]
 enum Alternatives {
     Constant(Json<'static>),
     Name,
-    All(Vec<Path>),
+    All(Vec<RecordPath>),
     Steps {
         from_record: bool,
         steps: Vec<PathStep>,
@@ -96,20 +96,20 @@ enum PathStep {
     Source,
 }
 
-impl Path {
+impl RecordPath {
     /// A path that yields the values of all given paths in turn.
     pub(super) fn all(paths: Vec<Self>) -> Self {
         Self(vec![Alternatives::All(paths)])
     }
 
     /// Calls `found` for each value of the first alternative that has any.
-    pub(super) fn each(&self, scope: Scope<'_>, found: &mut dyn FnMut(Scope<'_>)) {
+    pub(super) fn each(&self, scope: PathScope<'_>, found: &mut dyn FnMut(PathScope<'_>)) {
         for choice in &self.0 {
             let mut is_there = false;
             choice.visit(scope, &mut |name, here| {
                 if !is_nothing(here) {
                     is_there = true;
-                    found(Scope {
+                    found(PathScope {
                         record: scope.record,
                         here,
                         name,
@@ -123,16 +123,18 @@ impl Path {
     }
 
     /// As [`Self::each`], but with the elements of a list instead of the list.
-    pub(super) fn elements(&self, scope: Scope<'_>, found: &mut dyn FnMut(Scope<'_>)) {
+    pub(super) fn elements(&self, scope: PathScope<'_>, found: &mut dyn FnMut(PathScope<'_>)) {
         self.each(scope, &mut |one| match one.here {
-            Json::Array(items) => items.iter().for_each(|here| found(Scope { here, ..one })),
+            Json::Array(items) => items
+                .iter()
+                .for_each(|here| found(PathScope { here, ..one })),
             _ => found(one),
         });
     }
 
     pub(super) fn first<R>(
         &self,
-        scope: Scope<'_>,
+        scope: PathScope<'_>,
         take: impl FnOnce(&Json<'_>) -> R,
     ) -> Option<R> {
         let (mut take, mut taken) = (Some(take), None);
@@ -145,13 +147,13 @@ impl Path {
     }
 
     /// Whether the path yields a value that is not empty.
-    pub(super) fn is_there(&self, scope: Scope<'_>) -> bool {
+    pub(super) fn is_there(&self, scope: PathScope<'_>) -> bool {
         self.first(scope, |_| ()).is_some()
     }
 
     /// Whether the path yields any value, even an empty list. The header of a document has its list
     /// of messages emptied.
-    pub(super) fn exists(&self, scope: Scope<'_>) -> bool {
+    pub(super) fn exists(&self, scope: PathScope<'_>) -> bool {
         let mut exists = false;
         for choice in &self.0 {
             choice.visit(scope, &mut |_, value| {
@@ -186,18 +188,22 @@ impl Path {
 
     /// Passes all values to `take` as one text, joined by line breaks. Values other than texts are
     /// written as JSON.
-    pub(super) fn string<R>(&self, scope: Scope<'_>, take: impl FnOnce(&str) -> R) -> Option<R> {
+    pub(super) fn string<R>(
+        &self,
+        scope: PathScope<'_>,
+        take: impl FnOnce(&str) -> R,
+    ) -> Option<R> {
         self.written(scope, output_text, take)
     }
 
     /// As [`Self::string`], without values other than texts.
-    pub(super) fn prose<R>(&self, scope: Scope<'_>, take: impl FnOnce(&str) -> R) -> Option<R> {
+    pub(super) fn prose<R>(&self, scope: PathScope<'_>, take: impl FnOnce(&str) -> R) -> Option<R> {
         self.written(scope, prose_of, take)
     }
 
     fn written<R>(
         &self,
-        scope: Scope<'_>,
+        scope: PathScope<'_>,
         text_of: impl for<'j> Fn(&'j Json<'_>) -> Cow<'j, str>,
         take: impl FnOnce(&str) -> R,
     ) -> Option<R> {
@@ -222,7 +228,7 @@ impl Path {
     }
 
     /// The first value as cleaned text, if it is a string or a number.
-    pub(super) fn word(&self, scope: Scope<'_>) -> Option<Text> {
+    pub(super) fn word(&self, scope: PathScope<'_>) -> Option<Text> {
         if let [Alternatives::All(paths)] = self.0.as_slice() {
             let words: Option<Vec<Text>> = paths.iter().map(|path| path.word(scope)).collect();
             return words.map(|words| {
@@ -234,7 +240,7 @@ impl Path {
     }
 
     /// The sum of all numeric values.
-    pub(super) fn number(&self, scope: Scope<'_>) -> Option<f64> {
+    pub(super) fn number(&self, scope: PathScope<'_>) -> Option<f64> {
         let mut sum = None;
         self.each(scope, &mut |found| {
             if let Some(number) = found.here.number() {
@@ -245,7 +251,7 @@ impl Path {
     }
 
     /// The first value as a timestamp.
-    pub(super) fn moment(&self, scope: Scope<'_>) -> Option<Timestamp> {
+    pub(super) fn moment(&self, scope: PathScope<'_>) -> Option<Timestamp> {
         fn of(value: &Json<'_>) -> Option<Timestamp> {
             value.moment()
         }
@@ -253,7 +259,7 @@ impl Path {
     }
 
     /// The first value as a count.
-    pub(super) fn count(&self, scope: Scope<'_>) -> Option<u64> {
+    pub(super) fn count(&self, scope: PathScope<'_>) -> Option<u64> {
         fn of(value: &Json<'_>) -> Option<u64> {
             value.count()
         }
@@ -306,7 +312,7 @@ fn is_nothing(value: &Json<'_>) -> bool {
 }
 
 impl Alternatives {
-    fn visit(&self, scope: Scope<'_>, found: &mut dyn FnMut(&str, &Json<'_>)) {
+    fn visit(&self, scope: PathScope<'_>, found: &mut dyn FnMut(&str, &Json<'_>)) {
         match self {
             Self::Constant(value) => found("", value),
             Self::Name => found(scope.name, &Json::Str(scope.name.into())),
@@ -482,7 +488,7 @@ fn walk_text(step: &PathStep, text: &str, go_on: &mut dyn FnMut(&Json<'_>)) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Path, Scope};
+    use super::{PathScope, RecordPath};
     use crate::formats::json::{Json, parse};
 
     const RECORD: &str = r#"{"a":{"b":[{"type":"text","c":"one"},{"type":"x","c":"two"}]},"n":3,"ok":false,
@@ -493,7 +499,7 @@ mod tests {
     #[test]
     fn paths_name_values() {
         let record = parse(RECORD).unwrap();
-        let scope = Scope::of(&record);
+        let scope = PathScope::of(&record);
         for (path, expected) in [
             ("n", "3"),
             ("a.b[0].c", "one"),
@@ -543,15 +549,17 @@ mod tests {
             ("args", r#"{"p":"q"}"#),
             ("by.m1:source", r#"{"k":5}"#),
         ] {
-            let found = Path::parse(path).unwrap().string(scope, str::to_owned);
+            let found = RecordPath::parse(path)
+                .unwrap()
+                .string(scope, str::to_owned);
             assert_eq!(found.as_deref().unwrap_or("∅"), expected, "{path}");
         }
         assert_eq!(
-            Path::parse("us:us").unwrap().moment(scope).unwrap().0,
+            RecordPath::parse("us:us").unwrap().moment(scope).unwrap().0,
             1_700_000_000_000
         );
         let mut names = Vec::new();
-        Path::parse("by[]")
+        RecordPath::parse("by[]")
             .unwrap()
             .each(scope, &mut |found| names.push(found.name.to_owned()));
         assert_eq!(names, ["m1", "m2"]);
@@ -568,7 +576,11 @@ mod tests {
         let mut prints = Vec::new();
         for record in [list, members] {
             let record = parse(record).unwrap();
-            let first = |path: &str| Path::parse(path).unwrap().first(Scope::of(&record), source);
+            let first = |path: &str| {
+                RecordPath::parse(path)
+                    .unwrap()
+                    .first(PathScope::of(&record), source)
+            };
             assert_eq!(
                 first("a:under(p)").as_deref(),
                 Some(r#"[{"role":"user"},{"":0,"x":{"y":1}},{"role":"tool"}]"#)
@@ -585,9 +597,9 @@ mod tests {
         let deep = format!(r#"{{"a":{{"p.{}":1}}}}"#, "0.".repeat(100_000));
         let record = parse(&deep).unwrap();
         assert!(
-            Path::parse("a:under(p)")
+            RecordPath::parse("a:under(p)")
                 .unwrap()
-                .first(Scope::of(&record), |_| ())
+                .first(PathScope::of(&record), |_| ())
                 .is_some()
         );
     }
@@ -603,7 +615,7 @@ mod tests {
             ("a:behind()", ":behind"),
             ("a..b", "name"),
         ] {
-            let why = Path::parse(path).unwrap_err();
+            let why = RecordPath::parse(path).unwrap_err();
             assert!(why.contains(part), "{path}: {why}");
         }
     }

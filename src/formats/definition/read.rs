@@ -21,7 +21,9 @@ use super::chat::Chat;
 use super::head::Head;
 use super::kinds::{FACTS, FactKind};
 use super::mistakes::{LineIndex, Mistake};
-use super::rule::{Definition, FactRule, Folders, MarkKind, Needs, Numbered, Rule, Store};
+use super::rule::{
+    Definition, FactRule, FolderRules, MarkKind, Needs, Numbered, RecordRule, Store,
+};
 use crate::formats::fields;
 use crate::model::record::Shape;
 
@@ -77,7 +79,7 @@ fn definition(
     let mut template = |key| table.string(key).map(|(text, _)| text.to_owned());
     let instead = template("instead");
     let beside = template("beside");
-    let folders = Folders {
+    let folders = FolderRules {
         records: template("folder"),
         within: template("within"),
         named,
@@ -111,9 +113,9 @@ fn definition(
             rows_beside,
             has_index: matches!(&store, Some(Store::Rows(rows)) if rows.index),
             files_word,
-            fields: fields::Fields {
+            fields: fields::KnownFields {
                 common: repeats.leak(),
-                ..fields::Fields::default()
+                ..fields::KnownFields::default()
             },
             ..head
         },
@@ -134,13 +136,13 @@ fn definition(
 }
 
 /// The state of earlier records that these rules need.
-fn needs(rules: &[Rule], numbered: Option<Numbered>) -> Needs {
+fn needs(rules: &[RecordRule], numbered: Option<Numbered>) -> Needs {
     let undoes_entries =
-        |rule: &Rule| rule.rewind.is_some() || matches!(rule.records, Some((_, true)));
-    let starter = |rule: &Rule| Some(rule.lane.as_ref()?.by.as_ref()?.tool);
+        |rule: &RecordRule| rule.rewind.is_some() || matches!(rule.records, Some((_, true)));
+    let starter = |rule: &RecordRule| Some(rule.lane.as_ref()?.by.as_ref()?.tool);
     Needs {
         starter: rules.iter().find_map(starter),
-        by_order: rules.iter().any(Rule::is_by_order),
+        by_order: rules.iter().any(RecordRule::is_by_order),
         undoes_entries: rules.iter().any(undoes_entries),
         sums: rules
             .iter()
@@ -158,9 +160,9 @@ fn needs(rules: &[Rule], numbered: Option<Numbered>) -> Needs {
     }
 }
 
-fn all_rules(table: &mut table::TomlTable<'_>, defaults: &Defaults<'_>) -> Vec<Rule> {
+fn all_rules(table: &mut table::TomlTable<'_>, defaults: &Defaults<'_>) -> Vec<RecordRule> {
     let records = table.tables("record");
-    let rules: Vec<Rule> = records
+    let rules: Vec<RecordRule> = records
         .into_iter()
         .map(|one| rules::rule(one, defaults))
         .collect();

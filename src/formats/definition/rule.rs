@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use super::chat::Chat;
 use super::head::Head;
 use super::kinds::FactKind;
-use super::path::Path;
+use super::path::RecordPath;
 use super::template::holder;
 use super::when::{Conditions, Literal};
 use crate::formats::roots::{file_name, folder_name};
@@ -26,7 +26,7 @@ pub struct Definition {
     pub(super) store: Option<Store>,
     /// The syntax of sessions in plain text.
     pub(super) chat: Option<Chat>,
-    pub(super) folders: Folders,
+    pub(super) folders: FolderRules,
     /// The name of a file with the same session in another form, which is listed instead of this
     /// one.
     pub(super) instead: Option<String>,
@@ -35,13 +35,13 @@ pub struct Definition {
     /// Facts of the session, read from every record.
     pub(super) facts: Vec<FactRule>,
     /// The rules in the order in which they are tried.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<RecordRule>,
     /// The fields of entries for records that no rule matches.
     pub(super) unruled: EntryRule,
     /// Lane names that mean the main lane.
     pub(super) main: Vec<&'static str>,
     /// The path of a record's id. A record that repeats an earlier id is a copy.
-    pub(super) unique: Option<Path>,
+    pub(super) unique: Option<RecordPath>,
     /// The state of earlier records that the rules need.
     pub(super) needs: Needs,
     /// How records edit a document; the rules then read the elements of that document.
@@ -74,7 +74,7 @@ pub(super) struct Needs {
 #[derive(Debug)]
 pub(super) struct Numbered {
     /// The id of an item.
-    pub(super) item: Path,
+    pub(super) item: RecordPath,
     /// Records after which an item no longer changes.
     pub(super) done: Conditions,
     /// Records that end a run.
@@ -83,7 +83,7 @@ pub(super) struct Numbered {
 
 /// Folder names that have a meaning.
 #[derive(Debug)]
-pub(super) struct Folders {
+pub(super) struct FolderRules {
     /// The folder whose files are the records of one session, one per file.
     pub(super) records: Option<String>,
     /// The folder inside a project that holds the sessions of that project.
@@ -96,10 +96,10 @@ pub(super) struct Folders {
 #[derive(Debug)]
 pub(super) struct Journal {
     /// The path of the edited value: a list of names and indexes.
-    pub(super) path: Path,
-    pub(super) value: Path,
+    pub(super) path: RecordPath,
+    pub(super) value: RecordPath,
     /// The length to which a list is truncated.
-    pub(super) from: Option<Path>,
+    pub(super) from: Option<RecordPath>,
     /// Records that contain the whole document.
     pub(super) whole: Option<Conditions>,
     /// Records that set a value.
@@ -271,7 +271,7 @@ pub(super) enum RecordKind {
 
 /// A `[[record]]` of a definition.
 #[derive(Debug, Default)]
-pub struct Rule {
+pub struct RecordRule {
     /// The line of the rule in the definition.
     pub line: usize,
     /// The conditions as text, for reports.
@@ -293,19 +293,19 @@ pub struct Rule {
     pub(super) states: States,
     pub(super) lane: Option<LaneRule>,
     /// The path of records within the record, and whether they replace all earlier entries.
-    pub(super) records: Option<(Path, bool)>,
+    pub(super) records: Option<(RecordPath, bool)>,
     pub(super) rewind: Option<Rewind>,
     /// State that the record resets.
     pub(super) resets: Resets,
     /// Emit the records within the record last, and only if no answer has the text at this path.
-    pub(super) unless_answered: Option<Path>,
+    pub(super) unless_answered: Option<RecordPath>,
 }
 
 /// The state that a record resets.
 #[derive(Debug, Default)]
 pub(super) struct Resets {
     /// The record begins a run of the program with this name, whose ids restart.
-    pub(super) run: Option<Path>,
+    pub(super) run: Option<RecordPath>,
     /// Cumulative sums restart at zero.
     pub(super) sums: bool,
 }
@@ -324,7 +324,7 @@ pub(super) enum RepeatedKey {
 
 /// A boolean: constant, or decided by conditions.
 #[derive(Debug)]
-pub(super) enum Flag {
+pub(super) enum FlagRule {
     Fixed(bool),
     /// True if one of these sets of conditions holds.
     If(Vec<Conditions>),
@@ -345,62 +345,62 @@ pub(super) fn role_of(word: &str) -> Option<Role> {
 #[derive(Debug)]
 pub(super) enum RoleRule {
     Fixed(Role),
-    Named(Path),
+    Named(RecordPath),
 }
 
 /// The sender of an entry that no human wrote.
 #[derive(Debug)]
 pub(super) struct FromRule {
     pub(super) kind: SenderKind,
-    pub(super) name: Option<Path>,
+    pub(super) name: Option<RecordPath>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct EntryRule {
     pub(super) role: Option<RoleRule>,
     pub(super) from: Option<FromRule>,
-    pub(super) key: Option<Path>,
-    pub(super) parent: Option<Path>,
-    pub(super) at: Option<Path>,
-    pub(super) ended: Option<Path>,
-    pub(super) model: Option<Path>,
-    pub(super) lane: Option<Path>,
-    pub(super) stop: Option<Path>,
-    pub(super) title: Option<Path>,
+    pub(super) key: Option<RecordPath>,
+    pub(super) parent: Option<RecordPath>,
+    pub(super) at: Option<RecordPath>,
+    pub(super) ended: Option<RecordPath>,
+    pub(super) model: Option<RecordPath>,
+    pub(super) lane: Option<RecordPath>,
+    pub(super) stop: Option<RecordPath>,
+    pub(super) title: Option<RecordPath>,
     /// Whether only the first such entry is the prompt of the session.
     pub(super) once: bool,
-    pub(super) prompt: Option<Flag>,
-    pub(super) quiet: Option<Flag>,
-    pub(super) trace: Option<Flag>,
-    pub(super) copy: Option<Flag>,
-    pub(super) open: Option<Flag>,
+    pub(super) prompt: Option<FlagRule>,
+    pub(super) quiet: Option<FlagRule>,
+    pub(super) trace: Option<FlagRule>,
+    pub(super) copy: Option<FlagRule>,
+    pub(super) open: Option<FlagRule>,
     /// Whether the answer is complete, used if there is no `stop` field.
-    pub(super) done: Option<Flag>,
+    pub(super) done: Option<FlagRule>,
 }
 
 #[derive(Debug)]
 pub(super) struct BlockRule {
-    pub(super) each: Option<Path>,
+    pub(super) each: Option<RecordPath>,
     pub(super) when: Conditions,
     pub(super) what: BlockSource,
 }
 
 #[derive(Debug)]
 pub(super) enum BlockSource {
-    Text(Path),
-    Thinking(Path),
+    Text(RecordPath),
+    Thinking(RecordPath),
     /// Content as in the APIs of the large providers: a string, or a list of parts with a `type`.
-    Content(Path),
+    Content(RecordPath),
     Image {
-        data: Path,
-        mime: Option<Path>,
+        data: RecordPath,
+        mime: Option<RecordPath>,
     },
     Raw {
-        value: Path,
-        title: Option<Path>,
+        value: RecordPath,
+        title: Option<RecordPath>,
     },
     /// A part of an unknown kind; the path gives the name of the kind.
-    Unknown(Path),
+    Unknown(RecordPath),
     Call(Box<CallRule>),
     Result(Box<ResultRule>),
     Mark(MarkRule),
@@ -410,11 +410,11 @@ pub(super) enum BlockSource {
 #[derive(Debug)]
 pub(super) struct CallRule {
     pub(super) id: CallId,
-    pub(super) name: Path,
-    pub(super) input: Option<Path>,
-    pub(super) started: Option<Path>,
-    pub(super) lane: Option<Path>,
-    pub(super) lost: Option<Flag>,
+    pub(super) name: RecordPath,
+    pub(super) input: Option<RecordPath>,
+    pub(super) started: Option<RecordPath>,
+    pub(super) lane: Option<RecordPath>,
+    pub(super) lost: Option<FlagRule>,
     pub(super) result: Option<ResultRule>,
     /// Whether several records repeat the call; the first one counts.
     pub(super) once: bool,
@@ -424,9 +424,9 @@ pub(super) struct CallRule {
 #[derive(Debug)]
 pub(super) enum CallId {
     /// By an id.
-    Path(Path),
+    Path(RecordPath),
     /// By an id if there is one, otherwise by order.
-    PathOrOrder(Path),
+    PathOrOrder(RecordPath),
     /// By order, for agents that write no ids.
     Order,
     /// With the oldest call that has no result, if there is one.
@@ -435,30 +435,30 @@ pub(super) enum CallId {
 
 #[derive(Debug)]
 pub(super) struct ResultRule {
-    pub(super) each: Option<Path>,
+    pub(super) each: Option<RecordPath>,
     pub(super) when: Conditions,
     /// How the call is found; `None` for a result within its call.
     pub(super) of: Option<CallId>,
-    pub(super) tool: Option<Path>,
-    pub(super) text: Option<Path>,
-    pub(super) failed: Option<Flag>,
-    pub(super) refused: Option<Flag>,
+    pub(super) tool: Option<RecordPath>,
+    pub(super) text: Option<RecordPath>,
+    pub(super) failed: Option<FlagRule>,
+    pub(super) refused: Option<FlagRule>,
     /// Whether this is partial output of a call that is still running.
-    pub(super) running: Option<Flag>,
-    pub(super) exit: Option<Path>,
-    pub(super) patch: Option<Path>,
-    pub(super) at: Option<Path>,
-    pub(super) took: Option<Path>,
+    pub(super) running: Option<FlagRule>,
+    pub(super) exit: Option<RecordPath>,
+    pub(super) patch: Option<RecordPath>,
+    pub(super) at: Option<RecordPath>,
+    pub(super) took: Option<RecordPath>,
     /// Whether several records repeat the result; the first one counts.
     pub(super) once: bool,
     /// Whether the agent records the call but never its result.
     pub(super) unrecorded: bool,
     /// Whether the result only acknowledges that background work began.
-    pub(super) acknowledges: Option<Flag>,
+    pub(super) acknowledges: Option<FlagRule>,
     /// The id of the background work.
-    pub(super) handle: Option<Path>,
+    pub(super) handle: Option<RecordPath>,
     /// The command of background work that has no id.
-    pub(super) command: Option<Path>,
+    pub(super) command: Option<RecordPath>,
     /// Whether the agent records the end of this work, if that differs from the format's `ends`.
     pub(super) ends: Option<Ends>,
 }
@@ -466,38 +466,38 @@ pub(super) struct ResultRule {
 /// An update of work that continues after the result of its call.
 #[derive(Debug)]
 pub(super) struct EndRule {
-    pub(super) each: Option<Path>,
+    pub(super) each: Option<RecordPath>,
     pub(super) when: Conditions,
     /// The id of the work.
-    pub(super) of: Option<Path>,
+    pub(super) of: Option<RecordPath>,
     /// The call that started the work.
-    pub(super) call: Option<Path>,
+    pub(super) call: Option<RecordPath>,
     /// The agent's name for the state; several values are the states of the parts of the work.
-    pub(super) status: Option<Path>,
-    pub(super) exit: Option<Path>,
-    pub(super) at: Option<Path>,
+    pub(super) status: Option<RecordPath>,
+    pub(super) exit: Option<RecordPath>,
+    pub(super) at: Option<RecordPath>,
     /// Why the work ended.
-    pub(super) reason: Option<Path>,
+    pub(super) reason: Option<RecordPath>,
     /// Whether the model requested this update.
-    pub(super) asked: Option<Flag>,
+    pub(super) asked: Option<FlagRule>,
     /// The command of work without an id. It identifies the work only if no other work ran the same
     /// command.
-    pub(super) command: Option<Path>,
+    pub(super) command: Option<RecordPath>,
     /// Whether the update is queued and not yet delivered to the model.
-    pub(super) queued: Option<Flag>,
+    pub(super) queued: Option<FlagRule>,
     /// The time of delivery to the model, which may be recorded in another record.
-    pub(super) delivered: Option<Path>,
+    pub(super) delivered: Option<RecordPath>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct UsageRule {
-    pub(super) each: Option<Path>,
+    pub(super) each: Option<RecordPath>,
     pub(super) when: Conditions,
     /// The paths of the counts, in the order of [`COUNTS`].
-    pub(super) counts: [Option<Path>; COUNTS.len()],
-    pub(super) cost: Option<Path>,
-    pub(super) model: Option<Path>,
-    pub(super) of: Option<Path>,
+    pub(super) counts: [Option<RecordPath>; COUNTS.len()],
+    pub(super) cost: Option<RecordPath>,
+    pub(super) model: Option<RecordPath>,
+    pub(super) of: Option<RecordPath>,
     pub(super) scope: Scope,
     pub(super) input_includes_cache: bool,
     pub(super) output_includes_reasoning: bool,
@@ -521,12 +521,12 @@ pub(super) const COUNTS: [&str; 7] = [
 #[derive(Debug)]
 pub(super) struct MarkRule {
     pub(super) kind: MarkKind,
-    pub(super) text: Option<Path>,
-    pub(super) before: Option<Path>,
-    pub(super) after: Option<Path>,
-    pub(super) trigger: Option<Path>,
+    pub(super) text: Option<RecordPath>,
+    pub(super) before: Option<RecordPath>,
+    pub(super) after: Option<RecordPath>,
+    pub(super) trigger: Option<RecordPath>,
     /// The call that waits for the answer. Any later progress of that call answers the question.
-    pub(super) of: Option<Path>,
+    pub(super) of: Option<RecordPath>,
 }
 
 /// The kinds of separators.
@@ -575,21 +575,21 @@ impl States {
 
 #[derive(Debug)]
 pub(super) struct StateRule {
-    pub(super) of: Path,
+    pub(super) of: RecordPath,
     /// Whether the call is lost; otherwise it is running.
     pub(super) is_lost: bool,
 }
 
 #[derive(Debug)]
 pub(super) struct LaneRule {
-    pub(super) each: Option<Path>,
+    pub(super) each: Option<RecordPath>,
     /// The list of sub-agents, if the record names several.
-    pub(super) of: Option<Path>,
+    pub(super) of: Option<RecordPath>,
     /// The file beside the session that holds the records of the sub-agent.
-    pub(super) file: Option<Path>,
-    pub(super) name: Path,
-    pub(super) label: Option<Path>,
-    pub(super) call: Option<Path>,
+    pub(super) file: Option<RecordPath>,
+    pub(super) name: RecordPath,
+    pub(super) label: Option<RecordPath>,
+    pub(super) call: Option<RecordPath>,
     /// How the call is found if no record names it.
     pub(super) by: Option<StarterRule>,
 }
@@ -600,15 +600,15 @@ pub(super) struct LaneRule {
 pub(super) struct StarterRule {
     pub(super) tool: &'static str,
     /// When the sub-agent began.
-    pub(super) before: Path,
+    pub(super) before: RecordPath,
     /// The lane that made the call, if not the main lane.
-    pub(super) of: Option<Path>,
+    pub(super) of: Option<RecordPath>,
 }
 
 /// The entry from which on all entries are undone.
 #[derive(Debug)]
 pub(super) struct Rewind {
-    pub(super) to: Path,
+    pub(super) to: RecordPath,
     /// Whether that entry itself stays.
     pub(super) stays: bool,
 }
@@ -616,12 +616,12 @@ pub(super) struct Rewind {
 #[derive(Debug)]
 pub(super) struct FactRule {
     pub(super) fact: FactKind,
-    pub(super) path: Path,
+    pub(super) path: RecordPath,
     /// Whether the first one stays.
     pub(super) first: bool,
 }
 
-impl Rule {
+impl RecordRule {
     /// Whether the rule joins results with calls by order.
     pub(super) fn is_by_order(&self) -> bool {
         self.results.iter().any(ResultRule::is_by_order)

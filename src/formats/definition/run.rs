@@ -27,22 +27,22 @@ use std::path::{Path as FilePath, PathBuf};
 use std::sync::atomic::Ordering;
 
 use self::budget::{LOOK, RULE, RecordBudget};
-use self::commands::Commands;
+use self::commands::BackgroundCommands;
 use self::counting::UsageCounter;
 use self::deduplication::Deduplicated;
 use self::entries::{EntryIndex, Versions};
 use self::held::HeldEdits;
-use self::journal::Replay;
+use self::journal::JournalReplay;
 use self::lane_files::LaneFiles;
 pub(super) use self::lane_files::place_of;
 use self::program_runs::ProgramRuns;
 use self::questions::Questions;
 use super::head::Head;
 use super::kinds::{self, FactKind, KindClass};
-use super::path::{Path, Scope, word_of};
+use super::path::{PathScope, RecordPath, word_of};
 use super::rule::{
-    Definition, EntryRule, FactRule, Flag, MarkKind, MarkRule, RecordKind, RepeatedKey, RoleRule,
-    Rule, role_of,
+    Definition, EntryRule, FactRule, FlagRule, MarkKind, MarkRule, RecordKind, RecordRule,
+    RepeatedKey, RoleRule, role_of,
 };
 use crate::formats::decoder::{BESIDE, Decoder, Input, Place, show_raw};
 use crate::formats::json::Json;
@@ -82,7 +82,7 @@ pub(super) struct DefinitionDecoder {
     /// The call of each result that was joined by order.
     answered: HashMap<Key, Key>,
     once: Deduplicated,
-    commands: Commands,
+    commands: BackgroundCommands,
     /// Hashes of records by key, to detect replays of replaced records.
     versions: HashMap<Key, Versions>,
     /// The first record of each key, for calls and results that several records repeat.
@@ -93,7 +93,7 @@ pub(super) struct DefinitionDecoder {
     runs: ProgramRuns,
     files: LaneFiles,
     /// The document that the records of a journal edit.
-    replay: Replay,
+    replay: JournalReplay,
     /// Edits to emit last, unless an answer has the same text.
     held: HeldEdits,
     /// The cost of decoding the current record.
@@ -120,7 +120,7 @@ struct OpenCalls {
 /// A record with its context, while its rules run.
 #[derive(Clone, Copy)]
 struct RecordSite<'s> {
-    scope: Scope<'s>,
+    scope: PathScope<'s>,
     place: Place<'s>,
     /// The index of a nested record within the outer record.
     number: Option<&'s str>,
@@ -151,14 +151,14 @@ impl DefinitionDecoder {
             unrecorded: HashSet::new(),
             answered: HashMap::new(),
             once: Deduplicated::default(),
-            commands: Commands::default(),
+            commands: BackgroundCommands::default(),
             versions: HashMap::new(),
             seen: HashMap::new(),
             entries: EntryIndex::default(),
             counting: UsageCounter::default(),
             runs: ProgramRuns::default(),
             files: LaneFiles::default(),
-            replay: Replay::default(),
+            replay: JournalReplay::default(),
             held: HeldEdits::default(),
             budget: RecordBudget::default(),
         }
@@ -195,9 +195,10 @@ impl DefinitionDecoder {
     /// the session.
     fn is_of_lane(&self, site: RecordSite<'_>) -> bool {
         let kind = self.kind_of(site);
-        let begins_lane = |rule: &Rule| rule.lane.is_some() && rule.records.is_some();
-        let begins_lane =
-            |rule: &Rule| begins_lane(rule) && rule.is_for(kind) && rule.when.holds(site.scope);
+        let begins_lane = |rule: &RecordRule| rule.lane.is_some() && rule.records.is_some();
+        let begins_lane = |rule: &RecordRule| {
+            begins_lane(rule) && rule.is_for(kind) && rule.when.holds(site.scope)
+        };
         let of_lane = || {
             self.definition
                 .unruled
@@ -215,7 +216,7 @@ impl DefinitionDecoder {
     /// names it.
     fn facts_at(&mut self, site: RecordSite<'_>, out: &mut Batch) {
         let kind = self.kind_of(site);
-        let takes = |rule: &Rule| rule.is_for(kind) && rule.when.holds(site.scope);
+        let takes = |rule: &RecordRule| rule.is_for(kind) && rule.when.holds(site.scope);
         let is_named = || {
             self.named(site.scope.record, out)
                 .iter()
@@ -228,7 +229,7 @@ impl DefinitionDecoder {
         }
     }
 
-    fn facts(&mut self, scope: Scope<'_>, out: &mut Batch) {
+    fn facts(&mut self, scope: PathScope<'_>, out: &mut Batch) {
         for (rule, last) in self.definition.facts.iter().zip(&mut self.facts) {
             if rule.fact == FactKind::Id {
                 rule.path
@@ -311,7 +312,7 @@ impl DefinitionDecoder {
         let mut entry = out.new_entry(key, Role::Harness, at);
         entry.lane = lane;
         let from = out.edits.len();
-        let fate = unknown::record(unknown::Kind(class, name), record, entry, out);
+        let fate = unknown::record(unknown::NamedKind(class, name), record, entry, out);
         // The raw entry can be undone with its neighbours, and a rewind may name it by its id.
         let key = self.definition.unruled.key.as_ref();
         let id = key.and_then(|key| self.runs.id(key, site.scope));
@@ -354,7 +355,7 @@ impl DefinitionDecoder {
         named.collect()
     }
 
-    fn rule(&mut self, rule: &Rule, site: RecordSite<'_>, out: &mut Batch) -> Fate {
+    fn rule(&mut self, rule: &RecordRule, site: RecordSite<'_>, out: &mut Batch) -> Fate {
         let (edits, scope) = (out.edits.len(), site.scope);
         let lane = self.lane_of(rule, site, out);
         let site = RecordSite {
@@ -484,7 +485,13 @@ impl DefinitionDecoder {
 
     /// Counts the bodies of a record without emitting them, since the bodies of later rules are
     /// identified by their number.
-    fn pass_over(&mut self, rule: &Rule, head: &EntryHead, scope: Scope<'_>, out: &mut Batch) {
+    fn pass_over(
+        &mut self,
+        rule: &RecordRule,
+        head: &EntryHead,
+        scope: PathScope<'_>,
+        out: &mut Batch,
+    ) {
         let from = out.edits.len();
         let mut results = Vec::new();
         if let Some(mark) = &rule.mark {
@@ -508,8 +515,8 @@ impl DefinitionDecoder {
         out: &mut Batch,
     ) -> Entry {
         let scope = site.scope;
-        let word = |path: &Option<Path>| path.as_ref().and_then(|path| path.word(scope));
-        let flag = |flag: &Option<Flag>| flag.as_ref().is_some_and(|flag| flag.holds(scope));
+        let word = |path: &Option<RecordPath>| path.as_ref().and_then(|path| path.word(scope));
+        let flag = |flag: &Option<FlagRule>| flag.as_ref().is_some_and(|flag| flag.holds(scope));
         let is_later = fields.once
             && self
                 .first
@@ -594,7 +601,7 @@ impl DefinitionDecoder {
     }
 
     fn head(&self, fields: &EntryRule, site: RecordSite<'_>, out: &Batch) -> EntryHead {
-        let word = |path: &Option<Path>| path.as_ref().and_then(|path| path.word(site.scope));
+        let word = |path: &Option<RecordPath>| path.as_ref().and_then(|path| path.word(site.scope));
         let lane = self.lane_at(word(&fields.lane), site);
         let key = self
             .key(fields, site.scope)
@@ -608,7 +615,7 @@ impl DefinitionDecoder {
     }
 
     /// The key of an entry, if the record has one.
-    fn key(&self, fields: &EntryRule, scope: Scope<'_>) -> Option<Key> {
+    fn key(&self, fields: &EntryRule, scope: PathScope<'_>) -> Option<Key> {
         fields.key.as_ref().and_then(|key| self.runs.id(key, scope))
     }
 }
@@ -658,7 +665,7 @@ impl Decoder for DefinitionDecoder {
         if let Some(fate) = self.journal(input, out) {
             return fate;
         }
-        let scope = Scope::of(input.json);
+        let scope = PathScope::of(input.json);
         if let Some(id) = self
             .definition
             .unique
@@ -690,14 +697,14 @@ impl Decoder for DefinitionDecoder {
     }
 }
 
-impl Rule {
+impl RecordRule {
     fn is_for(&self, kind: RecordKind) -> bool {
         self.kind == kind || (self.kind == RecordKind::Record && kind == RecordKind::Companion)
     }
 }
 
-impl Flag {
-    fn holds(&self, scope: Scope<'_>) -> bool {
+impl FlagRule {
+    fn holds(&self, scope: PathScope<'_>) -> bool {
         match self {
             Self::Fixed(flag) => *flag,
             Self::If(tests) => tests.iter().any(|test| test.holds(scope)),
@@ -705,7 +712,7 @@ impl Flag {
     }
 
     /// Whether the record has a value for this flag.
-    fn is_recorded(&self, scope: Scope<'_>) -> bool {
+    fn is_recorded(&self, scope: PathScope<'_>) -> bool {
         match self {
             Self::Fixed(_) => true,
             Self::If(tests) => tests
@@ -717,7 +724,7 @@ impl Flag {
 }
 
 impl RoleRule {
-    fn of(&self, scope: Scope<'_>) -> Role {
+    fn of(&self, scope: PathScope<'_>) -> Role {
         let path = match self {
             Self::Fixed(role) => return *role,
             Self::Named(path) => path,
@@ -781,9 +788,9 @@ fn push_fact(rule: &FactRule, value: &Json<'_>, last: &mut Option<Text>, out: &m
 }
 
 /// The blocks of a separator: the separator itself and the text below it.
-fn line(mark: &MarkRule, scope: Scope<'_>, out: &mut Batch) -> Vec<BlockKind> {
-    let count = |path: &Option<Path>| path.as_ref().and_then(|path| path.count(scope));
-    let text = |path: &Option<Path>| {
+fn line(mark: &MarkRule, scope: PathScope<'_>, out: &mut Batch) -> Vec<BlockKind> {
+    let count = |path: &Option<RecordPath>| path.as_ref().and_then(|path| path.count(scope));
+    let text = |path: &Option<RecordPath>| {
         let text = path
             .as_ref()
             .and_then(|path| path.string(scope, |text| Text::clean(text.trim())));

@@ -1,8 +1,8 @@
 //! Detects formats by the marks in their heads.
 
 use super::head::DetectionMark;
-use super::head::{Aside, Head};
-use super::path::Scope;
+use super::head::{AsideFile, Head};
+use super::path::PathScope;
 use super::rule::Definition;
 use crate::formats::json::Json;
 use crate::formats::probe::{Confidence, Probe, Verdict, nearly_all};
@@ -54,8 +54,8 @@ pub(crate) fn aside(head: &'static Head, probe: &Probe<'_>) -> Option<&'static s
     } else {
         probe.lines
     };
-    let is = |aside: &&Aside| {
-        let is_such = |record: &Json<'_>| aside.mark.when.holds(Scope::of(record));
+    let is = |aside: &&AsideFile| {
+        let is_such = |record: &Json<'_>| aside.mark.when.holds(PathScope::of(record));
         if aside.mark.is_header {
             probe.header.is_some_and(is_such)
         } else if aside.is_any {
@@ -73,7 +73,7 @@ fn of(
     records: &[Json<'_>],
     header: Option<&Json<'_>>,
 ) -> Option<Verdict> {
-    let is = |mark: &DetectionMark, record: &Json<'_>| mark.when.holds(Scope::of(record));
+    let is = |mark: &DetectionMark, record: &Json<'_>| mark.when.holds(PathScope::of(record));
     let any = |mark: &&DetectionMark| {
         if mark.is_header {
             header.is_some_and(|header| is(mark, header))

@@ -1,7 +1,7 @@
 //! Conditions on a record or on a value in it.
 
 use super::path::parse::parts;
-use super::path::{Path, Scope, word_of};
+use super::path::{PathScope, RecordPath, word_of};
 use crate::formats::json::Json;
 
 /// A constant in a definition.
@@ -34,7 +34,7 @@ impl Literal {
 /// A condition on the value at a path.
 #[derive(Debug)]
 pub(super) struct Condition {
-    pub(super) path: Path,
+    pub(super) path: RecordPath,
     pub(super) want: Want,
 }
 
@@ -57,7 +57,7 @@ pub(super) enum Want {
 }
 
 impl Condition {
-    pub(super) fn holds(&self, scope: Scope<'_>) -> bool {
+    pub(super) fn holds(&self, scope: PathScope<'_>) -> bool {
         let any = |is_such: &dyn Fn(&Json<'_>) -> bool| {
             let mut holds = false;
             self.path
@@ -106,7 +106,7 @@ impl Condition {
             },
         };
         Ok(Self {
-            path: Path::parse(path)?,
+            path: RecordPath::parse(path)?,
             want,
         })
     }
@@ -134,7 +134,7 @@ impl Conditions {
         self.all.is_empty() && self.none.is_empty()
     }
 
-    pub(super) fn holds(&self, scope: Scope<'_>) -> bool {
+    pub(super) fn holds(&self, scope: PathScope<'_>) -> bool {
         self.all.iter().all(|test| test.holds(scope))
             && !self.none.iter().any(|test| test.holds(scope))
     }
@@ -143,14 +143,14 @@ impl Conditions {
 #[cfg(test)]
 mod tests {
     use super::Condition;
-    use crate::formats::definition::path::Scope;
+    use crate::formats::definition::path::PathScope;
     use crate::formats::json::parse;
 
     #[test]
     fn tests_hold_or_not() {
         let record =
             parse(r#"{"a":{"b":[{"type":"text"},{"type":"x"}]},"n":3,"ok":false}"#).unwrap();
-        let scope = Scope::of(&record);
+        let scope = PathScope::of(&record);
         for (test, expected) in [
             ("ok", false),
             ("!ok", true),

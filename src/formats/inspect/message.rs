@@ -6,7 +6,7 @@ use super::references::{EventFacts, Sample, usage_of};
 use crate::formats::inline::image;
 use crate::formats::json::Json;
 use crate::formats::tools;
-use crate::formats::unknown::{self, Kind};
+use crate::formats::unknown::{self, NamedKind};
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Piece, Role};
 use crate::model::text::Text;
@@ -34,7 +34,7 @@ pub(super) fn message(
         other => {
             let key = Text::clean(&format!("{}:{number}", sample.place));
             unknown::record(
-                Kind("role", other),
+                NamedKind("role", other),
                 json,
                 out.new_entry(key, Role::Harness, None),
                 out,
@@ -104,7 +104,7 @@ fn block(part: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) -> Option<Block>
             BlockKind::Thinking(out.prose(&thought))
         }
         ("image", _) => BlockKind::Image(image(&text("image"), Text::default(), false, out)),
-        (kind, _) => unknown::block(Kind("content.type", kind), part, out),
+        (kind, _) => unknown::block(NamedKind("content.type", kind), part, out),
     };
     Some(Block::new(Piece(0), kind))
 }

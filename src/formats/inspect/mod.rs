@@ -19,7 +19,7 @@ use super::definition::head::Head;
 use super::definition::heads::head;
 use super::json::Json;
 use super::probe::{Confidence, Probe, Verdict};
-use super::unknown::{self, Kind};
+use super::unknown::{self, NamedKind};
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Piece, Raw, Role};
 use crate::model::record::Shape;
@@ -109,7 +109,7 @@ impl Decoder for InspectDecoder {
             return Fate::Merged;
         }
         let entry = out.new_entry(out.origin_key(), Role::Harness, None);
-        unknown::record(Kind("type", "part of a log"), json, entry, out)
+        unknown::record(NamedKind("type", "part of a log"), json, entry, out)
     }
 }
 

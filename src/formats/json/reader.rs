@@ -36,7 +36,7 @@ pub(super) fn read_strictly<'a>(
 ) -> serde_json::Result<Json<'a>> {
     let values = Cell::new(0);
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = Seed {
+    let value = ValueSeed {
         depth: 0,
         values: &values,
         closed,
@@ -50,14 +50,14 @@ pub(super) fn read_strictly<'a>(
 
 /// Deserializes a value within the limits of depth and number of values.
 #[derive(Clone, Copy)]
-struct Seed<'c> {
+struct ValueSeed<'c> {
     depth: u8,
     /// The number of values so far.
     values: &'c Cell<usize>,
     closed: &'static [&'static str],
 }
 
-impl Seed<'_> {
+impl ValueSeed<'_> {
     fn inner(self) -> Self {
         Self {
             depth: self.depth + 1,
@@ -66,7 +66,7 @@ impl Seed<'_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Seed<'_> {
+impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
     type Value = Json<'de>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Json<'de>, D::Error> {
@@ -81,7 +81,7 @@ impl<'de> DeserializeSeed<'de> for Seed<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Seed<'_> {
+impl<'de> Visitor<'de> for ValueSeed<'_> {
     type Value = Json<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -127,7 +127,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Json<'de>, A::Error> {
         // Most records and blocks have about this many members.
         let mut members = Vec::with_capacity(8);
-        while let Some(Key(key)) = access.next_key()? {
+        while let Some(KeySeed(key)) = access.next_key()? {
             let value = if self.closed.contains(&&*key) {
                 let source = access.next_value::<&RawValue>()?.get();
                 as_written(source).ok_or_else(|| A::Error::custom("no value"))?
@@ -150,4 +150,4 @@ fn as_written(source: &str) -> Option<Json<'_>> {
 }
 
 #[derive(Deserialize)]
-struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+struct KeySeed<'a>(#[serde(borrow)] Cow<'a, str>);

@@ -2,7 +2,7 @@
 
 use crate::formats::json::Json;
 use crate::formats::tools;
-use crate::formats::waiting::Waiting;
+use crate::formats::waiting::UnansweredCalls;
 use crate::model::body::{Body, Key};
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw, Role, Stop};
@@ -22,7 +22,7 @@ pub(crate) struct Agent {
     pub(crate) lane: Option<Name>,
     pub(crate) model: Option<Name>,
     step: Option<AgentStep>,
-    open: Waiting,
+    open: UnansweredCalls,
     known: ByKey<()>,
     has_prompt: bool,
 }

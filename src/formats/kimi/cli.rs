@@ -21,7 +21,7 @@ use crate::formats::definition::heads::head;
 use crate::formats::json::{self, Json};
 use crate::formats::roots::{FileRole, Pattern, SessionName};
 use crate::formats::tools;
-use crate::formats::unknown::{self, Kind};
+use crate::formats::unknown::{self, NamedKind};
 use crate::model::body::{Body, BodyFlags, Held, Key};
 use crate::model::edit::{Batch, MetaEdit, saturating_u32};
 use crate::model::entry::{BlockKind, Break, Piece, Role, Stop};
@@ -55,13 +55,13 @@ impl Format for KimiCli {
 }
 
 /// The sub-agent of an event; `None` is the main agent.
-type Lane = Option<Name>;
+type AgentLane = Option<Name>;
 
 #[derive(Default)]
 struct KimiCliDecoder {
-    agents: BTreeMap<Lane, Agent>,
+    agents: BTreeMap<AgentLane, Agent>,
     /// The call with incomplete arguments, by agent.
-    streams: BTreeMap<Lane, PartialCall>,
+    streams: BTreeMap<AgentLane, PartialCall>,
     /// Open questions, by their own id or that of their call.
     questions: BTreeMap<Key, OpenQuestion>,
     lanes: HashSet<Name>,
@@ -69,7 +69,7 @@ struct KimiCliDecoder {
 }
 
 struct OpenQuestion {
-    lane: Lane,
+    lane: AgentLane,
     entry: Key,
     words: Text,
 }
@@ -156,12 +156,12 @@ impl Decoder for KimiCliDecoder {
         };
         self.event(event, None, out).unwrap_or_else(|| {
             let entry = out.new_entry(out.origin_key(), Role::Harness, event.at);
-            unknown::record(Kind("type", event.kind), json, entry, out)
+            unknown::record(NamedKind("type", event.kind), json, entry, out)
         })
     }
 
     fn finish(&mut self, out: &mut Batch) {
-        let lanes: Vec<Lane> = self.streams.keys().cloned().collect();
+        let lanes: Vec<AgentLane> = self.streams.keys().cloned().collect();
         for lane in lanes {
             self.show_stream(lane.as_ref(), out);
         }

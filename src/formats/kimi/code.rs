@@ -13,8 +13,8 @@ use crate::formats::definition::head::Head;
 use crate::formats::definition::heads::{self, head};
 use crate::formats::json::Json;
 use crate::formats::roots::{FileRole, Pattern, SessionName, folder_name};
-use crate::formats::turns::Turns;
-use crate::formats::unknown::{self, Kind};
+use crate::formats::turns::TurnEntries;
+use crate::formats::unknown::{self, NamedKind};
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Role, Stop};
 use crate::model::figures::count;
@@ -62,7 +62,7 @@ struct WireState {
     prompted: Option<Piece>,
     is_cancelled: bool,
     prompt_of_system: Option<Piece>,
-    turns: Turns,
+    turns: TurnEntries,
 }
 
 /// Texts in the results of refused calls.
@@ -177,7 +177,7 @@ impl WireState {
             }
             "permission.record_approval_result" => self.approval(json, at, out),
             "context.clear" => {
-                self.turns = Turns::default();
+                self.turns = TurnEntries::default();
                 self.agent.line(Break::setting("context cleared"), at, out)
             }
             "context.undo" => {
@@ -278,7 +278,7 @@ impl WireState {
             "" => self.context("message", content, at, out),
             role => {
                 let entry = self.agent.entry(out.origin_key(), Role::Harness, at, out);
-                unknown::record(Kind("role", role), message, entry, out)
+                unknown::record(NamedKind("role", role), message, entry, out)
             }
         }
     }
@@ -436,7 +436,7 @@ impl WireState {
     /// Decodes a compaction. Turns before it can no longer be undone.
     fn compaction(&mut self, json: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Fate {
         let mut entry = self.agent.entry(out.origin_key(), Role::Harness, at, out);
-        self.turns = Turns::default();
+        self.turns = TurnEntries::default();
         let what = Break::Compaction {
             before: json.get("tokensBefore").count(),
             after: json.get("tokensAfter").count(),
@@ -559,7 +559,7 @@ fn unknown(
         .find_map(|kind| kind.filled())
         .unwrap_or_default();
     let entry = agent.entry(out.origin_key(), Role::Harness, at, out);
-    unknown::record(Kind(class, kind), json, entry, out)
+    unknown::record(NamedKind(class, kind), json, entry, out)
 }
 
 /// Whether a prompt is by a human or a calling agent. Older records do not say.

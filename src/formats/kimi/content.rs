@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::formats::attached::joined;
 use crate::formats::inline;
 use crate::formats::json::Json;
-use crate::formats::unknown::{self, Kind};
+use crate::formats::unknown::{self, NamedKind};
 use crate::model::body::Image;
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Piece};
@@ -18,7 +18,7 @@ pub(crate) fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Bl
         ("text", None) => return None,
         ("think", None) => BlockKind::Thinking(out.prose(part.get("think").str_or_empty())),
         ("image_url" | "image", None) => BlockKind::Image(image(part, out)),
-        (other, None) => unknown::block(Kind("part.type", other), part, out),
+        (other, None) => unknown::block(NamedKind("part.type", other), part, out),
     };
     Some(Block::new(piece, kind))
 }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::answer;
 use super::envelope;
-use super::index::{Index, agent_of};
+use super::index::{SessionIndex, agent_of};
 use crate::formats::decoder::{Decoder, Input};
 use crate::formats::json::Json;
 use crate::formats::pi::lane::{inside, into_lane};
@@ -61,7 +61,7 @@ impl Children {
         &mut self,
         json: &Json<'_>,
         lane: Option<&Name>,
-        index: &Index,
+        index: &SessionIndex,
         out: &mut Batch,
     ) {
         let message = json.get("message");
@@ -80,7 +80,7 @@ impl Children {
         }
     }
 
-    fn start(&mut self, key: Name, call: &Key, index: &Index, out: &mut Batch) {
+    fn start(&mut self, key: Name, call: &Key, index: &SessionIndex, out: &mut Batch) {
         let label = self
             .labels
             .get(call)
@@ -96,14 +96,14 @@ impl Children {
     }
 
     /// Requests the files of all children again after the index has changed.
-    pub(crate) fn learn(&mut self, index: &Index, out: &mut Batch) {
+    pub(crate) fn apply_index(&mut self, index: &SessionIndex, out: &mut Batch) {
         let keys: Vec<Name> = self.sessions.keys().cloned().collect();
         for key in keys {
             self.ask_for(&key, index, out);
         }
     }
 
-    fn ask_for(&mut self, key: &Name, index: &Index, out: &mut Batch) {
+    fn ask_for(&mut self, key: &Name, index: &SessionIndex, out: &mut Batch) {
         let agent = agent_of(key).unwrap_or_default();
         let ids = [
             index.get(key).map(|known| known.id.as_str()),
@@ -130,7 +130,7 @@ impl Children {
         &mut self,
         id: &str,
         input: Input<'_>,
-        index: &Index,
+        index: &SessionIndex,
         is_copied: impl Fn(&Json<'_>) -> bool,
         out: &mut Batch,
     ) -> Fate {

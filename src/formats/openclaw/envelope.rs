@@ -6,7 +6,7 @@
 
 use super::wakes;
 use crate::formats::json::{self, Json};
-use crate::formats::pi::message::{Prompt, Voice};
+use crate::formats::pi::message::{Prompt, PromptAuthor};
 
 /// The maximum length of a stamp in brackets, in bytes. Longer brackets belong to the prompt.
 const STAMP_CHARS: usize = 160;
@@ -37,7 +37,7 @@ pub fn open(text: &str) -> Prompt<'_> {
     }
     if said.is_empty() {
         // Without a message the envelope is the text itself.
-        let voice = events.map_or(Voice::Person, Voice::Sender);
+        let voice = events.map_or(PromptAuthor::Person, PromptAuthor::Sender);
         return Prompt {
             facts: String::new(),
             envelope: String::new(),
@@ -52,9 +52,9 @@ pub fn open(text: &str) -> Prompt<'_> {
         }
     }
     let voice = match wakes::sender(said) {
-        _ if said.starts_with("OpenClaw runtime context") => Voice::Background,
-        Some(sender) => Voice::Sender(sender),
-        None => Voice::Person,
+        _ if said.starts_with("OpenClaw runtime context") => PromptAuthor::Background,
+        Some(sender) => PromptAuthor::Sender(sender),
+        None => PromptAuthor::Person,
     };
     Prompt {
         facts: recorded.join(" · "),
@@ -181,7 +181,7 @@ fn message_id(text: &str) -> (&str, Option<&str>) {
 #[cfg(test)]
 mod tests {
     use super::open;
-    use crate::formats::pi::message::Voice;
+    use crate::formats::pi::message::PromptAuthor;
     use crate::model::entry::sender::SenderKind;
 
     #[test]
@@ -236,7 +236,7 @@ mod tests {
                     prompt.text,
                     prompt.voice
                 ),
-                (facts, envelope, said, Voice::Person)
+                (facts, envelope, said, PromptAuthor::Person)
             );
         }
     }
@@ -277,14 +277,14 @@ mod tests {
                 SenderKind::Runtime,
             ),
         ] {
-            let Voice::Sender(sender) = open(raw).voice else {
+            let PromptAuthor::Sender(sender) = open(raw).voice else {
                 panic!("{raw}")
             };
             assert_eq!(sender.kind, kind, "{raw}");
         }
         assert_eq!(
             open("OpenClaw runtime context (internal):").voice,
-            Voice::Background
+            PromptAuthor::Background
         );
         for raw in [
             "[message_id: only]",
@@ -292,7 +292,7 @@ mod tests {
             "System: what does it say?",
             "System: [2026-01-31 19:25] Hi\n\nwhat now?",
         ] {
-            assert_eq!(open(raw).voice, Voice::Person, "{raw}");
+            assert_eq!(open(raw).voice, PromptAuthor::Person, "{raw}");
         }
     }
 }

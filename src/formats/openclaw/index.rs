@@ -24,13 +24,13 @@ const TITLE_CHARS: usize = 80;
 
 /// The sessions of one or more agents.
 #[derive(Debug, Default)]
-pub(crate) struct Index {
-    sessions: BTreeMap<Name, Known>,
+pub(crate) struct SessionIndex {
+    sessions: BTreeMap<Name, IndexedSession>,
 }
 
 /// The facts that an index has about a session.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct IndexedSession {
     pub(crate) id: String,
     /// The name of its file, if that is recorded.
     pub(crate) file: Option<String>,
@@ -55,7 +55,7 @@ pub(crate) fn is_index(root: &Json<'_>) -> bool {
             .all(|(key, value)| key.contains(':') || is_session(value))
 }
 
-impl Index {
+impl SessionIndex {
     /// Adds the sessions of an index.
     pub(crate) fn read(&mut self, root: &Json<'_>) {
         for (key, session) in root.members() {
@@ -63,13 +63,13 @@ impl Index {
         }
     }
 
-    pub(crate) fn get(&self, key: &Name) -> Option<&Known> {
+    pub(crate) fn get(&self, key: &Name) -> Option<&IndexedSession> {
         self.sessions.get(key)
     }
 
     /// The sessions in the form that lists of sessions need.
     pub(crate) fn listings(self) -> Vec<ListedSession> {
-        let listing = |(key, known): (Name, Known)| ListedSession {
+        let listing = |(key, known): (Name, IndexedSession)| ListedSession {
             id: known.id,
             file: known.file,
             key: key.to_string(),
@@ -85,8 +85,8 @@ impl Index {
     }
 
     /// The session with this file, otherwise the one with this id.
-    pub(crate) fn of_file(&self, file: &str, id: &str) -> Option<&Known> {
-        let has_file = |known: &&Known| known.file.as_deref() == Some(file);
+    pub(crate) fn of_file(&self, file: &str, id: &str) -> Option<&IndexedSession> {
+        let has_file = |known: &&IndexedSession| known.file.as_deref() == Some(file);
         self.sessions
             .values()
             .find(has_file)
@@ -94,7 +94,7 @@ impl Index {
     }
 }
 
-impl Known {
+impl IndexedSession {
     /// Emits the facts about the session that is being read.
     pub(crate) fn emit(&self, out: &mut Batch) {
         self.facts.iter().for_each(|fact| out.meta(fact.clone()));
@@ -104,7 +104,7 @@ impl Known {
     }
 }
 
-fn known(key: &str, session: &Json<'_>) -> Known {
+fn known(key: &str, session: &Json<'_>) -> IndexedSession {
     let fact = |name, value: &str| MetaEdit::Fact {
         name,
         value: Text::clean(value),
@@ -124,7 +124,7 @@ fn known(key: &str, session: &Json<'_>) -> Known {
         .get("sessionFile")
         .filled()
         .and_then(|path| path.rsplit(['/', '\\']).next());
-    Known {
+    IndexedSession {
         id: session.get("sessionId").str_or_empty().to_owned(),
         file: file.map(str::to_owned),
         title: title(session),
@@ -274,7 +274,7 @@ pub(crate) fn lock(json: &Json<'_>, out: &mut Batch) -> Fate {
 
 #[cfg(test)]
 mod tests {
-    use super::Index;
+    use super::SessionIndex;
     use crate::formats::json::parse;
     use crate::model::text::Text;
 
@@ -286,7 +286,7 @@ mod tests {
                 "odd":7}"#,
         )
         .unwrap();
-        let mut known = Index::default();
+        let mut known = SessionIndex::default();
         known.read(&index);
         let recorded = known.listings();
         let titles: Vec<&str> = recorded

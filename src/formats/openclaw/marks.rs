@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::name::{FileName, Kept};
+use super::name::{FileName, TranscriptState};
 use crate::formats::json::Json;
 use crate::formats::openclaw::wakes;
 use crate::formats::openclaw::wire::frame;
@@ -69,8 +69,8 @@ fn starts_with_metadata(message: &Json<'_>) -> bool {
 
 fn of_path(path: &Path) -> Option<String> {
     let kept = FileName::of(path).map(|name| name.kept);
-    if matches!(kept, Some(Kept::Archived(how, _)) if how != "bak")
-        || kept == Some(Kept::Checkpoint)
+    if matches!(kept, Some(TranscriptState::Archived(how, _)) if how != "bak")
+        || kept == Some(TranscriptState::Checkpoint)
     {
         return Some("a name that the gateway gives".to_owned());
     }

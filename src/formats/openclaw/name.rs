@@ -20,12 +20,12 @@ pub(crate) struct FileName<'p> {
     pub(crate) topic: Option<&'p str>,
     /// Session and topic: the name of the live file without `.jsonl`.
     pub(crate) stem: &'p str,
-    pub(crate) kept: Kept<'p>,
+    pub(crate) kept: TranscriptState<'p>,
 }
 
 /// The relation of a file to its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kept<'p> {
+pub(crate) enum TranscriptState<'p> {
     /// The live transcript.
     Live,
     /// An archive, with one of [`ARCHIVES`] and its time.
@@ -47,8 +47,8 @@ impl<'p> FileName<'p> {
             return None;
         }
         let (stem, kept) = match (stem.split_once(".checkpoint."), suffix) {
-            (Some((stem, _)), _) => (stem, Kept::Checkpoint),
-            (None, "") => (stem, Kept::Live),
+            (Some((stem, _)), _) => (stem, TranscriptState::Checkpoint),
+            (None, "") => (stem, TranscriptState::Live),
             (None, suffix) => (stem, archived(suffix)?),
         };
         let (session, topic) = match stem.split_once("-topic-") {
@@ -80,10 +80,10 @@ impl<'p> FileName<'p> {
             .map(|topic| fact("topic", topic))
             .collect();
         let archived = match self.kept {
-            Kept::Live => return facts,
-            Kept::Archived(how, Some(at)) => format!("{how} {}", minute(at)),
-            Kept::Archived(how, None) => how.to_owned(),
-            Kept::Checkpoint => "a copy made before a compaction".to_owned(),
+            TranscriptState::Live => return facts,
+            TranscriptState::Archived(how, Some(at)) => format!("{how} {}", minute(at)),
+            TranscriptState::Archived(how, None) => how.to_owned(),
+            TranscriptState::Checkpoint => "a copy made before a compaction".to_owned(),
         };
         facts.extend([fact("archived", &archived), MetaEdit::Live(Some(false))]);
         facts
@@ -100,7 +100,7 @@ pub(crate) fn minute(at: Timestamp) -> String {
 }
 
 /// Parses `.reset.2026-06-27T03-21-20.768Z`, `.deleted.1782530279` or `.bak`.
-fn archived(suffix: &str) -> Option<Kept<'_>> {
+fn archived(suffix: &str) -> Option<TranscriptState<'_>> {
     let suffix = suffix.strip_prefix('.')?;
     let (how, when) = suffix.split_once('.').unwrap_or((suffix, ""));
     if !ARCHIVES.contains(&how) {
@@ -114,47 +114,52 @@ fn archived(suffix: &str) -> Option<Kept<'_>> {
         )),
         None => when.parse().ok().and_then(Timestamp::from_number),
     };
-    Some(Kept::Archived(how, at))
+    Some(TranscriptState::Archived(how, at))
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
-    use super::{FileName, Kept};
+    use super::{FileName, TranscriptState};
     use crate::model::timestamp::Timestamp;
 
     #[test]
     fn names_give_the_session_and_its_fate() {
         let at = |time: &str| Timestamp::parse(time);
         for (name, session, topic, kept) in [
-            ("a1.jsonl", "a1", None, Kept::Live),
-            ("a1-topic-7.jsonl", "a1", Some("7"), Kept::Live),
+            ("a1.jsonl", "a1", None, TranscriptState::Live),
+            ("a1-topic-7.jsonl", "a1", Some("7"), TranscriptState::Live),
             (
                 "a1.jsonl.reset.2026-06-27T03-21-20.768Z",
                 "a1",
                 None,
-                Kept::Archived("reset", at("2026-06-27T03:21:20.768Z")),
+                TranscriptState::Archived("reset", at("2026-06-27T03:21:20.768Z")),
             ),
             (
                 "a1.jsonl.deleted.2026-07-27T03-21-20-768Z.zst",
                 "a1",
                 None,
-                Kept::Archived("deleted", at("2026-07-27T03:21:20.768Z")),
+                TranscriptState::Archived("deleted", at("2026-07-27T03:21:20.768Z")),
             ),
             (
                 "a1.jsonl.deleted.1782530279.zst",
                 "a1",
                 None,
-                Kept::Archived("deleted", at("2026-06-27T03:17:59Z")),
+                TranscriptState::Archived("deleted", at("2026-06-27T03:17:59Z")),
             ),
             (
                 "a1-topic-7.jsonl.bak.old",
                 "a1",
                 Some("7"),
-                Kept::Archived("bak", None),
+                TranscriptState::Archived("bak", None),
             ),
-            ("a1.checkpoint.0f0f.jsonl", "a1", None, Kept::Checkpoint),
+            (
+                "a1.checkpoint.0f0f.jsonl",
+                "a1",
+                None,
+                TranscriptState::Checkpoint,
+            ),
         ] {
             let read = FileName::of(Path::new(name)).unwrap();
             assert_eq!(

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::name::{ARCHIVES, FileName, Kept};
+use super::name::{ARCHIVES, FileName, TranscriptState};
 use crate::formats::roots::{Pattern, SessionName, file_name};
 
 /// The index of an agent's sessions.
@@ -17,8 +17,8 @@ pub fn named(path: &Path) -> Option<SessionName<'_>> {
         .find(|folder| *folder == "agents")
         .and_then(|_| folders.next());
     if let Some(FileName { stem, kept, .. }) = FileName::of(path) {
-        let is_archive = matches!(kept, Kept::Archived(..));
-        return (kept != Kept::Checkpoint).then_some(SessionName {
+        let is_archive = matches!(kept, TranscriptState::Archived(..));
+        return (kept != TranscriptState::Checkpoint).then_some(SessionName {
             id: stem,
             agent,
             is_archive,
@@ -34,7 +34,7 @@ pub fn named(path: &Path) -> Option<SessionName<'_>> {
 
 /// The lock of a running session.
 pub(crate) fn lock(path: &Path) -> Option<PathBuf> {
-    let name = FileName::of(path).filter(|name| name.kept == Kept::Live)?;
+    let name = FileName::of(path).filter(|name| name.kept == TranscriptState::Live)?;
     Some(path.with_file_name(format!("{}.lock", name.live())))
 }
 

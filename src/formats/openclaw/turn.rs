@@ -6,10 +6,10 @@ use std::collections::HashSet;
 use crate::formats::json::Json;
 use crate::formats::openclaw::envelope;
 use crate::formats::pi::image::image;
-use crate::formats::pi::message::{Voice, plain_prompt};
+use crate::formats::pi::message::{PromptAuthor, plain_prompt};
 use crate::formats::pi::{block, message, result};
 use crate::formats::probe::nearly_all;
-use crate::formats::unknown::{self, Kind};
+use crate::formats::unknown::{self, NamedKind};
 use crate::model::body::{Image, Key};
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Entry, Role};
@@ -89,11 +89,11 @@ pub(crate) fn is_turn(json: &Json<'_>) -> bool {
 
 /// The state of a session's turns.
 #[derive(Debug, Default)]
-pub(crate) struct Turns {
+pub(crate) struct SessionTurns {
     calls: HashSet<Key>,
 }
 
-impl Turns {
+impl SessionTurns {
     /// Decodes a session turn.
     pub(crate) fn decode(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
         let recorded = json.get("toolResult");
@@ -144,7 +144,7 @@ fn message_entry(json: &Json<'_>, out: &mut Batch) -> Entry {
     if let (Role::Harness, Some(other)) =
         (role, json.get("role").str().filter(|role| *role != "tool"))
     {
-        entry.push(unknown::block(Kind("role", other), json, out));
+        entry.push(unknown::block(NamedKind("role", other), json, out));
         return entry;
     }
     if json.get("_compacted").is_true() {
@@ -186,7 +186,7 @@ fn content(entry: &mut Entry, json: &Json<'_>, out: &mut Batch) {
         let Some(text) = block::text_of(part) else {
             entry
                 .blocks
-                .extend(block::one(part, block::Ending::Whole, out));
+                .extend(block::one(part, block::AnswerEnding::Whole, out));
             continue;
         };
         let prompt = match entry.role {
@@ -195,11 +195,11 @@ fn content(entry: &mut Entry, json: &Json<'_>, out: &mut Batch) {
         };
         entry.blocks.extend(prompt.envelope(out));
         entry.blocks.extend(block::text(prompt.text, out));
-        if prompt.voice != Voice::Person {
+        if prompt.voice != PromptAuthor::Person {
             entry.role = Role::Harness;
             entry.marks.prompt = false;
         }
-        if let Voice::Sender(sender) = prompt.voice {
+        if let PromptAuthor::Sender(sender) = prompt.voice {
             entry.from = Some(Box::new(sender));
         }
     }

@@ -11,41 +11,41 @@ mod run;
 
 use crate::formats::json::Json;
 use crate::formats::pi::message;
-use crate::formats::unknown::{self, Kind};
+use crate::formats::unknown::{self, NamedKind};
 use crate::model::edit::Batch;
 use crate::model::entry::{Entry, Role};
 use crate::model::tally::Fate;
-use frame::{Frame, payload};
-use request::Requests;
-use run::Runs;
+use frame::{WireFrame, payload};
+use request::WireRequests;
+use run::WireRuns;
 
 /// The state of runs and requests.
 #[derive(Debug, Default)]
 pub(crate) struct Wire {
-    runs: Runs,
-    requests: Requests,
+    runs: WireRuns,
+    requests: WireRequests,
 }
 
 impl Wire {
     /// Decodes a frame.
     pub(crate) fn decode(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
-        let frame = frame::of(json).unwrap_or(Frame::Reply);
-        if frame == Frame::Event {
+        let frame = frame::of(json).unwrap_or(WireFrame::Reply);
+        if frame == WireFrame::Event {
             return self.event(json, out);
         }
         self.runs.give_out(out);
         let entry = match frame {
-            Frame::Request => self.requests.ask(json, out),
-            Frame::Response => {
+            WireFrame::Request => self.requests.ask(json, out),
+            WireFrame::Response => {
                 let (entry, is_answer) = self.requests.answer(json, out);
                 out.entry(entry);
                 return if is_answer { Fate::Merged } else { Fate::Shown };
             }
-            Frame::Event => return other(json, out),
-            Frame::Message => channel::received(json, json, out),
-            Frame::Telegram => channel::telegram(json, out),
-            Frame::Whatsapp => channel::whatsapp(json, out),
-            Frame::Reply | Frame::Sent => channel::reply(json, out),
+            WireFrame::Event => return other(json, out),
+            WireFrame::Message => channel::received(json, json, out),
+            WireFrame::Telegram => channel::telegram(json, out),
+            WireFrame::Whatsapp => channel::whatsapp(json, out),
+            WireFrame::Reply | WireFrame::Sent => channel::reply(json, out),
         };
         shown(entry, out)
     }
@@ -84,7 +84,7 @@ fn other(json: &Json<'_>, out: &mut Batch) -> Fate {
     let at = payload.first(&["ts", "timestamp"], Json::moment);
     let entry = out.new_entry(out.origin_key(), Role::Harness, at);
     unknown::record(
-        Kind("event", json.get("event").str_or_empty()),
+        NamedKind("event", json.get("event").str_or_empty()),
         json,
         entry,
         out,

@@ -12,12 +12,12 @@ use crate::model::timestamp::Timestamp;
 /// Open requests by id.
 #[derive(Debug, Default)]
 pub(super) struct Asks {
-    open: BTreeMap<Text, Ask>,
+    open: BTreeMap<Text, PermissionRequest>,
 }
 
 /// A line of a message, or an entry of its own if no message is named.
 #[derive(Clone, Debug)]
-pub(super) struct Ask {
+pub(super) struct PermissionRequest {
     /// The id of the request.
     pub(super) id: Text,
     pub(super) session: Text,
@@ -34,7 +34,7 @@ pub(super) struct Ask {
     what: String,
 }
 
-impl Ask {
+impl PermissionRequest {
     /// The piece of the line within its message.
     pub(super) fn piece(&self) -> Piece {
         Piece::of(&self.id)
@@ -43,13 +43,13 @@ impl Ask {
 
 impl Asks {
     /// Adds a request; `at` is the time of its event.
-    pub(super) fn ask(&mut self, recorded: &Json<'_>, at: Option<Timestamp>) -> Ask {
+    pub(super) fn ask(&mut self, recorded: &Json<'_>, at: Option<Timestamp>) -> PermissionRequest {
         let message = recorded
             .get("messageID")
             .text()
             .or_else(|| recorded.at(&["tool", "messageID"]).text());
         let (kind, what) = words(recorded);
-        let ask = Ask {
+        let ask = PermissionRequest {
             id: recorded.get("id").clean(),
             session: recorded.get("sessionID").clean(),
             message,
@@ -69,7 +69,11 @@ impl Asks {
     }
 
     /// Adds the user's reply.
-    pub(super) fn reply(&mut self, recorded: &Json<'_>, at: Option<Timestamp>) -> Ask {
+    pub(super) fn reply(
+        &mut self,
+        recorded: &Json<'_>,
+        at: Option<Timestamp>,
+    ) -> PermissionRequest {
         let named = recorded.first(&["requestID", "permissionID"], Json::text);
         let id = named
             .or_else(|| recorded.get("id").text())
@@ -78,13 +82,13 @@ impl Asks {
         match self.open.remove(&id) {
             Some(ask) => {
                 let line = Break::setting(&format!("{reply}: {}", ask.what));
-                Ask {
+                PermissionRequest {
                     line,
                     replied: at,
                     ..ask
                 }
             }
-            None => Ask {
+            None => PermissionRequest {
                 id,
                 session: recorded.get("sessionID").clean(),
                 message: None,
@@ -100,13 +104,13 @@ impl Asks {
 
     /// Closes the request of a call that has ended: nobody waits for a reply any more, recorded or
     /// not.
-    pub(super) fn ended(&mut self, call: &Key) -> Option<Ask> {
+    pub(super) fn ended(&mut self, call: &Key) -> Option<PermissionRequest> {
         let found = self
             .open
             .iter()
             .find(|(_, ask)| !call.is_empty() && ask.call == *call);
         let ask = self.open.remove(&found?.0.clone())?;
-        Some(Ask {
+        Some(PermissionRequest {
             line: Break::setting(&format!("{}: {}", ask.kind, ask.what)),
             ..ask
         })

@@ -8,20 +8,20 @@ mod steps;
 use std::collections::HashMap;
 
 use self::steps::Steps;
-use super::asks::{Ask, Asks};
+use super::asks::{Asks, PermissionRequest};
 use super::blocks::raw;
 use super::deltas::Deltas;
-use super::events::{self, Event};
+use super::events::{self, EventTopic};
 use super::head::Owner;
-use super::messages::{Messages, key_of};
-use super::part::{self, Part};
+use super::messages::{MessageStore, key_of};
+use super::part::{self, DecodedPart};
 use super::sessions::Sessions;
-use super::turns::{Turns, resting};
+use super::turns::{TurnStates, resting};
 use super::{changes, message, rows};
 use crate::formats::decoder::{Decoder, Format, Input, Place};
 use crate::formats::definition::head::Head;
 use crate::formats::json::Json;
-use crate::formats::unknown::{self, Kind};
+use crate::formats::unknown::{self, NamedKind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role};
@@ -34,19 +34,19 @@ use crate::model::tool::work::{Carrier, Update};
 #[derive(Default)]
 pub(super) struct OpencodeDecoder {
     sessions: Sessions,
-    messages: Messages,
+    messages: MessageStore,
     deltas: Deltas,
     asks: Asks,
     /// Plans and changes from files beside the session, held until the end of the reading: a call
     /// may record them as well.
-    held: HashMap<Key, Held>,
+    held: HashMap<Key, HeldPart>,
     /// The latest plan that a call recorded, by session.
     plans: HashMap<Text, Piece>,
-    turns: Turns,
+    turns: TurnStates,
     steps: Steps,
 }
 
-struct Held {
+struct HeldPart {
     session: Text,
     plan: Option<Piece>,
     kind: BlockKind,
@@ -88,8 +88,8 @@ impl Decoder for OpencodeDecoder {
     fn finish(&mut self, out: &mut Batch) {
         self.add_grown(out);
         self.messages.link(&mut self.sessions, out);
-        self.turns.settle(&mut self.sessions, &self.messages, out);
-        let mut held: Vec<(Key, Held)> = self.held.drain().collect();
+        self.turns.resolve(&mut self.sessions, &self.messages, out);
+        let mut held: Vec<(Key, HeldPart)> = self.held.drain().collect();
         held.sort_by(|a, b| a.0.cmp(&b.0));
         for (key, held) in held {
             let is_known =
@@ -100,7 +100,7 @@ impl Decoder for OpencodeDecoder {
         }
         for (session, claim) in self.sessions.claims() {
             match self.messages.spent(&session) {
-                Some(spent) => self.sessions.settle(&session, &claim, &spent, out),
+                Some(spent) => self.sessions.resolve(&session, &claim, &spent, out),
                 None => self.sessions.claim(&session, Some(claim)),
             }
         }
@@ -266,8 +266,8 @@ impl OpencodeDecoder {
         let of_event = json
             .at(&["payload", "type"])
             .filled()
-            .map(|name| Kind("event", name));
-        let kind = of_event.unwrap_or(Kind("type", json.get("type").str_or_empty()));
+            .map(|name| NamedKind("event", name));
+        let kind = of_event.unwrap_or(NamedKind("type", json.get("type").str_or_empty()));
         unknown::record(kind, json, entry, out)
     }
 
@@ -293,7 +293,7 @@ impl OpencodeDecoder {
         match changes::plan(todos, out).filter(|_| !is_known) {
             Some(kind) => self.list(
                 plan_key(session),
-                Held {
+                HeldPart {
                     session: session.clone(),
                     plan: mark,
                     kind,
@@ -317,7 +317,7 @@ impl OpencodeDecoder {
             let key = Text::clean(&format!("diff:{session}"));
             self.list(
                 key,
-                Held {
+                HeldPart {
                     session: session.clone(),
                     plan: None,
                     kind,
@@ -329,7 +329,7 @@ impl OpencodeDecoder {
         Fate::Merged
     }
 
-    fn list(&mut self, key: Key, list: Held, is_beside: bool, out: &mut Batch) {
+    fn list(&mut self, key: Key, list: HeldPart, is_beside: bool, out: &mut Batch) {
         if is_beside {
             self.held.insert(key, list);
         } else {
@@ -350,56 +350,56 @@ impl OpencodeDecoder {
         let message = || recorded.get("messageID").clean();
         let session = || recorded.get("sessionID").clean();
         match events::read(name) {
-            Event::Session => self.session(recorded.get("info"), false, out),
-            Event::SessionDeleted => self.deleted(recorded, out),
-            Event::Message => self.message(recorded.get("info"), false, out),
-            Event::Part => {
+            EventTopic::Session => self.session(recorded.get("info"), false, out),
+            EventTopic::SessionDeleted => self.deleted(recorded, out),
+            EventTopic::Message => self.message(recorded.get("info"), false, out),
+            EventTopic::Part => {
                 let json = recorded.get("part");
                 self.deltas
                     .whole(Piece::of(json.get("id").str_or_empty()), json);
                 self.part(json, &Json::Null, false, out)
             }
-            Event::Grown => {
+            EventTopic::Grown => {
                 // The growing text keeps the origin of its first record.
                 if self.deltas.grow(event.get("id").text(), recorded) {
                     self.add_grown(out);
                 }
                 Fate::Merged
             }
-            Event::MessageRemoved => {
+            EventTopic::MessageRemoved => {
                 self.messages.remove(message(), out);
                 Fate::Merged
             }
-            Event::PartRemoved => {
+            EventTopic::PartRemoved => {
                 let piece = Piece::of(recorded.get("partID").str_or_empty());
                 self.deltas.forget(piece);
                 self.messages.remove_part(message(), piece, out);
                 Fate::Merged
             }
-            Event::Failed => self.fail(&session(), recorded, out),
-            Event::Status => self.status(&session(), recorded.get("status"), out),
-            Event::Idle => self.live(&session(), None, out),
-            Event::Compacted => self.compacted(&session(), out),
-            Event::Diff => self.diff(&session(), recorded.get("diff").items(), false, out),
-            Event::Plan => self.plan(&session(), recorded.get("todos"), false, out),
-            Event::Asked => {
+            EventTopic::Failed => self.fail(&session(), recorded, out),
+            EventTopic::Status => self.status(&session(), recorded.get("status"), out),
+            EventTopic::Idle => self.live(&session(), None, out),
+            EventTopic::Compacted => self.compacted(&session(), out),
+            EventTopic::Diff => self.diff(&session(), recorded.get("diff").items(), false, out),
+            EventTopic::Plan => self.plan(&session(), recorded.get("todos"), false, out),
+            EventTopic::Asked => {
                 let ask = self.asks.ask(recorded, event.get("created").moment());
                 self.asked(&ask, out)
             }
-            Event::Replied => {
+            EventTopic::Replied => {
                 let ask = self.asks.reply(recorded, event.get("created").moment());
                 self.asked(&ask, out)
             }
-            Event::Edited if self.messages.is_edited(recorded.get("file").str_or_empty()) => {
+            EventTopic::Edited if self.messages.is_edited(recorded.get("file").str_or_empty()) => {
                 Fate::Merged
             }
-            Event::Edited | Event::Watched => self.file(recorded, out),
-            Event::Command => self.command(&message(), &session(), recorded, out),
-            Event::Other => {
+            EventTopic::Edited | EventTopic::Watched => self.file(recorded, out),
+            EventTopic::Command => self.command(&message(), &session(), recorded, out),
+            EventTopic::Other => {
                 let mut entry =
                     out.new_entry(out.origin_key(), Role::Harness, rows::time(event).moment());
                 entry.lane = self.sessions.lane_of(&session(), out);
-                unknown::record(Kind("event", name), event, entry, out)
+                unknown::record(NamedKind("event", name), event, entry, out)
             }
         }
     }
@@ -445,7 +445,7 @@ impl OpencodeDecoder {
             let piece = grown.block.piece;
             self.messages.part(
                 &recorded,
-                Part::of(piece, vec![grown.block]),
+                DecodedPart::of(piece, vec![grown.block]),
                 &mut self.sessions,
                 out,
             );
@@ -513,7 +513,7 @@ impl OpencodeDecoder {
         )
     }
 
-    fn asked(&mut self, ask: &Ask, out: &mut Batch) -> Fate {
+    fn asked(&mut self, ask: &PermissionRequest, out: &mut Batch) -> Fate {
         let message = ask.message.clone().unwrap_or_default();
         if let (Some(_), Some(_)) = (ask.at, ask.replied) {
             return self.waited(ask, message, out);
@@ -527,7 +527,7 @@ impl OpencodeDecoder {
 
     /// Emits an answered question as an entry with the time spent waiting, in place of a line in
     /// the message.
-    fn waited(&mut self, ask: &Ask, message: Key, out: &mut Batch) -> Fate {
+    fn waited(&mut self, ask: &PermissionRequest, message: Key, out: &mut Batch) -> Fate {
         let mut entry = out.new_entry(line_key(&ask.session, ask.piece()), Role::Harness, ask.at);
         entry.ended = ask.replied;
         entry.lane = self.sessions.lane_of(&ask.session, out);

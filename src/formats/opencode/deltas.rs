@@ -13,13 +13,13 @@ use crate::model::text::Text;
 /// Texts that are still being written.
 #[derive(Debug, Default)]
 pub(super) struct Deltas {
-    growing: HashMap<Piece, Growing>,
+    growing: HashMap<Piece, GrowingText>,
     /// Ids of applied events, since a resumed stream may repeat some.
     seen: HashSet<Text>,
 }
 
 #[derive(Debug, Default)]
-struct Growing {
+struct GrowingText {
     message: Key,
     session: Text,
     is_reasoning: bool,
@@ -28,7 +28,7 @@ struct Growing {
 }
 
 /// A text that has grown since it was last emitted.
-pub(super) struct Grown {
+pub(super) struct TextGrowth {
     pub(super) message: Key,
     pub(super) session: Text,
     /// The text so far.
@@ -45,7 +45,7 @@ impl Deltas {
             self.forget(piece);
             return;
         }
-        let growing = Growing {
+        let growing = GrowingText {
             message: part.get("messageID").clean(),
             session: part.get("sessionID").clean(),
             is_reasoning,
@@ -64,11 +64,11 @@ impl Deltas {
         }
         let piece = Piece::of(event.get("partID").str_or_empty());
         let is_new = !self.growing.contains_key(&piece);
-        let growing = self.growing.entry(piece).or_insert_with(|| Growing {
+        let growing = self.growing.entry(piece).or_insert_with(|| GrowingText {
             message: event.get("messageID").clean(),
             session: event.get("sessionID").clean(),
             is_reasoning: event.get("field").is("reasoning"),
-            ..Growing::default()
+            ..GrowingText::default()
         });
         growing.text.push_str(event.get("delta").str_or_empty());
         growing.is_changed = true;
@@ -84,12 +84,12 @@ impl Deltas {
     }
 
     /// The texts that have grown since the last call, in the order of the messages.
-    pub(super) fn take(&mut self, out: &Batch) -> Vec<Grown> {
+    pub(super) fn take(&mut self, out: &Batch) -> Vec<TextGrowth> {
         let changed = self
             .growing
             .iter_mut()
             .filter(|(_, growing)| growing.is_changed);
-        let mut grown: Vec<Grown> = changed
+        let mut grown: Vec<TextGrowth> = changed
             .map(|(piece, growing)| growing.emitted(*piece, out))
             .collect();
         grown.sort_by(|a, b| (&a.message, a.block.piece.0).cmp(&(&b.message, b.block.piece.0)));
@@ -97,8 +97,8 @@ impl Deltas {
     }
 }
 
-impl Growing {
-    fn emitted(&mut self, piece: Piece, out: &Batch) -> Grown {
+impl GrowingText {
+    fn emitted(&mut self, piece: Piece, out: &Batch) -> TextGrowth {
         self.is_changed = false;
         let body = Body::in_memory(&self.text, out.origin());
         let kind = if self.is_reasoning {
@@ -106,7 +106,7 @@ impl Growing {
         } else {
             BlockKind::Text(body)
         };
-        Grown {
+        TextGrowth {
             message: self.message.clone(),
             session: self.session.clone(),
             block: Block::new(piece, kind),

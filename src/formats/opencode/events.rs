@@ -6,7 +6,7 @@ use crate::formats::json::Json;
 
 /// What an event is about. Its data is in `properties`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Event {
+pub(super) enum EventTopic {
     /// A session was created or changed.
     Session,
     SessionDeleted,
@@ -47,36 +47,36 @@ pub(super) enum Event {
 }
 
 /// What the event with this name is about.
-pub(super) fn read(name: &str) -> Event {
+pub(super) fn read(name: &str) -> EventTopic {
     match name {
-        "session.created" | "session.updated" => Event::Session,
-        "session.deleted" => Event::SessionDeleted,
-        "message.updated" => Event::Message,
-        "message.part.updated" => Event::Part,
-        "message.part.delta" => Event::Grown,
-        "message.removed" => Event::MessageRemoved,
-        "message.part.removed" => Event::PartRemoved,
-        "session.error" => Event::Failed,
-        "session.status" => Event::Status,
-        "session.idle" => Event::Idle,
-        "session.compacted" => Event::Compacted,
-        "session.diff" => Event::Diff,
-        "todo.updated" => Event::Plan,
+        "session.created" | "session.updated" => EventTopic::Session,
+        "session.deleted" => EventTopic::SessionDeleted,
+        "message.updated" => EventTopic::Message,
+        "message.part.updated" => EventTopic::Part,
+        "message.part.delta" => EventTopic::Grown,
+        "message.removed" => EventTopic::MessageRemoved,
+        "message.part.removed" => EventTopic::PartRemoved,
+        "session.error" => EventTopic::Failed,
+        "session.status" => EventTopic::Status,
+        "session.idle" => EventTopic::Idle,
+        "session.compacted" => EventTopic::Compacted,
+        "session.diff" => EventTopic::Diff,
+        "todo.updated" => EventTopic::Plan,
         "permission.asked"
         | "permission.updated"
         | "permission.v2.asked"
         | "question.asked"
-        | "question.v2.asked" => Event::Asked,
+        | "question.v2.asked" => EventTopic::Asked,
         "permission.replied"
         | "permission.v2.replied"
         | "question.replied"
         | "question.v2.replied"
         | "question.rejected"
-        | "question.v2.rejected" => Event::Replied,
-        "file.edited" => Event::Edited,
-        "file.watcher.updated" => Event::Watched,
-        "command.executed" => Event::Command,
-        _ => Event::Other,
+        | "question.v2.rejected" => EventTopic::Replied,
+        "file.edited" => EventTopic::Edited,
+        "file.watcher.updated" => EventTopic::Watched,
+        "command.executed" => EventTopic::Command,
+        _ => EventTopic::Other,
     }
 }
 

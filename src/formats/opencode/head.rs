@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use super::part::Part;
-use super::pieces::Pieces;
+use super::part::DecodedPart;
+use super::pieces::PieceSet;
 use super::sessions::Sessions;
 use super::{changes, message};
 use crate::formats::json::Json;
@@ -18,7 +18,7 @@ use crate::model::usage::Usage;
 
 /// A message without its parts.
 #[derive(Debug)]
-pub(super) struct Head {
+pub(super) struct MessageHead {
     /// The entry, without parts and usage.
     pub(super) entry: Entry,
     pub(super) session: Text,
@@ -29,7 +29,7 @@ pub(super) struct Head {
     /// Whether the message itself has been read, and not only parts of it.
     pub(super) has_message: bool,
     /// The usage of the message.
-    pub(super) cost: Option<Spent>,
+    pub(super) cost: Option<CompactUsage>,
     /// Usage of zero that is withheld until a part shows that there was a request.
     pub(super) doubted: Option<Box<Usage>>,
     /// The text of the error that ended the message.
@@ -40,7 +40,7 @@ pub(super) struct Head {
     pub(super) summarizes: Option<Key>,
 }
 
-impl Head {
+impl MessageHead {
     pub(super) fn is_answer(&self) -> bool {
         self.entry.role == Role::Assistant
     }
@@ -57,14 +57,14 @@ impl Head {
 
 /// Usage in compact form, as far as sums need it, with a hash to detect changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Spent {
+pub(super) struct CompactUsage {
     /// Input, output, cache reads, cache writes and reasoning tokens.
     tokens: [u64; 5],
     usd: Option<f64>,
     mark: Piece,
 }
 
-impl Spent {
+impl CompactUsage {
     pub(super) fn of(usage: &Usage) -> Self {
         let counts = [
             usage.input,
@@ -98,13 +98,13 @@ impl Spent {
 
 /// The facts about a message that its parts contain.
 #[derive(Debug, Default)]
-pub(super) struct Facts {
+pub(super) struct PartFacts {
     /// Parts with content by the message's author.
-    pub(super) own: Pieces,
+    pub(super) own: PieceSet,
     /// Parts that request a compaction.
-    pub(super) compactions: Pieces,
+    pub(super) compactions: PieceSet,
     /// All parts read so far.
-    pub(super) seen: Pieces,
+    pub(super) seen: PieceSet,
     /// Whether a part proves that there was a request to the model.
     pub(super) is_request: bool,
     /// Blocks added by the program, until the author's own content is read.
@@ -136,11 +136,11 @@ pub(super) struct Owner {
 
 impl Owner {
     /// A provisional head, until the message itself is read.
-    pub(super) fn head(&self, sessions: &mut Sessions, out: &mut Batch) -> Head {
+    pub(super) fn head(&self, sessions: &mut Sessions, out: &mut Batch) -> MessageHead {
         let mut entry = out.new_entry(self.message.clone(), Role::Assistant, self.at);
         entry.lane = sessions.lane_of(&self.session, out);
         entry.marks.undone = sessions.is_undone(&self.session, &self.message);
-        Head {
+        MessageHead {
             entry,
             session: self.session.clone(),
             is_user: false,
@@ -161,9 +161,9 @@ pub(super) const COMPACTION: Piece = Piece(2);
 pub(super) const CUT: Piece = Piece(4);
 /// The piece of a message with an unknown role.
 pub(super) const UNKNOWN: Piece = Piece(5);
-impl Facts {
+impl PartFacts {
     /// Records the facts of a part, in place of what the same part recorded before.
-    pub(super) fn learn(&mut self, part: &Part, has_message: bool) {
+    pub(super) fn add_part(&mut self, part: &DecodedPart, has_message: bool) {
         self.seen.keep(part.piece, true);
         self.own.keep(part.piece, part.is_own);
         self.compactions.keep(part.piece, part.is_compaction);
@@ -178,7 +178,7 @@ impl Facts {
 
     /// Moves content added by the program into an entry of its own, once the author's own content
     /// has been read. Returns whether the part itself is in that entry.
-    pub(super) fn set_apart(&mut self, part: &Part, entry: &Entry, out: &mut Batch) -> bool {
+    pub(super) fn set_apart(&mut self, part: &DecodedPart, entry: &Entry, out: &mut Batch) -> bool {
         if self.own.is_empty() {
             if part.is_added {
                 self.waiting.retain(|block| block.piece != part.piece);
@@ -229,7 +229,7 @@ impl Facts {
 }
 
 /// Sets the role: a user message without content by the user belongs to the program.
-pub(super) fn settle_role(head: &mut Head, facts: Option<&Facts>) {
+pub(super) fn resolve_role(head: &mut MessageHead, facts: Option<&PartFacts>) {
     if !head.is_user {
         return;
     }

@@ -4,12 +4,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::head::{self, COMPACTION, FAILURE, Facts, Head, Owner, Spent, settle_role, sum};
+use super::head::{
+    self, COMPACTION, CompactUsage, FAILURE, MessageHead, Owner, PartFacts, resolve_role, sum,
+};
 use super::message;
-use super::part::Part;
+use super::part::DecodedPart;
 use super::sessions::{Sessions, TITLE_CHARS};
 use crate::formats::json::Json;
-use crate::formats::unknown::{self, Kind};
+use crate::formats::unknown::{self, NamedKind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::sender::{Sender, SenderKind};
@@ -23,10 +25,10 @@ use crate::model::usage::Usage;
 
 /// All messages read so far.
 #[derive(Debug, Default)]
-pub(super) struct Messages {
+pub(super) struct MessageStore {
     // There may be hundreds of thousands of messages, so only a little is kept of each.
-    heads: HashMap<Key, Box<Head>>,
-    facts: HashMap<Key, Box<Facts>>,
+    heads: HashMap<Key, Box<MessageHead>>,
+    facts: HashMap<Key, Box<PartFacts>>,
     removed: HashSet<Key>,
     /// Interned names, which many messages share.
     names: HashSet<Text>,
@@ -41,17 +43,17 @@ pub(super) struct Messages {
     starters: HashMap<Key, (Key, Timestamp, Text)>,
 }
 
-impl Messages {
+impl MessageStore {
     /// Adds a message with all of its parts.
     pub(super) fn whole(
         &mut self,
         info: &Json<'_>,
-        parts: Vec<Part>,
+        parts: Vec<DecodedPart>,
         sessions: &mut Sessions,
         out: &mut Batch,
     ) {
         let key = key_of(info, out);
-        let parts: Vec<Part> = parts
+        let parts: Vec<DecodedPart> = parts
             .into_iter()
             .map(|part| self.seen(&key, part, sessions, out))
             .collect();
@@ -136,7 +138,7 @@ impl Messages {
     pub(super) fn part(
         &mut self,
         owner: &Owner,
-        part: Part,
+        part: DecodedPart,
         sessions: &mut Sessions,
         out: &mut Batch,
     ) -> bool {
@@ -151,7 +153,7 @@ impl Messages {
             .heads
             .entry(owner.message.clone())
             .or_insert_with(|| Box::new(owner.head(sessions, out)));
-        settle_role(head, facts.map(|facts| &**facts));
+        resolve_role(head, facts.map(|facts| &**facts));
         offer_title(&head.entry, std::slice::from_ref(&part), out);
         if head.is_closed {
             part.close();
@@ -164,7 +166,7 @@ impl Messages {
         }
         if has_usage {
             let usage = facts.map(|facts| sum(facts.steps.iter().map(|(_, usage)| usage)));
-            head.cost = usage.as_ref().map(Spent::of);
+            head.cost = usage.as_ref().map(CompactUsage::of);
             entry.usage = usage.map(Box::new);
         }
         let mut facts = self.facts.get_mut(&owner.message);
@@ -239,7 +241,7 @@ impl Messages {
             return;
         };
         let before = (head.entry.role, head.entry.marks);
-        settle_role(head, self.facts.get(&of).map(|facts| &**facts));
+        resolve_role(head, self.facts.get(&of).map(|facts| &**facts));
         if before != (head.entry.role, head.entry.marks) {
             out.entry(head.entry.clone());
         }
@@ -304,7 +306,7 @@ impl Messages {
     /// The answer of a session that is still being written.
     pub(super) fn open_answer(&self, session: &Text) -> Option<Key> {
         let is_open =
-            |head: &&Head| head.is_answer() && !head.is_closed && head.session == *session;
+            |head: &&MessageHead| head.is_answer() && !head.is_closed && head.session == *session;
         let open = self.heads.values().map(|head| &**head).filter(is_open);
         open.map(|head| &head.entry.key).max().cloned()
     }
@@ -374,7 +376,7 @@ impl Messages {
         let costs = || {
             heads()
                 .filter_map(|head| head.cost)
-                .map(Spent::usage)
+                .map(CompactUsage::usage)
                 .collect::<Vec<_>>()
         };
         (!is_open).then(|| sum(costs().iter()))
@@ -385,10 +387,10 @@ impl Messages {
     fn seen(
         &mut self,
         key: &Key,
-        mut part: Part,
+        mut part: DecodedPart,
         sessions: &mut Sessions,
         out: &mut Batch,
-    ) -> Part {
+    ) -> DecodedPart {
         if let Some(call) = part.call() {
             let id = call.key.clone();
             let owner = self.call_owners.get(&id).copied();
@@ -400,7 +402,7 @@ impl Messages {
             }
         }
         let facts = self.facts.entry(key.clone()).or_default();
-        facts.learn(
+        facts.add_part(
             &part,
             self.heads.get(key).is_some_and(|head| head.has_message),
         );
@@ -473,7 +475,7 @@ impl Messages {
             .map(|failure| failure.words())
             .or(known_failure);
         let usage = message::usage(info).filter(|_| !entry.marks.copy);
-        let cost = usage.as_ref().map(Spent::of);
+        let cost = usage.as_ref().map(CompactUsage::of);
         // The agent may write a call as a message of its own, without a request to the model. A
         // message with an error was always a request.
         let is_request = info.get("error").is_object()
@@ -481,7 +483,7 @@ impl Messages {
         let doubted = usage
             .filter(|usage| usage.is_zero() && !is_request)
             .map(Box::new);
-        let mut head = Head {
+        let mut head = MessageHead {
             entry,
             session,
             is_user: info.get("role").str_or_empty() == "user",
@@ -493,7 +495,7 @@ impl Messages {
             tail,
             summarizes,
         };
-        settle_role(&mut head, self.facts.get(key).map(|facts| &**facts));
+        resolve_role(&mut head, self.facts.get(key).map(|facts| &**facts));
         if head.doubted.is_some() {
             head.asks_nothing();
         }
@@ -510,7 +512,7 @@ impl Messages {
         let is_again = self.heads.get(key).is_some_and(|head| head.has_message);
         let before = is_again.then(|| (out.tally.unknown.clone(), out.notices.len()));
         let block = unknown::block(
-            Kind("info.role", info.get("role").str_or_empty()),
+            NamedKind("info.role", info.get("role").str_or_empty()),
             info,
             out,
         );
@@ -628,12 +630,12 @@ fn is_closed(info: &Json<'_>) -> bool {
 }
 
 /// Offers the first prompt as title, for sessions that have none.
-fn offer_title(entry: &Entry, parts: &[Part], out: &mut Batch) {
+fn offer_title(entry: &Entry, parts: &[DecodedPart], out: &mut Batch) {
     let is_prompt = entry.marks.prompt || (entry.marks.copy && entry.role == Role::User);
     if !is_prompt || entry.lane.is_some() {
         return;
     }
-    if let Some(said) = parts.iter().find_map(Part::said) {
+    if let Some(said) = parts.iter().find_map(DecodedPart::said) {
         out.title(0, Text::stub(said, TITLE_CHARS));
     }
 }

@@ -5,7 +5,7 @@
 use super::blocks::{image, inline_bytes, raw};
 use super::{changes, framing, message, tool};
 use crate::formats::json::Json;
-use crate::formats::unknown::{self, Kind};
+use crate::formats::unknown::{self, NamedKind};
 use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Break, Piece, Sent};
@@ -16,7 +16,7 @@ use crate::model::usage::Usage;
 
 /// A decoded part.
 #[derive(Clone, Debug)]
-pub(super) struct Part {
+pub(super) struct DecodedPart {
     pub(super) piece: Piece,
     /// The blocks; none for the markers around a step.
     pub(super) blocks: Vec<Block>,
@@ -39,7 +39,7 @@ pub(super) struct Part {
     pub(super) until: Option<Timestamp>,
 }
 
-impl Part {
+impl DecodedPart {
     /// A part with these blocks and no facts.
     pub(super) fn of(piece: Piece, blocks: Vec<Block>) -> Self {
         Self {
@@ -93,8 +93,8 @@ impl Part {
 }
 
 /// Decodes a part. `piece` is its identity within the message, `name` a name for its result.
-pub(super) fn decode(json: &Json<'_>, piece: Piece, name: &str, out: &mut Batch) -> Part {
-    let mut part = Part::of(piece, Vec::new());
+pub(super) fn decode(json: &Json<'_>, piece: Piece, name: &str, out: &mut Batch) -> DecodedPart {
+    let mut part = DecodedPart::of(piece, Vec::new());
     let mut kinds = Vec::new();
     let sent = sent(json);
     part.until = ["end", "completed", "start", "created"]
@@ -144,7 +144,7 @@ pub(super) fn decode(json: &Json<'_>, piece: Piece, name: &str, out: &mut Batch)
         "step-finish" => part.usage = message::usage(json),
         "step-start" | "snapshot" => {}
         other => {
-            kinds.push(unknown::block(Kind("part.type", other), json, out));
+            kinds.push(unknown::block(NamedKind("part.type", other), json, out));
         }
     }
     part.blocks = kinds

@@ -9,7 +9,7 @@ use crate::model::entry::Piece;
 const FEW: usize = 64;
 
 #[derive(Debug)]
-pub(super) enum Pieces {
+pub(super) enum PieceSet {
     /// Unordered.
     Few(Vec<Piece>),
     /// A hash set, for more than `FEW` pieces.
@@ -20,13 +20,13 @@ pub(super) enum Pieces {
     Many(Box<HashSet<Piece>>),
 }
 
-impl Default for Pieces {
+impl Default for PieceSet {
     fn default() -> Self {
         Self::Few(Vec::new())
     }
 }
 
-impl Pieces {
+impl PieceSet {
     pub(super) fn is_empty(&self) -> bool {
         match self {
             Self::Few(pieces) => pieces.is_empty(),
@@ -62,24 +62,24 @@ impl Pieces {
 
 #[cfg(test)]
 mod tests {
-    use super::{FEW, Pieces};
+    use super::{FEW, PieceSet};
     use crate::model::entry::Piece;
 
     #[test]
     fn few_or_many_it_is_a_set() {
-        let mut pieces = Pieces::default();
+        let mut pieces = PieceSet::default();
         let all = || (0..3 * FEW as u64).map(Piece);
         for piece in all().chain(all()) {
             pieces.keep(piece, true);
         }
-        assert!(matches!(pieces, Pieces::Many(_)) && all().all(|piece| pieces.contains(piece)));
+        assert!(matches!(pieces, PieceSet::Many(_)) && all().all(|piece| pieces.contains(piece)));
         for piece in all().skip(1) {
             pieces.keep(piece, false);
         }
         assert!(pieces.contains(Piece(0)) && !pieces.contains(Piece(1)) && !pieces.is_empty());
         pieces.keep(Piece(0), false);
         assert!(pieces.is_empty());
-        let mut few = Pieces::default();
+        let mut few = PieceSet::default();
         few.keep(Piece(7), true);
         few.keep(Piece(7), true);
         few.keep(Piece(7), false);

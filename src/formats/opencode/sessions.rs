@@ -22,12 +22,12 @@ pub(super) struct Sessions {
     main: Option<Text>,
     /// Whether a message has confirmed the main session.
     is_main_sure: bool,
-    known: HashMap<Text, Session>,
+    known: HashMap<Text, SessionFacts>,
     agent: Option<Text>,
 }
 
 #[derive(Debug, Default)]
-struct Session {
+struct SessionFacts {
     title: Text,
     parent: Option<Text>,
     created: Option<Timestamp>,
@@ -42,7 +42,7 @@ struct Session {
     /// Whether some of its messages are copies.
     has_copies: bool,
     /// When and how the session became idle.
-    idle: Option<Rest>,
+    idle: Option<IdleState>,
     /// Whether the session's own total includes usage that no message has, such as that for titles
     /// and undone messages. This holds since version 2.
     has_total: bool,
@@ -55,7 +55,7 @@ pub(super) const SUSPENDED: &str = "suspended";
 
 /// When and how a session became idle.
 #[derive(Clone, Debug)]
-pub(super) struct Rest {
+pub(super) struct IdleState {
     pub(super) at: Timestamp,
     /// The outcome of its last turn.
     pub(super) how: Text,
@@ -86,7 +86,7 @@ impl Sessions {
         session.has_total = info.get("location").is_object();
         let rest = |name: &str, how: Text| {
             let at = info.at(&["time", name]).moment()?;
-            Some(Rest {
+            Some(IdleState {
                 at,
                 how,
                 origin: out.origin(),
@@ -153,7 +153,7 @@ impl Sessions {
     }
 
     /// The idle sessions, with when and how each became idle.
-    pub(super) fn rests(&self) -> Vec<(Text, Rest)> {
+    pub(super) fn rests(&self) -> Vec<(Text, IdleState)> {
         let known = self.known.iter();
         let mut rests: Vec<_> = known
             .filter_map(|(id, session)| Some((id.clone(), session.idle.clone()?)))
@@ -215,7 +215,7 @@ impl Sessions {
             return None;
         }
         if !std::mem::replace(&mut self.is_main_sure, true) {
-            self.settle_main(id, out);
+            self.resolve_main(id, out);
         }
         if self.main.as_ref() == Some(id) {
             return None;
@@ -229,7 +229,7 @@ impl Sessions {
         Some(id.clone())
     }
 
-    fn settle_main(&mut self, id: &Text, out: &mut Batch) {
+    fn resolve_main(&mut self, id: &Text, out: &mut Batch) {
         let session = self.known.entry(id.clone()).or_default();
         let (title, parent) = (session.title.clone(), session.parent.clone());
         let is_other = self.main.as_ref().is_some_and(|main| main != id);
@@ -297,7 +297,7 @@ impl Sessions {
     /// Compares the session's own total with the usage of its messages. Of a total of version 2 the
     /// excess counts as spent outside of messages. Sums of version 1 only repeat the messages; a
     /// difference is reported as a notice.
-    pub(super) fn settle(&mut self, id: &Text, claim: &Usage, spent: &Usage, out: &mut Batch) {
+    pub(super) fn resolve(&mut self, id: &Text, claim: &Usage, spent: &Usage, out: &mut Batch) {
         let Some(session) = self.known.get_mut(id).filter(|session| session.has_total) else {
             return compare(id, claim, spent, out);
         };

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::blocks::raw;
-use super::messages::Messages;
+use super::messages::MessageStore;
 use super::rows;
-use super::sessions::{Rest, SUSPENDED, Sessions};
+use super::sessions::{IdleState, SUSPENDED, Sessions};
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
@@ -16,7 +16,7 @@ use crate::model::timestamp::Timestamp;
 
 /// The state of these facts, by session.
 #[derive(Debug, Default)]
-pub(super) struct Turns {
+pub(super) struct TurnStates {
     /// Forks of which only copied rows have been read so far.
     copying: HashSet<Text>,
     /// Sessions that record with a row when they become idle.
@@ -24,14 +24,14 @@ pub(super) struct Turns {
     /// Sessions for which an idle entry was emitted, with its time.
     resting: HashMap<Text, Timestamp>,
     /// Queued prompts in order, by session.
-    waiting: BTreeMap<Text, Vec<Waiting>>,
+    waiting: BTreeMap<Text, Vec<UndeliveredPrompt>>,
     /// The keys of queued prompts that are shown, by session.
     shown: HashMap<Text, Vec<Key>>,
 }
 
 /// A prompt that is not delivered yet.
 #[derive(Clone, Debug)]
-struct Waiting {
+struct UndeliveredPrompt {
     key: Key,
     at: Option<Timestamp>,
     kind: BlockKind,
@@ -40,11 +40,11 @@ struct Waiting {
 /// The tables of queued prompts.
 const PENDING: [&str; 2] = ["session_pending", "session_inbox"];
 
-impl Turns {
+impl TurnStates {
     /// Sets the queued prompts of a session, which are shown after its messages.
     pub(super) fn wait(&mut self, session: &Text, info: &Json<'_>, out: &mut Batch) {
         let pending = PENDING.iter().flat_map(|table| info.get(table).items());
-        let waiting: Vec<Waiting> = pending.filter_map(|one| waiting(one, out)).collect();
+        let waiting: Vec<UndeliveredPrompt> = pending.filter_map(|one| waiting(one, out)).collect();
         if waiting.is_empty() {
             if let Some(all) = self.waiting.get_mut(session) {
                 all.clear();
@@ -86,10 +86,15 @@ impl Turns {
 
     /// Updates the queued prompts that are shown, and the idle entries of sessions that have no row
     /// for it.
-    pub(super) fn settle(&mut self, sessions: &mut Sessions, messages: &Messages, out: &mut Batch) {
+    pub(super) fn resolve(
+        &mut self,
+        sessions: &mut Sessions,
+        messages: &MessageStore,
+        out: &mut Batch,
+    ) {
         self.show_waiting(sessions, out);
         for (session, rest) in sessions.rests() {
-            let Rest { at, how, origin } = rest;
+            let IdleState { at, how, origin } = rest;
             let is_over = messages.last_time(&session).is_some_and(|last| last <= at);
             let rests = is_over && (how.as_str() == SUSPENDED || !self.recorded.contains(&session));
             let key = Text::clean(&format!("idle:{session}"));
@@ -154,7 +159,7 @@ impl Turns {
 }
 
 /// A queued prompt, or another item in the queue for the model. Its content is in `data`.
-fn waiting(pending: &Json<'_>, out: &mut Batch) -> Option<Waiting> {
+fn waiting(pending: &Json<'_>, out: &mut Batch) -> Option<UndeliveredPrompt> {
     let id = pending.get("id").filled()?;
     let said = pending.at(&["data", "text"]).filled().unwrap_or_default();
     let title = match pending.get("type").filled() {
@@ -162,7 +167,7 @@ fn waiting(pending: &Json<'_>, out: &mut Batch) -> Option<Waiting> {
         Some(kind) => format!("queued {kind}"),
     };
     let at = pending.get("at").moment();
-    Some(Waiting {
+    Some(UndeliveredPrompt {
         key: Text::clean(&format!("queued:{id}")),
         at,
         kind: raw(&title, said, out),

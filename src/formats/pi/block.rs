@@ -4,7 +4,7 @@ use super::image::image;
 use super::result;
 use crate::formats::json::{self, Json};
 use crate::formats::tools;
-use crate::formats::unknown::{self, Kind};
+use crate::formats::unknown::{self, NamedKind};
 use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Piece, Raw};
@@ -13,7 +13,7 @@ use crate::model::tool::{ToolCall, ToolKind, ToolState};
 
 /// How an answer ended, as far as its calls are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum AnswerEnding {
     /// It is complete, or nothing else is recorded.
     Whole,
     /// It was aborted or failed: pi never runs its calls.
@@ -21,7 +21,7 @@ pub enum Ending {
 }
 
 /// The blocks of a message's content, which may also be a plain string.
-pub fn all(content: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {
+pub fn all(content: &Json<'_>, ending: AnswerEnding, out: &mut Batch) -> Vec<Block> {
     let mut blocks = Vec::new();
     for block in content.blocks() {
         blocks.extend(one(block, ending, out));
@@ -30,7 +30,7 @@ pub fn all(content: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {
 }
 
 /// The blocks of one content block; several if it has left-over fields.
-pub(crate) fn one(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {
+pub(crate) fn one(block: &Json<'_>, ending: AnswerEnding, out: &mut Batch) -> Vec<Block> {
     if let Some(said) = text_of(block) {
         let body = (!said.trim().is_empty()).then(|| out.prose(said));
         return body
@@ -42,7 +42,7 @@ pub(crate) fn one(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Bloc
         "thinking" => BlockKind::Thinking(out.prose(block.get("thinking").str_or_empty())),
         "image" => BlockKind::Image(image(block, out)),
         "toolCall" => return call_blocks(block, ending, out),
-        other => unknown::block(Kind("block.type", other), block, out),
+        other => unknown::block(NamedKind("block.type", other), block, out),
     };
     vec![Block::new(Piece(0), kind)]
 }
@@ -74,8 +74,8 @@ pub(crate) fn tree(title: &str, value: &Json<'_>, out: &mut Batch) -> Block {
     Block::new(Piece(0), BlockKind::Raw(Raw { title, body }))
 }
 
-fn call_blocks(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {
-    let state = if ending == Ending::Broken {
+fn call_blocks(block: &Json<'_>, ending: AnswerEnding, out: &mut Batch) -> Vec<Block> {
+    let state = if ending == AnswerEnding::Broken {
         ToolState::Lost
     } else {
         ToolState::Pending
@@ -84,7 +84,7 @@ fn call_blocks(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> 
     let leftover = block.first(&["partialJson", "partialArgs"], Json::filled);
     call.input.flags.broken_off |= leftover.is_some_and(tools::is_unfinished);
     let mut blocks = vec![Block::new(Piece(0), BlockKind::Call(Box::new(call)))];
-    if let (Ending::Broken, Some(leftover)) = (ending, leftover) {
+    if let (AnswerEnding::Broken, Some(leftover)) = (ending, leftover) {
         blocks.push(raw_text("unfinished input", leftover, out));
     }
     blocks

@@ -6,7 +6,7 @@
 //! complete before the next message began or arrived, and the time at which its calls started is
 //! unknown.
 
-use super::message::{self, Line, ReadPrompt};
+use super::message::{self, MessageLine, ReadPrompt};
 use super::{result, usage};
 use crate::formats::json::Json;
 use crate::model::body::Key;
@@ -36,7 +36,7 @@ pub(crate) enum Decoded {
 }
 
 pub(crate) fn decode(
-    line: &Line,
+    line: &MessageLine,
     message: &Json<'_>,
     read: ReadPrompt,
     out: &mut Batch,
@@ -48,7 +48,7 @@ pub(crate) fn decode(
 }
 
 /// Emits a result. Its line remains a link of the tree.
-pub(crate) fn emit_result(line: &Line, decoded: Decoded, out: &mut Batch) {
+pub(crate) fn emit_result(line: &MessageLine, decoded: Decoded, out: &mut Batch) {
     out.edits.extend(result_edits(line, decoded));
     out.push(Edit::Link {
         key: line.key.clone(),
@@ -57,7 +57,7 @@ pub(crate) fn emit_result(line: &Line, decoded: Decoded, out: &mut Batch) {
 }
 
 /// The edits of a result: usage, lanes and the result itself.
-fn result_edits(line: &Line, decoded: Decoded) -> Vec<Edit> {
+fn result_edits(line: &MessageLine, decoded: Decoded) -> Vec<Edit> {
     let Decoded::Result {
         call,
         result,
@@ -99,7 +99,12 @@ pub(crate) fn result_key(of: &Key) -> Key {
     Text::clean(&format!("result of {of}"))
 }
 
-fn tool_result(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> Decoded {
+fn tool_result(
+    line: &MessageLine,
+    message: &Json<'_>,
+    read: ReadPrompt,
+    out: &mut Batch,
+) -> Decoded {
     let result = result::read(line.key.clone(), message, line.at, out);
     let call = result::call_key(message.get("toolCallId"));
     Decoded::Result {
@@ -115,7 +120,7 @@ fn tool_result(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batc
 
 /// The edits for sub-agents within a result. `line` is the line of that result.
 fn runs(
-    line: &Line,
+    line: &MessageLine,
     call: &Key,
     results: &Json<'_>,
     read: ReadPrompt,
@@ -141,7 +146,7 @@ fn runs(
             .enumerate()
             .zip(next_times(messages, line.at))
         {
-            let line = Line {
+            let line = MessageLine {
                 key: Text::clean(&format!("{lane}/{place}")),
                 parent: None,
                 at: message.get("timestamp").moment(),

@@ -1,7 +1,7 @@
 //! Entries for settings of a session and for the state of extensions.
 
 use super::block;
-use super::message::Line;
+use super::message::MessageLine;
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Entry, Role};
@@ -13,19 +13,19 @@ pub(crate) fn shown(entry: Entry, out: &mut Batch) -> Fate {
 }
 
 /// Emits a separator.
-pub(crate) fn across(line: &Line, at: Break, out: &mut Batch) -> Fate {
+pub(crate) fn across(line: &MessageLine, at: Break, out: &mut Batch) -> Fate {
     let mut entry = line.entry(Role::Harness, out);
     entry.push(at);
     shown(entry, out)
 }
 
 /// Emits a setting that applies from here on.
-pub(crate) fn setting(line: &Line, words: &str, out: &mut Batch) -> Fate {
+pub(crate) fn setting(line: &MessageLine, words: &str, out: &mut Batch) -> Fate {
     across(line, Break::setting(words), out)
 }
 
 /// Emits a quiet record of the harness as a tree.
-pub(crate) fn harness(line: &Line, title: &str, json: &Json<'_>, out: &mut Batch) -> Fate {
+pub(crate) fn harness(line: &MessageLine, title: &str, json: &Json<'_>, out: &mut Batch) -> Fate {
     let mut entry = line.entry(Role::Harness, out);
     (entry.marks.quiet, entry.marks.unsent) = (true, true);
     entry.blocks.push(block::tree(title, json, out));
@@ -33,7 +33,7 @@ pub(crate) fn harness(line: &Line, title: &str, json: &Json<'_>, out: &mut Batch
 }
 
 /// Emits a change of the model.
-pub(crate) fn model_change(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
+pub(crate) fn model_change(line: &MessageLine, json: &Json<'_>, out: &mut Batch) -> Fate {
     // Oh My Pi joins provider and model, and records the role in which the model is used.
     let model = json
         .first(&["modelId", "model"], Json::text)
@@ -49,7 +49,7 @@ pub(crate) fn model_change(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fat
 }
 
 /// Emits the state that an extension stores in the file. The model does not see it.
-pub(crate) fn custom_state(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
+pub(crate) fn custom_state(line: &MessageLine, json: &Json<'_>, out: &mut Batch) -> Fate {
     let kind = json.get("customType").str_or_empty();
     let data = json.get("data");
     let mut entry = line.entry(Role::Harness, out);

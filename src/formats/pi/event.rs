@@ -11,7 +11,7 @@ mod growing;
 mod known;
 
 use super::decode::{Decoded, decode};
-use super::message::{self, Line, ReadPrompt};
+use super::message::{self, MessageLine, ReadPrompt};
 use super::result::call_key;
 use crate::formats::json::{self, Json};
 use crate::model::body::Key;
@@ -23,25 +23,25 @@ use crate::model::text::Text;
 use crate::model::tool::ToolState;
 use draft::Draft;
 use execution::Executions;
-use growing::Growing;
-use known::{Identity, Known, KnownMessages, List};
+use growing::OpenEntries;
+use known::{EmittedMessage, IdentityCounts, KnownMessages, MessageIdentity};
 
 /// The state of an event stream.
 pub(crate) struct Events {
     read_prompt: ReadPrompt,
-    open: Option<Open>,
+    open: Option<OpenMessage>,
     /// The last message, if only its deltas have been read.
-    unnamed: Option<Known>,
+    unnamed: Option<EmittedMessage>,
     messages: KnownMessages,
     executions: Executions,
-    growing: Growing,
+    growing: OpenEntries,
 }
 
 /// The message that is still being written.
-struct Open {
+struct OpenMessage {
     /// Its key and the first line that mentions it.
-    known: Known,
-    identity: Identity,
+    known: EmittedMessage,
+    identity: MessageIdentity,
     draft: Draft,
     /// Whether deltas have arrived since it was last emitted.
     is_behind: bool,
@@ -56,7 +56,7 @@ impl Events {
             unnamed: None,
             messages: KnownMessages::default(),
             executions: Executions::default(),
-            growing: Growing::default(),
+            growing: OpenEntries::default(),
         }
     }
 
@@ -105,7 +105,7 @@ impl Events {
 
     /// Begins a message, unless the line repeats the beginning of the open one.
     fn begin(&mut self, message: &Json<'_>, out: &mut Batch) -> Fate {
-        let identity = Identity::of(message);
+        let identity = MessageIdentity::of(message);
         if !self
             .open
             .as_ref()
@@ -136,10 +136,10 @@ impl Events {
         self.growing.close(out);
     }
 
-    fn open(&mut self, out: &Batch) -> &mut Open {
-        self.open.get_or_insert_with(|| Open {
-            known: Known::at(out, 0),
-            identity: Identity::default(),
+    fn open(&mut self, out: &Batch) -> &mut OpenMessage {
+        self.open.get_or_insert_with(|| OpenMessage {
+            known: EmittedMessage::at(out, 0),
+            identity: MessageIdentity::default(),
             draft: Draft::default(),
             is_behind: false,
         })
@@ -151,7 +151,7 @@ impl Events {
         let open = self.open(out);
         open.draft.set(message);
         open.is_behind = false;
-        let identity = Identity::of(message);
+        let identity = MessageIdentity::of(message);
         let before = std::mem::replace(&mut open.identity, identity.clone());
         let known = open.known.clone();
         self.messages.rename(&before, identity, &known);
@@ -184,7 +184,7 @@ impl Events {
 
     /// Completes a message.
     fn end(&mut self, message: &Json<'_>, out: &mut Batch) -> Fate {
-        let identity = Identity::of(message);
+        let identity = MessageIdentity::of(message);
         if self
             .open
             .as_ref()
@@ -197,7 +197,7 @@ impl Events {
             Some(open) => (open.identity, open.known),
             None => match self.messages.same(message) {
                 Some(known) => (identity.clone(), known),
-                None => (Identity::default(), Known::at(out, 0)),
+                None => (MessageIdentity::default(), EmittedMessage::at(out, 0)),
             },
         };
         let is_new = is_new && !self.messages.has(&identity, &known);
@@ -247,7 +247,13 @@ impl Events {
     }
 
     /// Emits a message as far as it is written. Returns whether it is an entry.
-    fn emit(&mut self, message: &Json<'_>, known: &Known, is_open: bool, out: &mut Batch) -> bool {
+    fn emit(
+        &mut self,
+        message: &Json<'_>,
+        known: &EmittedMessage,
+        is_open: bool,
+        out: &mut Batch,
+    ) -> bool {
         match self.read(message, known, out) {
             Decoded::Entry(entry) => {
                 self.emit_entry(entry, known, is_open, out);
@@ -280,7 +286,13 @@ impl Events {
         }
     }
 
-    fn emit_entry(&mut self, mut entry: Box<Entry>, known: &Known, is_open: bool, out: &mut Batch) {
+    fn emit_entry(
+        &mut self,
+        mut entry: Box<Entry>,
+        known: &EmittedMessage,
+        is_open: bool,
+        out: &mut Batch,
+    ) {
         entry.marks.open = is_open;
         entry.origin = known.first;
         let rest = self
@@ -300,9 +312,9 @@ impl Events {
         }));
     }
 
-    fn read(&self, message: &Json<'_>, known: &Known, out: &mut Batch) -> Decoded {
+    fn read(&self, message: &Json<'_>, known: &EmittedMessage, out: &mut Batch) -> Decoded {
         let at = message.get("timestamp").moment();
-        let line = Line {
+        let line = MessageLine {
             key: known.key.clone(),
             parent: None,
             at,
@@ -360,10 +372,10 @@ impl Events {
         messages: impl Iterator<Item = &'j Json<'a>>,
         out: &mut Batch,
     ) -> Fate {
-        let mut list = List::default();
+        let mut list = IdentityCounts::default();
         let mut has_shown = false;
         for (number, message) in messages.filter(|message| message.has("role")).enumerate() {
-            let identity = Identity::of(message);
+            let identity = MessageIdentity::of(message);
             let is_open = self
                 .open
                 .as_ref()
@@ -380,8 +392,9 @@ impl Events {
                     let is_answer = message.get("role").is("assistant");
                     let unnamed = self.unnamed.take_if(|_| is_answer);
                     let is_new = unnamed.is_none();
-                    let known = unnamed.unwrap_or_else(|| Known::at(out, number));
-                    self.messages.rename(&Identity::default(), identity, &known);
+                    let known = unnamed.unwrap_or_else(|| EmittedMessage::at(out, number));
+                    self.messages
+                        .rename(&MessageIdentity::default(), identity, &known);
                     self.messages.complete(message, &known);
                     has_shown |= self.emit(message, &known, false, out) && is_new;
                 }
@@ -394,7 +407,7 @@ impl Events {
 
     /// Decodes a message that was already emitted, since the bodies of the record are numbered in
     /// order.
-    fn pass_over(&mut self, message: &Json<'_>, known: &Known, out: &mut Batch) {
+    fn pass_over(&mut self, message: &Json<'_>, known: &EmittedMessage, out: &mut Batch) {
         let (notices, unknown) = (out.notices.len(), out.tally.unknown.clone());
         drop(self.read(message, known, out));
         out.notices.truncate(notices);
@@ -407,7 +420,7 @@ fn whole<'j, 'a>(message: &'j Json<'a>) -> Option<&'j Json<'a>> {
     message.has("role").then_some(message)
 }
 
-impl Known {
+impl EmittedMessage {
     /// A message that the record mentions first; `number` is its index within the record.
     fn at(out: &Batch, number: usize) -> Self {
         let place = out.origin_key();

@@ -4,11 +4,11 @@
 //! Invariant: content depends on the message alone. Who wrote a user message is determined by a
 //! [`ReadPrompt`], because only OpenClaw wraps prompts.
 
-use super::block::{self, Ending};
+use super::block::{self, AnswerEnding};
 use super::usage;
 use crate::formats::json::Json;
 use crate::formats::openclaw::wakes;
-use crate::formats::unknown::{self, Kind};
+use crate::formats::unknown::{self, NamedKind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::sender::Sender;
@@ -22,7 +22,7 @@ const TITLE_CHARS: usize = 80;
 
 /// The fields of a line apart from its content.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct MessageLine {
     /// The id of the line, or else a key from its position.
     pub(crate) key: Key,
     /// The id of the preceding line on its branch.
@@ -32,7 +32,7 @@ pub struct Line {
     pub(crate) lane: Option<Name>,
 }
 
-impl Line {
+impl MessageLine {
     /// An entry for the line.
     pub(crate) fn entry(&self, role: Role, out: &Batch) -> Entry {
         let mut entry = out.new_entry(self.key.clone(), role, self.at);
@@ -51,12 +51,12 @@ pub struct Prompt<'a> {
     pub(crate) envelope: String,
     /// The text of the message itself.
     pub(crate) text: &'a str,
-    pub(crate) voice: Voice,
+    pub(crate) voice: PromptAuthor,
 }
 
 /// Who wrote a user message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Voice {
+pub(crate) enum PromptAuthor {
     /// A human or a calling agent.
     Person,
     /// A sender other than a human, to make the model act.
@@ -74,7 +74,7 @@ pub(crate) fn plain_prompt(text: &str) -> Prompt<'_> {
         facts: String::new(),
         envelope: String::new(),
         text,
-        voice: Voice::Person,
+        voice: PromptAuthor::Person,
     }
 }
 
@@ -95,7 +95,12 @@ impl Prompt<'_> {
 }
 
 /// The entry of a message that is not a result.
-pub(crate) fn entry(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> Entry {
+pub(crate) fn entry(
+    line: &MessageLine,
+    message: &Json<'_>,
+    read: ReadPrompt,
+    out: &mut Batch,
+) -> Entry {
     match message.get("role").str_or_empty() {
         "user" => user(line, message, read, out),
         "assistant" => assistant(line, message, out),
@@ -108,7 +113,7 @@ pub(crate) fn entry(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut
         "system" | "developer" => said(line, Role::System, message, out),
         other => {
             let mut entry = line.entry(Role::Harness, out);
-            entry.push(unknown::block(Kind("role", other), message, out));
+            entry.push(unknown::block(NamedKind("role", other), message, out));
             entry.mark_by_asides();
             entry
         }
@@ -137,21 +142,21 @@ pub(crate) fn words(message: &Json<'_>) -> Option<Piece> {
     (!text.trim().is_empty()).then(|| Piece::of(text.trim()))
 }
 
-fn said(line: &Line, role: Role, message: &Json<'_>, out: &mut Batch) -> Entry {
+fn said(line: &MessageLine, role: Role, message: &Json<'_>, out: &mut Batch) -> Entry {
     let mut entry = line.entry(role, out);
-    entry.blocks = block::all(message.get("content"), Ending::Whole, out);
+    entry.blocks = block::all(message.get("content"), AnswerEnding::Whole, out);
     entry
 }
 
 // === user ===
 
-fn user(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> Entry {
+fn user(line: &MessageLine, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> Entry {
     let mut entry = line.entry(Role::User, out);
-    let mut voice = Voice::Person;
+    let mut voice = PromptAuthor::Person;
     let provenance = message.get("provenance");
     if provenance.is_object() && !provenance.get("kind").is("external_user") {
         let of = |name: &str| provenance.get(name).str_or_empty();
-        voice = Voice::Sender(wakes::of_provenance(
+        voice = PromptAuthor::Sender(wakes::of_provenance(
             of("kind"),
             of("sourceTool"),
             of("sourceSessionKey"),
@@ -160,7 +165,9 @@ fn user(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> E
     let mut is_first_text = true;
     for part in message.get("content").blocks() {
         let Some(text) = block::text_of(part) else {
-            entry.blocks.extend(block::one(part, Ending::Whole, out));
+            entry
+                .blocks
+                .extend(block::one(part, AnswerEnding::Whole, out));
             continue;
         };
         let prompt = if is_first_text {
@@ -168,7 +175,7 @@ fn user(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> E
         } else {
             plain_prompt(text)
         };
-        if is_first_text && voice == Voice::Person {
+        if is_first_text && voice == PromptAuthor::Person {
             voice = prompt.voice.clone();
         }
         is_first_text = false;
@@ -176,15 +183,17 @@ fn user(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> E
         entry.blocks.extend(block::text(prompt.text, out));
     }
     match voice {
-        Voice::Person => entry.marks.prompt = true,
-        Voice::Sender(sender) => (entry.role, entry.from) = (Role::Harness, Some(Box::new(sender))),
-        Voice::Background => (entry.role, entry.marks.quiet) = (Role::Harness, true),
+        PromptAuthor::Person => entry.marks.prompt = true,
+        PromptAuthor::Sender(sender) => {
+            (entry.role, entry.from) = (Role::Harness, Some(Box::new(sender)))
+        }
+        PromptAuthor::Background => (entry.role, entry.marks.quiet) = (Role::Harness, true),
     }
     entry
 }
 
 /// The files that a prompt mentions with an `@`.
-fn file_mention(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
+fn file_mention(line: &MessageLine, message: &Json<'_>, out: &mut Batch) -> Entry {
     let mut entry = line.entry(Role::Harness, out);
     entry.marks.quiet = true;
     for file in message.get("files").items() {
@@ -202,7 +211,7 @@ fn file_mention(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
         if file.get("image").is_object() {
             entry
                 .blocks
-                .extend(block::one(file.get("image"), Ending::Whole, out));
+                .extend(block::one(file.get("image"), AnswerEnding::Whole, out));
         }
     }
     entry
@@ -210,7 +219,7 @@ fn file_mention(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
 
 /// A command that the user ran, with its prompt sign and the member that has it.
 fn execution(
-    line: &Line,
+    line: &MessageLine,
     message: &Json<'_>,
     (sign, member): (&str, &str),
     out: &mut Batch,
@@ -255,10 +264,10 @@ fn execution(
 
 // === assistant ===
 
-fn assistant(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
+fn assistant(line: &MessageLine, message: &Json<'_>, out: &mut Batch) -> Entry {
     let ending = match message.get("stopReason").str() {
-        Some("error" | "aborted") => Ending::Broken,
-        _ => Ending::Whole,
+        Some("error" | "aborted") => AnswerEnding::Broken,
+        _ => AnswerEnding::Whole,
     };
     let mut entry = line.entry(Role::Assistant, out);
     entry.blocks = block::all(message.get("content"), ending, out);
@@ -281,7 +290,7 @@ fn assistant(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
         return entry;
     }
     // An answer that broke off is not sent to the model again.
-    entry.marks.unsent = ending == Ending::Broken;
+    entry.marks.unsent = ending == AnswerEnding::Broken;
     entry.model = message.get("model").text();
     entry.stop = Stop::of(message.get("stopReason").str_or_empty());
     entry.usage = usage::read(message.get("usage"), Scope::Request, out).map(Box::new);
@@ -310,10 +319,10 @@ fn outcome(message: &Json<'_>) -> Option<Break> {
 // === messages of the program and of extensions ===
 
 /// A message of an extension: an entry of type `custom_message`, or a message of role `custom`.
-pub(crate) fn custom(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
+pub(crate) fn custom(line: &MessageLine, message: &Json<'_>, out: &mut Batch) -> Entry {
     let mut entry = line.entry(Role::Harness, out);
     entry.marks.quiet = message.get("display") == &Json::Bool(false);
-    entry.blocks = block::all(message.get("content"), Ending::Whole, out);
+    entry.blocks = block::all(message.get("content"), AnswerEnding::Whole, out);
     let details = message.get("details");
     if !details.is_null() || entry.blocks.is_empty() {
         let title = message.get("customType").filled().unwrap_or("custom");
@@ -326,7 +335,7 @@ pub(crate) fn custom(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry 
 }
 
 /// The summary of an abandoned branch.
-pub(crate) fn branch_summary(line: &Line, record: &Json<'_>, out: &mut Batch) -> Entry {
+pub(crate) fn branch_summary(line: &MessageLine, record: &Json<'_>, out: &mut Batch) -> Entry {
     let mut entry = line.entry(Role::Harness, out);
     let from = record
         .get("fromId")
@@ -338,7 +347,7 @@ pub(crate) fn branch_summary(line: &Line, record: &Json<'_>, out: &mut Batch) ->
 }
 
 /// A compaction: the separator, and the summary that replaces the history for the model.
-pub(crate) fn compaction(line: &Line, record: &Json<'_>, out: &mut Batch) -> Entry {
+pub(crate) fn compaction(line: &MessageLine, record: &Json<'_>, out: &mut Batch) -> Entry {
     let mut entry = line.entry(Role::Harness, out);
     let trigger = if record.get("fromHook").is_true() {
         "hook"

@@ -4,7 +4,7 @@
 //! Invariant: envelope and text together contain every character of the message except outer white
 //! space.
 
-use super::message::{Prompt, Voice};
+use super::message::{Prompt, PromptAuthor};
 use crate::formats::openclaw::wakes;
 
 /// Parses the text of a user message.
@@ -24,7 +24,7 @@ pub fn open(text: &str) -> Prompt<'_> {
     };
     // A file may contain OpenClaw's marks only after its first lines, by which the format was
     // detected.
-    let voice = wakes::sender(said).map_or(Voice::Person, Voice::Sender);
+    let voice = wakes::sender(said).map_or(PromptAuthor::Person, PromptAuthor::Sender);
     Prompt {
         facts: names.join(" · "),
         envelope: envelope.to_owned(),

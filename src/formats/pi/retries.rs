@@ -13,10 +13,10 @@ const NOTHING: &str = "[assistant turn failed before producing content]";
 /// The failures since the last success.
 #[derive(Default)]
 pub(crate) struct Retries {
-    run: Option<Run>,
+    run: Option<RetryRun>,
 }
 
-struct Run {
+struct RetryRun {
     /// The entry of the first attempt.
     first: Entry,
     error: Text,
@@ -36,9 +36,9 @@ impl Retries {
             return None;
         };
         let is_again =
-            |run: &&mut Run| alike(&run.error) == alike(&error) && run.first.key != entry.key;
+            |run: &&mut RetryRun| alike(&run.error) == alike(&error) && run.first.key != entry.key;
         let Some(run) = self.run.as_mut().filter(is_again) else {
-            self.run = Some(Run {
+            self.run = Some(RetryRun {
                 first: entry.clone(),
                 error,
                 count: 1,

@@ -66,10 +66,10 @@ pub(super) fn owner(path: &Path) -> Option<PathBuf> {
 
 /// The runs of a session by name, which is also the name of their lane.
 #[derive(Default)]
-pub(super) struct Runs(BTreeMap<Name, Run>);
+pub(super) struct AgentRuns(BTreeMap<Name, AgentRun>);
 
 #[derive(Default)]
-struct Run {
+struct AgentRun {
     /// Entries made from a result, which are retired when a line of the run's file is read.
     entries: Vec<Key>,
     /// The usage according to results, emitted at the end if the run has no file, and the keys of
@@ -81,7 +81,7 @@ struct Run {
     has_lines: bool,
 }
 
-impl Run {
+impl AgentRun {
     /// Applies an edit that a result of this lane repeats of the run.
     fn repeat(&mut self, edit: Edit, lane: Option<&Name>, out: &mut Batch) {
         if self.has_lines {
@@ -100,7 +100,7 @@ impl Run {
     }
 }
 
-impl Runs {
+impl AgentRuns {
     /// Finds runs in the result of a call, which the session or another run has just decoded. Its
     /// edits begin at index `from`.
     pub(super) fn see(

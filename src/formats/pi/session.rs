@@ -7,14 +7,14 @@ use super::copies::{Copies, is_of_an_answer};
 use super::decode::{Decoded, decode, emit_result};
 use super::entry;
 use super::event::Events;
-use super::message::{self, Line, ReadPrompt};
+use super::message::{self, MessageLine, ReadPrompt};
 use super::retries::Retries;
 use super::{block, usage};
 use crate::formats::decoder::{Decoder, Format, Input, show_raw};
 use crate::formats::definition::head::Head;
 use crate::formats::json::Json;
 use crate::formats::openclaw::wakes;
-use crate::formats::unknown::{self, Kind};
+use crate::formats::unknown::{self, NamedKind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit, saturating_u32};
 use crate::model::entry::{Break, Piece, Role};
@@ -37,7 +37,7 @@ pub(crate) struct SessionDecoder {
     /// Id and time of the last header.
     head: Option<(Text, Option<Timestamp>)>,
     /// Time and size of each line by id. A line that repeats an id with other values is a new line.
-    seen: ByKey<Mark>,
+    seen: ByKey<LineMark>,
     copies: Copies,
     /// A hash of the last answer's texts.
     said: Option<Piece>,
@@ -56,13 +56,13 @@ const SHORTENED: usize = 8;
 
 /// Distinguishes lines with the same id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Mark {
+struct LineMark {
     /// The bytes of the time, since an array needs no padding in the struct.
     at: Option<[u8; 8]>,
     size: u32,
 }
 
-impl Mark {
+impl LineMark {
     /// The mark of a line. The content of an answer is not included: it is identified by its usage,
     /// and a decoder that only counts does not parse the content.
     fn of(at: Option<Timestamp>, json: &Json<'_>) -> Self {
@@ -107,17 +107,17 @@ impl SessionDecoder {
     /// Whether the line has been decoded before, here or in a file that begins with a copy of this
     /// one.
     pub(crate) fn has(&self, json: &Json<'_>) -> bool {
-        let mark = Mark::of(json.get("timestamp").moment(), json);
+        let mark = LineMark::of(json.get("timestamp").moment(), json);
         json.get("id")
             .text()
             .is_some_and(|id| self.seen.get(&id) == Some(&mark))
     }
 
-    fn line(&mut self, json: &Json<'_>, out: &Batch) -> Line {
+    fn line(&mut self, json: &Json<'_>, out: &Batch) -> MessageLine {
         let at = json.get("timestamp").moment();
         let id = |name: &str| json.get(name).text().filter(|id| identifies(id));
         let own = id("id").filter(|id| {
-            let mark = Mark::of(at, json);
+            let mark = LineMark::of(at, json);
             let known = self.seen.get(id).copied();
             if known.is_none() {
                 self.seen.insert(id, mark);
@@ -126,7 +126,7 @@ impl SessionDecoder {
         });
         let key = own.unwrap_or_else(|| self.nameless_key(out));
         let parent = id("parentId").map(|parent| self.copies.meant(parent));
-        Line {
+        MessageLine {
             key,
             parent,
             at,
@@ -164,7 +164,7 @@ impl Decoder for SessionDecoder {
             _ => {
                 self.events.give_out(out);
                 let entry = out.new_entry(out.origin_key(), Role::Harness, None);
-                unknown::record(Kind("line", "no object"), input.json, entry, out)
+                unknown::record(NamedKind("line", "no object"), input.json, entry, out)
             }
         }
     }
@@ -225,7 +225,7 @@ impl SessionDecoder {
         }
         let id = json.get("id").str_or_empty();
         let came_before = self.seen.contains(id);
-        let line = Line {
+        let line = MessageLine {
             lane,
             ..self.line(json, out)
         };
@@ -239,7 +239,13 @@ impl SessionDecoder {
         }
     }
 
-    fn entry_of(&mut self, kind: &str, line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
+    fn entry_of(
+        &mut self,
+        kind: &str,
+        line: &MessageLine,
+        json: &Json<'_>,
+        out: &mut Batch,
+    ) -> Fate {
         match kind {
             _ if self.is_copy(kind, line, json) => Fate::Merged,
             "message" => self.message(line, json.get("message"), out),
@@ -289,7 +295,7 @@ impl SessionDecoder {
                     return entry::setting(line, &words, out);
                 }
                 unknown::record(
-                    Kind("type", kind),
+                    NamedKind("type", kind),
                     json,
                     line.entry(Role::Harness, out),
                     out,
@@ -332,7 +338,7 @@ impl SessionDecoder {
             (None, true) => "another session header".to_owned(),
             (None, false) => return Fate::Merged,
         };
-        let line = Line {
+        let line = MessageLine {
             key: self.nameless_key(out),
             parent: None,
             at,
@@ -347,14 +353,14 @@ impl SessionDecoder {
         let name = ["kind", "event", "method"]
             .into_iter()
             .find_map(|name| json.get(name).filled());
-        unknown::record(Kind(class, name.unwrap_or_default()), json, entry, out)
+        unknown::record(NamedKind(class, name.unwrap_or_default()), json, entry, out)
     }
 
     // === messages ===
 
     /// Whether the line repeats an earlier one with another id: the same message, or the same
     /// content below the same parent.
-    fn is_copy(&mut self, kind: &str, line: &Line, json: &Json<'_>) -> bool {
+    fn is_copy(&mut self, kind: &str, line: &MessageLine, json: &Json<'_>) -> bool {
         if line.key.as_str() != json.get("id").str_or_empty() {
             return false;
         }
@@ -371,8 +377,8 @@ impl SessionDecoder {
         is_copy
     }
 
-    fn message(&mut self, line: &Line, message: &Json<'_>, out: &mut Batch) -> Fate {
-        let line = Line {
+    fn message(&mut self, line: &MessageLine, message: &Json<'_>, out: &mut Batch) -> Fate {
+        let line = MessageLine {
             at: line.at.or_else(|| message.get("timestamp").moment()),
             ..line.clone()
         };
@@ -405,7 +411,7 @@ impl SessionDecoder {
 
     /// Emits the ends of background commands and sub-agents in a message, which names commands by
     /// the beginnings of their session names.
-    fn note_ends(&self, line: &Line, message: &Json<'_>, out: &mut Batch) {
+    fn note_ends(&self, line: &MessageLine, message: &Json<'_>, out: &mut Batch) {
         if self.commands.is_empty() || !message.get("role").is("user") {
             return;
         }
@@ -453,7 +459,7 @@ impl SessionDecoder {
 
     fn note_end(
         &self,
-        line: &Line,
+        line: &MessageLine,
         is_it: impl Fn(&&Key) -> bool,
         (end, reason): (End, Option<Text>),
         out: &mut Batch,
@@ -510,7 +516,7 @@ impl SessionDecoder {
                 };
                 let name = record.get("type").filled().unwrap_or(kind);
                 unknown::record(
-                    Kind("record.type", name),
+                    NamedKind("record.type", name),
                     json,
                     line.entry(Role::Harness, out),
                     out,

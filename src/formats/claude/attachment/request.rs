@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hasher};
 
 use hashbrown::DefaultHashBuilder;
 
-use crate::formats::claude::line::Line;
+use crate::formats::claude::line::TranscriptLine;
 use crate::formats::json::Json;
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Entry, Raw, Role, Sent};
@@ -21,7 +21,7 @@ pub(crate) struct Snapshots {
 
 /// Shows a snapshot, unless it equals the one before.
 pub(super) fn snapshot(
-    line: &Line<'_>,
+    line: &TranscriptLine<'_>,
     attachment: &Json<'_>,
     snapshots: &mut Snapshots,
     out: &mut Batch,
@@ -69,7 +69,7 @@ pub(super) fn snapshot(
 }
 
 /// Shows tools that the model may be given later, as a trace.
-pub(super) fn further_tools(line: &Line<'_>, list: &Json<'_>, out: &mut Batch) -> Fate {
+pub(super) fn further_tools(line: &TranscriptLine<'_>, list: &Json<'_>, out: &mut Batch) -> Fate {
     let kind = tools(list, out);
     line.show_trace(kind, out)
 }

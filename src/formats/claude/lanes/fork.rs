@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
-use super::{Lanes, Trust};
+use super::{SubAgents, Trust};
 use crate::formats::anthropic::block_type;
-use crate::formats::claude::line::Line;
+use crate::formats::claude::line::TranscriptLine;
 use crate::formats::claude::voice::{FORK, opens};
 use crate::formats::json::Json;
 use crate::model::body::Key;
@@ -50,7 +50,7 @@ impl Forks {
     }
 
     /// Records the last answer of a lane.
-    pub(crate) fn see(&mut self, answer: &Key, line: &Line<'_>) {
+    pub(crate) fn see(&mut self, answer: &Key, line: &TranscriptLine<'_>) {
         match self.answers.get_mut(&line.lane) {
             Some((known, _)) if known == answer => {}
             Some(known) => *known = (answer.clone(), line.parent.clone()),
@@ -63,7 +63,7 @@ impl Forks {
 
     /// The records that a fork called by this line may name as the end of its history: the one
     /// before the answer, and the answer's lines.
-    fn ends(&self, line: &Line<'_>) -> Vec<Key> {
+    fn ends(&self, line: &TranscriptLine<'_>) -> Vec<Key> {
         let before = self
             .answers
             .get(&line.lane)
@@ -76,7 +76,12 @@ impl Forks {
     }
 
     /// Decodes the first line of a fork's file.
-    pub(crate) fn begin(&mut self, line: &Line<'_>, lanes: &mut Lanes, out: &mut Batch) -> Fate {
+    pub(crate) fn begin(
+        &mut self,
+        line: &TranscriptLine<'_>,
+        lanes: &mut SubAgents,
+        out: &mut Batch,
+    ) -> Fate {
         if let (Some(lane), Some(last)) = (&line.lane, line.json.get("parentLastUuid").filled()) {
             lanes.note_fork(lane);
             match self
@@ -98,9 +103,9 @@ impl Forks {
     pub(crate) fn call(
         &mut self,
         block: &Json<'_>,
-        line: &Line<'_>,
+        line: &TranscriptLine<'_>,
         call: &Key,
-        lanes: &mut Lanes,
+        lanes: &mut SubAgents,
         out: &mut Batch,
     ) {
         if !block.at(&["input", "subagent_type"]).is("fork") {
@@ -121,13 +126,13 @@ impl Forks {
 
 /// Decodes the first line of a session that was forked in the background: it inherits the history
 /// of another session.
-pub(crate) fn inherits(line: &Line<'_>, out: &mut Batch) -> Fate {
+pub(crate) fn inherits(line: &TranscriptLine<'_>, out: &mut Batch) -> Fate {
     let what = Break::Resumed(Text::clean("forked, with the history of another session"));
     line.show_trace(what, out)
 }
 
 /// Whether a line has a fork's instructions: everything before it in its file is copied.
-pub(crate) fn begins(line: &Line<'_>) -> bool {
+pub(crate) fn begins(line: &TranscriptLine<'_>) -> bool {
     let says = |block: &Json<'_>| {
         let text = block.str().or_else(|| block.get("text").str());
         block_type(block) == "text" && text.is_some_and(|text| opens(text.trim_start(), FORK))

@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 
-use crate::formats::claude::line::Line;
+use crate::formats::claude::line::TranscriptLine;
 use crate::formats::decoder::Place;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
@@ -30,7 +30,7 @@ pub(crate) type Rank = (bool, bool, u64);
 
 /// How a line relates to the earlier ones with its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum LineStanding {
     /// It is the first one of its lane.
     New,
     /// Its own lane had it before.
@@ -42,14 +42,14 @@ pub(crate) enum Standing {
 /// The owners of ids.
 #[derive(Debug)]
 pub(crate) struct Owners {
-    stretches: Vec<Of>,
+    stretches: Vec<LineOwner>,
     /// The current stretches by lane and file.
     open: HashMap<(Name, FileId), Stretch>,
     answers: ByKey<Stretch>,
 }
 
 #[derive(Debug)]
-struct Of {
+struct LineOwner {
     lane: Option<Name>,
     /// Whether its file is a sub-agent's own.
     is_beside: bool,
@@ -60,7 +60,7 @@ struct Of {
 
 impl Default for Owners {
     fn default() -> Self {
-        let main = Of {
+        let main = LineOwner {
             lane: None,
             is_beside: false,
             is_copy: false,
@@ -85,7 +85,7 @@ impl Owners {
         let Some(lane) = lane else { return MAIN };
         let stretches = &mut self.stretches;
         *self.open.entry((lane.clone(), file)).or_insert_with(|| {
-            stretches.push(Of {
+            stretches.push(LineOwner {
                 lane: Some(lane.clone()),
                 is_beside,
                 is_copy: false,
@@ -96,21 +96,21 @@ impl Owners {
     }
 
     /// How a line relates to the one with the same id, which is in the stretch `known`.
-    pub(crate) fn standing(
+    pub(crate) fn compare(
         &self,
-        line: &Line<'_>,
+        line: &TranscriptLine<'_>,
         known: Stretch,
         rank: impl Fn(&Name) -> Rank,
-    ) -> Standing {
+    ) -> LineStanding {
         let Some(known) = self.of(known) else {
-            return Standing::New;
+            return LineStanding::New;
         };
         match (&known.lane, &line.lane) {
-            (before, own) if before == own => Standing::Known,
-            _ if known.is_copy => Standing::New,
-            (None, _) => Standing::Copy,
-            (Some(before), Some(own)) if rank(before) <= rank(own) => Standing::Copy,
-            _ => Standing::New,
+            (before, own) if before == own => LineStanding::Known,
+            _ if known.is_copy => LineStanding::New,
+            (None, _) => LineStanding::Copy,
+            (Some(before), Some(own)) if rank(before) <= rank(own) => LineStanding::Copy,
+            _ => LineStanding::New,
         }
     }
 
@@ -160,7 +160,7 @@ impl Owners {
     }
 
     /// Marks all that the file of a line had before it as copied.
-    pub(crate) fn end_copy(&mut self, line: &Line<'_>, out: &mut Batch) {
+    pub(crate) fn end_copy(&mut self, line: &TranscriptLine<'_>, out: &mut Batch) {
         let before = out.origin();
         let stretch = self.stretch(line.lane.as_ref(), before.file, is_beside(line));
         let of = usize::try_from(stretch)
@@ -178,12 +178,12 @@ impl Owners {
         }
     }
 
-    fn of(&self, stretch: Stretch) -> Option<&Of> {
+    fn of(&self, stretch: Stretch) -> Option<&LineOwner> {
         self.stretches.get(usize::try_from(stretch).ok()?)
     }
 }
 
 /// Whether a line is in the transcript of a sub-agent beside its session.
-pub(crate) fn is_beside(line: &Line<'_>) -> bool {
+pub(crate) fn is_beside(line: &TranscriptLine<'_>) -> bool {
     matches!(line.input.place, Place::CompanionLine(_))
 }

@@ -5,10 +5,10 @@
 use std::path::Path;
 
 use crate::formats::anthropic;
-use crate::formats::claude::session::Session;
+use crate::formats::claude::session::DecoderState;
 use crate::formats::decoder::Input;
 use crate::formats::json::Json;
-use crate::formats::unknown::{self, Kind};
+use crate::formats::unknown::{self, NamedKind};
 use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Break, Piece, Raw, Role};
@@ -37,7 +37,7 @@ pub(crate) fn is_report(path: &Path) -> bool {
 
 /// Decodes the report of a run for the labels of its sub-agents. Their ends are in the journal and
 /// in the session.
-pub(crate) fn report(json: &Json<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+pub(crate) fn report(json: &Json<'_>, session: &mut DecoderState, out: &mut Batch) -> Fate {
     let run = json.get("runId").str_or_empty();
     for step in json.get("workflowProgress").items() {
         let agent = step.get("agentId").text().filter(|agent| identifies(agent));
@@ -57,7 +57,7 @@ pub(crate) fn report(json: &Json<'_>, session: &mut Session, out: &mut Batch) ->
 pub(crate) fn journal(
     path: &Path,
     input: Input<'_>,
-    session: &mut Session,
+    session: &mut DecoderState,
     out: &mut Batch,
 ) -> Fate {
     let json = input.json;
@@ -97,7 +97,7 @@ pub(crate) fn journal(
         }
         _ => {
             let entry = out.new_entry(out.origin_key(), Role::Harness, None);
-            unknown::apart(Kind("type", kind), json, entry, out)
+            unknown::apart(NamedKind("type", kind), json, entry, out)
         }
     }
 }
@@ -116,7 +116,7 @@ fn end_of(
     agent: &Name,
     blocks: Vec<BlockKind>,
     is_trace: bool,
-    session: &mut Session,
+    session: &mut DecoderState,
     out: &mut Batch,
 ) -> Fate {
     session.lanes.enter(agent, out);

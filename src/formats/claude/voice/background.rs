@@ -5,7 +5,7 @@
 //! first has the time at which the work ended, the others the time at which the agent was told.
 //! Notifications name the call and the task; the exit code of a command is in the summary only.
 
-use super::{TASK, TASK_TITLE, Voice, element, voice_of};
+use super::{ClaudeAuthor, TASK, TASK_TITLE, element, voice_of};
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
@@ -78,7 +78,7 @@ fn said(text: &str) -> Option<Key> {
 /// Parses the task notifications in a text by the program, each with the work that it is about.
 pub(crate) fn notices(text: &str) -> Vec<(About, End)> {
     if !text.contains(TASK)
-        || !matches!(voice_of(text), Voice::Program(note) if note.title == TASK_TITLE)
+        || !matches!(voice_of(text), ClaudeAuthor::Program(note) if note.title == TASK_TITLE)
     {
         return Vec::new();
     }

@@ -6,7 +6,7 @@ use crate::formats::cline::result;
 use crate::formats::definition::kinds::KindRule;
 use crate::formats::inline;
 use crate::formats::json::{self, Json};
-use crate::formats::unknown::{self, Kind};
+use crate::formats::unknown::{self, NamedKind};
 use crate::model::body::{Body, Image, Key};
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Role};
@@ -232,8 +232,8 @@ fn other(kind: &str, json: &Json<'_>, out: &mut Batch) -> BlockKind {
 }
 
 /// The kind of a message with its class.
-pub(in crate::formats::cline) fn name_of<'k>(kind: &'k str, json: &Json<'_>) -> Kind<'k> {
-    Kind(class_of(json), kind)
+pub(in crate::formats::cline) fn name_of<'k>(kind: &'k str, json: &Json<'_>) -> NamedKind<'k> {
+    NamedKind(class_of(json), kind)
 }
 
 fn class_of(json: &Json<'_>) -> &'static str {

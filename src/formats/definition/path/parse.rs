@@ -1,6 +1,6 @@
 //! Parses paths.
 
-use super::{Alternatives, Path, PathStep};
+use super::{Alternatives, PathStep, RecordPath};
 use crate::formats::json::Json;
 
 /// The maximum length of a path in bytes.
@@ -15,7 +15,7 @@ const SOURCES: usize = 2;
 const SUFFIXES: &str = ":json :s :ms :us :ns :utc :local :first_line :inside(TAG) :outside(TAG) :tagged(TAG) \
      :without(TAG) :after(TEXT) :below(TEXT) :behind(TEXT) :head(TEXT) :foot(TEXT) :not(TEXT) :deep(NAME) :under(NAME) :number :times(FACTOR) :unquoted :source :print :each";
 
-impl Path {
+impl RecordPath {
     /// Parses a path. The error is a sentence about what is wrong.
     pub(in crate::formats::definition) fn parse(text: &str) -> Result<Self, String> {
         if text.trim().is_empty() {

@@ -1,7 +1,7 @@
 //! Parses `[database]` and `[rows_beside]`.
 
 use super::leak;
-use super::table::{MistakeLog, Span, TomlTable};
+use super::table::{ByteSpan, MistakeLog, TomlTable};
 use super::when::literals;
 use crate::formats::definition::head::RowsBeside;
 use crate::formats::definition::rule::{
@@ -146,7 +146,7 @@ fn joined(mut table: TomlTable<'_>) -> Option<Joined> {
 
 fn column_of(
     log: &MistakeLog<'_>,
-    (text, span): (&str, Span),
+    (text, span): (&str, ByteSpan),
 ) -> Option<(&'static str, &'static str)> {
     let column = text
         .split_once('.')

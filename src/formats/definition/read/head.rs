@@ -6,11 +6,11 @@ use memchr::memmem::Finder;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::table::{MistakeLog, Span, TomlTable};
+use super::table::{ByteSpan, MistakeLog, TomlTable};
 use super::{NAME, kinds, leak, no_toml, places};
-use crate::formats::counting::{ByteTest, CountingRules, Need};
+use crate::formats::counting::{ByteTest, CountingNeed, CountingRules};
 use crate::formats::definition::head::{
-    Aside, Continued, Detect, DetectionMark, Head, ResumeRule, TitleMark,
+    AsideFile, Continued, Detect, DetectionMark, Head, ResumeRule, TitleMark,
 };
 use crate::formats::definition::kinds::Kinds;
 use crate::formats::definition::mistakes::{LineIndex, Mistake};
@@ -83,7 +83,7 @@ fn of_decoder(table: &mut TomlTable<'_>) -> Option<Head> {
         let types = inner.table("types");
         let types = types.map_or_else(Vec::new, TomlTable::lists_by_name);
         inner.finish();
-        fields::Fields {
+        fields::KnownFields {
             common: common.leak(),
             types: types.leak(),
         }
@@ -172,11 +172,11 @@ fn counting(mut table: TomlTable<'_>) -> CountingRules {
     }
 }
 
-fn need(table: &mut TomlTable<'_>, key: &'static str) -> Need {
+fn need(table: &mut TomlTable<'_>, key: &'static str) -> CountingNeed {
     match table.word(key) {
-        Some("usage") => Need::Account,
-        Some("nothing") => Need::Nothing,
-        _ => Need::Whole,
+        Some("usage") => CountingNeed::Account,
+        Some("nothing") => CountingNeed::Nothing,
+        _ => CountingNeed::Whole,
     }
 }
 
@@ -296,7 +296,7 @@ fn shapes(table: &mut TomlTable<'_>) -> Vec<Shape> {
     }
 }
 
-fn detect(table: &mut TomlTable<'_>) -> (Detect, Vec<Aside>) {
+fn detect(table: &mut TomlTable<'_>) -> (Detect, Vec<AsideFile>) {
     let shapes = shapes(table);
     let Some(mut inner) = table.table("detect") else {
         let detect = Detect {
@@ -335,14 +335,14 @@ fn mark(mut table: TomlTable<'_>) -> DetectionMark {
 }
 
 /// Parses `aside` of `[detect]`: files that are not sessions, each with a hint.
-fn aside(detect: &mut TomlTable<'_>) -> Vec<Aside> {
+fn aside(detect: &mut TomlTable<'_>) -> Vec<AsideFile> {
     let mut all = Vec::new();
     for mut table in detect.tables("aside") {
         let (span, what) = (table.span(), table.word("what"));
         let is_any = table.is("any");
         let mark = mark(table);
         if let Some(what) = what {
-            all.push(Aside { mark, is_any, what });
+            all.push(AsideFile { mark, is_any, what });
         } else {
             let right = "`what` is missing: what the file is and which one to open, such as \"a list of prompts; open …\"";
             detect.log.mistake(span, right);
@@ -380,8 +380,9 @@ pub(crate) fn overlay(text: &str, file: PathBuf, base: &Base<'_>) -> Result<Over
     let (kinds, named) = kinds::added(&mut table, known.flatten());
     table.finish();
     let lines = LineIndex::of(text);
-    let place =
-        |(class, name, span): (_, _, Span)| (class, name, lines.mistake(span.start, String::new()));
+    let place = |(class, name, span): (_, _, ByteSpan)| {
+        (class, name, lines.mistake(span.start, String::new()))
+    };
     let named = named.into_iter().map(place).collect();
     let mistakes = log.finish();
     match extends {

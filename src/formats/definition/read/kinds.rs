@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::leak;
-use super::table::{Span, TomlTable};
+use super::table::{ByteSpan, TomlTable};
 use crate::formats::definition::kinds::{FACTS, FactKind, KindClass, KindRule, Kinds};
 use crate::formats::json;
 
@@ -55,7 +55,7 @@ pub(super) fn kinds(table: &mut TomlTable<'_>) -> Kinds {
 pub(super) fn added(
     table: &mut TomlTable<'_>,
     base: Option<&Kinds>,
-) -> (Kinds, Vec<(&'static str, &'static str, Span)>) {
+) -> (Kinds, Vec<(&'static str, &'static str, ByteSpan)>) {
     let mut kinds = Kinds::default();
     let mut places = Vec::new();
     let classes = table.table("kinds").map(TomlTable::tables_by_name);
@@ -89,9 +89,9 @@ pub(super) fn added(
 /// Parses the kinds of one class, and adds the position of each name to `places`.
 fn known(
     mut fields: TomlTable<'_>,
-    places: &mut Vec<(&'static str, Span)>,
+    places: &mut Vec<(&'static str, ByteSpan)>,
 ) -> HashMap<&'static str, &'static KindRule> {
-    let mut found: Vec<(String, Span, KindRule)> = Vec::new();
+    let mut found: Vec<(String, ByteSpan, KindRule)> = Vec::new();
     for (name, span) in fields.strings("quiet") {
         found.push((name.to_owned(), span, KindRule::Quiet));
     }

@@ -6,10 +6,10 @@ use toml::de::DeValue;
 use super::places;
 use super::table::{MistakeLog, TomlTable};
 use super::when::{flag, path, tests};
-use crate::formats::definition::path::Path;
+use crate::formats::definition::path::RecordPath;
 use crate::formats::definition::rule::{
     BlockRule, BlockSource, COUNTS, CallId, CallRule, EndRule, EntryRule, FromRule, LaneRule,
-    MARKS, MarkRule, Numbered, RecordKind, RepeatedKey, ResultRule, Rewind, RoleRule, Rule,
+    MARKS, MarkRule, Numbered, RecordKind, RecordRule, RepeatedKey, ResultRule, Rewind, RoleRule,
     StarterRule, StateRule, UsageRule, role_of,
 };
 use crate::formats::definition::when::Conditions;
@@ -49,18 +49,18 @@ impl<'t> Defaults<'t> {
         read
     }
 
-    fn path(&self, name: &str) -> Option<Path> {
+    fn path(&self, name: &str) -> Option<RecordPath> {
         let (_, value) = self.paths.iter().find(|(known, _)| *known == name)?;
         self.log.path_of(name, value)
     }
 }
 
-pub(super) fn rule(mut table: TomlTable<'_>, defaults: &Defaults<'_>) -> Rule {
+pub(super) fn rule(mut table: TomlTable<'_>, defaults: &Defaults<'_>) -> RecordRule {
     let span = table.span();
-    let mut rule = Rule {
+    let mut rule = RecordRule {
         line: table.log.line(&span),
         kind: kind(&mut table),
-        ..Rule::default()
+        ..RecordRule::default()
     };
     let mut words = Vec::new();
     rule.when = table

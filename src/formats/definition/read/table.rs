@@ -8,9 +8,9 @@ use toml::de::{DeString, DeTable, DeValue};
 
 use super::leak;
 use crate::formats::definition::mistakes::{LineIndex, Mistake};
-use crate::formats::definition::path::Path;
+use crate::formats::definition::path::RecordPath;
 
-pub(super) type Span = Range<usize>;
+pub(super) type ByteSpan = Range<usize>;
 
 /// The maximum number of reported mistakes; further ones are counted.
 const MISTAKES: usize = 100;
@@ -30,7 +30,7 @@ pub(super) struct MistakeLog<'t> {
 pub(super) struct TomlTable<'t> {
     pub(super) log: &'t MistakeLog<'t>,
     table: &'t DeTable<'t>,
-    span: Span,
+    span: ByteSpan,
     asked: Vec<&'static str>,
 }
 
@@ -43,7 +43,7 @@ impl<'t> MistakeLog<'t> {
         }
     }
 
-    pub(super) fn mistake(&self, at: Span, what: impl Into<String>) {
+    pub(super) fn mistake(&self, at: ByteSpan, what: impl Into<String>) {
         let mut mistakes = self.mistakes.borrow_mut();
         if mistakes.len() < MISTAKES {
             mistakes.push(self.lines.mistake(at.start, what.into()));
@@ -53,12 +53,12 @@ impl<'t> MistakeLog<'t> {
     }
 
     /// The line number of a position.
-    pub(super) fn line(&self, at: &Span) -> usize {
+    pub(super) fn line(&self, at: &ByteSpan) -> usize {
         self.lines.line(at.start)
     }
 
     /// Whether the number of members is within the limit; reports a mistake if not.
-    pub(super) fn expect_few(&self, name: &str, members: usize, span: Span) -> bool {
+    pub(super) fn expect_few(&self, name: &str, members: usize, span: ByteSpan) -> bool {
         let is_few = members <= MEMBERS;
         if !is_few {
             self.mistake(
@@ -83,7 +83,7 @@ impl<'t> MistakeLog<'t> {
         &self,
         name: &str,
         value: &'v Spanned<DeValue<'_>>,
-    ) -> Option<(&'v str, Span)> {
+    ) -> Option<(&'v str, ByteSpan)> {
         let Some(text) = value.get_ref().as_str() else {
             self.wrong(name, value, "a text");
             return None;
@@ -109,7 +109,7 @@ impl<'t> MistakeLog<'t> {
         self.mistake(value.span(), what);
     }
 
-    pub(super) fn path_of(&self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<Path> {
+    pub(super) fn path_of(&self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<RecordPath> {
         if let Some(items) = value
             .get_ref()
             .as_array()
@@ -118,15 +118,15 @@ impl<'t> MistakeLog<'t> {
             if !self.expect_few(name, items.len(), value.span()) {
                 return None;
             }
-            let paths: Option<Vec<Path>> =
+            let paths: Option<Vec<RecordPath>> =
                 items.iter().map(|item| self.path_of(name, item)).collect();
-            return paths.map(Path::all);
+            return paths.map(RecordPath::all);
         }
         let Some(text) = value.get_ref().as_str() else {
             self.wrong(name, value, "a path, such as \"message.content\",");
             return None;
         };
-        Path::parse(text)
+        RecordPath::parse(text)
             .map_err(|why| self.mistake(value.span(), why))
             .ok()
     }
@@ -163,7 +163,7 @@ impl<'t> TomlTable<'t> {
         })
     }
 
-    pub(super) fn span(&self) -> Span {
+    pub(super) fn span(&self) -> ByteSpan {
         self.span.clone()
     }
 
@@ -180,7 +180,7 @@ impl<'t> TomlTable<'t> {
         self.table.iter().any(|(key, _)| key.get_ref() == name)
     }
 
-    pub(super) fn string(&mut self, name: &'static str) -> Option<(&'t str, Span)> {
+    pub(super) fn string(&mut self, name: &'static str) -> Option<(&'t str, ByteSpan)> {
         self.log.text_of(name, self.take(name)?)
     }
 
@@ -221,7 +221,7 @@ impl<'t> TomlTable<'t> {
     }
 
     /// Reads a text or a list of texts.
-    pub(super) fn strings(&mut self, name: &'static str) -> Vec<(&'t str, Span)> {
+    pub(super) fn strings(&mut self, name: &'static str) -> Vec<(&'t str, ByteSpan)> {
         let values = self.values(name).into_iter();
         values
             .filter_map(|value| self.log.text_of(name, value))
@@ -243,7 +243,7 @@ impl<'t> TomlTable<'t> {
         }
     }
 
-    pub(super) fn path(&mut self, name: &'static str) -> Option<Path> {
+    pub(super) fn path(&mut self, name: &'static str) -> Option<RecordPath> {
         let value = self.take(name)?;
         self.log.path_of(name, value)
     }
@@ -293,7 +293,7 @@ impl<'t> TomlTable<'t> {
     fn by_name<T>(
         &self,
         read: impl Fn(&str, &'t Spanned<DeValue<'t>>) -> Option<T>,
-    ) -> Vec<(String, Span, T)> {
+    ) -> Vec<(String, ByteSpan, T)> {
         let members = self.members().filter_map(|(key, value)| {
             let name = key.get_ref();
             Some((name.to_string(), key.span(), read(name, value)?))
@@ -302,7 +302,7 @@ impl<'t> TomlTable<'t> {
     }
 
     /// All members, which must be tables.
-    pub(super) fn tables_by_name(self) -> Vec<(String, Span, Self)> {
+    pub(super) fn tables_by_name(self) -> Vec<(String, ByteSpan, Self)> {
         self.by_name(|name, value| {
             let table = Self::of(value, self.log);
             if table.is_none() {
@@ -313,12 +313,12 @@ impl<'t> TomlTable<'t> {
     }
 
     /// All members, which must be paths.
-    pub(super) fn paths_by_name(self) -> Vec<(String, Span, Path)> {
+    pub(super) fn paths_by_name(self) -> Vec<(String, ByteSpan, RecordPath)> {
         self.by_name(|name, value| self.log.path_of(name, value))
     }
 
     /// All members, which must be texts.
-    pub(super) fn strings_by_name(self) -> Vec<(String, Span, String)> {
+    pub(super) fn strings_by_name(self) -> Vec<(String, ByteSpan, String)> {
         self.by_name(|name, value| Some(self.log.text_of(name, value)?.0.to_owned()))
     }
 
@@ -338,7 +338,7 @@ impl<'t> TomlTable<'t> {
     }
 
     /// As [`Self::rest`], for values that must be paths.
-    pub(super) fn paths(self) -> Vec<(String, Path)> {
+    pub(super) fn paths(self) -> Vec<(String, RecordPath)> {
         let rest = self.rest().into_iter();
         rest.filter_map(|(name, value)| {
             let path = self.log.path_of(&name, value)?;

@@ -4,8 +4,8 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::table::{MistakeLog, TomlTable};
-use crate::formats::definition::path::Path;
-use crate::formats::definition::rule::Flag;
+use crate::formats::definition::path::RecordPath;
+use crate::formats::definition::rule::FlagRule;
 use crate::formats::definition::when::{Condition, Conditions, Literal, Want};
 
 /// Parses `path = value`, `has`, `lacks`, `starts` and `not`, and adds each condition as text to
@@ -60,8 +60,12 @@ pub(super) fn tests(mut table: TomlTable<'_>, words: &mut Vec<String>) -> Condit
     when
 }
 
-pub(super) fn path(log: &MistakeLog<'_>, text: &str, value: &Spanned<DeValue<'_>>) -> Option<Path> {
-    Path::parse(text)
+pub(super) fn path(
+    log: &MistakeLog<'_>,
+    text: &str,
+    value: &Spanned<DeValue<'_>>,
+) -> Option<RecordPath> {
+    RecordPath::parse(text)
         .map_err(|why| log.mistake(value.span(), why))
         .ok()
 }
@@ -96,12 +100,12 @@ pub(super) fn literals(
         })
 }
 
-pub(super) fn flag(table: &mut TomlTable<'_>, name: &'static str) -> Option<Flag> {
+pub(super) fn flag(table: &mut TomlTable<'_>, name: &'static str) -> Option<FlagRule> {
     let value = table.take(name)?;
     match value.get_ref() {
-        DeValue::Boolean(fixed) => Some(Flag::Fixed(*fixed)),
+        DeValue::Boolean(fixed) => Some(FlagRule::Fixed(*fixed)),
         DeValue::String(text) => match Condition::parse(text) {
-            Ok(test) => Some(Flag::If(vec![Conditions {
+            Ok(test) => Some(FlagRule::If(vec![Conditions {
                 all: vec![test],
                 none: Vec::new(),
             }])),
@@ -112,7 +116,7 @@ pub(super) fn flag(table: &mut TomlTable<'_>, name: &'static str) -> Option<Flag
         },
         DeValue::Table(_) | DeValue::Array(_) => {
             let each = table.tables(name).into_iter();
-            Some(Flag::If(
+            Some(FlagRule::If(
                 each.map(|inner| tests(inner, &mut Vec::new())).collect(),
             ))
         }

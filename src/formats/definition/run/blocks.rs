@@ -2,16 +2,16 @@
 
 use super::budget::LOOK;
 use super::{DefinitionDecoder, EntryHead, OPEN, line};
-use crate::formats::anthropic::{self, Content};
+use crate::formats::anthropic::{self, BlockContent};
 use crate::formats::definition::heads;
-use crate::formats::definition::path::{Path, Scope};
+use crate::formats::definition::path::{PathScope, RecordPath};
 use crate::formats::definition::rule::{
-    BlockRule, BlockSource, CallId, CallRule, Flag, ResultRule,
+    BlockRule, BlockSource, CallId, CallRule, FlagRule, ResultRule,
 };
 use crate::formats::inline;
 use crate::formats::json::Json;
 use crate::formats::tools;
-use crate::formats::unknown::{self, Kind};
+use crate::formats::unknown::{self, NamedKind};
 use crate::model::body::{Image, Key};
 use crate::model::change;
 use crate::model::edit::{Batch, Edit};
@@ -29,7 +29,7 @@ impl DefinitionDecoder {
         &mut self,
         rule: &BlockRule,
         head: &EntryHead,
-        scope: Scope<'_>,
+        scope: PathScope<'_>,
         made: BlockOutput<'_>,
         out: &mut Batch,
     ) {
@@ -51,7 +51,7 @@ impl DefinitionDecoder {
         &mut self,
         rule: &BlockRule,
         head: &EntryHead,
-        scope: Scope<'_>,
+        scope: PathScope<'_>,
         made: BlockOutput<'_>,
         out: &mut Batch,
     ) {
@@ -96,7 +96,11 @@ impl DefinitionDecoder {
             }
             BlockSource::Unknown(name) => {
                 let name = name.word(scope).unwrap_or_default();
-                blocks.push(unknown::block(Kind("block.type", &name), scope.here, out));
+                blocks.push(unknown::block(
+                    NamedKind("block.type", &name),
+                    scope.here,
+                    out,
+                ));
             }
             BlockSource::Mark(mark) => blocks.extend(line(mark, scope, out)),
             BlockSource::Blocks(rules) => {
@@ -144,8 +148,8 @@ impl DefinitionDecoder {
             at: head.at,
         };
         match anthropic::content(item, site, out) {
-            Content::Part(part) => blocks.push(part),
-            Content::Result(call, mut result) => {
+            BlockContent::Part(part) => blocks.push(part),
+            BlockContent::Result(call, mut result) => {
                 result.body.flags.unjudged = !item.has("is_error");
                 results.push(Edit::Result {
                     call,
@@ -153,7 +157,7 @@ impl DefinitionDecoder {
                     lane: head.lane.clone(),
                 });
             }
-            Content::Blank => {}
+            BlockContent::Blank => {}
         }
     }
 
@@ -161,11 +165,11 @@ impl DefinitionDecoder {
         &mut self,
         rule: &CallRule,
         head: &EntryHead,
-        at: (Scope<'_>, usize),
+        at: (PathScope<'_>, usize),
         out: &mut Batch,
     ) -> ToolCall {
         let (scope, number) = at;
-        let word = |path: &Path| path.word(scope);
+        let word = |path: &RecordPath| path.word(scope);
         let name = word(&rule.name).unwrap_or_default();
         let null = Json::Null;
         let mut input = |input: &Json<'_>| {
@@ -242,7 +246,7 @@ impl DefinitionDecoder {
         &mut self,
         rule: &ResultRule,
         head: &EntryHead,
-        at: (Scope<'_>, usize),
+        at: (PathScope<'_>, usize),
         results: &mut Vec<Edit>,
         out: &mut Batch,
     ) {
@@ -262,7 +266,7 @@ impl DefinitionDecoder {
         &mut self,
         rule: &ResultRule,
         head: &EntryHead,
-        at: (Scope<'_>, usize),
+        at: (PathScope<'_>, usize),
         out: &mut Batch,
     ) -> Option<Edit> {
         let (scope, number) = at;
@@ -331,7 +335,7 @@ impl DefinitionDecoder {
         &mut self,
         call: &Key,
         result: Option<(&ResultRule, &ToolResult)>,
-        scope: Scope<'_>,
+        scope: PathScope<'_>,
         out: &mut Batch,
     ) {
         if !self.definition.needs.commands {
@@ -373,8 +377,13 @@ impl DefinitionDecoder {
 }
 
 /// The result that a call has in its own record, if any.
-fn within(rule: &ResultRule, call: &Key, scope: Scope<'_>, out: &mut Batch) -> Option<ToolResult> {
-    let says = |flag: &Option<Flag>| flag.as_ref().is_some_and(|flag| flag.holds(scope));
+fn within(
+    rule: &ResultRule,
+    call: &Key,
+    scope: PathScope<'_>,
+    out: &mut Batch,
+) -> Option<ToolResult> {
+    let says = |flag: &Option<FlagRule>| flag.as_ref().is_some_and(|flag| flag.holds(scope));
     let is_there = rule.text.as_ref().is_some_and(|path| path.is_there(scope));
     // A rule with a condition has a result whenever the condition holds, even without text.
     if !is_there
@@ -393,8 +402,8 @@ fn key_within(call: &Key) -> Key {
     Text::clean(&format!("{call}:result"))
 }
 
-fn of_rule(rule: &ResultRule, key: Key, scope: Scope<'_>, out: &mut Batch) -> ToolResult {
-    let says = |flag: &Option<Flag>| flag.as_ref().map(|flag| flag.holds(scope));
+fn of_rule(rule: &ResultRule, key: Key, scope: PathScope<'_>, out: &mut Batch) -> ToolResult {
+    let says = |flag: &Option<FlagRule>| flag.as_ref().map(|flag| flag.holds(scope));
     let exit = rule.exit.as_ref().and_then(|path| path.number(scope));
     let has_failed = says(&rule.failed) == Some(true) || exit.is_some_and(|code| code != 0.0);
     let text = rule
@@ -438,7 +447,7 @@ fn of_rule(rule: &ResultRule, key: Key, scope: Scope<'_>, out: &mut Batch) -> To
 }
 
 /// The background work that a result acknowledges.
-fn work(rule: &ResultRule, scope: Scope<'_>, out: &Batch) -> Option<Box<Work>> {
+fn work(rule: &ResultRule, scope: PathScope<'_>, out: &Batch) -> Option<Box<Work>> {
     let handle = rule
         .handle
         .as_ref()

@@ -2,7 +2,7 @@
 //! it to a multiple of the record's size.
 
 use super::DefinitionDecoder;
-use crate::formats::definition::path::Scope;
+use crate::formats::definition::path::PathScope;
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, Severity};
 
@@ -53,7 +53,12 @@ impl RecordBudget {
 impl DefinitionDecoder {
     /// Adds a cost and returns whether the budget allows it. Emits a notice the first time that it
     /// does not.
-    pub(super) fn spend_budget(&mut self, cost: usize, scope: Scope<'_>, out: &mut Batch) -> bool {
+    pub(super) fn spend_budget(
+        &mut self,
+        cost: usize,
+        scope: PathScope<'_>,
+        out: &mut Batch,
+    ) -> bool {
         self.budget.add(cost);
         let is_exceeded = self.budget.is_exceeded(out.made(), scope.record);
         if is_exceeded && !std::mem::replace(&mut self.budget.has_stopped, true) {

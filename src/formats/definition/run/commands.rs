@@ -10,7 +10,7 @@ use crate::model::tool::work::{About, Update};
 
 /// Background calls and the records about their work, by command.
 #[derive(Default)]
-pub(super) struct Commands(HashMap<Key, Same>);
+pub(super) struct BackgroundCommands(HashMap<Key, Same>);
 
 #[derive(Default)]
 struct Same {
@@ -19,7 +19,7 @@ struct Same {
     records: BTreeMap<Key, (Update, Option<Name>)>,
 }
 
-impl Commands {
+impl BackgroundCommands {
     /// Adds a call that started work with this command.
     pub(super) fn call(&mut self, command: &Key, call: &Key, out: &mut Batch) {
         let same = self.0.entry(command.clone()).or_default();

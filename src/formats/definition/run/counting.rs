@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::ProgramRuns;
 use super::so_far::SoFar;
-use crate::formats::definition::path::Scope;
+use crate::formats::definition::path::PathScope;
 use crate::formats::definition::rule::{COUNTS, UsageRule};
 use crate::formats::json::Json;
 use crate::model::body::Key;
@@ -119,7 +119,7 @@ impl UsageCounter {
     pub(super) fn usage(
         &mut self,
         rules: &[UsageRule],
-        (scope, runs): (Scope<'_>, &ProgramRuns),
+        (scope, runs): (PathScope<'_>, &ProgramRuns),
         (key, is_entry): (&Key, bool),
         (whose, of_session): (UsageOwner, Option<Name>),
         out: &mut Batch,
@@ -131,7 +131,7 @@ impl UsageCounter {
             let mut part = 0;
             let mut sums = Vec::new();
             let of_rule = |part: usize| Text::clean(&format!("{key}#{number}.{part}"));
-            let mut one = |scope: Scope<'_>| {
+            let mut one = |scope: PathScope<'_>| {
                 let holds = rule.when.holds(scope);
                 if !holds && self.given.remove(&of_rule(part)) {
                     let nothing = Box::new(Usage {
@@ -208,7 +208,12 @@ impl UsageCounter {
         Some(usage)
     }
 
-    fn one(&mut self, rule: &UsageRule, scope: Scope<'_>, model: Option<&Text>) -> Option<Usage> {
+    fn one(
+        &mut self,
+        rule: &UsageRule,
+        scope: PathScope<'_>,
+        model: Option<&Text>,
+    ) -> Option<Usage> {
         let mut counts = TokenCounts::default();
         for (count, path) in counts.iter_mut().zip(&rule.counts) {
             let sum = path.as_ref().and_then(|path| path.number(scope));

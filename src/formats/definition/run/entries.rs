@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher};
 
 use super::DefinitionDecoder;
-use crate::formats::definition::path::Scope;
+use crate::formats::definition::path::PathScope;
 use crate::formats::definition::rule::Rewind;
 use crate::formats::json::Json;
 use crate::model::body::Key;
@@ -75,7 +75,7 @@ impl DefinitionDecoder {
         false
     }
 
-    pub(super) fn rewind(&mut self, rewind: &Rewind, scope: Scope<'_>, out: &mut Batch) {
+    pub(super) fn rewind(&mut self, rewind: &Rewind, scope: PathScope<'_>, out: &mut Batch) {
         let Some(to) = self.runs.id(&rewind.to, scope) else {
             return;
         };

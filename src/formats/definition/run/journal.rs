@@ -9,13 +9,13 @@ mod replay;
 
 use std::collections::HashMap;
 
-pub(super) use self::replay::Replay;
-use self::replay::{Change, path_of};
+pub(super) use self::replay::JournalReplay;
+use self::replay::{JournalEdit, path_of};
 use super::{DefinitionDecoder, RecordSite};
 use crate::formats::decoder::{Input, Place};
 use crate::formats::definition::kinds::FactKind;
-use crate::formats::definition::path::Scope;
-use crate::formats::definition::rule::{Journal, RecordKind, Rule};
+use crate::formats::definition::path::PathScope;
+use crate::formats::definition::rule::{Journal, RecordKind, RecordRule};
 use crate::formats::definition::when::Conditions;
 use crate::formats::json::Json;
 use crate::model::body::Key;
@@ -25,7 +25,7 @@ use crate::model::tally::Fate;
 use crate::model::text::Text;
 
 /// The pieces of each entry, by key.
-pub(super) type Pieces = HashMap<Key, Vec<Piece>>;
+pub(super) type EntryPieces = HashMap<Key, Vec<Piece>>;
 
 impl DefinitionDecoder {
     /// Replays a record of a journal. `None` if it changes no element.
@@ -39,7 +39,7 @@ impl DefinitionDecoder {
         read(journal, input.json, &mut |change| {
             let facts = self.definition.facts.iter();
             let had: Vec<bool> = facts
-                .map(|rule| rule.path.is_there(Scope::of(&replay.document)))
+                .map(|rule| rule.path.is_there(PathScope::of(&replay.document)))
                 .collect();
             let changed = replay.apply(&change, journal.elements, out.origin());
             self.facts_of(&had, &replay.document, out);
@@ -74,7 +74,7 @@ impl DefinitionDecoder {
     /// is new; `None` if nothing has changed.
     fn element(
         &mut self,
-        replay: &mut Replay,
+        replay: &mut JournalReplay,
         list: &str,
         at: usize,
         out: &mut Batch,
@@ -88,15 +88,16 @@ impl DefinitionDecoder {
 
     fn read_element(
         &mut self,
-        replay: &mut Replay,
+        replay: &mut JournalReplay,
         list: &str,
         at: usize,
         out: &mut Batch,
     ) -> Option<bool> {
         let record = out.origin();
         let value = replay.document.get(list).items().get(at)?;
-        let takes =
-            |rule: &Rule| rule.is_for(RecordKind::Record) && rule.when.holds(Scope::of(value));
+        let takes = |rule: &RecordRule| {
+            rule.is_for(RecordKind::Record) && rule.when.holds(PathScope::of(value))
+        };
         // A journal that is read from its middle on has incomplete elements, which no rule may
         // match.
         if !self.definition.rules.iter().any(takes) {
@@ -111,7 +112,7 @@ impl DefinitionDecoder {
         let tally = std::mem::take(&mut out.tally);
         let number = at.to_string();
         let site = RecordSite {
-            scope: Scope::of(value),
+            scope: PathScope::of(value),
             place: Place::Element,
             number: Some(&number),
             lane: None,
@@ -135,7 +136,7 @@ impl DefinitionDecoder {
     fn facts_of(&mut self, had: &[bool], document: &Json<'_>, out: &mut Batch) {
         let rules = self.definition.facts.iter().zip(&mut self.facts);
         for ((rule, last), had) in rules.zip(had) {
-            if !had || last.is_none() || rule.path.is_there(Scope::of(document)) {
+            if !had || last.is_none() || rule.path.is_there(PathScope::of(document)) {
                 continue;
             }
             *last = None;
@@ -145,12 +146,12 @@ impl DefinitionDecoder {
                 _ => {}
             }
         }
-        self.facts(Scope::of(document), out);
+        self.facts(PathScope::of(document), out);
     }
 }
 
 /// Emits the entries of removed elements as undone. `None` if there are none.
-fn undo(replay: &mut Replay, out: &mut Batch) -> Option<bool> {
+fn undo(replay: &mut JournalReplay, out: &mut Batch) -> Option<bool> {
     let entry_of = |edit: Edit| match edit {
         Edit::Entry(entry) => Some(entry),
         _ => None,
@@ -171,7 +172,12 @@ fn undo(replay: &mut Replay, out: &mut Batch) -> Option<bool> {
 
 /// Emits the current edits of an element that differ from its earlier ones. Returns whether a block
 /// is new; `None` if nothing differs.
-fn update(before: &[Edit], now: Vec<Edit>, pieces: &mut Pieces, out: &mut Batch) -> Option<bool> {
+fn update(
+    before: &[Edit],
+    now: Vec<Edit>,
+    pieces: &mut EntryPieces,
+    out: &mut Batch,
+) -> Option<bool> {
     let mut is_shown: Option<bool> = None;
     let entry_of = |edits: &[Edit], key: &Key| {
         edits.iter().find_map(|edit| match edit {
@@ -229,12 +235,12 @@ fn update(before: &[Edit], now: Vec<Edit>, pieces: &mut Pieces, out: &mut Batch)
 }
 
 /// Parses the edits that a record makes to the document and passes each to `apply`.
-fn read(journal: &Journal, record: &Json<'_>, apply: &mut dyn FnMut(Change<'_>)) {
-    let scope = Scope::of(record);
+fn read(journal: &Journal, record: &Json<'_>, apply: &mut dyn FnMut(JournalEdit<'_>)) {
+    let scope = PathScope::of(record);
     let does = |when: &Option<Conditions>| when.as_ref().is_some_and(|when| when.holds(scope));
     if does(&journal.whole) {
         journal.value.first(scope, |value| {
-            apply(Change::Set(Vec::new(), Some(value)));
+            apply(JournalEdit::Set(Vec::new(), Some(value)));
         });
         return;
     }
@@ -242,15 +248,15 @@ fn read(journal: &Journal, record: &Json<'_>, apply: &mut dyn FnMut(Change<'_>))
         return;
     };
     if does(&journal.delete) {
-        return apply(Change::Set(path, None));
+        return apply(JournalEdit::Set(path, None));
     }
     let from = journal.from.as_ref().and_then(|from| from.count(scope));
     let from = from.map(|from| usize::try_from(from).unwrap_or(usize::MAX));
     let mut change = |value: Option<&Json<'_>>| {
         if does(&journal.set) {
-            apply(Change::Set(path.clone(), value));
+            apply(JournalEdit::Set(path.clone(), value));
         } else if does(&journal.push) {
-            apply(Change::Push(
+            apply(JournalEdit::Push(
                 path.clone(),
                 from,
                 value.map_or(&[], Json::items),

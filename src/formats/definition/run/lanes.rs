@@ -5,8 +5,8 @@ use std::path::Path as FilePath;
 use super::counting::UsageOwner;
 use super::{DefinitionDecoder, EntryHead, RecordSite};
 use crate::formats::decoder::Place;
-use crate::formats::definition::path::{Path, Scope, word_of};
-use crate::formats::definition::rule::{LaneRule, RecordKind, Rule};
+use crate::formats::definition::path::{PathScope, RecordPath, word_of};
+use crate::formats::definition::rule::{LaneRule, RecordKind, RecordRule};
 use crate::formats::roots::SessionName;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
@@ -43,7 +43,7 @@ impl DefinitionDecoder {
     /// record.
     pub(super) fn lane_of(
         &mut self,
-        rule: &Rule,
+        rule: &RecordRule,
         site: RecordSite<'_>,
         out: &mut Batch,
     ) -> Option<Name> {
@@ -53,13 +53,13 @@ impl DefinitionDecoder {
         // one.
         let of_file = site.lane.filter(|_| begins_lane && site.depth == 0);
         let mut first = None;
-        let mut emit_lanes = |scope: Scope<'_>| {
+        let mut emit_lanes = |scope: PathScope<'_>| {
             let named = lane
                 .call
                 .as_ref()
                 .and_then(|call| self.runs.id(call, scope));
             let call = named.or_else(|| self.starting_call(lane, scope));
-            let mut one = |scope: Scope<'_>| {
+            let mut one = |scope: PathScope<'_>| {
                 for name in self.lanes(lane, (scope, of_file), call.as_ref(), out) {
                     first.get_or_insert(name);
                 }
@@ -83,7 +83,7 @@ impl DefinitionDecoder {
     }
 
     /// The call that started a sub-agent whose records do not name it.
-    fn starting_call(&mut self, lane: &LaneRule, scope: Scope<'_>) -> Option<Key> {
+    fn starting_call(&mut self, lane: &LaneRule, scope: PathScope<'_>) -> Option<Key> {
         let by = lane.by.as_ref()?;
         let name = lane.name.word(scope)?;
         let of = by.of.as_ref().and_then(|of| of.word(scope));
@@ -96,11 +96,11 @@ impl DefinitionDecoder {
     fn lanes(
         &mut self,
         lane: &LaneRule,
-        (scope, of_file): (Scope<'_>, Option<&Name>),
+        (scope, of_file): (PathScope<'_>, Option<&Name>),
         call: Option<&Key>,
         out: &mut Batch,
     ) -> Vec<Name> {
-        let word = |path: &Option<Path>| path.as_ref().and_then(|path| path.word(scope));
+        let word = |path: &Option<RecordPath>| path.as_ref().and_then(|path| path.word(scope));
         let mut names = Vec::new();
         lane.name.each(scope, &mut |found| {
             let name = word_of(found.here).map(|name| Text::clean(&name));

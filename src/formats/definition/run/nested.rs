@@ -3,8 +3,8 @@
 use super::budget::LOOK;
 use super::{DefinitionDecoder, RecordSite, show_within};
 use crate::formats::decoder::Input;
-use crate::formats::definition::path::{Path, Scope};
-use crate::formats::definition::rule::Rule;
+use crate::formats::definition::path::{PathScope, RecordPath};
+use crate::formats::definition::rule::RecordRule;
 use crate::model::edit::{Batch, Severity};
 use crate::model::tally::Fate;
 
@@ -15,8 +15,8 @@ impl DefinitionDecoder {
     /// Applies the rules to the records nested in a record.
     pub(super) fn within(
         &mut self,
-        rule: &Rule,
-        of: &(Path, bool),
+        rule: &RecordRule,
+        of: &(RecordPath, bool),
         site: RecordSite<'_>,
         out: &mut Batch,
     ) -> bool {
@@ -36,7 +36,7 @@ impl DefinitionDecoder {
     /// Applies the rules to the nested records at this path.
     fn records(
         &mut self,
-        path: &Path,
+        path: &RecordPath,
         replace: bool,
         site: RecordSite<'_>,
         out: &mut Batch,
@@ -54,7 +54,7 @@ impl DefinitionDecoder {
             if !self.spend_budget(cost, site.scope, out) {
                 return;
             }
-            let scope = Scope {
+            let scope = PathScope {
                 record: found.here,
                 ..found
             };
@@ -77,7 +77,7 @@ impl DefinitionDecoder {
 }
 
 /// Emits records beyond the maximum nesting as raw trees.
-fn show_deep(path: &Path, site: RecordSite<'_>, out: &mut Batch) -> bool {
+fn show_deep(path: &RecordPath, site: RecordSite<'_>, out: &mut Batch) -> bool {
     let mut number = 0;
     path.each(site.scope, &mut |found| {
         let place = number_within(site, number);

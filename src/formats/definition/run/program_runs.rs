@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 
 use super::DefinitionDecoder;
-use crate::formats::definition::path::{Path, Scope};
-use crate::formats::definition::rule::{Numbered, Rule};
+use crate::formats::definition::path::{PathScope, RecordPath};
+use crate::formats::definition::rule::{Numbered, RecordRule};
 use crate::model::body::Key;
 use crate::model::text::Text;
 
@@ -36,7 +36,7 @@ struct RunName(Option<Text>);
 
 impl ProgramRuns {
     /// Makes an id unique within the file: later runs add their number.
-    pub(super) fn id(&self, path: &Path, scope: Scope<'_>) -> Option<Key> {
+    pub(super) fn id(&self, path: &RecordPath, scope: PathScope<'_>) -> Option<Key> {
         let id = path.word(scope)?;
         Some(if self.number > 1 {
             Text::clean(&format!("{id}#{}", self.number))
@@ -55,7 +55,7 @@ impl ProgramRuns {
 }
 
 impl DefinitionDecoder {
-    pub(super) fn begin_run(&mut self, rule: &Rule, scope: Scope<'_>) {
+    pub(super) fn begin_run(&mut self, rule: &RecordRule, scope: PathScope<'_>) {
         if rule.resets.sums {
             self.counting.so_far.begin_anew();
         }
@@ -84,7 +84,7 @@ impl DefinitionDecoder {
     }
 
     /// Detects the beginning of a run by ids that restart with each run.
-    pub(super) fn read_item(&mut self, scope: Scope<'_>) {
+    pub(super) fn read_item(&mut self, scope: PathScope<'_>) {
         let Some(Numbered { item, done, over }) = &self.definition.needs.numbered else {
             return;
         };

@@ -10,9 +10,9 @@ use crate::model::timestamp::Timestamp;
 
 /// The open questions of a lane, in order.
 #[derive(Default)]
-pub(super) struct Questions(Vec<Question>);
+pub(super) struct Questions(Vec<PendingQuestion>);
 
-struct Question {
+struct PendingQuestion {
     key: Key,
     piece: Piece,
     at: Option<Timestamp>,
@@ -39,7 +39,7 @@ impl Questions {
                 self.0.retain(|question| question.key != head.key);
                 let (key, what) = (head.key.clone(), what.clone());
                 let is_permission = kind == MarkKind::Permission;
-                self.0.push(Question {
+                self.0.push(PendingQuestion {
                     key,
                     piece: *piece,
                     at: head.at,
@@ -53,7 +53,7 @@ impl Questions {
                 let Some(index) = named.or(self.0.len().checked_sub(1)) else {
                     return;
                 };
-                let Question {
+                let PendingQuestion {
                     key,
                     piece: of_question,
                     at,
@@ -77,7 +77,7 @@ impl Questions {
         at: Option<Timestamp>,
         out: &mut Batch,
     ) {
-        let went_on = |question: &mut Question| match &question.call {
+        let went_on = |question: &mut PendingQuestion| match &question.call {
             Some(call) => calls.contains(call),
             None => is_own && question.is_permission,
         };

@@ -2,8 +2,8 @@
 
 use super::budget::LOOK;
 use super::{DefinitionDecoder, EntryHead};
-use crate::formats::definition::path::{Path, Scope, word_of};
-use crate::formats::definition::rule::{EndRule, Flag, Rule};
+use crate::formats::definition::path::{PathScope, RecordPath, word_of};
+use crate::formats::definition::rule::{EndRule, FlagRule, RecordRule};
 use crate::formats::json::Json;
 use crate::model::edit::Batch;
 use crate::model::text::Text;
@@ -15,7 +15,7 @@ const REASON: usize = 200;
 
 impl DefinitionDecoder {
     /// Emits the states of calls.
-    pub(super) fn states(&self, rule: &Rule, scope: Scope<'_>, out: &mut Batch) {
+    pub(super) fn states(&self, rule: &RecordRule, scope: PathScope<'_>, out: &mut Batch) {
         for state in &rule.states.of_calls {
             if let Some(call) = self.runs.id(&state.of, scope) {
                 let state = if state.is_lost {
@@ -32,13 +32,13 @@ impl DefinitionDecoder {
     /// conversation, or the result of another call.
     pub(super) fn ends(
         &mut self,
-        rule: &Rule,
+        rule: &RecordRule,
         head: &EntryHead,
-        scope: Scope<'_>,
+        scope: PathScope<'_>,
         out: &mut Batch,
     ) {
         for end in &rule.states.of_work {
-            let mut one = |scope: Scope<'_>| {
+            let mut one = |scope: PathScope<'_>| {
                 if self.spend_budget(LOOK, scope, out) && end.when.holds(scope) {
                     self.end(end, rule, head, scope, out);
                 }
@@ -53,12 +53,12 @@ impl DefinitionDecoder {
     fn end(
         &mut self,
         end: &EndRule,
-        rule: &Rule,
+        rule: &RecordRule,
         head: &EntryHead,
-        scope: Scope<'_>,
+        scope: PathScope<'_>,
         out: &mut Batch,
     ) {
-        let id = |path: &Option<Path>| path.as_ref()?.word(scope).filter(|id| !id.is_blank());
+        let id = |path: &Option<RecordPath>| path.as_ref()?.word(scope).filter(|id| !id.is_blank());
         let about = About {
             call: end.call.as_ref().and_then(|path| self.runs.id(path, scope)),
             handle: id(&end.of),
@@ -72,7 +72,7 @@ impl DefinitionDecoder {
             .as_ref()
             .and_then(|path| path.number(scope))
             .and_then(|code| Json::Number(code).int());
-        let says = |flag: &Option<Flag>| flag.as_ref().is_some_and(|flag| flag.holds(scope));
+        let says = |flag: &Option<FlagRule>| flag.as_ref().is_some_and(|flag| flag.holds(scope));
         let is_queued = says(&end.queued);
         let is_asked = says(&end.asked) || !rule.results.is_empty();
         let delivered = end.delivered.as_ref().and_then(|path| path.moment(scope));

@@ -5,7 +5,7 @@ use crate::formats::probe::Confidence;
 
 /// A kind of frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Frame {
+pub enum WireFrame {
     /// `{jsonrpc, id, method, params}`, lately `{type: "req", …}`
     Request,
     /// `{jsonrpc, id, result | error}`, lately `{type: "res", id, ok, payload | error}`
@@ -26,38 +26,38 @@ pub enum Frame {
 }
 
 /// The kind of a frame; `None` if the value is not one.
-pub fn of(json: &Json<'_>) -> Option<Frame> {
+pub fn of(json: &Json<'_>) -> Option<WireFrame> {
     let has = |names: &[&str]| names.iter().all(|name| json.has(name));
     let has_any = |names: &[&str]| names.iter().any(|name| json.has(name));
     if has(&["From", "To"]) && has_any(&["ChatType", "Text", "MediaUrl"]) {
-        return Some(Frame::Message);
+        return Some(WireFrame::Message);
     }
     if json.get("jsonrpc").is("2.0") {
         return Some(if json.has("method") {
-            Frame::Request
+            WireFrame::Request
         } else {
-            Frame::Response
+            WireFrame::Response
         });
     }
     match json.get("type").str() {
-        Some("req") => return has(&["id", "method"]).then_some(Frame::Request),
+        Some("req") => return has(&["id", "method"]).then_some(WireFrame::Request),
         Some("res") => {
             return (json.has("id") && has_any(&["ok", "payload", "error"]))
-                .then_some(Frame::Response);
+                .then_some(WireFrame::Response);
         }
-        Some("event" | "evt") => return json.get("event").str().map(|_| Frame::Event),
+        Some("event" | "evt") => return json.get("event").str().map(|_| WireFrame::Event),
         Some(_) => return None,
         None if json.has("role") => return None,
         None => {}
     }
     if json.get("event").str().is_some() && has_any(&["data", "payload"]) {
-        return Some(Frame::Event);
+        return Some(WireFrame::Event);
     }
     if has(&["message_id", "chat"]) || (json.has("update_id") && !update(json).is_null()) {
-        return Some(Frame::Telegram);
+        return Some(WireFrame::Telegram);
     }
     if json.get("key").has("remoteJid") {
-        return Some(Frame::Whatsapp);
+        return Some(WireFrame::Whatsapp);
     }
     let says_text = json.get("text").str().is_some();
     if (says_text
@@ -69,11 +69,11 @@ pub fn of(json: &Json<'_>) -> Option<Frame> {
         ]))
         || (json.get("content").str().is_some() && json.has("message_reference"))
     {
-        return Some(Frame::Sent);
+        return Some(WireFrame::Sent);
     }
     let is_reply =
         has_any(&["mediaUrl", "mediaUrls", "replyToId"]) || (says_text && json.has("isError"));
-    is_reply.then_some(Frame::Reply)
+    is_reply.then_some(WireFrame::Reply)
 }
 
 /// Whether this is `{text}` alone. Other programs write such lines too, so it counts as a reply
@@ -111,15 +111,21 @@ pub fn update<'j, 'a>(json: &'j Json<'a>) -> &'j Json<'a> {
 /// Whether only OpenClaw can have written the line.
 pub(crate) fn is_decisive(line: &Json<'_>) -> bool {
     match of(line) {
-        Some(Frame::Event) => {
+        Some(WireFrame::Event) => {
             let payload = payload(line);
             payload.has("runId") || payload.has("sessionKey")
         }
-        Some(Frame::Request) => {
+        Some(WireFrame::Request) => {
             line.at(&["params", "message"]).has("From") || line.get("params").has("sessionKey")
         }
-        Some(Frame::Message) => true,
-        Some(Frame::Response | Frame::Reply | Frame::Telegram | Frame::Whatsapp | Frame::Sent)
+        Some(WireFrame::Message) => true,
+        Some(
+            WireFrame::Response
+            | WireFrame::Reply
+            | WireFrame::Telegram
+            | WireFrame::Whatsapp
+            | WireFrame::Sent,
+        )
         | None => false,
     }
 }
@@ -133,14 +139,16 @@ pub(crate) fn sniff(
     if lines.iter().any(is_answer_event) {
         return Some((Confidence::Likely, "events of a streamed answer"));
     }
-    let frames: Vec<Frame> = lines.iter().filter_map(of).collect();
+    let frames: Vec<WireFrame> = lines.iter().filter_map(of).collect();
     let ours = lines
         .iter()
         .filter(|line| of(line).is_some() || is_plain_reply(line) || is_other(line))
         .count();
     if lines.iter().any(is_decisive) && ours * 2 > lines.len() {
         let what = match frames.first()? {
-            Frame::Message | Frame::Telegram | Frame::Whatsapp => "messages of channels",
+            WireFrame::Message | WireFrame::Telegram | WireFrame::Whatsapp => {
+                "messages of channels"
+            }
             _ => "frames of the gateway",
         };
         return Some((Confidence::Likely, what));
@@ -149,12 +157,12 @@ pub(crate) fn sniff(
         return None;
     }
     match frames.first()? {
-        Frame::Message | Frame::Telegram | Frame::Whatsapp => {
+        WireFrame::Message | WireFrame::Telegram | WireFrame::Whatsapp => {
             Some((Confidence::Likely, "messages as a channel sends them"))
         }
-        Frame::Reply | Frame::Sent => Some((Confidence::Maybe, "replies to channels")),
+        WireFrame::Reply | WireFrame::Sent => Some((Confidence::Maybe, "replies to channels")),
         // Many programs use JSON-RPC and `{event, data}`.
-        Frame::Request | Frame::Response | Frame::Event => {
+        WireFrame::Request | WireFrame::Response | WireFrame::Event => {
             Some((Confidence::Maybe, "frames that a gateway may speak"))
         }
     }

@@ -11,11 +11,11 @@ use crate::model::entry::{Block, Break, Entry, Piece, Role};
 
 /// Requests by id. If an id is reused, the last request counts.
 #[derive(Debug, Default)]
-pub(crate) struct Requests {
+pub(crate) struct WireRequests {
     asked: HashMap<String, Entry>,
 }
 
-impl Requests {
+impl WireRequests {
     /// Adds a request and returns its entry.
     pub(crate) fn ask(&mut self, json: &Json<'_>, out: &mut Batch) -> Entry {
         let entry = request(json, out);

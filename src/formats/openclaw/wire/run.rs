@@ -20,21 +20,21 @@ use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolState, Verdict};
 use crate::model::usage::{Scope, Usage};
-use parts::{Parts, Voice};
+use parts::{PartVoice, Parts};
 
 /// Members of a frame that identify its run.
 const NAMES: [&str; 3] = ["runId", "sessionKey", "agentId"];
 
 #[derive(Debug, Default)]
-pub(crate) struct Runs {
-    known: HashMap<Key, Run>,
+pub(crate) struct WireRuns {
+    known: HashMap<Key, WireRun>,
     /// The run whose text the next frame may repeat and extend.
     held: Option<Key>,
     results: Vec<Edit>,
 }
 
 #[derive(Debug)]
-struct Run {
+struct WireRun {
     key: Key,
     /// The first frame of the run.
     first: Origin,
@@ -49,7 +49,7 @@ struct Run {
     stop: Stop,
 }
 
-impl Runs {
+impl WireRuns {
     /// Decodes a `chat` event; `None` if it does not belong to a run.
     pub(crate) fn chat(&mut self, payload: &Json<'_>, out: &mut Batch) -> Option<Fate> {
         let message = payload.get("message");
@@ -70,7 +70,7 @@ impl Runs {
         } else {
             content
         };
-        let blocks = block::all(content, block::Ending::Whole, out);
+        let blocks = block::all(content, block::AnswerEnding::Whole, out);
         let texts: Vec<&str> = content.blocks().iter().filter_map(block::text_of).collect();
         let said = texts.join("\n");
         let stop = match state {
@@ -86,8 +86,13 @@ impl Runs {
         };
         if stop == Stop::Unrecorded {
             let is_cumulative = payload.has("deltaText") || payload.get("replace").is_true();
-            run.parts
-                .say(Voice::Answer, &said, blocks, is_cumulative, out.origin());
+            run.parts.say(
+                PartVoice::Answer,
+                &said,
+                blocks,
+                is_cumulative,
+                out.origin(),
+            );
         } else {
             run.parts.conclude(&said, blocks, out.origin());
             run.model = message.get("model").text().or_else(|| run.model.take());
@@ -119,8 +124,8 @@ impl Runs {
             .moment()
             .or_else(|| data.get("startedAt").moment());
         match (stream, phase) {
-            ("assistant", _) => self.said(payload, Voice::Answer, at, out),
-            ("thinking" | "reasoning", _) => self.said(payload, Voice::Thought, at, out),
+            ("assistant", _) => self.said(payload, PartVoice::Answer, at, out),
+            ("thinking" | "reasoning", _) => self.said(payload, PartVoice::Thought, at, out),
             ("tool", "start" | "update" | "result" | "end") if data.has("toolCallId") => {
                 self.tool(payload, phase, at, out)
             }
@@ -163,7 +168,7 @@ impl Runs {
     fn said(
         &mut self,
         payload: &Json<'_>,
-        voice: Voice,
+        voice: PartVoice,
         at: Option<Timestamp>,
         out: &mut Batch,
     ) -> Option<Fate> {
@@ -172,8 +177,8 @@ impl Runs {
         let said = whole.or(delta)?;
         let (run, is_new) = self.run(payload, at, out)?;
         let kind = |body| match voice {
-            Voice::Answer => BlockKind::Text(body),
-            Voice::Thought => BlockKind::Thinking(body),
+            PartVoice::Answer => BlockKind::Text(body),
+            PartVoice::Thought => BlockKind::Thinking(body),
         };
         let body = out.prose(said);
         let blocks = if said.trim().is_empty() {
@@ -242,7 +247,7 @@ impl Runs {
         payload: &Json<'_>,
         at: Option<Timestamp>,
         out: &mut Batch,
-    ) -> Option<(&mut Run, bool)> {
+    ) -> Option<(&mut WireRun, bool)> {
         let key = run_key(payload)?;
         let facts = facts(payload, out);
         let session = payload.get("sessionKey").str_or_empty();
@@ -254,7 +259,7 @@ impl Runs {
         {
             out.meta(MetaEdit::Agent(Text::clean(agent)));
         }
-        let run = self.known.entry(key.clone()).or_insert_with(|| Run {
+        let run = self.known.entry(key.clone()).or_insert_with(|| WireRun {
             key,
             first: out.origin(),
             at,
@@ -283,7 +288,7 @@ impl Runs {
     }
 }
 
-impl Run {
+impl WireRun {
     fn entry(&self, out: &Batch) -> Entry {
         let mut entry = out.new_entry(self.key.clone(), Role::Assistant, self.at);
         entry.origin = self.first;

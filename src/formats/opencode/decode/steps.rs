@@ -25,7 +25,7 @@ use crate::model::usage::{Scope, Usage};
 #[derive(Debug, Default)]
 pub(super) struct Steps {
     /// The last step of each session.
-    last: HashMap<Text, Step>,
+    last: HashMap<Text, ModelStep>,
     /// Tool names by call id.
     tools: HashMap<Text, Text>,
     /// The keys of commands run by the user, by their ids.
@@ -35,7 +35,7 @@ pub(super) struct Steps {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Step {
+struct ModelStep {
     message: Key,
     agent: Text,
     model: Text,
@@ -124,7 +124,7 @@ impl OpencodeDecoder {
             ..
         } = this;
         if *name == "step.started" {
-            let step = Step {
+            let step = ModelStep {
                 message: named(data).unwrap_or_else(|| key.clone()),
                 agent: data.get("agent").text().unwrap_or_default(),
                 model: rows::model(data).text().unwrap_or_default(),

@@ -33,7 +33,7 @@ pub(crate) struct Executions {
     /// The states of this turn's calls that moved from that entry to a message.
     taken: HashMap<Key, ToolState>,
     /// The key, origin and time of the entries that messages replaced, by message.
-    places: HashMap<Key, Place>,
+    places: HashMap<Key, MessagePlace>,
     /// How many entries of remaining calls were made.
     rests: usize,
     started: HashMap<Key, Timestamp>,
@@ -42,7 +42,7 @@ pub(crate) struct Executions {
 
 /// The key, origin and time that a message takes from the entry that it replaces.
 #[derive(Debug)]
-struct Place {
+struct MessagePlace {
     key: Key,
     origin: Origin,
     at: Option<Timestamp>,
@@ -50,7 +50,7 @@ struct Place {
 
 /// Further changes when a message takes calls from such an entry, or omits some of its own.
 #[derive(Debug, Default)]
-pub(crate) struct Rest {
+pub(crate) struct RemainingEdits {
     /// The entry of the calls that still are in no message.
     pub(crate) entry: Option<Box<Entry>>,
     /// The key of that entry, if it has become empty.
@@ -148,7 +148,7 @@ impl Executions {
     /// Registers the calls of a message. If some of them are in the entry of executions, the
     /// message takes that entry's key and position, unless it already has those of an earlier one.
     /// Returns the further changes that result.
-    pub(crate) fn take_over(&mut self, message: &mut Entry, is_new: bool) -> Rest {
+    pub(crate) fn take_over(&mut self, message: &mut Entry, is_new: bool) -> RemainingEdits {
         let calls = message
             .calls()
             .map(|call| call.key.clone())
@@ -187,9 +187,9 @@ impl Executions {
     }
 
     /// Splits the entry of executions into the calls of a message and the rest.
-    fn part(&mut self, message: &Key, calls: &HashSet<Key>, is_new: bool) -> Rest {
+    fn part(&mut self, message: &Key, calls: &HashSet<Key>, is_new: bool) -> RemainingEdits {
         let Some(mut born) = self.born.take() else {
-            return Rest::default();
+            return RemainingEdits::default();
         };
         let is_its = |block: &Block| block.call().is_some_and(|call| calls.contains(&call.key));
         let (its, left): (Vec<Block>, Vec<Block>) = std::mem::take(&mut born.blocks)
@@ -198,11 +198,11 @@ impl Executions {
         born.blocks = left;
         if its.is_empty() {
             self.born = Some(born);
-            return Rest::default();
+            return RemainingEdits::default();
         }
         let is_first = is_new && !self.places.contains_key(message);
         if is_first {
-            let place = Place {
+            let place = MessagePlace {
                 key: born.key.clone(),
                 origin: born.origin,
                 at: born.at,
@@ -229,7 +229,7 @@ impl Executions {
         self.born = Some(born).filter(|born| !born.blocks.is_empty());
         let entry = self.born.clone();
         let gone = (!is_first && entry.is_none()).then_some(key);
-        Rest {
+        RemainingEdits {
             entry,
             gone,
             results,

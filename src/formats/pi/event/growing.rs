@@ -7,7 +7,7 @@ use crate::model::entry::{Entry, Piece};
 
 /// The open entries.
 #[derive(Default)]
-pub(crate) struct Growing {
+pub(crate) struct OpenEntries {
     /// The last one emitted.
     entry: Option<Box<Entry>>,
     /// The one before it, if that is still open.
@@ -16,7 +16,7 @@ pub(crate) struct Growing {
     filled: Option<Key>,
 }
 
-impl Growing {
+impl OpenEntries {
     /// Emits an entry, replacing its earlier version.
     pub(crate) fn emit(&mut self, entry: Box<Entry>, out: &mut Batch) {
         if self

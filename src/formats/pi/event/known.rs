@@ -13,14 +13,14 @@ use crate::model::record::Origin;
 
 /// Identifies a message by role and time, and the call of a result; without a time by its content.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Identity {
+pub(crate) struct MessageIdentity {
     role: String,
     call: String,
     time: Option<i64>,
     content: u64,
 }
 
-impl Identity {
+impl MessageIdentity {
     /// The identity of a message, which may be incomplete.
     pub(crate) fn of(message: &Json<'_>) -> Self {
         let time = message.get("timestamp").moment().map(|at| at.0);
@@ -47,7 +47,7 @@ fn hash(message: &Json<'_>) -> u64 {
 
 /// An emitted message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Known {
+pub(crate) struct EmittedMessage {
     pub(crate) key: Key,
     /// The record that mentions it first.
     pub(crate) first: Origin,
@@ -58,19 +58,19 @@ pub(crate) struct Known {
 /// All emitted messages.
 #[derive(Debug, Default)]
 pub struct KnownMessages {
-    messages: HashMap<Identity, Vec<Known>>,
+    messages: HashMap<MessageIdentity, Vec<EmittedMessage>>,
     /// Complete messages with a time, also by content: an equal message is a repetition.
-    contents: HashMap<(Identity, u64), Known>,
+    contents: HashMap<(MessageIdentity, u64), EmittedMessage>,
     results: HashSet<Key>,
 }
 
 /// How many times a summary has had each identity so far.
 #[derive(Debug, Default)]
-pub(crate) struct List(HashMap<Identity, usize>);
+pub(crate) struct IdentityCounts(HashMap<MessageIdentity, usize>);
 
-impl List {
+impl IdentityCounts {
     /// Counts a message. Returns the number of earlier ones with this identity.
-    pub(crate) fn see(&mut self, identity: &Identity) -> usize {
+    pub(crate) fn see(&mut self, identity: &MessageIdentity) -> usize {
         let count = self.0.entry(identity.clone()).or_default();
         *count += 1;
         *count - 1
@@ -84,7 +84,12 @@ impl KnownMessages {
     }
 
     /// Sets the identity of a message, in place of an earlier one if it had any.
-    pub(crate) fn rename(&mut self, before: &Identity, identity: Identity, known: &Known) {
+    pub(crate) fn rename(
+        &mut self,
+        before: &MessageIdentity,
+        identity: MessageIdentity,
+        known: &EmittedMessage,
+    ) {
         if *before == identity && self.has(&identity, known) {
             return;
         }
@@ -98,15 +103,15 @@ impl KnownMessages {
     }
 
     /// Whether the message was emitted with this identity.
-    pub(crate) fn has(&self, identity: &Identity, known: &Known) -> bool {
+    pub(crate) fn has(&self, identity: &MessageIdentity, known: &EmittedMessage) -> bool {
         self.messages
             .get(identity)
             .is_some_and(|same| same.iter().any(|other| other.key == known.key))
     }
 
     /// Marks a message as complete.
-    pub(crate) fn complete(&mut self, message: &Json<'_>, known: &Known) {
-        let identity = Identity::of(message);
+    pub(crate) fn complete(&mut self, message: &Json<'_>, known: &EmittedMessage) {
+        let identity = MessageIdentity::of(message);
         let same = self.messages.get_mut(&identity).into_iter().flatten();
         same.filter(|other| other.key == known.key)
             .for_each(|other| other.is_whole = true);
@@ -117,14 +122,18 @@ impl KnownMessages {
     }
 
     /// An equal message that has a time and is complete.
-    pub(crate) fn same(&self, message: &Json<'_>) -> Option<Known> {
+    pub(crate) fn same(&self, message: &Json<'_>) -> Option<EmittedMessage> {
         self.contents
-            .get(&(Identity::of(message), hash(message)))
+            .get(&(MessageIdentity::of(message), hash(message)))
             .cloned()
     }
 
     /// The next message of a summary, if it was emitted.
-    pub(crate) fn next_in(&self, list: &mut List, identity: &Identity) -> Option<Known> {
+    pub(crate) fn next_in(
+        &self,
+        list: &mut IdentityCounts,
+        identity: &MessageIdentity,
+    ) -> Option<EmittedMessage> {
         let place = list.see(identity);
         self.messages.get(identity)?.get(place).cloned()
     }

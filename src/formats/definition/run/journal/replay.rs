@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::Pieces;
+use super::EntryPieces;
 use crate::formats::json::Json;
 use crate::model::edit::Edit;
 use crate::model::record::Origin;
@@ -21,26 +21,26 @@ const TIMES: usize = 16;
 
 /// One step of a path: a member of an object, or an element of a list.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Step {
+pub(super) enum DocumentStep {
     Name(String),
     At(usize),
 }
 
 /// One edit of the document.
-pub(super) enum Change<'v> {
+pub(super) enum JournalEdit<'v> {
     /// Sets a value, or deletes it if `None`.
-    Set(Vec<Step>, Option<&'v Json<'v>>),
+    Set(Vec<DocumentStep>, Option<&'v Json<'v>>),
     /// Truncates a list to a length, and appends to it.
-    Push(Vec<Step>, Option<usize>, &'v [Json<'v>]),
+    Push(Vec<DocumentStep>, Option<usize>, &'v [Json<'v>]),
 }
 
 /// The document, and the edits emitted for its elements.
-pub(in crate::formats::definition::run) struct Replay {
+pub(in crate::formats::definition::run) struct JournalReplay {
     pub(super) document: Json<'static>,
     pub(super) shown: BTreeMap<usize, ShownElement>,
     /// Elements that were removed or replaced.
     pub(super) removed: Vec<ShownElement>,
-    pub(super) pieces: Pieces,
+    pub(super) pieces: EntryPieces,
     /// Changed elements that are decoded at the end of a portion.
     pub(super) put_off: BTreeSet<usize>,
     padding: usize,
@@ -49,13 +49,13 @@ pub(in crate::formats::definition::run) struct Replay {
     reread: usize,
 }
 
-impl Default for Replay {
+impl Default for JournalReplay {
     fn default() -> Self {
         Self {
             document: Json::Null,
             shown: BTreeMap::new(),
             removed: Vec::new(),
-            pieces: Pieces::new(),
+            pieces: EntryPieces::new(),
             put_off: BTreeSet::new(),
             padding: PADDING,
             changed: 0,
@@ -75,36 +75,36 @@ pub(super) struct ShownElement {
 }
 
 /// Parses a path. `None` if it is malformed, empty or too long.
-pub(super) fn path_of(path: &Json<'_>) -> Option<Vec<Step>> {
+pub(super) fn path_of(path: &Json<'_>) -> Option<Vec<DocumentStep>> {
     let step = |step: &Json<'_>| match step {
-        Json::Integer(at) => usize::try_from(*at).ok().map(Step::At),
-        step => step.str().map(|name| Step::Name(name.to_owned())),
+        Json::Integer(at) => usize::try_from(*at).ok().map(DocumentStep::At),
+        step => step.str().map(|name| DocumentStep::Name(name.to_owned())),
     };
-    let path: Vec<Step> = path.items().iter().map(step).collect::<Option<_>>()?;
+    let path: Vec<DocumentStep> = path.items().iter().map(step).collect::<Option<_>>()?;
     (1..=STEPS).contains(&path.len()).then_some(path)
 }
 
-impl Replay {
+impl JournalReplay {
     /// Applies an edit and returns the range of elements that it affects; `None` if it affects
     /// other values.
     pub(super) fn apply(
         &mut self,
-        change: &Change<'_>,
+        change: &JournalEdit<'_>,
         list: &str,
         record: Origin,
     ) -> Option<Range<usize>> {
         self.changed = self.changed.saturating_add(record.len as usize);
         let before = self.document.get(list).items().len();
-        let (Change::Set(path, _) | Change::Push(path, ..)) = change;
+        let (JournalEdit::Set(path, _) | JournalEdit::Push(path, ..)) = change;
         let mut document = std::mem::replace(&mut self.document, Json::Null);
         self.change(&mut document, path, change);
         self.document = document;
         let after = self.document.get(list).items().len();
         let all = before.max(after);
         let changed = match (path.as_slice(), change) {
-            ([Step::Name(name), ..], _) if name != list => return None,
-            ([_], Change::Push(_, from, _)) => from.unwrap_or(before).min(before)..all,
-            ([_, Step::At(at), ..], _) => *at..at.saturating_add(1).min(all),
+            ([DocumentStep::Name(name), ..], _) if name != list => return None,
+            ([_], JournalEdit::Push(_, from, _)) => from.unwrap_or(before).min(before)..all,
+            ([_, DocumentStep::At(at), ..], _) => *at..at.saturating_add(1).min(all),
             _ => 0..all,
         };
         if path.len() <= 2 {
@@ -122,13 +122,18 @@ impl Replay {
         self.reread > AT_ONCE.saturating_add(self.changed.saturating_mul(TIMES))
     }
 
-    fn change(&mut self, value: &mut Json<'static>, path: &[Step], change: &Change<'_>) {
+    fn change(
+        &mut self,
+        value: &mut Json<'static>,
+        path: &[DocumentStep],
+        change: &JournalEdit<'_>,
+    ) {
         let Some((step, rest)) = path.split_first() else {
             match change {
-                Change::Set(_, now) => {
+                JournalEdit::Set(_, now) => {
                     *value = now.map_or(Json::Null, |now| now.clone().into_owned());
                 }
-                Change::Push(_, from, items) => {
+                JournalEdit::Push(_, from, items) => {
                     if value.is_null() {
                         *value = Json::Array(Vec::new());
                     }
@@ -142,7 +147,7 @@ impl Replay {
             return;
         };
         match step {
-            Step::At(at) => {
+            DocumentStep::At(at) => {
                 if value.is_null() {
                     *value = Json::Array(Vec::new());
                 }
@@ -152,13 +157,13 @@ impl Replay {
                     self.change(item, rest, change);
                 }
             }
-            Step::Name(name) => {
+            DocumentStep::Name(name) => {
                 if value.is_null() {
                     *value = Json::Object(Vec::new());
                 }
                 let Json::Object(members) = value else { return };
                 let known = members.iter().rposition(|(known, _)| known == name);
-                if rest.is_empty() && matches!(change, Change::Set(_, None)) {
+                if rest.is_empty() && matches!(change, JournalEdit::Set(_, None)) {
                     return members.retain(|(known, _)| known != name);
                 }
                 let place = known.unwrap_or(members.len());

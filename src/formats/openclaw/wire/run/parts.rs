@@ -12,7 +12,7 @@ use crate::model::tool::{ToolCall, ToolState};
 
 /// Whether a text is an answer or a thought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Voice {
+pub(crate) enum PartVoice {
     Answer,
     Thought,
 }
@@ -28,7 +28,7 @@ pub(crate) struct Parts {
 #[derive(Debug)]
 enum RunPart {
     Said {
-        voice: Voice,
+        voice: PartVoice,
         text: String,
         blocks: Vec<Block>,
         /// Whether a tool came after it.
@@ -56,7 +56,7 @@ impl Parts {
     /// Adds text, which is cumulative or a delta. `blocks` are those of `said` as its frame has it.
     pub(crate) fn say(
         &mut self,
-        voice: Voice,
+        voice: PartVoice,
         said: &str,
         blocks: Vec<Block>,
         is_all: bool,
@@ -81,7 +81,7 @@ impl Parts {
     }
 
     /// Appends a delta.
-    pub(crate) fn add(&mut self, voice: Voice, delta: &str, from: Origin) {
+    pub(crate) fn add(&mut self, voice: PartVoice, delta: &str, from: Origin) {
         if let Some((text, blocks)) = self.open(voice) {
             text.push_str(delta);
             *blocks = kept(voice, text, from);
@@ -102,7 +102,7 @@ impl Parts {
         if blocks.is_empty() {
             return;
         }
-        let (said, mut blocks) = self.after_sealed(Voice::Answer, said, blocks, from);
+        let (said, mut blocks) = self.after_sealed(PartVoice::Answer, said, blocks, from);
         let has_thoughts = blocks
             .iter()
             .any(|block| matches!(block.kind, BlockKind::Thinking(_)));
@@ -122,7 +122,7 @@ impl Parts {
             .collect();
         self.emitted.retain(|part| match part {
             RunPart::Said {
-                voice: Voice::Thought,
+                voice: PartVoice::Thought,
                 ..
             } => !has_thoughts,
             RunPart::Said { is_sealed, .. } => *is_sealed,
@@ -130,7 +130,7 @@ impl Parts {
         });
         if !blocks.is_empty() {
             self.emitted.push(RunPart::Said {
-                voice: Voice::Answer,
+                voice: PartVoice::Answer,
                 text: said,
                 blocks,
                 is_sealed: false,
@@ -178,7 +178,7 @@ impl Parts {
     }
 
     /// The text that is still being written.
-    fn open(&mut self, in_voice: Voice) -> Option<(&mut String, &mut Vec<Block>)> {
+    fn open(&mut self, in_voice: PartVoice) -> Option<(&mut String, &mut Vec<Block>)> {
         self.emitted.iter_mut().rev().find_map(|part| match part {
             RunPart::Said {
                 voice,
@@ -193,7 +193,7 @@ impl Parts {
     /// The part of a text after the last tool, if the text is that of the whole run.
     fn after_sealed(
         &self,
-        in_voice: Voice,
+        in_voice: PartVoice,
         said: &str,
         blocks: Vec<Block>,
         from: Origin,
@@ -227,14 +227,14 @@ impl Parts {
 }
 
 /// Keeps a whole text in its stub, since no record has it as a whole.
-fn kept(voice: Voice, text: &str, from: Origin) -> Vec<Block> {
+fn kept(voice: PartVoice, text: &str, from: Origin) -> Vec<Block> {
     if text.trim().is_empty() {
         return Vec::new();
     }
     let body = Body::in_memory(text, from);
     let kind = match voice {
-        Voice::Answer => BlockKind::Text(body),
-        Voice::Thought => BlockKind::Thinking(body),
+        PartVoice::Answer => BlockKind::Text(body),
+        PartVoice::Thought => BlockKind::Thinking(body),
     };
     vec![Block::new(Piece(0), kind)]
 }

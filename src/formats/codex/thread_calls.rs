@@ -5,7 +5,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::formats::definition::heads;
-use crate::formats::waiting::Waiting;
+use crate::formats::waiting::UnansweredCalls;
 use crate::model::body::{Body, Image, Key};
 use crate::model::edit::Batch;
 use crate::model::fingerprint::ByKey;
@@ -24,7 +24,7 @@ const KEPT: usize = 16;
 
 /// The part of a result that one record has.
 #[derive(Clone, Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct ResultPart {
     /// The output.
     pub(crate) body: Body,
     /// Whether it is the output that the model received.
@@ -47,7 +47,7 @@ pub(crate) struct Outcome {
     pub(crate) work: Option<Work>,
 }
 
-impl Outcome {
+impl ResultPart {
     /// An outcome with only a text.
     pub(crate) fn text(body: Body, at: Option<Timestamp>) -> Self {
         Self {
@@ -68,11 +68,11 @@ impl Outcome {
 
 /// Calls of a thread and their results.
 #[derive(Debug, Default)]
-pub(crate) struct Deeds {
+pub(crate) struct ThreadCalls {
     /// All calls, and whether each starts a sub-agent.
     known: ByKey<bool>,
-    open: Waiting,
-    outcome: HashMap<Key, Outcome>,
+    open: UnansweredCalls,
+    outcome: HashMap<Key, ResultPart>,
     order: VecDeque<Key>,
     /// Processes whose end was reported to the call that started them.
     ended: ByKey<()>,
@@ -97,14 +97,14 @@ struct Script {
 
 /// The call that a report of a command in code belongs to.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Within {
+pub(crate) enum CallRelation {
     /// This call, which ran nothing else.
     Same(Key),
     /// This call, which ran several commands.
     Part(Key),
 }
 
-impl Deeds {
+impl ThreadCalls {
     /// Adds a call. Returns `false` if it was added before.
     pub(crate) fn begin(&mut self, call: &Key, kind: ToolKind) -> bool {
         let known = self.known.get(call).copied();
@@ -149,8 +149,8 @@ impl Deeds {
     pub(crate) fn polled(
         &mut self,
         call: &Key,
-        mut outcome: Outcome,
-    ) -> (Outcome, Option<(Key, Outcome)>) {
+        mut outcome: ResultPart,
+    ) -> (ResultPart, Option<(Key, ResultPart)>) {
         let goes_on = outcome
             .words
             .iter()
@@ -183,9 +183,9 @@ impl Deeds {
             ..Work::begun(Text::clean(&process), Ends::default())
         };
         // An outcome that only reports that the model polled.
-        let asked = Outcome {
+        let asked = ResultPart {
             work: Some(work),
-            ..Outcome::text(
+            ..ResultPart::text(
                 Body {
                     bytes: 0,
                     ..outcome.body.clone()
@@ -207,7 +207,7 @@ impl Deeds {
         let end = if is_known {
             asked
         } else {
-            Outcome {
+            ResultPart {
                 verdict,
                 exit,
                 body,
@@ -216,7 +216,7 @@ impl Deeds {
                 ..asked
             }
         };
-        let own = Outcome {
+        let own = ResultPart {
             exit: None,
             verdict: Verdict::Done,
             ..outcome
@@ -239,16 +239,16 @@ impl Deeds {
     }
 
     /// Finds the call of code that ran a reported command.
-    pub(crate) fn within(&mut self, command: &str) -> Option<Within> {
+    pub(crate) fn within(&mut self, command: &str) -> Option<CallRelation> {
         let runs = |script: &&mut Script| script.commands.iter().any(|known| known == command);
         let script = self.scripts.iter_mut().find(runs)?;
         let at = script.commands.iter().position(|known| known == command)?;
         script.commands.remove(at);
         let call = script.call.clone();
         Some(if script.is_one {
-            Within::Same(call)
+            CallRelation::Same(call)
         } else {
-            Within::Part(call)
+            CallRelation::Part(call)
         })
     }
 
@@ -259,15 +259,15 @@ impl Deeds {
         call: &Key,
         exit: Option<i64>,
         out: &mut Batch,
-    ) -> Option<Outcome> {
+    ) -> Option<ResultPart> {
         if !self.outcome.contains_key(call) {
             self.failed_parts.entry(call.clone()).or_insert(exit);
             return None;
         }
-        Some(Outcome {
+        Some(ResultPart {
             verdict: Verdict::Failed,
             exit,
-            ..Outcome::text(out.output(""), None)
+            ..ResultPart::text(out.output(""), None)
         })
     }
 
@@ -279,7 +279,12 @@ impl Deeds {
     }
 
     /// Merges an outcome into the result of a call, and returns the merged result.
-    pub(crate) fn join(&mut self, call: &Key, mut new: Outcome, lane: Option<&Name>) -> ToolResult {
+    pub(crate) fn join(
+        &mut self,
+        call: &Key,
+        mut new: ResultPart,
+        lane: Option<&Name>,
+    ) -> ToolResult {
         self.open.remove(call);
         if new.is_output
             && let Some(exit) = self.failed_parts.remove(call)
@@ -295,7 +300,7 @@ impl Deeds {
             } else {
                 outcome.at
             };
-            Outcome {
+            ResultPart {
                 at,
                 work,
                 ..outcome
@@ -328,7 +333,7 @@ fn is_running(word: &str) -> bool {
     word.starts_with(RUNNING)
 }
 
-impl Outcome {
+impl ResultPart {
     /// Removes the exit code and verdict.
     pub(crate) fn unknown(self) -> Self {
         Self {
@@ -345,7 +350,7 @@ impl Outcome {
 }
 
 /// Merges updates of the work that a call started, from polls or from an event.
-fn joined_work(call: &Key, known: Option<Work>, new: &mut Outcome) -> Option<Work> {
+fn joined_work(call: &Key, known: Option<Work>, new: &mut ResultPart) -> Option<Work> {
     let (Some(mut work), of_poll) = (known, new.work.take()) else {
         return None;
     };
@@ -374,7 +379,7 @@ fn joined_work(call: &Key, known: Option<Work>, new: &mut Outcome) -> Option<Wor
     Some(work)
 }
 
-fn joined(known: Outcome, new: Outcome) -> Outcome {
+fn joined(known: ResultPart, new: ResultPart) -> ResultPart {
     let is_better = new.is_output || !known.is_output && new.body.bytes > 0;
     let (mut first, mut second) = if is_better {
         (new, known)
@@ -411,7 +416,7 @@ fn joined(known: Outcome, new: Outcome) -> Outcome {
     } else {
         (first.duration_ms, second.duration_ms)
     };
-    Outcome {
+    ResultPart {
         body: first.body,
         is_output: first.is_output,
         patch: first.patch.or(second.patch),
@@ -430,7 +435,7 @@ fn joined(known: Outcome, new: Outcome) -> Outcome {
     }
 }
 
-fn result(call: &Key, outcome: &Outcome, lane: Option<&Name>) -> ToolResult {
+fn result(call: &Key, outcome: &ResultPart, lane: Option<&Name>) -> ToolResult {
     let exit = outcome
         .exit
         .filter(|code| *code != 0)
@@ -461,13 +466,13 @@ fn result(call: &Key, outcome: &Outcome, lane: Option<&Name>) -> ToolResult {
 
 #[cfg(test)]
 mod tests {
-    use super::{Deeds, Outcome};
+    use super::{ResultPart, ThreadCalls};
     use crate::model::edit::Batch;
     use crate::model::tool::{ToolKind, Verdict};
 
     #[test]
     fn only_what_comes_of_calls_that_start_sub_agents_counts() {
-        let mut deeds = Deeds::default();
+        let mut deeds = ThreadCalls::default();
         deeds.begin(&"run".into(), ToolKind::Run);
         deeds.begin(&"spawn".into(), ToolKind::Delegate);
         deeds.begin(&"spawn".into(), ToolKind::Other);
@@ -479,22 +484,22 @@ mod tests {
     #[test]
     fn output_and_event_are_one_result_in_any_order() {
         let mut out = Batch::default();
-        let mut outcome = |text: &str| Outcome::text(out.output(text), None);
-        let output = Outcome {
+        let mut outcome = |text: &str| ResultPart::text(out.output(text), None);
+        let output = ResultPart {
             is_output: true,
             duration_ms: Some(2000),
             ..outcome("cut")
         };
-        let event = Outcome {
+        let event = ResultPart {
             verdict: Verdict::Failed,
             exit: Some(101),
             duration_ms: Some(1987),
             patch: Some(out.prose("+a")),
-            ..Outcome::text(out.output("all of it"), None)
+            ..ResultPart::text(out.output("all of it"), None)
         };
         let call = "c1".into();
         for order in [[output.clone(), event.clone()], [event, output]] {
-            let mut deeds = Deeds::default();
+            let mut deeds = ThreadCalls::default();
             assert!(deeds.begin(&call, ToolKind::Run) && !deeds.begin(&call, ToolKind::Run));
             let [_, result] = order.map(|outcome| deeds.join(&call, outcome, None));
             assert_eq!(result.body.stub.as_str(), "cut", "what the model was given");

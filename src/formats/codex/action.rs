@@ -6,10 +6,10 @@
 
 use super::agents;
 use super::content::text_of;
-use super::deeds::{Outcome, Within};
-use super::line::Line;
+use super::line::RolloutLine;
+use super::repeated_texts::{self, RepeatedAuthor, Side};
 use super::thread::{Thread, piece};
-use super::twins::{self, Side, Voice};
+use super::thread_calls::{CallRelation, ResultPart};
 use crate::formats::inline;
 use crate::formats::json::Json;
 use crate::formats::tools;
@@ -28,14 +28,14 @@ const STATES: [&str; 3] = ["message", "completed", "errored"];
 const LOST: i64 = -1;
 
 /// A reported action.
-pub(crate) struct Deed {
+pub(crate) struct ReportedAction {
     key: Text,
     name: Name,
     kind: ToolKind,
     headline: Text,
     input: Body,
     started: Option<Timestamp>,
-    outcome: Outcome,
+    outcome: ResultPart,
     /// The process that has ended.
     process: Option<Text>,
     /// The command, if it is one.
@@ -60,7 +60,7 @@ fn subject(kind: &str) -> Option<&'static str> {
 
 /// Decodes any report from an event or the item in it; `None` if it is about something else.
 pub(crate) fn other(
-    line: &Line<'_>,
+    line: &RolloutLine<'_>,
     json: &Json<'_>,
     thread: &mut Thread,
     out: &mut Batch,
@@ -70,16 +70,16 @@ pub(crate) fn other(
     {
         return Some(Fate::Merged);
     }
-    Deed::read(line, json, out).map(|deed| deed.emit(line, thread, out))
+    ReportedAction::read(line, json, out).map(|deed| deed.emit(line, thread, out))
 }
 
 fn key_of<'j>(json: &'j Json<'_>) -> Option<&'j str> {
     json.first(&["call_id", "callId", "id"], Json::filled)
 }
 
-impl Deed {
+impl ReportedAction {
     /// Parses an event or the item in it; `None` if it is about something else.
-    pub(crate) fn read(line: &Line<'_>, json: &Json<'_>, out: &mut Batch) -> Option<Self> {
+    pub(crate) fn read(line: &RolloutLine<'_>, json: &Json<'_>, out: &mut Batch) -> Option<Self> {
         let subject = subject(json.get("type").str_or_empty())?;
         let (name, input) = asked(subject, json);
         let kind = tools::kind_of_call(&name, &input);
@@ -110,7 +110,7 @@ impl Deed {
         let at = line
             .at
             .filter(|_| started.is_some() || json.has("duration"));
-        let outcome = Outcome {
+        let outcome = ResultPart {
             patch: patch.filter(|patch| patch.bytes > 0),
             images,
             verdict: verdict(json, exit),
@@ -124,7 +124,7 @@ impl Deed {
             work: (subject == "company")
                 .then(|| agents::spawned(json))
                 .flatten(),
-            ..Outcome::text(body, at)
+            ..ResultPart::text(body, at)
         };
         let key = key.map_or_else(|| out.origin_key(), Text::clean);
         let process = json.get("process_id").text().filter(|_| exit.is_some());
@@ -145,7 +145,7 @@ impl Deed {
 
     /// Adds it to the result of its call, or shows it as a call of its own below the one that it
     /// was part of.
-    pub(crate) fn emit(self, line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    pub(crate) fn emit(self, line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
         let is_lost = self.outcome.exit == Some(LOST);
         self.process
             .iter()
@@ -165,16 +165,16 @@ impl Deed {
             .as_deref()
             .and_then(|command| thread.deeds.within(command))
         {
-            Some(Within::Same(call)) => {
+            Some(CallRelation::Same(call)) => {
                 thread.result(call, self.outcome, out);
                 return Fate::Merged;
             }
-            Some(Within::Part(call)) if self.outcome.verdict == Verdict::Failed => {
+            Some(CallRelation::Part(call)) if self.outcome.verdict == Verdict::Failed => {
                 if let Some(failed) = thread.deeds.fail_part(&call, self.outcome.exit, out) {
                     thread.result(call, failed, out);
                 }
             }
-            Some(Within::Part(_)) | None => {}
+            Some(CallRelation::Part(_)) | None => {}
         }
         thread.deeds.begin(&self.key, self.kind);
         let mut entry = thread.deed(line, out);
@@ -198,20 +198,23 @@ impl Deed {
 
 /// Decodes a web search, which is reported by an event and an item that may have different ids.
 pub(crate) fn search(
-    line: &Line<'_>,
+    line: &RolloutLine<'_>,
     side: Side,
     json: &Json<'_>,
     thread: &mut Thread,
     out: &mut Batch,
 ) -> Fate {
     let (_, input) = asked("search", json);
-    let print = twins::print(Voice::Search, &tools::headline(ToolKind::Fetch, &input));
-    let deed = Deed::read(line, json, out);
+    let print = repeated_texts::print(
+        RepeatedAuthor::Search,
+        &tools::headline(ToolKind::Fetch, &input),
+    );
+    let deed = ReportedAction::read(line, json, out);
     let key = json.first(&["call_id", "id"], Json::filled);
     if key.is_some_and(|key| thread.deeds.knows(key)) {
         return deed.map_or(Fate::Merged, |deed| deed.emit(line, thread, out));
     }
-    if let Some(twin) = thread.twins.take(Voice::Search, side, print) {
+    if let Some(twin) = thread.twins.take(RepeatedAuthor::Search, side, print) {
         let Some(mut deed) = deed else {
             return Fate::Merged;
         };
@@ -221,15 +224,18 @@ pub(crate) fn search(
     let Some(deed) = deed else {
         return Fate::Merged;
     };
-    thread
-        .twins
-        .wait(Voice::Search, side, print, (deed.key.clone(), piece(out)));
+    thread.twins.wait(
+        RepeatedAuthor::Search,
+        side,
+        print,
+        (deed.key.clone(), piece(out)),
+    );
     deed.emit(line, thread, out)
 }
 
 /// Decodes an image that the model generated.
-pub(crate) fn picture(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
-    let deed = Deed::read(line, line.payload, out);
+pub(crate) fn picture(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let deed = ReportedAction::read(line, line.payload, out);
     deed.map_or(Fate::Merged, |deed| deed.emit(line, thread, out))
 }
 

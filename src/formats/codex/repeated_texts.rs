@@ -23,7 +23,7 @@ const NEAR: usize = 16;
 
 /// The author of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Voice {
+pub(crate) enum RepeatedAuthor {
     /// The user.
     User,
     /// The model, to the user.
@@ -47,20 +47,20 @@ pub(crate) enum Side {
 
 /// A text, and the block that it made.
 #[derive(Clone, Debug)]
-pub(crate) struct Twin {
+pub(crate) struct RepeatedText {
     /// The key of the entry.
     pub(crate) key: Key,
     /// The piece of the block.
     pub(crate) piece: Piece,
-    voice: Voice,
+    voice: RepeatedAuthor,
     side: Side,
-    print: Print,
+    print: TextHash,
 }
 
 /// A hash of a text, valid within one process. It is fast because all texts are hashed, several
 /// times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Print(u64);
+pub(crate) struct TextHash(u64);
 
 /// Tags around a part of a text. Few texts have them, and many are long.
 struct Tags {
@@ -85,21 +85,21 @@ impl Tags {
 
 /// The most recent texts.
 #[derive(Debug, Default)]
-pub(crate) struct Twins(VecDeque<Twin>);
+pub(crate) struct RepeatedTexts(VecDeque<RepeatedText>);
 
-impl Twins {
+impl RepeatedTexts {
     /// Adds a text that waits for its twin.
     pub(crate) fn wait(
         &mut self,
-        voice: Voice,
+        voice: RepeatedAuthor,
         side: Side,
-        print: Print,
+        print: TextHash,
         (key, piece): (Key, Piece),
     ) {
         if self.0.len() == NEAR {
             self.0.pop_front();
         }
-        self.0.push_back(Twin {
+        self.0.push_back(RepeatedText {
             key,
             piece,
             voice,
@@ -109,8 +109,14 @@ impl Twins {
     }
 
     /// Takes the text that the other record has, if there is one.
-    pub(crate) fn take(&mut self, voice: Voice, side: Side, print: Print) -> Option<Twin> {
-        let is_twin = |twin: &Twin| twin.voice == voice && twin.side != side && twin.print == print;
+    pub(crate) fn take(
+        &mut self,
+        voice: RepeatedAuthor,
+        side: Side,
+        print: TextHash,
+    ) -> Option<RepeatedText> {
+        let is_twin =
+            |twin: &RepeatedText| twin.voice == voice && twin.side != side && twin.print == print;
         let at = self.0.iter().position(is_twin)?;
         self.0.remove(at)
     }
@@ -118,11 +124,11 @@ impl Twins {
 
 /// Hashes a text without surrounding white space, and without the parts that the program removes
 /// from an answer.
-pub(crate) fn print(voice: Voice, text: &str) -> Print {
+pub(crate) fn print(voice: RepeatedAuthor, text: &str) -> TextHash {
     static SEED: LazyLock<DefaultHashBuilder> = LazyLock::new(DefaultHashBuilder::default);
-    let print = |text: &str| Print(SEED.hash_one(text.trim()));
+    let print = |text: &str| TextHash(SEED.hash_one(text.trim()));
     match voice {
-        Voice::Answer => print(&without(&without(text, &CITATION), &PLAN)),
+        RepeatedAuthor::Answer => print(&without(&without(text, &CITATION), &PLAN)),
         _ => print(text),
     }
 }
@@ -176,7 +182,7 @@ fn without<'t>(text: &'t str, tags: &Tags) -> Cow<'t, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Side, Twins, Voice, print, read};
+    use super::{RepeatedAuthor, RepeatedTexts, Side, print, read};
     use crate::model::entry::Piece;
 
     #[test]
@@ -189,31 +195,42 @@ mod tests {
 
     #[test]
     fn each_text_has_one_twin() {
-        let mut twins = Twins::default();
-        let done = print(Voice::Answer, "Done.");
+        let mut twins = RepeatedTexts::default();
+        let done = print(RepeatedAuthor::Answer, "Done.");
         let waiting = print(
-            Voice::Answer,
+            RepeatedAuthor::Answer,
             "Done.<oai-mem-citation>a</oai-mem-citation>\n",
         );
-        twins.wait(Voice::Answer, Side::Event, waiting, ("a".into(), Piece(1)));
+        twins.wait(
+            RepeatedAuthor::Answer,
+            Side::Event,
+            waiting,
+            ("a".into(), Piece(1)),
+        );
         assert!(
-            twins.take(Voice::Answer, Side::Event, done).is_none(),
+            twins
+                .take(RepeatedAuthor::Answer, Side::Event, done)
+                .is_none(),
             "not of its own side"
         );
         assert!(
-            twins.take(Voice::Thought, Side::Item, done).is_none(),
+            twins
+                .take(RepeatedAuthor::Thought, Side::Item, done)
+                .is_none(),
             "not another voice"
         );
         assert_eq!(
             twins
-                .take(Voice::Answer, Side::Item, done)
+                .take(RepeatedAuthor::Answer, Side::Item, done)
                 .unwrap()
                 .key
                 .as_str(),
             "a"
         );
         assert!(
-            twins.take(Voice::Answer, Side::Item, done).is_none(),
+            twins
+                .take(RepeatedAuthor::Answer, Side::Item, done)
+                .is_none(),
             "said again"
         );
     }
