@@ -578,7 +578,7 @@ impl Config {
 
 impl Config {
     /// Whether the report is text or JSON.
-    pub fn form(&self) -> outlet::Form {
+    pub fn form(&self) -> outlet::OutletForm {
         let is_json = match self {
             Self::Show(options) | Self::Print(options) => options.json,
             Self::Brief(options) => options.form == brief::Form::Json,
@@ -607,9 +607,9 @@ impl Config {
             | Self::Themes(_) => false,
         };
         if is_json {
-            outlet::Form::Json
+            outlet::OutletForm::Json
         } else {
-            outlet::Form::Text
+            outlet::OutletForm::Text
         }
     }
 

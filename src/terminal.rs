@@ -20,7 +20,7 @@ use ratatui::{Frame, Terminal};
 use rustix::stdio::stdout;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
-use crate::model::text::outlet::{Charset, Form, Outlet};
+use crate::model::text::outlet::{Charset, Outlet, OutletForm};
 
 /// Size of the output buffer, more than a full redraw of a large screen: a frame is written at
 /// once.
@@ -176,7 +176,7 @@ pub(crate) fn owe(what: String) {
 impl Screen {
     /// The screen of standard output.
     pub fn new(charset: Charset) -> io::Result<Self> {
-        let out = Outlet::new(io::stdout(), charset, Form::Text);
+        let out = Outlet::new(io::stdout(), charset, OutletForm::Text);
         let backend = CrosstermBackend::new(BufWriter::with_capacity(FRAME_BYTES, out));
         Ok(Self {
             terminal: Terminal::new(backend)?,

@@ -1,7 +1,7 @@
 //! Usage of all sessions, in which every request counts once.
 //!
 //! A request may be in several files. Within a session its decoder recognizes copies; between
-//! sessions a request is identified by [`Request`] (`model::request`).
+//! sessions a request is identified by [`RequestIdentity`] (`model::request`).
 //!
 //! Copies may have been made while an answer was written; of two the one with more output counts.
 //! What a run counts beyond its requests is compared with all copies of them (`runs`).
@@ -31,7 +31,7 @@ use crate::analysis::money::spending::amount::Amount;
 use crate::model::body::Key;
 use crate::model::found::Found;
 use crate::model::limit::Limit;
-use crate::model::request::Request;
+use crate::model::request::RequestIdentity;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
@@ -154,7 +154,7 @@ pub struct Ledger {
     /// `spent` summed by session, day and model; computed on the first query.
     sums: OnceCell<Vec<(usize, Spent)>>,
     /// Indexes in `spent` by the identity of the request.
-    known: HashMap<Request, usize>,
+    known: HashMap<RequestIdentity, usize>,
     /// Number of copied requests.
     copies: u64,
     /// The newest recorded rate limits by agent.
@@ -530,7 +530,7 @@ impl Calendar {
     }
 }
 
-fn identity(spent: &Spent, session: &Text) -> Request {
+fn identity(spent: &Spent, session: &Text) -> RequestIdentity {
     let Amount {
         input,
         output,
@@ -548,9 +548,9 @@ fn identity(spent: &Spent, session: &Text) -> Request {
             output.total,
             money.picos()
         ));
-        return Request::within(session, key, spent.at, prompt);
+        return RequestIdentity::within(session, key, spent.at, prompt);
     }
-    Request::new(spent.key.as_ref(), spent.at, prompt, session)
+    RequestIdentity::new(spent.key.as_ref(), spent.at, prompt, session)
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ use crate::session::Session;
 use crate::session::details::KnownDetails;
 use crate::session::filter::Filter;
 use crate::session::indexes::Needs;
-use crate::session::paging::Asked;
+use crate::session::paging::PendingPages;
 
 /// The transcript pane.
 #[derive(Debug)]
@@ -87,7 +87,7 @@ pub struct TextPane {
     /// Number of new entries below since the window stopped following.
     pub unseen: usize,
     /// Bodies that are being read.
-    pub asked: Asked,
+    pub asked: PendingPages,
     /// Fields of records that no block shows, of the entries that were visible at level 4 or 5.
     pub details: KnownDetails,
     /// The cache of laid out rows.
@@ -147,7 +147,7 @@ impl TextPane {
             spine: Spine::default(),
             as_of: AsOfCursor::default(),
             unseen: 0,
-            asked: Asked::default(),
+            asked: PendingPages::default(),
             details: KnownDetails::default(),
             cache: RowCache::default(),
             find: Find::default(),

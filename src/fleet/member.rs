@@ -13,14 +13,14 @@ use crate::analysis::calls::Place as CallPlace;
 use crate::analysis::calls::lookup::Lookup;
 use crate::analysis::expression::{Expr, State};
 use crate::analysis::wall::{Rang, SessionRow};
-use crate::ingest::{Course, Databases, Outlet, Target, guarded, open};
+use crate::ingest::{Databases, FollowedSession, Outlet, Target, guarded, open};
 use crate::model::edit::{Feed, LinkState};
 use crate::model::entry::EntryId;
 use crate::model::found::Found;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::turn::TurnFacts;
-use crate::session::{Change, Session};
+use crate::session::{Session, SessionChange};
 use crate::source::rows::Failure;
 use crate::source::stamp::Stamp;
 use crate::source::watch::Hints;
@@ -70,7 +70,7 @@ enum Way<'o> {
         wait: Duration,
     },
     /// Read for the first time, or followed.
-    Open(Box<Course<'o>>),
+    Open(Box<FollowedSession<'o>>),
     /// Not to be read any more, because of an error in tv.
     Broken,
 }
@@ -317,15 +317,15 @@ impl<'o> Member<'o> {
         }
     }
 
-    fn note(&mut self, change: Change) {
+    fn note(&mut self, change: SessionChange) {
         match change {
-            Change::Touched(touched) => {
+            SessionChange::Touched(touched) => {
                 if !self.alarms.is_empty() {
                     self.touched
                         .extend(touched.added.into_iter().chain(touched.changed));
                 }
             }
-            Change::Replaced { before, touched } => {
+            SessionChange::Replaced { before, touched } => {
                 let lookup = Lookup {
                     before: &before,
                     now: &self.session.transcript,
@@ -335,11 +335,11 @@ impl<'o> Member<'o> {
                 self.alarms
                     .iter_mut()
                     .for_each(|alarm| alarm.look_up(&lookup));
-                self.note(Change::Touched(touched));
+                self.note(SessionChange::Touched(touched));
             }
             // What exists at the start triggers no alarm.
-            Change::CaughtUp => self.has_begun = false,
-            Change::Bodies(_) | Change::Said(_) => {}
+            SessionChange::CaughtUp => self.has_begun = false,
+            SessionChange::Bodies(_) | SessionChange::Said(_) => {}
         }
     }
 

@@ -12,11 +12,11 @@
 
 /// The tables of a database with their columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tables(pub Vec<Table>);
+pub struct Tables(pub Vec<DatabaseTable>);
 
 /// A table with its columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Table {
+pub struct DatabaseTable {
     /// The name of the table.
     pub name: String,
     /// The names of its columns, in order.
@@ -75,7 +75,7 @@ pub struct Queries {
     /// The tables that hold the rows of a session.
     pub tables: Vec<TableRows>,
     /// The queries for its rows.
-    pub listing: Listing,
+    pub listing: RowListing,
     /// The row ids of the first table that the agent has abandoned, in order.
     pub abandoned: Option<String>,
     /// The newest rows in reading order, for a preview: index of the table, row id.
@@ -99,7 +99,7 @@ pub struct TableRows {
 /// its size in bytes, time and id of its message, and its own id; and with the record, if reading
 /// it at once costs no more.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listing {
+pub struct RowListing {
     /// The number of rows of all tables.
     pub count: String,
     /// Rows that exist once per session: the session's own, its plan. No column shows changes, so

@@ -24,7 +24,7 @@ const PORTION: usize = 128 << 10;
 const AHEAD: usize = 3;
 
 /// Lines that end in one portion of a file.
-pub(crate) struct Portion<'r> {
+pub(crate) struct LinePortion<'r> {
     /// Offset of the portion in the file.
     pub(crate) at: u64,
     /// The line that began in an earlier portion.
@@ -41,7 +41,7 @@ pub(crate) fn read_portions<'r>(
     buffer: &mut LineBuffer,
     room: &'r mut [u8],
     is_counted: bool,
-    mut each: impl FnMut(Portion<'r>),
+    mut each: impl FnMut(LinePortion<'r>),
 ) -> io::Result<usize> {
     static CAN_HELP: LazyLock<bool> =
         LazyLock::new(|| thread::available_parallelism().is_ok_and(|threads| threads.get() > 1));
@@ -75,7 +75,7 @@ fn read_each<'r>(
     follower: &mut Follower,
     buffer: &mut LineBuffer,
     room: &'r mut [u8],
-    mut each: impl FnMut(Portion<'r>) -> bool,
+    mut each: impl FnMut(LinePortion<'r>) -> bool,
 ) -> io::Result<usize> {
     let (mut sum, mut begun, mut rest) = (0, 0, room);
     let end = loop {
@@ -101,7 +101,7 @@ fn read_each<'r>(
         (begun, rest) = (read - whole, after);
         let (first, lines) = buffer.cut(lines);
         let lines = lines.into_iter().map(|line| (line, None)).collect();
-        if !each(Portion { at, first, lines }) || is_last {
+        if !each(LinePortion { at, first, lines }) || is_last {
             break Ok(sum);
         }
     };

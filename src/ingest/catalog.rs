@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::plan::{Plan, Verdicts};
 use super::target::{OpenError, SessionHead, Target, refusal};
 use crate::formats::decoder::Format;
-use crate::formats::tables::{Queries, Table, Tables, describe, is_aside, predecessor};
+use crate::formats::tables::{DatabaseTable, Queries, Tables, describe, is_aside, predecessor};
 use crate::formats::{DetectMode, Detection, detect_database};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -140,7 +140,7 @@ pub(crate) fn tables(database: &Database) -> Result<Tables, Failure> {
     let tables = database
         .tables()?
         .into_iter()
-        .map(|(name, columns)| Table { name, columns });
+        .map(|(name, columns)| DatabaseTable { name, columns });
     Ok(Tables(tables.collect()))
 }
 

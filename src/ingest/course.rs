@@ -10,19 +10,19 @@ use super::emitter::{Emitter, Outlet};
 use super::files::Files;
 use super::plan::Plan;
 use super::preview::show_end;
-use super::reader::{Reader, Seen};
+use super::reader::{PollResult, SessionReader};
 use super::rows::Databases;
 use crate::model::edit::{Feed, LinkState, Stage};
 use crate::model::text::Text;
 use crate::source::watch::Hints;
 
 /// A session that is followed.
-pub(crate) struct Course<'f> {
+pub(crate) struct FollowedSession<'f> {
     plan: Plan,
     files: Files,
     databases: Databases,
     outlet: Outlet<'f>,
-    reader: Option<Reader<'f>>,
+    reader: Option<SessionReader<'f>>,
     /// Whether there is something to read.
     pub(crate) has_more: bool,
     is_caught_up: bool,
@@ -35,14 +35,14 @@ pub(crate) struct Course<'f> {
 
 /// Result of a poll of the files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Taken {
+pub(crate) struct FollowResult {
     /// Whether anything changed.
     pub(crate) is_news: bool,
     /// Whether everything is read again, so that the watched paths may have changed.
     pub(crate) is_anew: bool,
 }
 
-impl<'f> Course<'f> {
+impl<'f> FollowedSession<'f> {
     /// Starts with nothing read.
     pub(crate) fn begin(plan: Plan, files: Files, outlet: Outlet<'f>) -> Self {
         plan.say_opened(outlet);
@@ -76,7 +76,7 @@ impl<'f> Course<'f> {
             emitter.replace();
         }
         let now = (Instant::now(), &self.databases);
-        self.reader = Some(Reader::new(
+        self.reader = Some(SessionReader::new(
             &self.plan,
             &self.files,
             Bodies::Recent,
@@ -95,7 +95,7 @@ impl<'f> Course<'f> {
 
     /// Whether the session is complete and nothing more can come.
     pub(crate) fn is_over(&self) -> bool {
-        self.reader.as_ref().is_some_and(Reader::is_over)
+        self.reader.as_ref().is_some_and(SessionReader::is_over)
     }
 
     /// Whether the receiver still accepts events.
@@ -107,12 +107,12 @@ impl<'f> Course<'f> {
 
     /// When to poll without an event.
     pub(crate) fn due(&self) -> Option<Instant> {
-        self.reader.as_ref().and_then(Reader::due)
+        self.reader.as_ref().and_then(SessionReader::due)
     }
 
     /// The paths to watch, the most important ones first.
     pub(crate) fn watched(&self) -> impl Iterator<Item = &Path> {
-        self.reader.iter().flat_map(Reader::watched)
+        self.reader.iter().flat_map(SessionReader::watched)
     }
 
     /// Sends the end of a long session before the whole is read: `window` bytes of a line file.
@@ -146,12 +146,12 @@ impl<'f> Course<'f> {
 
     /// Closes files that are read to the end and not written to.
     pub(crate) fn close(&mut self) {
-        self.reader.iter_mut().for_each(Reader::close);
+        self.reader.iter_mut().for_each(SessionReader::close);
     }
 
     /// Frees the read buffer while there is nothing to read.
     pub(crate) fn let_go(&mut self) {
-        self.reader.iter_mut().for_each(Reader::let_go);
+        self.reader.iter_mut().for_each(SessionReader::let_go);
     }
 
     /// Reports that everything is read, and whether it was read again.
@@ -171,23 +171,23 @@ impl<'f> Course<'f> {
     }
 
     /// Checks whether files have changed.
-    pub(crate) fn poll(&mut self, hints: &Hints) -> Taken {
+    pub(crate) fn poll(&mut self, hints: &Hints) -> FollowResult {
         let now = Instant::now();
         let Some(reader) = &mut self.reader else {
-            return Taken::default();
+            return FollowResult::default();
         };
         let seen = reader.poll(hints, now);
         self.has_more |= reader.has_more() || reader.is_overdue(now);
         let has_links = !seen.links.is_empty();
         let is_anew = self.take_in(seen);
-        Taken {
+        FollowResult {
             is_news: has_links || self.has_more,
             is_anew,
         }
     }
 
     /// Applies the result of a poll. Returns whether everything is read again.
-    fn take_in(&mut self, seen: Seen) -> bool {
+    fn take_in(&mut self, seen: PollResult) -> bool {
         for link in seen.links {
             (self.outlet)(Feed::Link(link));
         }
@@ -218,7 +218,7 @@ impl<'f> Course<'f> {
 }
 
 /// Reads for the given time. Returns whether there is more to read.
-fn read_on(reader: &mut Reader<'_>, slice: Duration) -> bool {
+fn read_on(reader: &mut SessionReader<'_>, slice: Duration) -> bool {
     let begun = Instant::now();
     loop {
         let now = Instant::now();

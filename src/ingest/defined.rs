@@ -27,7 +27,7 @@ pub struct RuleLine {
 }
 
 /// Information about a format.
-pub struct Known {
+pub struct FormatInfo {
     pub(crate) name: &'static str,
     /// Name of the agent, for display.
     pub(crate) agent: &'static str,
@@ -256,7 +256,7 @@ pub(crate) fn is_replaced(name: &str) -> bool {
 }
 
 /// Information about all formats.
-pub(crate) fn known(environment: &Environment) -> Vec<Known> {
+pub(crate) fn known(environment: &Environment) -> Vec<FormatInfo> {
     let place = |pattern: &Pattern| environment.shortened(&pattern.0);
     registry()
         .map(|format| {
@@ -264,7 +264,7 @@ pub(crate) fn known(environment: &Environment) -> Vec<Known> {
             let below = roots.filter_map(|root| Some((root.place(environment)?, root.holds)));
             let patterns = below
                 .flat_map(|(at, holds)| holds.iter().map(move |holds| Pattern(holds.pattern(&at))));
-            Known {
+            FormatInfo {
                 name: format.name(),
                 agent: format.head().agent,
                 places: patterns.map(|pattern| place(&pattern)).collect(),

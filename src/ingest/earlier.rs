@@ -16,7 +16,7 @@ use crate::model::record::FileId;
 use crate::model::text::text_of;
 use crate::source::lines::LineBuffer;
 use crate::source::packed;
-use crate::source::stream::{Piece, start};
+use crate::source::stream::{StreamPiece, start};
 
 /// Limit of the files of a session.
 const MOST: usize = 256;
@@ -24,7 +24,7 @@ const MOST: usize = 256;
 const LAST: u64 = 4 << 20;
 
 /// A part of a file.
-pub(crate) struct Part {
+pub(crate) struct FilePart {
     pub(crate) path: PathBuf,
     /// Length of the part in bytes, from the beginning of the file.
     pub(crate) bytes: u64,
@@ -32,7 +32,7 @@ pub(crate) struct Part {
 
 /// The parts before the file at `path`. Each is identified by its last record, because several
 /// files may have a matching name.
-pub(crate) fn parts(format: &dyn Format, path: &Path, files: &Files) -> Vec<Part> {
+pub(crate) fn parts(format: &dyn Format, path: &Path, files: &Files) -> Vec<FilePart> {
     let mut parts = Vec::new();
     let mut known = HashSet::from([path.to_owned()]);
     let mut next = path.to_owned();
@@ -49,7 +49,7 @@ pub(crate) fn parts(format: &dyn Format, path: &Path, files: &Files) -> Vec<Part
         };
         known.insert(found.clone());
         next.clone_from(&found);
-        parts.push(Part {
+        parts.push(FilePart {
             path: found,
             bytes: earlier.bytes,
         });
@@ -76,14 +76,14 @@ pub(crate) fn originals(
     let mut buffer = LineBuffer::new(FileId::default());
     // Without the original, copies are recognized by their timestamps.
     for piece in read(&name, u64::MAX, files) {
-        if let Piece::Bytes(read) = piece {
+        if let StreamPiece::Bytes(read) = piece {
             buffer.feed(&read, |line| learn(line.record().bytes));
         }
     }
 }
 
 /// Reads the first bytes of the text in a file beside the session.
-pub(crate) fn read(path: &Path, bytes: u64, files: &Files) -> Receiver<Piece> {
+pub(crate) fn read(path: &Path, bytes: u64, files: &Files) -> Receiver<StreamPiece> {
     let (path, files) = (path.to_owned(), files.clone());
     start(
         move || Ok(Box::new(open(&path, &files)?.take(bytes))),

@@ -69,10 +69,10 @@ impl Kind {
 
 /// The table of files. Numbers are stable while the session is open.
 #[derive(Clone, Default)]
-pub(crate) struct Files(Arc<RwLock<Table>>);
+pub(crate) struct Files(Arc<RwLock<FileEntries>>);
 
 #[derive(Default)]
-struct Table {
+struct FileEntries {
     format: Option<&'static dyn Format>,
     fence: Fence,
     files: Vec<(Arc<Path>, Kind)>,
@@ -86,11 +86,11 @@ struct Table {
 }
 
 impl Files {
-    fn table(&self) -> RwLockReadGuard<'_, Table> {
+    fn table(&self) -> RwLockReadGuard<'_, FileEntries> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn change(&self) -> RwLockWriteGuard<'_, Table> {
+    fn change(&self) -> RwLockWriteGuard<'_, FileEntries> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 

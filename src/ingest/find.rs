@@ -31,10 +31,10 @@ pub(crate) use self::lookout::Lookout;
 pub(crate) use self::lookup::{is_name, locate, named};
 pub use self::prompt::first_prompt;
 pub(crate) use self::unread::{Looked, Reader, Unread, leave_newest, unread, with_sub_agents};
-pub use self::watch::{Watch, watch};
+pub use self::watch::{ScanWatch, watch};
 
-use self::candidates::{Candidate, Databases};
-use self::facts::Facts;
+use self::candidates::{Candidate, DatabaseCache};
+use self::facts::FactReader;
 use super::target::OpenError;
 pub use crate::formats::roots::Environment;
 use crate::formats::{self, names};
@@ -42,7 +42,7 @@ use crate::model::found::Found;
 use crate::model::timestamp::Timestamp;
 
 /// Sort key: time, newest first, then path and session.
-type Order = (Reverse<Option<Timestamp>>, PathBuf, Option<String>);
+type SessionOrder = (Reverse<Option<Timestamp>>, PathBuf, Option<String>);
 
 /// Iterator over sessions, newest first, including files that cannot be read. Each is read on
 /// demand.
@@ -51,21 +51,21 @@ pub struct Sessions {
     /// Sorted by modification time: no session is newer than that.
     candidates: Peekable<vec::IntoIter<Candidate>>,
     /// Sessions that were read, until no candidate can be newer.
-    known: BTreeMap<Order, Found>,
+    known: BTreeMap<SessionOrder, Found>,
     search: Search,
-    facts: Facts,
+    facts: FactReader,
 }
 
 /// Finds sessions. Missing paths come first, as errors.
 pub fn sessions(search: &Search, now: Timestamp) -> Sessions {
-    let mut databases = Databases::default();
+    let mut databases = DatabaseCache::default();
     let (candidates, failures) = candidates::collect(search, &mut databases);
     let mut sessions = Sessions {
         failures: failures.into_iter(),
         candidates: candidates.into_iter().peekable(),
         known: BTreeMap::new(),
         search: search.clone(),
-        facts: Facts::new(now),
+        facts: FactReader::new(now),
     };
     databases
         .unreadable

@@ -104,7 +104,7 @@ pub(crate) fn follow(
 ) {
     let plans: Vec<&Plan> = sessions.iter().map(|(plan, _)| plan).collect();
     let names = names(&plans);
-    let (merge, ends) = (Merge::new(&names), Some(Ends::new(&names)));
+    let (merge, ends) = (Merge::new(&names), Some(JoinedPreview::new(&names)));
     let mut joiner = Joiner {
         merge,
         ends,
@@ -143,7 +143,7 @@ pub(crate) fn follow(
 struct Joiner<'o> {
     merge: Merge,
     /// The preview that is shown until everything is read.
-    ends: Option<Ends>,
+    ends: Option<JoinedPreview>,
     outlet: Outlet<'o>,
     progress: Vec<(u64, u64)>,
     /// Sessions that cannot be followed any more, with the reason in a word or two.
@@ -247,7 +247,7 @@ impl Joiner<'_> {
     }
 
     /// Sends the preview, as long as it is of use.
-    fn show(&mut self, of: impl FnOnce(&mut Ends) -> Vec<Batch>) -> bool {
+    fn show(&mut self, of: impl FnOnce(&mut JoinedPreview) -> Vec<Batch>) -> bool {
         let batches = self.ends.as_mut().map(of).unwrap_or_default();
         batches
             .into_iter()
@@ -268,13 +268,13 @@ impl Joiner<'_> {
 /// of time differ: entries older than the latest start among them are left out, so that none is
 /// missing between two entries. Nothing is shown before the first event of each session, and
 /// nothing at all if none of them is long.
-struct Ends {
+struct JoinedPreview {
     merge: Merge,
     /// Which sessions are shown by their last entries only.
     is_end: Vec<bool>,
 }
 
-impl Ends {
+impl JoinedPreview {
     /// A preview of sessions with these names and formats.
     fn new(names: &[(String, &'static str)]) -> Self {
         Self {

@@ -34,12 +34,12 @@ pub(crate) struct LineFile {
     buffer: LineBuffer,
     /// Which lines are needed, if only figures are requested.
     counting: Option<Counting>,
-    shown: Option<Shown>,
+    shown: Option<SentLine>,
     last_bytes: Instant,
 }
 
 /// The unfinished line as it was sent.
-struct Shown {
+struct SentLine {
     origin: Origin,
     tally: Tally,
     is_damaged: bool,
@@ -179,7 +179,7 @@ impl LineFile {
             }
             Line::TooLong(record) => emitter.fault_apart(record, &too_long(record.origin)),
         };
-        self.shown = Some(Shown {
+        self.shown = Some(SentLine {
             origin,
             tally,
             is_damaged: !is_whole,
@@ -210,7 +210,7 @@ fn account_of<'a>(line: Line<'a>, counting: &Counting) -> Option<Json<'a>> {
 }
 
 /// Takes back the sent form of a line. Returns whether the line must be emitted.
-fn take_back(shown: &Shown, line: Line<'_>, emitter: &mut Emitter<'_>) -> bool {
+fn take_back(shown: &SentLine, line: Line<'_>, emitter: &mut Emitter<'_>) -> bool {
     let origin = line.record().origin;
     if shown.origin.at != origin.at || (shown.origin == origin && !shown.is_damaged) {
         return shown.origin.at != origin.at;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{SendTimeoutError, Sender};
 
-use super::course::Course;
+use super::course::FollowedSession;
 use super::emitter::Outlet;
 use super::files::Files;
 use super::plan::Plan;
@@ -56,7 +56,7 @@ pub(crate) fn guarded(outlet: Outlet<'_>, run: impl FnOnce()) {
 
 /// Follows a session of files until the stop flag is set.
 pub fn follow(plan: &Plan, files: &Files, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
-    let course = Course::begin(plan.clone(), files.clone(), outlet);
+    let course = FollowedSession::begin(plan.clone(), files.clone(), outlet);
     let watcher = plan.watcher(native, outlet);
     Follow {
         course,
@@ -68,7 +68,7 @@ pub fn follow(plan: &Plan, files: &Files, outlet: Outlet<'_>, native: bool, stop
 }
 
 struct Follow<'f> {
-    course: Course<'f>,
+    course: FollowedSession<'f>,
     outlet: Outlet<'f>,
     stop: &'f AtomicBool,
     watcher: Watcher,
@@ -161,7 +161,7 @@ mod tests {
     use notify::{Config, Error, EventHandler, NullWatcher, RecursiveMode, WatcherKind};
 
     use super::Follow;
-    use crate::ingest::course::Course;
+    use crate::ingest::course::FollowedSession;
     use crate::ingest::files::{Files, Kind};
     use crate::ingest::open::plan;
     use crate::ingest::target::Target;
@@ -208,7 +208,7 @@ mod tests {
                 let files = Files::default();
                 files.number(&path, Kind::Lines);
                 let outlet = |feed| sender.send(feed).is_ok();
-                let course = Course::begin(plan, files.clone(), &outlet);
+                let course = FollowedSession::begin(plan, files.clone(), &outlet);
                 let watcher = Watcher::of(Some(Box::new(native)));
                 Follow {
                     course,

@@ -1,7 +1,7 @@
 //! An open session: a source and a decoder, whose records become events on a bounded channel.
 //!
 //! `find` finds sessions, `sift` searches their bytes. `target` → `open` (with `probe`) → `plan`;
-//! then `live` follows the session ([`Course`]), or it is read once: a `reader` reads `line_file`s,
+//! then `live` follows the session ([`FollowedSession`]), or it is read once: a `reader` reads `line_file`s,
 //! `whole` files and a `packed_file` through an `emitter`; `piped` reads pipes. `pager` reads
 //! single records again. `joined` reads several sessions as one.
 
@@ -39,7 +39,7 @@ use std::time::Instant;
 
 use crossbeam_channel::Sender;
 
-pub(crate) use self::course::Course;
+pub(crate) use self::course::FollowedSession;
 pub(crate) use self::emitter::Outlet;
 pub(crate) use self::image_data::{image_data, image_ending};
 pub(crate) use self::live::{guarded, send};
@@ -53,7 +53,7 @@ use self::bodies::Bodies;
 use self::emitter::Emitter;
 use self::files::Files;
 use self::plan::Plan;
-use self::reader::Reader;
+use self::reader::SessionReader;
 use self::sift::Picked;
 use crate::formats::decoder::{Format, Place};
 use crate::formats::generic::Generic;
@@ -221,12 +221,12 @@ impl Session {
     }
 
     /// The session as a course, for a caller that waits for its files.
-    pub(crate) fn course(self, outlet: Outlet<'_>, databases: Databases) -> Course<'_> {
+    pub(crate) fn course(self, outlet: Outlet<'_>, databases: Databases) -> FollowedSession<'_> {
         let plan = Plan {
             is_paged: false,
             ..self.plan
         };
-        Course::begin(plan, self.files, outlet).with(databases)
+        FollowedSession::begin(plan, self.files, outlet).with(databases)
     }
 
     /// Joins other sessions with it; duplicates are read once.
@@ -312,7 +312,7 @@ fn read_files(plan: &Plan, files: &Files, bodies: Bodies, outlet: Outlet<'_>) {
     plan.say_opened(outlet);
     let is_counted = plan.counting(Place::Line).is_some();
     let emitter = Emitter::new(plan.decoder(), Stage::Whole, outlet).counting(is_counted);
-    match Reader::new(
+    match SessionReader::new(
         plan,
         files,
         bodies,

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use super::plan::{Head, Plan, Verdicts, files_of, read_head};
+use super::plan::{FileHead, Plan, Verdicts, files_of, read_head};
 use super::target::{OpenError, SessionHead, Target, refusal};
 use super::{catalog, probe};
 use crate::formats::decoder::Format;
@@ -17,9 +17,9 @@ use crate::formats::roots::{FileRole, Pattern, is_of_agents};
 use crate::formats::{DetectMode, Detection, named, registry, roots};
 use crate::model::record::Shape;
 use crate::model::text::{Text, text_of};
-use crate::source::discover::{Below, below};
+use crate::source::discover::{FolderContents, below};
 use crate::source::follow;
-use crate::source::pattern::{Closed, Why, matches};
+use crate::source::pattern::{Closed, ClosedReason, matches};
 use crate::source::regular::{self, Fence};
 use crate::source::rewritten::Rewritten;
 use crate::source::rows;
@@ -62,7 +62,7 @@ fn plan_asking(target: &Target, mode: DetectMode) -> Result<(Plan, Verdicts), Op
             &format!("{}, not a session file", describe(kind)),
         ));
     }
-    let Head {
+    let FileHead {
         bytes: head,
         is_whole,
         packing,
@@ -271,7 +271,7 @@ fn plan_folder(target: &Target, mode: DetectMode) -> Result<(Plan, Verdicts), Op
 }
 
 /// Files below a folder that may be sessions.
-fn may_be_sessions(folder: &Path) -> Below {
+fn may_be_sessions(folder: &Path) -> FolderContents {
     let mut found = below(folder, DEEPEST, &holds_sessions, &mut |_, _| true);
     found.files.retain(|file| probe::may_hold_a_session(file));
     found
@@ -333,7 +333,7 @@ fn newest_session(format: &dyn Format, path: &Path) -> Option<String> {
 }
 
 /// Why a file or a folder of a search cannot be read.
-fn why_unread_below(found: &Below) -> Option<OpenError> {
+fn why_unread_below(found: &FolderContents) -> Option<OpenError> {
     let unread = found
         .files
         .iter()
@@ -350,7 +350,7 @@ fn newest_session_file(mut files: Vec<PathBuf>) -> Option<PathBuf> {
     files.sort_by_cached_key(|file| std::cmp::Reverse(modified(file)));
     files.truncate(TRIED);
     let (newest, format) = files.iter().find_map(|file| {
-        let Head {
+        let FileHead {
             bytes: head,
             is_whole,
             ..
@@ -432,8 +432,10 @@ fn why(path: &Path, error: &io::Error) -> Option<String> {
 /// Why a path was not searched, for the row of an unreadable path.
 pub(crate) fn why_closed(closed: &Closed) -> Text {
     Text::clean(&match closed.why {
-        Why::System(number) => why_unread(&closed.path, &io::Error::from_raw_os_error(number)),
-        Why::Kind(what) => format!("{what} in place of a file"),
+        ClosedReason::System(number) => {
+            why_unread(&closed.path, &io::Error::from_raw_os_error(number))
+        }
+        ClosedReason::Kind(what) => format!("{what} in place of a file"),
     })
 }
 

@@ -27,7 +27,7 @@ use crate::source::lines::LineBuffer;
 use crate::source::packed::{self, Packing};
 use crate::source::rewritten::{PATIENCE, RETRY};
 use crate::source::stamp::Stamp;
-use crate::source::stream::{Piece, start};
+use crate::source::stream::{StreamPiece, start};
 use crate::source::{regular, zip};
 
 /// A compressed file that is read.
@@ -39,7 +39,7 @@ pub(crate) struct PackedFile {
     /// The handle that the text is read from, for its position.
     source: Option<File>,
     /// The remaining text.
-    text: Option<Receiver<Piece>>,
+    text: Option<Receiver<StreamPiece>>,
     buffer: LineBuffer,
     /// A document, until it is complete.
     document: Vec<u8>,
@@ -126,11 +126,11 @@ impl PackedFile {
         let Some(text) = &self.text else { return false };
         emitter.leave_bodies(false);
         let end = match text.recv() {
-            Ok(Piece::Bytes(bytes)) => {
+            Ok(StreamPiece::Bytes(bytes)) => {
                 self.take(&bytes, emitter);
                 self.excess(emitter).map(Some)
             }
-            Ok(Piece::End(why)) => Some(why),
+            Ok(StreamPiece::End(why)) => Some(why),
             Err(_) => Some(None),
         };
         if let Some(why) = end {

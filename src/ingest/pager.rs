@@ -42,7 +42,7 @@ struct SessionPager {
     database: Option<Database>,
     /// The decompressed archive that was read last, by session.
     archive: Option<(usize, Vec<u8>)>,
-    window: Option<Window>,
+    window: Option<FileWindow>,
 }
 
 /// A record that was read again.
@@ -70,13 +70,13 @@ const WINDOW: usize = 256 << 10;
 const LARGEST_TREE: usize = 4 << 20;
 
 /// A part of a file, or one record of another source.
-struct Window {
+struct FileWindow {
     of: Origin,
     bytes: Vec<u8>,
     is_one: bool,
 }
 
-impl Window {
+impl FileWindow {
     fn record(&self, origin: Origin) -> Option<&[u8]> {
         if self.is_one {
             return (self.of == origin).then_some(&self.bytes);
@@ -293,7 +293,7 @@ impl SessionPager {
         Some(split?.cut.is_some_and(|cut| cut.start as u64 == origin.at))
     }
 
-    fn window_at(&mut self, origin: Origin) -> Option<Window> {
+    fn window_at(&mut self, origin: Origin) -> Option<FileWindow> {
         let (path, kind) = self.files.get(origin.file)?;
         let is_one = !matches!(kind, Kind::Lines | Kind::CompanionLines);
         let bytes = if is_one {
@@ -302,7 +302,7 @@ impl SessionPager {
             let len = held_of(origin.len).max(WINDOW);
             read_range(self.file(&path).ok()?, origin.at, len).ok()?
         };
-        Some(Window {
+        Some(FileWindow {
             of: origin,
             bytes,
             is_one,

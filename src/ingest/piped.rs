@@ -22,7 +22,7 @@ use crate::model::text::Text;
 use crate::source::lines::{Line, LineBuffer};
 use crate::source::packed::Packing;
 use crate::source::rows::is_database;
-use crate::source::stream::{Piece, pipe, start};
+use crate::source::stream::{StreamPiece, pipe, start};
 
 /// After this time without data, the format is detected from what has come.
 const SILENCE: Duration = Duration::from_millis(200);
@@ -84,15 +84,15 @@ impl<'o> Piped<'o> {
     }
 
     /// Processes the data. Returns whether the end was reached.
-    fn pump(&mut self, pieces: &Receiver<Piece>, stop: &AtomicBool) -> bool {
+    fn pump(&mut self, pieces: &Receiver<StreamPiece>, stop: &AtomicBool) -> bool {
         let mut last = Instant::now();
         while self.emitter.is_open() && !self.is_refused && !stop.load(Ordering::Relaxed) {
             match pieces.try_recv() {
-                Ok(Piece::Bytes(bytes)) => {
+                Ok(StreamPiece::Bytes(bytes)) => {
                     last = Instant::now();
                     self.take(&bytes);
                 }
-                Ok(Piece::End(why)) => {
+                Ok(StreamPiece::End(why)) => {
                     self.end(why);
                     return true;
                 }

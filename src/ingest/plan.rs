@@ -187,7 +187,7 @@ impl Plan {
         if matches!(self.shape, Shape::Folder | Shape::Rows) {
             return None;
         }
-        let Head {
+        let FileHead {
             bytes: head,
             is_whole,
             packing,
@@ -222,7 +222,7 @@ pub(crate) fn files_of(patterns: &[Pattern]) -> Vec<PathBuf> {
 }
 
 /// The beginning of a file, decompressed if necessary.
-pub(crate) struct Head {
+pub(crate) struct FileHead {
     /// The first bytes.
     pub(crate) bytes: Vec<u8>,
     /// Whether these are the whole file.
@@ -232,19 +232,19 @@ pub(crate) struct Head {
 }
 
 /// Reads the beginning of a file.
-pub(crate) fn read_head(path: &Path) -> io::Result<Head> {
+pub(crate) fn read_head(path: &Path) -> io::Result<FileHead> {
     let file = regular::open(path)?;
     let bytes = read_range(&file, 0, HEAD)?;
     if let Some(packing) = Packing::of(&bytes) {
         let (bytes, is_whole) = packed::read_head(file, packing, HEAD)?;
-        return Ok(Head {
+        return Ok(FileHead {
             bytes,
             is_whole,
             packing: Some(packing),
         });
     }
     let len = Stamp::of_file(&file)?.len;
-    Ok(Head {
+    Ok(FileHead {
         is_whole: len <= bytes.len() as u64,
         bytes,
         packing: None,

@@ -12,26 +12,26 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use self::registry::Registry;
-use self::rows_beside::RowsBeside;
+use self::rows_beside::DatabaseBeside;
 use super::bodies::Bodies;
-use super::earlier::{self, Part, is_packed};
+use super::earlier::{self, FilePart, is_packed};
 use super::emitter::Emitter;
 use super::files::{Files, Kind};
 use super::line_file::{LineFile, emit_line};
 use super::packed_file::PackedFile;
 use super::plan::Plan;
-use super::rows::{Databases, Rows};
+use super::rows::{Databases, RowFollower};
 use super::whole::{Small, emit_whole, is_complete, kind_of};
 use crate::model::edit::{Feed, LinkState, MetaEdit};
 use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
 use crate::source::budget;
-use crate::source::folder::Folder;
-use crate::source::follow::{Change, Follower};
+use crate::source::folder::PatternFiles;
+use crate::source::follow::{FollowChange, Follower};
 use crate::source::lines::LineBuffer;
 use crate::source::regular::Fence;
-use crate::source::rewritten::{Look, Rewritten};
-use crate::source::stream::Piece;
+use crate::source::rewritten::{RewriteCheck, Rewritten};
+use crate::source::stream::StreamPiece;
 use crate::source::watch::Hints;
 
 /// Bytes of a line file that are read at once.
@@ -46,7 +46,7 @@ const MANY_SMALLS: usize = 2_000;
 
 /// Result of a poll of the files.
 #[derive(Debug, Default)]
-pub struct Seen {
+pub struct PollResult {
     /// Changes of the opened file's state, in order.
     pub(crate) links: Vec<LinkState>,
     /// Whether the opened file has new bytes.
@@ -57,7 +57,7 @@ pub struct Seen {
 }
 
 /// Reads one session.
-pub struct Reader<'o> {
+pub struct SessionReader<'o> {
     plan: Plan,
     files: Files,
     bodies: Bodies,
@@ -67,13 +67,13 @@ pub struct Reader<'o> {
     line_files: Vec<LineFile>,
     line_file_at: HashMap<PathBuf, usize>,
     /// A database with rows about the session.
-    rows_beside: Option<RowsBeside>,
+    rows_beside: Option<DatabaseBeside>,
     smalls: Vec<Small>,
     small_at: HashMap<Arc<Path>, usize>,
     small_sum: u64,
-    folder: Folder,
+    folder: PatternFiles,
     asked: HashSet<Text>,
-    queue: VecDeque<Todo>,
+    queue: VecDeque<PendingStep>,
     /// Companions that could not be opened; tried again at each poll.
     unopened: BTreeSet<PathBuf>,
     /// The process that has the session open.
@@ -94,11 +94,11 @@ enum Main {
     },
     Packed(Box<PackedFile>),
     Folder,
-    Rows(Box<Rows>),
+    Rows(Box<RowFollower>),
 }
 
 /// A step that is pending.
-enum Todo {
+enum PendingStep {
     LineFile(usize),
     Small(usize, Option<Vec<u8>>),
     /// A small file that was deleted.
@@ -107,10 +107,10 @@ enum Todo {
     RowsBeside,
     /// A text that is read once: a part of an earlier file of the session, or a compressed
     /// companion.
-    Text(Kind, Part),
+    Text(Kind, FilePart),
 }
 
-impl<'o> Reader<'o> {
+impl<'o> SessionReader<'o> {
     /// Prepares the reading of a session. Fails if its file cannot be opened.
     pub(crate) fn new(
         plan: &Plan,
@@ -146,7 +146,7 @@ impl<'o> Reader<'o> {
                 }
             }
             Shape::Folder => Main::Folder,
-            Shape::Rows => Main::Rows(Box::new(Rows::open(plan, files, bodies, databases)?)),
+            Shape::Rows => Main::Rows(Box::new(RowFollower::open(plan, files, bodies, databases)?)),
             Shape::Lines | Shape::Stream => {
                 let line_file = LineFile::open(&plan.path, Kind::Lines, files, now)?.planned(plan);
                 Main::Lines {
@@ -177,7 +177,7 @@ impl<'o> Reader<'o> {
             smalls: Vec::new(),
             small_at: HashMap::new(),
             small_sum: 0,
-            folder: Folder::default(),
+            folder: PatternFiles::default(),
             asked: HashSet::new(),
             queue: VecDeque::new(),
             unopened: BTreeSet::new(),
@@ -207,19 +207,19 @@ impl<'o> Reader<'o> {
     /// Reads a step further. Returns whether there is more to read.
     pub(crate) fn step(&mut self, now: Instant) -> bool {
         let comes_first = match self.queue.front() {
-            Some(Todo::Text(kind, _)) => *kind == Kind::Lines,
+            Some(PendingStep::Text(kind, _)) => *kind == Kind::Lines,
             // For a session in a database, the lines of a file beside it come before the rows.
-            Some(Todo::LineFile(_)) => matches!(self.main, Main::Rows(_)),
+            Some(PendingStep::LineFile(_)) => matches!(self.main, Main::Rows(_)),
             _ => false,
         };
         let is_reading = !comes_first && self.step_main(now);
         if !is_reading {
             match self.queue.pop_front() {
-                Some(Todo::LineFile(index)) => self.read_line_file(index, now),
-                Some(Todo::Small(index, content)) => self.read_small(index, content, now),
-                Some(Todo::Lost(path)) => self.emitter.lost(&path),
-                Some(Todo::RowsBeside) => self.read_rows_beside(),
-                Some(Todo::Text(kind, part)) => self.read_text(kind, &part),
+                Some(PendingStep::LineFile(index)) => self.read_line_file(index, now),
+                Some(PendingStep::Small(index, content)) => self.read_small(index, content, now),
+                Some(PendingStep::Lost(path)) => self.emitter.lost(&path),
+                Some(PendingStep::RowsBeside) => self.read_rows_beside(),
+                Some(PendingStep::Text(kind, part)) => self.read_text(kind, &part),
                 None => return false,
             }
         }
@@ -312,7 +312,7 @@ impl<'o> Reader<'o> {
     pub(crate) fn watched(&self) -> impl Iterator<Item = &Path> {
         let main = Some(self.plan.path.as_path());
         let registry = self.registry.as_ref().and_then(Registry::folder);
-        let beside = self.rows_beside.as_ref().and_then(RowsBeside::folder);
+        let beside = self.rows_beside.as_ref().and_then(DatabaseBeside::folder);
         let folders = self
             .plan
             .path
@@ -326,8 +326,8 @@ impl<'o> Reader<'o> {
     }
 
     /// Polls all files for changes, which the next steps read.
-    pub(crate) fn poll(&mut self, hints: &Hints, now: Instant) -> Seen {
-        let mut seen = Seen::default();
+    pub(crate) fn poll(&mut self, hints: &Hints, now: Instant) -> PollResult {
+        let mut seen = PollResult::default();
         if self.poll_registry(hints, now) {
             self.emitter.flush(false);
         }
@@ -350,22 +350,22 @@ impl<'o> Reader<'o> {
                 continue;
             };
             match line_file.follower.poll(now) {
-                Change::Grown => {
+                FollowChange::Grown => {
                     self.folder.touch(line_file.follower.path());
-                    self.queue.push_back(Todo::LineFile(index));
+                    self.queue.push_back(PendingStep::LineFile(index));
                 }
-                Change::Anew(why) => {
+                FollowChange::Anew(why) => {
                     seen.anew = Some(format!("{}: {why}", line_file.follower.path().display()));
                 }
-                Change::Unreadable(why) => {
+                FollowChange::Unreadable(why) => {
                     note_unreadable(&mut self.emitter, line_file, &why);
                     self.emitter.flush(false);
                 }
-                Change::Quiet
-                | Change::Emptied
-                | Change::Gone
-                | Change::Moved(_)
-                | Change::Back => {}
+                FollowChange::Quiet
+                | FollowChange::Emptied
+                | FollowChange::Gone
+                | FollowChange::Moved(_)
+                | FollowChange::Back => {}
             }
         }
         if seen.anew.is_some() {
@@ -397,9 +397,9 @@ impl<'o> Reader<'o> {
             let Some(small) = self.smalls.get_mut(index) else {
                 continue;
             };
-            if let Look::Content(bytes) | Look::Broken(bytes) = small.poll(now) {
+            if let RewriteCheck::Content(bytes) | RewriteCheck::Broken(bytes) = small.poll(now) {
                 self.folder.touch(small.file.path());
-                self.queue.push_back(Todo::Small(index, Some(bytes)));
+                self.queue.push_back(PendingStep::Small(index, Some(bytes)));
             }
         }
     }
@@ -412,7 +412,7 @@ impl<'o> Reader<'o> {
             .and_then(|index| self.smalls.get_mut(*index));
         if let Some(small) = small {
             small.file = small.file.anew();
-            self.queue.push_back(Todo::Lost(path.to_owned()));
+            self.queue.push_back(PendingStep::Lost(path.to_owned()));
         }
     }
 
@@ -428,30 +428,30 @@ impl<'o> Reader<'o> {
         is_news
     }
 
-    fn poll_main(&mut self, now: Instant, seen: &mut Seen) {
+    fn poll_main(&mut self, now: Instant, seen: &mut PollResult) {
         match &mut self.main {
             Main::Lines {
                 line_file,
                 has_more,
             } => loop {
                 match line_file.follower.poll(now) {
-                    Change::Quiet => return,
-                    Change::Grown => {
+                    FollowChange::Quiet => return,
+                    FollowChange::Grown => {
                         seen.has_grown = true;
                         *has_more = true;
                         return;
                     }
-                    Change::Anew(why) => {
+                    FollowChange::Anew(why) => {
                         seen.anew = Some(why.to_owned());
                         return;
                     }
-                    Change::Emptied => seen.links.push(LinkState::Emptied),
-                    Change::Gone => seen.links.push(LinkState::Gone),
-                    Change::Moved(path) => seen
+                    FollowChange::Emptied => seen.links.push(LinkState::Emptied),
+                    FollowChange::Gone => seen.links.push(LinkState::Gone),
+                    FollowChange::Moved(path) => seen
                         .links
                         .push(line_file.whereabouts(self.plan.format, path)),
-                    Change::Back => seen.links.push(LinkState::Live),
-                    Change::Unreadable(why) => {
+                    FollowChange::Back => seen.links.push(LinkState::Live),
+                    FollowChange::Unreadable(why) => {
                         seen.links.push(LinkState::Unreadable(Text::clean(&why)));
                     }
                 }
@@ -460,15 +460,15 @@ impl<'o> Reader<'o> {
                 let before = file.len();
                 let kind = kind_of(self.plan.shape);
                 match file.poll(now, |bytes| is_complete(kind, bytes)) {
-                    Look::Quiet => {}
-                    Look::Content(bytes) | Look::Broken(bytes) => {
+                    RewriteCheck::Quiet => {}
+                    RewriteCheck::Content(bytes) | RewriteCheck::Broken(bytes) => {
                         let why = if file.len() > before { "" } else { "rewritten" };
                         seen.anew = Some(why.to_owned());
                         *content = Some(bytes);
                     }
-                    Look::Gone => seen.links.push(LinkState::Gone),
-                    Look::Back => seen.links.push(LinkState::Live),
-                    Look::Unreadable(why) => {
+                    RewriteCheck::Gone => seen.links.push(LinkState::Gone),
+                    RewriteCheck::Back => seen.links.push(LinkState::Live),
+                    RewriteCheck::Unreadable(why) => {
                         seen.links.push(LinkState::Unreadable(Text::clean(&why)));
                     }
                 }
@@ -539,7 +539,9 @@ impl<'o> Reader<'o> {
                     Ok(read) => *has_more = read > 0,
                     Err(error) => {
                         *has_more = false;
-                        if let Change::Unreadable(why) = line_file.follower.failed(&error, now) {
+                        if let FollowChange::Unreadable(why) =
+                            line_file.follower.failed(&error, now)
+                        {
                             self.emitter
                                 .send(Feed::Link(LinkState::Unreadable(Text::clean(&why))));
                         }
@@ -573,9 +575,9 @@ impl<'o> Reader<'o> {
         let room = room_for(&line_file.follower, &mut self.room);
         match line_file.read(&mut self.emitter, room, self.bodies, now) {
             Ok(0) => line_file.follower.rest(),
-            Ok(_) => self.queue.push_front(Todo::LineFile(index)),
+            Ok(_) => self.queue.push_front(PendingStep::LineFile(index)),
             Err(error) => {
-                if let Change::Unreadable(why) = line_file.follower.failed(&error, now) {
+                if let FollowChange::Unreadable(why) = line_file.follower.failed(&error, now) {
                     note_unreadable(&mut self.emitter, line_file, &why);
                 }
             }
@@ -583,7 +585,7 @@ impl<'o> Reader<'o> {
     }
 
     /// Reads a text once: lines of the session before the opened file, or a compressed companion.
-    fn read_text(&mut self, kind: Kind, Part { path, bytes }: &Part) {
+    fn read_text(&mut self, kind: Kind, FilePart { path, bytes }: &FilePart) {
         let emitter = &mut self.emitter;
         let id = self.files.announce(Arc::from(&**path), kind, emitter);
         // Compressed text cannot be read again by position.
@@ -592,10 +594,10 @@ impl<'o> Reader<'o> {
         let mut end = None;
         for piece in earlier::read(path, *bytes, &self.files) {
             match piece {
-                Piece::Bytes(read) => {
+                StreamPiece::Bytes(read) => {
                     buffer.feed(&read, |line| emit_line(line, kind, path, emitter));
                 }
-                Piece::End(why) => end = why,
+                StreamPiece::End(why) => end = why,
             }
         }
         buffer
@@ -616,9 +618,9 @@ impl<'o> Reader<'o> {
             Some(bytes) => Ok(bytes),
             None if !self.bodies.is_live() => small.file.read().map_err(|error| error.to_string()),
             None => match small.poll(now) {
-                Look::Content(bytes) | Look::Broken(bytes) => Ok(bytes),
-                Look::Unreadable(why) => Err(why),
-                Look::Quiet | Look::Gone | Look::Back => return,
+                RewriteCheck::Content(bytes) | RewriteCheck::Broken(bytes) => Ok(bytes),
+                RewriteCheck::Unreadable(why) => Err(why),
+                RewriteCheck::Quiet | RewriteCheck::Gone | RewriteCheck::Back => return,
             },
         };
         let bytes = match read {

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 pub(crate) use self::databases::Databases;
 pub(crate) use self::emit::unpacked;
 
-use self::look::{News, Todo};
+use self::look::{ReadStep, ScanResult};
 use self::schedule::Schedule;
 use self::session::SessionRows;
 use super::bodies::Bodies;
@@ -36,7 +36,7 @@ use crate::formats::decoder::Format;
 use crate::formats::tables::Queries;
 use crate::model::edit::{Feed, LinkState};
 use crate::model::text::Text;
-use crate::source::rows::{Cell, Database, Failure, State};
+use crate::source::rows::{Cell, Database, DatabaseState, Failure};
 
 /// While a database above this size in bytes is read, bodies stay in it.
 const KEPT: u64 = 32 << 20;
@@ -49,10 +49,10 @@ pub(crate) fn emit_newest(
     files: &Files,
     emitter: &mut Emitter<'_>,
 ) -> Result<bool, Failure> {
-    if State::of(&plan.path).is_ok_and(|state| state.base.len <= WORTH_A_PREVIEW) {
+    if DatabaseState::of(&plan.path).is_ok_and(|state| state.base.len <= WORTH_A_PREVIEW) {
         return Ok(false);
     }
-    let mut rows = Rows::open(plan, files, Bodies::Recent, &Databases::default())?;
+    let mut rows = RowFollower::open(plan, files, Bodies::Recent, &Databases::default())?;
     (rows.queue, rows.leaves_bodies) = (VecDeque::new(), false);
     let queries = Arc::clone(&rows.queries);
     let key = Cell::from(plan.session.as_str());
@@ -63,7 +63,7 @@ pub(crate) fn emit_newest(
         .each(&queries.newest, &[key], &mut |row| {
             let mut numbers = row.iter().filter_map(Cell::int);
             let table = numbers.next().and_then(|table| usize::try_from(table).ok());
-            queue.extend(table.zip(numbers.next()).map(|(table, at)| Todo::Row {
+            queue.extend(table.zip(numbers.next()).map(|(table, at)| ReadStep::Row {
                 session: 0,
                 table,
                 at,
@@ -81,7 +81,7 @@ fn queries_of(database: &Database, format: &dyn Format) -> Result<Arc<Queries>, 
 }
 
 /// Reads the rows of one session.
-pub(crate) struct Rows {
+pub(crate) struct RowFollower {
     path: PathBuf,
     format: &'static dyn Format,
     files: Files,
@@ -91,13 +91,13 @@ pub(crate) struct Rows {
     databases: Databases,
     database: Option<Rc<Database>>,
     /// State of the files at the last scan.
-    state: Option<State>,
+    state: Option<DatabaseState>,
     /// The session, and those that it started.
     sessions: Vec<SessionRows>,
     asked: HashSet<String>,
     /// Sessions that records requested and that do not exist yet.
     missing: Vec<String>,
-    queue: VecDeque<Todo>,
+    queue: VecDeque<ReadStep>,
     read: u64,
     /// Whether bodies currently stay in the database.
     leaves_bodies: bool,
@@ -106,7 +106,7 @@ pub(crate) struct Rows {
     anomaly: Option<&'static str>,
 }
 
-impl Rows {
+impl RowFollower {
     /// Prepares the reading of a session.
     pub(crate) fn open(
         plan: &Plan,
@@ -155,8 +155,8 @@ impl Rows {
         self.sessions = vec![SessionRows::new(main, None)];
         self.asked.clear();
         self.missing.clear();
-        self.queue = VecDeque::from([Todo::Look]);
-        let is_large = State::of(&self.path).is_ok_and(|state| state.base.len > KEPT);
+        self.queue = VecDeque::from([ReadStep::Look]);
+        let is_large = DatabaseState::of(&self.path).is_ok_and(|state| state.base.len > KEPT);
         self.leaves_bodies = is_large && self.bodies == Bodies::Recent;
         self.read = 0;
     }
@@ -197,7 +197,7 @@ impl Rows {
         emitter: &mut Emitter<'_>,
         now: Instant,
     ) -> (Option<LinkState>, Option<String>) {
-        let state = match State::of(&self.path) {
+        let state = match DatabaseState::of(&self.path) {
             Ok(state) => state,
             Err(error) => return (self.fail(Failure::of(&error), now), None),
         };
@@ -232,9 +232,9 @@ impl Rows {
             return false;
         };
         let done = match todo {
-            Todo::Look => self.first_look(emitter, now),
-            Todo::Portion(session) => self.read_portion(session, emitter),
-            Todo::Have {
+            ReadStep::Look => self.first_look(emitter, now),
+            ReadStep::Portion(session) => self.read_portion(session, emitter),
+            ReadStep::Have {
                 session,
                 table,
                 at,
@@ -243,9 +243,9 @@ impl Rows {
                 self.emit_read((session, table, at), content, emitter);
                 Ok(())
             }
-            Todo::Row { session, table, at } => self.read_rows((session, table, at)),
-            Todo::Archive(session) => self.read_archive(session, emitter),
-            Todo::Children(session) => self.read_children(session, emitter),
+            ReadStep::Row { session, table, at } => self.read_rows((session, table, at)),
+            ReadStep::Archive(session) => self.read_archive(session, emitter),
+            ReadStep::Children(session) => self.read_children(session, emitter),
         };
         let Err(failure) = done else { return true };
         self.queue.push_front(todo);
@@ -276,7 +276,7 @@ impl Rows {
     }
 
     /// Adds those of these sessions that exist.
-    fn add_found(&mut self, names: Vec<String>, emitter: &mut Emitter<'_>) -> Vec<Todo> {
+    fn add_found(&mut self, names: Vec<String>, emitter: &mut Emitter<'_>) -> Vec<ReadStep> {
         let mut todo = Vec::new();
         for name in names {
             if !self.add_session(&name, &mut todo, emitter) {
@@ -287,7 +287,12 @@ impl Rows {
     }
 
     /// Adds a session by one of its names. Returns whether it exists.
-    fn add_session(&mut self, name: &str, todo: &mut Vec<Todo>, emitter: &mut Emitter<'_>) -> bool {
+    fn add_session(
+        &mut self,
+        name: &str,
+        todo: &mut Vec<ReadStep>,
+        emitter: &mut Emitter<'_>,
+    ) -> bool {
         let named = self.named(name).ok().flatten();
         let Some(id) = named.as_ref().and_then(Cell::text) else {
             return false;
@@ -298,7 +303,7 @@ impl Rows {
             self.sessions
                 .push(SessionRows::new(id, Some(lane.to_owned())));
             // If it cannot be read at the moment, the next scan finds it.
-            if let Ok(News::More(more)) = self.look_at(number, (false, false), emitter) {
+            if let Ok(ScanResult::More(more)) = self.look_at(number, (false, false), emitter) {
                 todo.extend(more);
             }
         }
@@ -320,7 +325,7 @@ impl Rows {
     }
 
     fn first_look(&mut self, emitter: &mut Emitter<'_>, now: Instant) -> Result<(), Failure> {
-        let state = State::of(&self.path).map_err(|error| Failure::of(&error))?;
+        let state = DatabaseState::of(&self.path).map_err(|error| Failure::of(&error))?;
         let anew = self.look(state, emitter, now)?;
         // Nothing was emitted yet that would have to be replaced.
         if anew.is_some() {
@@ -333,7 +338,7 @@ impl Rows {
     /// Queries what is new. Returns why everything must be read again, if so.
     fn look(
         &mut self,
-        state: State,
+        state: DatabaseState,
         emitter: &mut Emitter<'_>,
         now: Instant,
     ) -> Result<Option<String>, Failure> {
@@ -363,8 +368,8 @@ impl Rows {
         for number in 0..self.sessions.len() {
             match self.look_at(number, (is_touched, is_settling), emitter)? {
                 // At once: the next session may not be readable.
-                News::More(more) => self.queue.extend(more),
-                News::Anew(why) => {
+                ScanResult::More(more) => self.queue.extend(more),
+                ScanResult::Anew(why) => {
                     self.state = Some(state);
                     return Ok(Some(why.to_owned()));
                 }
@@ -404,10 +409,10 @@ impl Rows {
         number: usize,
         (is_touched, is_settling): (bool, bool),
         emitter: &mut Emitter<'_>,
-    ) -> Result<News, Failure> {
+    ) -> Result<ScanResult, Failure> {
         let database = self.database()?;
         let Some(session) = self.sessions.get_mut(number) else {
-            return Ok(News::More(Vec::new()));
+            return Ok(ScanResult::More(Vec::new()));
         };
         if session.lane.is_none()
             && let Some(sql) = &self.queries.facts
@@ -418,19 +423,19 @@ impl Rows {
                 .for_each(|fact| emitter.emit_fact(fact));
         }
         let news = session.look(number, &database, &self.queries, (is_touched, is_settling))?;
-        let News::More(mut todo) = news else {
+        let ScanResult::More(mut todo) = news else {
             return Ok(news);
         };
         todo.extend(
             self.queries
                 .children
                 .is_some()
-                .then_some(Todo::Children(number)),
+                .then_some(ReadStep::Children(number)),
         );
-        Ok(News::More(todo))
+        Ok(ScanResult::More(todo))
     }
 
-    fn read_next(&mut self, todo: Vec<Todo>) {
+    fn read_next(&mut self, todo: Vec<ReadStep>) {
         for todo in todo.into_iter().rev() {
             self.queue.push_front(todo);
         }

@@ -47,7 +47,7 @@ thread_local! {
 }
 
 /// Returns the lines of a text that may match, in order and without line ends.
-pub type Sieve<'s> = &'s (dyn Fn(&[u8]) -> Vec<Range<usize>> + Sync);
+pub type LineSieve<'s> = &'s (dyn Fn(&[u8]) -> Vec<Range<usize>> + Sync);
 
 /// Result of searching the files of a session.
 #[derive(Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ pub(crate) fn sift(
     format: Option<&'static dyn Format>,
     agents: &[PathBuf],
     listings: &Listings,
-    sieve: Sieve<'_>,
+    sieve: LineSieve<'_>,
 ) -> io::Result<Sifted> {
     let of_all = || {
         formats::registry()
@@ -133,10 +133,10 @@ pub(crate) fn sift(
             Err(_) => continue,
         };
         match found {
-            Found::Something => is_whole = true,
-            Found::Strange => is_strange |= file == path,
-            Found::Lines(lines) if lines.is_empty() => {}
-            Found::Lines(lines) => {
+            SiftedFile::Something => is_whole = true,
+            SiftedFile::Strange => is_strange |= file == path,
+            SiftedFile::Lines(lines) if lines.is_empty() => {}
+            SiftedFile::Lines(lines) => {
                 // Which entries are in a file elsewhere is only known after everything was read.
                 is_whole |= !is_of_lines(file) || agents.contains(file);
                 picked.push(Picked {
@@ -217,7 +217,7 @@ fn is_of_lines(path: &Path) -> bool {
     name.contains(".jsonl") || name.ends_with(".ndjson")
 }
 
-enum Found {
+enum SiftedFile {
     Lines(Vec<PickedLine>),
     /// No candidate, and it does not begin like a file of records.
     Strange,
@@ -225,7 +225,12 @@ enum Found {
     Something,
 }
 
-fn sift_file(file: &File, len: u64, sieve: Sieve<'_>, pieces: Pieces<'_>) -> io::Result<Found> {
+fn sift_file(
+    file: &File,
+    len: u64,
+    sieve: LineSieve<'_>,
+    pieces: PieceMarkers<'_>,
+) -> io::Result<SiftedFile> {
     let middle = if len > WORTH_A_THREAD {
         line_from(file, len / 2, len)?
     } else {
@@ -246,7 +251,7 @@ fn sift_file(file: &File, len: u64, sieve: Sieve<'_>, pieces: Pieces<'_>) -> io:
         return sift_packed(packed::open(file.try_clone()?, packing)?, sieve, pieces);
     }
     if first.grows || second.grows {
-        return Ok(Found::Something);
+        return Ok(SiftedFile::Something);
     }
     let is_last = second.lines.is_empty();
     let before = if is_last {
@@ -260,9 +265,9 @@ fn sift_file(file: &File, len: u64, sieve: Sieve<'_>, pieces: Pieces<'_>) -> io:
         ..line
     }));
     Ok(if lines.is_empty() && first.is_strange {
-        Found::Strange
+        SiftedFile::Strange
     } else {
-        Found::Lines(lines)
+        SiftedFile::Lines(lines)
     })
 }
 
@@ -292,7 +297,7 @@ fn line_from(file: &File, place: u64, len: u64) -> io::Result<u64> {
 
 /// Result for a part of a file.
 #[derive(Default)]
-struct Part {
+struct SiftedPart {
     lines: Vec<PickedLine>,
     /// Number of line ends before the position up to which they are counted, at most the last
     /// candidate.
@@ -306,9 +311,14 @@ struct Part {
     grows: bool,
 }
 
-impl Part {
+impl SiftedPart {
     /// Searches whole lines that begin at an offset of the file.
-    fn take(&mut self, file: &File, (text, at): (&[u8], u64), sieve: Sieve<'_>) -> io::Result<()> {
+    fn take(
+        &mut self,
+        file: &File,
+        (text, at): (&[u8], u64),
+        sieve: LineSieve<'_>,
+    ) -> io::Result<()> {
         for range in sieve(text) {
             let line = text.get(range.clone()).unwrap_or_default();
             let len = line.strip_suffix(b"\r").unwrap_or(line).len();
@@ -353,10 +363,10 @@ fn count_in(file: &File, part: Range<u64>) -> io::Result<u32> {
 }
 
 /// Markers of records that hold pieces of texts.
-type Pieces<'p> = &'p [Finder<'p>];
+type PieceMarkers<'p> = &'p [Finder<'p>];
 
 /// Whether a text may hold such pieces.
-fn has_pieces(text: &[u8], pieces: Pieces<'_>) -> bool {
+fn has_pieces(text: &[u8], pieces: PieceMarkers<'_>) -> bool {
     pieces.iter().any(|piece| piece.find(text).is_some())
 }
 
@@ -364,12 +374,12 @@ fn has_pieces(text: &[u8], pieces: Pieces<'_>) -> bool {
 fn sift_part(
     file: &File,
     part: Range<u64>,
-    sieve: Sieve<'_>,
-    pieces: Pieces<'_>,
-) -> io::Result<Part> {
-    let mut found = Part {
+    sieve: LineSieve<'_>,
+    pieces: PieceMarkers<'_>,
+) -> io::Result<SiftedPart> {
+    let mut found = SiftedPart {
         counted: part.start,
-        ..Part::default()
+        ..SiftedPart::default()
     };
     let mut room = ROOM.take();
     room.resize(BLOCK, 0);
@@ -429,7 +439,11 @@ fn sift_part(
 
 /// Searches the text of an archive up to the first line that may match. An incomplete archive is
 /// searched as far as it goes.
-fn sift_packed(mut text: Box<dyn Read>, sieve: Sieve<'_>, pieces: Pieces<'_>) -> io::Result<Found> {
+fn sift_packed(
+    mut text: Box<dyn Read>,
+    sieve: LineSieve<'_>,
+    pieces: PieceMarkers<'_>,
+) -> io::Result<SiftedFile> {
     let mut held = Vec::new();
     loop {
         let from = held.len();
@@ -443,15 +457,15 @@ fn sift_packed(mut text: Box<dyn Read>, sieve: Sieve<'_>, pieces: Pieces<'_>) ->
         };
         let lines = held.get(..whole).unwrap_or_default();
         if has_pieces(lines, pieces) || !sieve(lines).is_empty() {
-            return Ok(Found::Something);
+            return Ok(SiftedFile::Something);
         }
         held.drain(..whole);
         if is_end {
             // A damaged archive may contain anything; reading it will report the damage.
             return Ok(if read.is_err() {
-                Found::Something
+                SiftedFile::Something
             } else {
-                Found::Lines(Vec::new())
+                SiftedFile::Lines(Vec::new())
             });
         }
     }
@@ -539,7 +553,7 @@ pub(crate) fn read_lines(plan: &Plan, files: &Files, picked: &[Picked], outlet: 
 pub(crate) fn lines_within(
     path: &Path,
     part: Range<u64>,
-    sieve: Sieve<'_>,
+    sieve: LineSieve<'_>,
 ) -> io::Result<Vec<PickedLine>> {
     let file = regular::open(path)?;
     let len = Stamp::of_file(&file)?.len;

@@ -17,7 +17,7 @@ use crate::model::tally::{Fate, Tally};
 use crate::source::document::{Split, split, split_values};
 use crate::source::lines::{Line, LineBuffer};
 use crate::source::regular::Fence;
-use crate::source::rewritten::{Look, Rewritten};
+use crate::source::rewritten::{RewriteCheck, Rewritten};
 
 /// A file that is one record.
 pub(crate) struct Small {
@@ -25,7 +25,7 @@ pub(crate) struct Small {
     is_text: bool,
     pub(crate) file: Rewritten,
     /// Its tally and its size in bytes when it was read.
-    counted: Option<(u32, Counted)>,
+    counted: Option<(u32, CompactTally)>,
 }
 
 impl Small {
@@ -48,7 +48,7 @@ impl Small {
     }
 
     /// Polls the file, and reads it if it may have changed.
-    pub(crate) fn poll(&mut self, now: Instant) -> Look {
+    pub(crate) fn poll(&mut self, now: Instant) -> RewriteCheck {
         let kind = self.kind();
         self.file.poll(now, |bytes| is_complete(kind, bytes))
     }
@@ -70,13 +70,13 @@ impl Small {
         let origin = self.origin(saturating_u32(bytes.len()));
         let place = self.kind().place(self.file.path(), origin.line);
         let tally = emitter.emit_apart(Record { origin, bytes }, place);
-        self.counted = Some((origin.len, Counted::of(tally, self.id)));
+        self.counted = Some((origin.len, CompactTally::of(tally, self.id)));
     }
 }
 
 /// Compact tally of one record: most records count one fate and nothing else.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Counted {
+pub(crate) enum CompactTally {
     /// Shown, with its bytes.
     Shown(u64),
     /// Merged, with its bytes.
@@ -85,7 +85,7 @@ pub(crate) enum Counted {
     Other(Box<Tally>),
 }
 
-impl Counted {
+impl CompactTally {
     /// The compact form of a record's tally.
     pub(crate) fn of(tally: Tally, file: FileId) -> Self {
         let bytes = tally.bytes.total();
@@ -287,7 +287,7 @@ fn emit_stray_lines(
 
 #[cfg(test)]
 mod tests {
-    use super::{Counted, Fate, FileId, Tally};
+    use super::{CompactTally, Fate, FileId, Tally};
 
     #[test]
     fn nothing_that_was_counted_is_lost() {
@@ -300,10 +300,10 @@ mod tests {
         ] {
             let mut tally = Tally::default();
             tally.count(fate, file, 99);
-            let counted = Counted::of(tally.clone(), file);
+            let counted = CompactTally::of(tally.clone(), file);
             assert_eq!(counted.tally(file), tally);
             assert_eq!(
-                matches!(counted, Counted::Other(_)),
+                matches!(counted, CompactTally::Other(_)),
                 !matches!(fate, Fate::Shown | Fate::Merged)
             );
             tally.note_unknown(
@@ -311,7 +311,7 @@ mod tests {
                 crate::model::tally::unknown::Judged::Loud,
                 crate::model::record::Origin::default(),
             );
-            assert_eq!(Counted::of(tally.clone(), file).tally(file), tally);
+            assert_eq!(CompactTally::of(tally.clone(), file).tally(file), tally);
         }
     }
 }

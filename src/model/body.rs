@@ -12,7 +12,7 @@ use super::text::Text;
 
 mod flags;
 
-pub(crate) use flags::{BodyFlags, Failure};
+pub(crate) use flags::{BodyFlags, OutputFailure};
 
 /// A stable identity: the agent's own id, or one made from the origin if there is none.
 pub type Key = Text;

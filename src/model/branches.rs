@@ -17,7 +17,7 @@ pub mod forest;
 
 use branch::Leaving;
 pub(crate) use branch::{Branch, Why, seen_at_end};
-use forest::{Departure, Forest, IsCircle, Links, Ways};
+use forest::{BranchPoint, Forest, IsCircle, RecordLinks, Ways};
 
 /// Branches derived from parent links.
 #[derive(Clone, Debug, Default)]
@@ -76,7 +76,7 @@ impl Branches {
     /// two prompts with the same parent make a branch, and the later one is active: everything
     /// between them in the file belongs to the earlier one, except what a later record continued
     /// from. Broken chains make no branch.
-    pub(crate) fn derive(links: &Links<'_>) -> Self {
+    pub(crate) fn derive(links: &RecordLinks<'_>) -> Self {
         let forest = LazyCell::new(|| Forest::of(links));
         let (mut branches, mut leavings) =
             match links.leaf.map(|leaf| from_leaf(links, &forest, leaf)) {
@@ -180,7 +180,7 @@ impl Branches {
 
 /// Derives branches from the path to the leaf. The error is the basis to use instead if there is no
 /// such path.
-fn from_leaf(links: &Links<'_>, forest: &Forest, leaf: Print) -> Result<Branches, Basis> {
+fn from_leaf(links: &RecordLinks<'_>, forest: &Forest, leaf: Print) -> Result<Branches, Basis> {
     if !forest.missing.is_empty() {
         return Err(Basis::Dangling(forest.missing.clone()));
     }
@@ -207,13 +207,13 @@ fn from_leaf(links: &Links<'_>, forest: &Forest, leaf: Print) -> Result<Branches
 
 /// What was abandoned at each departure of the last record, and the number of records visited.
 fn departures(
-    links: &Links<'_>,
+    links: &RecordLinks<'_>,
     forest: &Forest,
     abandoned: &HashSet<EntryId>,
 ) -> (Vec<Leaving>, u64) {
     let entry = |at: usize| links.entries.get(at);
     let mut ways = Ways::of(forest);
-    let mut leaving = |departure: &Departure| {
+    let mut leaving = |departure: &BranchPoint| {
         let (tip, next) = (
             (links.print)(&departure.tip),
             (links.print)(&departure.next),
@@ -238,7 +238,7 @@ fn departures(
             why: if is_prompted { Why::Prompt } else { Why::Left },
         }
     };
-    let mut departures: Vec<&Departure> = links.departures.iter().collect();
+    let mut departures: Vec<&BranchPoint> = links.departures.iter().collect();
     departures.sort_by_key(|departure| departure.place);
     let mut leavings: Vec<Leaving> = departures.into_iter().map(&mut leaving).collect();
     let work = ways.work;
@@ -260,7 +260,7 @@ fn departures(
 }
 
 fn from_prompts(
-    links: &Links<'_>,
+    links: &RecordLinks<'_>,
     forest: &impl Deref<Target = Forest>,
 ) -> (Branches, Vec<Leaving>) {
     let (ranges, prompted) = forest::left_by_prompts(&links.entries);
@@ -307,7 +307,7 @@ fn from_prompts(
 }
 
 /// Ranges of consecutive entries that the agent marked as undone.
-fn undone(links: &Links<'_>) -> Vec<Range<usize>> {
+fn undone(links: &RecordLinks<'_>) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     for (at, _) in links
         .entries
@@ -325,7 +325,7 @@ fn undone(links: &Links<'_>) -> Vec<Range<usize>> {
 
 /// The leaving that makes a branch of a range of entries: they were abandoned when the entry at its
 /// end came.
-fn leaving(range: Range<usize>, why: Why, links: &Links<'_>) -> Leaving {
+fn leaving(range: Range<usize>, why: Why, links: &RecordLinks<'_>) -> Leaving {
     let next = links.entries.get(range.end);
     let last = range
         .end

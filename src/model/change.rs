@@ -15,7 +15,7 @@ pub use compare::compare;
 
 /// What happened to a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sign {
+pub enum LineSign {
     /// Unchanged context.
     Same,
     /// Added.
@@ -32,7 +32,7 @@ pub enum Sign {
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiffLine {
     /// What happened to the line.
-    pub sign: Sign,
+    pub sign: LineSign,
     /// Line number in the old file; `None` if unknown.
     pub(crate) old: Option<u32>,
     /// Line number in the new file; `None` if unknown.
@@ -42,7 +42,7 @@ pub struct DiffLine {
 }
 
 impl DiffLine {
-    pub(crate) fn plain(sign: Sign, text: &str) -> Self {
+    pub(crate) fn plain(sign: LineSign, text: &str) -> Self {
         Self {
             sign,
             old: None,
@@ -72,7 +72,7 @@ pub(crate) fn of_input(input: &Tree) -> Option<Vec<DiffLine>> {
     let mut lines = Vec::new();
     for (old, new) in tool::replacements_of(input) {
         if !lines.is_empty() {
-            lines.push(DiffLine::plain(Sign::Note, ""));
+            lines.push(DiffLine::plain(LineSign::Note, ""));
         }
         lines.extend(compare(old, new));
     }
@@ -88,17 +88,17 @@ pub(crate) fn of_input(input: &Tree) -> Option<Vec<DiffLine>> {
 /// Numbers of added and removed lines.
 pub fn counts(lines: &[DiffLine]) -> (usize, usize) {
     let count = |sign| lines.iter().filter(|line| line.sign == sign).count();
-    (count(Sign::Added), count(Sign::Removed))
+    (count(LineSign::Added), count(LineSign::Removed))
 }
 
 /// Formats lines as in a patch, with their signs.
 pub fn text<'a>(lines: impl Iterator<Item = &'a DiffLine>) -> Text {
     let signed = |line: &DiffLine| {
         let sign = match line.sign {
-            Sign::Same => " ",
-            Sign::Added => "+",
-            Sign::Removed => "-",
-            Sign::File | Sign::Note => "",
+            LineSign::Same => " ",
+            LineSign::Added => "+",
+            LineSign::Removed => "-",
+            LineSign::File | LineSign::Note => "",
         };
         format!("{sign}{}", line.text())
     };
@@ -115,7 +115,7 @@ pub(crate) fn changed_lines(call: &ToolCall, path: &str) -> Option<(usize, usize
 /// The lines of one file in a change of several files. Paths in the change may be relative to
 /// another folder.
 pub(crate) fn of_file<'a>(lines: &'a [DiffLine], path: &str) -> &'a [DiffLine] {
-    let is_head = |(_, line): &(usize, &DiffLine)| line.sign == Sign::File;
+    let is_head = |(_, line): &(usize, &DiffLine)| line.sign == LineSign::File;
     let heads: Vec<usize> = lines
         .iter()
         .enumerate()

@@ -12,7 +12,7 @@ const OTHER: &str = "…";
 
 /// The strings of one field in all records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Share {
+pub(crate) struct FieldCoverage {
     /// Number of strings.
     pub(crate) strings: u64,
     pub(crate) bytes: u64,
@@ -24,7 +24,7 @@ pub(crate) struct Share {
     pub(crate) first: Origin,
 }
 
-impl Share {
+impl FieldCoverage {
     /// Bytes that are not shown.
     pub(crate) fn missing(&self) -> u64 {
         self.bytes.saturating_sub(self.shown)
@@ -34,7 +34,7 @@ impl Share {
 /// Sums of the strings of all records, by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Coverage {
-    fields: BTreeMap<Text, Share>,
+    fields: BTreeMap<Text, FieldCoverage>,
 }
 
 impl Coverage {
@@ -55,9 +55,9 @@ impl Coverage {
         if !self.fields.contains_key(path) {
             self.fields.insert(
                 Text::clean(path),
-                Share {
+                FieldCoverage {
                     first: origin,
-                    ..Share::default()
+                    ..FieldCoverage::default()
                 },
             );
         }
@@ -74,8 +74,8 @@ impl Coverage {
     }
 
     /// All fields together.
-    pub(crate) fn total(&self) -> Share {
-        let mut total = Share::default();
+    pub(crate) fn total(&self) -> FieldCoverage {
+        let mut total = FieldCoverage::default();
         for share in self.fields.values() {
             total.strings += share.strings;
             total.bytes += share.bytes;
@@ -86,8 +86,8 @@ impl Coverage {
     }
 
     /// Fields with bytes that are not shown, the most missing first.
-    pub(crate) fn missing(&self) -> Vec<(&Text, Share)> {
-        let mut missing: Vec<(&Text, Share)> = self
+    pub(crate) fn missing(&self) -> Vec<(&Text, FieldCoverage)> {
+        let mut missing: Vec<(&Text, FieldCoverage)> = self
             .fields
             .iter()
             .map(|(path, share)| (path, *share))

@@ -65,7 +65,7 @@ pub enum MetaEdit {
         /// Number of another session that records the same requests.
         same: Option<usize>,
         /// What it repeats of older sessions, as a fork does.
-        shares: Vec<Share>,
+        shares: Vec<RepeatedRequests>,
     },
     /// A lane that serves the session rather than a turn: it makes a compaction, answers a side
     /// question, finds a title.
@@ -254,7 +254,7 @@ pub struct LaneFacts {
     /// Number of another joined session that records the same requests.
     pub(crate) same: Option<usize>,
     /// What it repeats of older sessions.
-    pub(crate) shares: Vec<Share>,
+    pub(crate) shares: Vec<RepeatedRequests>,
     /// Latest timestamp of its records.
     pub(crate) heard: Option<Timestamp>,
     /// Its entries in file order.
@@ -263,7 +263,7 @@ pub struct LaneFacts {
 
 /// How many requests of an older session another session repeats.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Share {
+pub struct RepeatedRequests {
     /// Number of the older session.
     pub(crate) session: usize,
     /// Number of repeated requests.

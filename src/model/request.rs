@@ -16,13 +16,13 @@ use super::tool::identifies;
 
 /// Identity of a request, equal in all copies.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Request {
+pub(crate) struct RequestIdentity {
     key: Key,
     within: Option<(Option<Timestamp>, [i64; 3])>,
     session: Option<Text>,
 }
 
-impl Request {
+impl RequestIdentity {
     /// Identity of a request by its key, its time and the tokens of its prompt: uncached input,
     /// cache reads, cache writes.
     pub(crate) fn new(

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use super::text::Name;
 use super::usage::{Scope, Usage};
-use so_far::Sums;
+use so_far::UsageByModel;
 
 /// Limit of tokens in one record; no request reaches it, nor as many dollars. A larger figure is
 /// damage, and would saturate a sum, from which nothing can be subtracted again.
@@ -23,7 +23,7 @@ pub struct Sum {
 }
 
 impl Sum {
-    fn count(&mut self, sign: Sign, term: Option<u64>) {
+    fn count(&mut self, sign: TotalSign, term: Option<u64>) {
         if let Some(term) = term {
             self.change(
                 sign,
@@ -35,7 +35,7 @@ impl Sum {
         }
     }
 
-    fn change(&mut self, sign: Sign, other: Self) {
+    fn change(&mut self, sign: TotalSign, other: Self) {
         sign.change(&mut self.total, other.total);
         sign.count(&mut self.recorded, other.recorded);
     }
@@ -94,13 +94,13 @@ pub(crate) type Tokens = [u64; 5];
 /// What determines the price of a token besides its model: the number of [`PROMPT_LIMITS`] that the
 /// prompt exceeds, and other terms of the request ([`Usage::terms`]).
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Class {
+pub(crate) struct UsageClass {
     /// 0 for sums of several requests, which do not tell the size of any prompt.
     pub(crate) surpassed: usize,
     pub(crate) terms: Vec<Name>,
 }
 
-impl Class {
+impl UsageClass {
     /// The class of one usage record.
     pub(crate) fn of(usage: &Usage) -> Self {
         let prompt = if usage.scope == Scope::Request {
@@ -123,7 +123,7 @@ impl Class {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ToPrice {
     /// Sorted by class; there are few, and none without tokens.
-    pub(crate) classes: Vec<(Class, Tokens)>,
+    pub(crate) classes: Vec<(UsageClass, Tokens)>,
     /// Web searches.
     pub(crate) searches: u64,
 }
@@ -133,11 +133,11 @@ impl ToPrice {
         self.classes.is_empty() && self.searches == 0
     }
 
-    fn count(&mut self, sign: Sign, usage: &Usage) {
+    fn count(&mut self, sign: TotalSign, usage: &Usage) {
         let terms = so_far::tokens(usage);
         self.add(
             sign,
-            &Class::of(usage),
+            &UsageClass::of(usage),
             &terms.map(|term| term.min(MOST_TOKENS)),
         );
         sign.change(
@@ -147,14 +147,14 @@ impl ToPrice {
     }
 
     /// Adds or subtracts tokens of a class.
-    fn add(&mut self, sign: Sign, class: &Class, tokens: &Tokens) {
+    fn add(&mut self, sign: TotalSign, class: &UsageClass, tokens: &Tokens) {
         if tokens.iter().all(|count| *count == 0) {
             return;
         }
         let place = self.classes.binary_search_by(|(known, _)| known.cmp(class));
         match (place, sign) {
-            (Err(_), Sign::Minus) => {}
-            (Err(place), Sign::Plus) => {
+            (Err(_), TotalSign::Minus) => {}
+            (Err(place), TotalSign::Plus) => {
                 self.classes.reserve_exact(1);
                 self.classes.insert(place, (class.clone(), *tokens));
             }
@@ -175,7 +175,7 @@ impl ToPrice {
     /// Raises the sums to at least those of another one.
     fn reach(&mut self, other: &Self) {
         let beyond = other.beyond(self);
-        self.add(Sign::Plus, &Class::default(), &beyond);
+        self.add(TotalSign::Plus, &UsageClass::default(), &beyond);
         self.searches = self.searches.max(other.searches);
     }
 
@@ -207,7 +207,7 @@ impl ToPrice {
         ]
     }
 
-    fn change(&mut self, sign: Sign, other: &Self) {
+    fn change(&mut self, sign: TotalSign, other: &Self) {
         other
             .classes
             .iter()
@@ -220,7 +220,7 @@ impl Spent {
     /// The sums of one usage record.
     pub(crate) fn of(usage: &Usage) -> Self {
         let mut spent = Self::default();
-        spent.count(Sign::Plus, usage);
+        spent.count(TotalSign::Plus, usage);
         spent
     }
 
@@ -256,7 +256,7 @@ impl Spent {
         ]
     }
 
-    fn count(&mut self, sign: Sign, usage: &Usage) {
+    fn count(&mut self, sign: TotalSign, usage: &Usage) {
         let terms = [
             usage.input,
             usage.output,
@@ -290,7 +290,7 @@ impl Spent {
         }
     }
 
-    fn change(&mut self, sign: Sign, other: &Self) {
+    fn change(&mut self, sign: TotalSign, other: &Self) {
         for (sum, term) in self.sums_mut().into_iter().zip(other.sums()) {
             sum.change(sign, term);
         }
@@ -319,45 +319,45 @@ impl Spent {
         } else {
             &mut self.unpriced
         };
-        sum.add(Sign::Plus, &Class::default(), &beyond);
+        sum.add(TotalSign::Plus, &UsageClass::default(), &beyond);
     }
 
     /// All tokens, with recorded cost or without.
     fn to_price(&self) -> ToPrice {
         let mut all = self.unpriced.clone();
-        all.change(Sign::Plus, &self.expected);
+        all.change(TotalSign::Plus, &self.expected);
         all
     }
 
     /// Subtracts the tokens and the cost of another sum.
     fn leave(&mut self, other: &Self) {
         for (own, other) in self.sums_mut().into_iter().zip(other.sums()) {
-            Sign::Minus.change(&mut own.total, other.total);
+            TotalSign::Minus.change(&mut own.total, other.total);
         }
-        Sign::Minus.money(&mut self.recorded_nanos, other.recorded_nanos);
+        TotalSign::Minus.money(&mut self.recorded_nanos, other.recorded_nanos);
         for (own, other) in [
             (&mut self.unpriced, &other.unpriced),
             (&mut self.expected, &other.expected),
         ] {
             for (class, tokens) in &other.classes {
-                own.add(Sign::Minus, class, tokens);
+                own.add(TotalSign::Minus, class, tokens);
             }
-            Sign::Minus.change(&mut own.searches, other.searches);
+            TotalSign::Minus.change(&mut own.searches, other.searches);
         }
     }
 
     pub(crate) fn join(&mut self, other: &Self) {
-        self.change(Sign::Plus, other);
+        self.change(TotalSign::Plus, other);
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sign {
+enum TotalSign {
     Plus,
     Minus,
 }
 
-impl Sign {
+impl TotalSign {
     fn change(self, sum: &mut u64, term: u64) {
         *sum = match self {
             Self::Plus => sum.saturating_add(term),
@@ -446,7 +446,7 @@ impl ByModel {
         self.0.iter().map(|(_, spent)| spent)
     }
 
-    fn change(&mut self, sign: Sign, other: &Self) {
+    fn change(&mut self, sign: TotalSign, other: &Self) {
         for (model, spent) in &other.0 {
             self.of(model).change(sign, spent);
         }
@@ -460,21 +460,21 @@ impl Totals {
 
     /// Adds a usage record.
     pub fn add(&mut self, usage: &Usage, model: Option<&Name>) {
-        self.of(usage.scope, model).count(Sign::Plus, usage);
+        self.of(usage.scope, model).count(TotalSign::Plus, usage);
     }
 
     /// Subtracts a usage record that was replaced.
     pub(crate) fn remove(&mut self, usage: &Usage, model: Option<&Name>) {
-        self.of(usage.scope, model).count(Sign::Minus, usage);
+        self.of(usage.scope, model).count(TotalSign::Minus, usage);
     }
 
     pub(crate) fn join(&mut self, other: &Self) {
-        self.change(Sign::Plus, other);
+        self.change(TotalSign::Plus, other);
     }
 
     /// Subtracts totals that were added; models without remaining usage are removed.
     pub(crate) fn leave(&mut self, other: &Self) {
-        self.change(Sign::Minus, other);
+        self.change(TotalSign::Minus, other);
         let Some(own) = &mut self.0 else { return };
         for sums in [
             &mut own.requests,
@@ -489,7 +489,7 @@ impl Totals {
         }
     }
 
-    fn change(&mut self, sign: Sign, other: &Self) {
+    fn change(&mut self, sign: TotalSign, other: &Self) {
         let Some(other) = &other.0 else { return };
         let own = self.0.get_or_insert_default();
         own.requests.change(sign, &other.requests);
@@ -523,7 +523,7 @@ impl Totals {
         if has_tokens(&self.scopes().runs) {
             let mut runs = self.scopes().runs.clone();
             if self.is_open() {
-                runs.change(Sign::Plus, &self.scopes().open);
+                runs.change(TotalSign::Plus, &self.scopes().open);
             }
             for (model, run) in &mut runs.0 {
                 if let Some(requests) = self.scopes().requests.get(model).filter(|_| run.so_far > 0)
@@ -593,7 +593,7 @@ impl Totals {
 
     /// Subtracts what runs of other sessions had summed up; sums without a model do not belong to a
     /// run.
-    pub(crate) fn leave_runs(&mut self, sums: &Sums) {
+    pub(crate) fn leave_runs(&mut self, sums: &UsageByModel) {
         for (model, usage) in sums {
             let scope = if model.is_empty() {
                 Scope::Fallback

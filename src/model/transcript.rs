@@ -30,7 +30,7 @@ use std::ops::Range;
 
 use super::body::Key;
 use super::edit::{Batch, Edit, Notice};
-use super::entry::glance::{Boundary, Glance};
+use super::entry::glance::{Boundary, EntrySummary};
 use super::entry::{Entry, EntryId, Marks};
 use super::fingerprint::ByKey;
 use super::meta::Meta;
@@ -41,19 +41,19 @@ use super::timestamp::Timestamp;
 use super::totals::Totals;
 use super::turn::Turn;
 use super::usage::Usage;
-pub(crate) use accounts::Part;
+pub(crate) use accounts::UsagePart;
 pub(crate) use differences::{Differences, Replaced};
-use lanes::Lanes;
+use lanes::LaneTable;
 pub(crate) use lanes::{key_of_session, recorded_key};
 use large::Large;
 pub(crate) use ledger::Aside;
-use ledger::Ledger;
+use ledger::UsageTable;
 use lineage::Lineage;
-use order::Order;
+use order::EntryOrder;
 use pages::Pages;
 pub use pages::Passing;
 use pairing::PairIndex;
-use turns::Turns;
+use turns::TurnTable;
 use work::Works;
 
 /// Number of further blocks that make an entry count as one more entry of work.
@@ -88,13 +88,13 @@ impl Touched {
 pub struct Transcript {
     entries: Pages,
     index: ByKey<EntryId>,
-    order: Order,
+    order: EntryOrder,
     pairs: PairIndex,
     large: Large,
-    lanes: Lanes,
-    ledger: Ledger,
+    lanes: LaneTable,
+    ledger: UsageTable,
     lineage: Lineage,
-    turns: Turns,
+    turns: TurnTable,
     works: Works,
     meta: Meta,
     tally: Tally,
@@ -104,7 +104,7 @@ pub struct Transcript {
     /// Usage recorded by copies of entries that have not come yet.
     copied: HashMap<Key, Box<Usage>>,
     /// Asides retained from removed copies, with the keys of their entries.
-    left: HashMap<copies::Aside, Key>,
+    left: HashMap<copies::AsideIdentity, Key>,
     held_bytes: u64,
     /// Whether its bodies cannot be read again.
     is_piped: bool,
@@ -236,7 +236,7 @@ impl Transcript {
     }
 
     /// Summary of an entry, without unpacking it.
-    pub fn glance(&self, id: EntryId) -> Option<Glance> {
+    pub fn glance(&self, id: EntryId) -> Option<EntrySummary> {
         self.entries.glance(id.index())
     }
 

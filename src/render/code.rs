@@ -19,7 +19,7 @@ use std::time::Duration;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
-use self::highlight::{Highlighter, Role};
+use self::highlight::{Highlighter, WordRole};
 use super::theme::Theme;
 use super::wrap::{self, Piece};
 use crate::model::fingerprint::hash_of;
@@ -45,14 +45,14 @@ const MAX_COMPILED: usize = 6;
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Highlight {
     /// End of each word within its line in bytes, and its role; words of all lines in one list.
-    words: Vec<(u32, Role)>,
+    words: Vec<(u32, WordRole)>,
     /// End of each line within `words`.
     lines: Vec<usize>,
 }
 
 impl Highlight {
     /// The words of each line.
-    fn lines(&self) -> impl Iterator<Item = &[(u32, Role)]> {
+    fn lines(&self) -> impl Iterator<Item = &[(u32, WordRole)]> {
         let starts = std::iter::once(0).chain(self.lines.iter().copied());
         starts
             .zip(&self.lines)
@@ -63,7 +63,7 @@ impl Highlight {
 /// The cache of highlights and the queue of requests.
 #[derive(Debug, Default)]
 pub struct Colours {
-    state: Mutex<State>,
+    state: Mutex<HighlighterState>,
     wake: Condvar,
     generation: AtomicU64,
     highlighter: Mutex<Option<Arc<Highlighter>>>,
@@ -79,7 +79,7 @@ enum HighlightMode {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct HighlighterState {
     finished: HashMap<u64, Arc<Highlight>>,
     /// Keys of `finished`, the oldest first, with their sizes in bytes.
     order: VecDeque<(u64, usize)>,
@@ -188,7 +188,7 @@ impl Colours {
     /// Waits for a request; returns `false` to stop the worker. Without requests for `patience`
     /// the grammars are dropped; the cached highlights stay.
     pub(crate) fn wait_for_work(&self, patience: Duration) -> bool {
-        let is_idle = |state: &mut State| state.queue.is_empty() && !state.is_stopped;
+        let is_idle = |state: &mut HighlighterState| state.queue.is_empty() && !state.is_stopped;
         let (mut state, waited) = self
             .wake
             .wait_timeout_while(self.lock(), patience, is_idle)
@@ -250,12 +250,12 @@ impl Colours {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, HighlighterState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl HighlighterState {
     fn insert(&mut self, key: u64, made: Arc<Highlight>) {
         let size = 128 + made.lines.len() * 8 + made.words.len() * 8;
         self.finished.insert(key, made);
@@ -319,7 +319,7 @@ pub(crate) fn language_of_fence(info: &str) -> &str {
         .unwrap_or_default()
 }
 
-fn painted(line: &str, words: &[(u32, Role)], theme: &Theme, base: Style) -> Vec<Piece> {
+fn painted(line: &str, words: &[(u32, WordRole)], theme: &Theme, base: Style) -> Vec<Piece> {
     let mut out = Vec::with_capacity(words.len() + 1);
     let mut from = 0;
     for (end, role) in words {

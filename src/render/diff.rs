@@ -4,7 +4,7 @@ mod lay;
 
 use ratatui::text::Span;
 
-use super::excerpt::Extent;
+use super::excerpt::ExcerptLimits;
 use super::row::{Look, Row};
 use super::wrap::Piece;
 use crate::model::change::DiffLine;
@@ -30,7 +30,7 @@ pub(crate) fn summary((added, removed): (usize, usize), look: &Look<'_>) -> Vec<
 pub fn rows(
     lines: &[DiffLine],
     language: &str,
-    extent: Extent,
+    extent: ExcerptLimits,
     width: usize,
     look: &Look<'_>,
 ) -> Vec<Row> {

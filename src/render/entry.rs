@@ -26,7 +26,7 @@ use crate::model::tally::unknown::Judged;
 use crate::model::text::without_sgr;
 use crate::model::tool::ToolKind;
 use crate::model::transcript::recorded_key;
-use records::Records;
+use records::RecordHashes;
 
 /// Rows of a prompt where only prompts are shown.
 const PROMPT_ROWS: usize = 6;
@@ -80,7 +80,7 @@ pub(crate) fn lay_out_as(
         let identity = identity(item, look.theme.glyphs().dot);
         sheet.note(&identity, look.theme.dim);
     }
-    let records = Records::of(item, look);
+    let records = RecordHashes::of(item, look);
     let is_text = |block: &Block| matches!(block.kind, BlockKind::Text(_));
     let blocks = || item.entry.blocks.iter().enumerate();
     let mut speaks_first = !blocks()

@@ -40,16 +40,16 @@ impl Detail {
     }
 
     /// The extent of a body whose preview has `head` and `tail` lines.
-    pub fn extent(self, head: usize, tail: usize) -> Extent {
+    pub fn extent(self, head: usize, tail: usize) -> ExcerptLimits {
         match self {
-            Self::Closed | Self::Preview => Extent {
+            Self::Closed | Self::Preview => ExcerptLimits {
                 head,
                 tail,
                 rows_per_line: 2,
             },
             Self::Full | Self::Raw | Self::Open => {
                 let rows = self.rows();
-                Extent {
+                ExcerptLimits {
                     head: rows / 5 * 4,
                     tail: rows / 5,
                     rows_per_line: 0,
@@ -61,7 +61,7 @@ impl Detail {
 
 /// Limits of an excerpt in lines.
 #[derive(Clone, Copy, Debug)]
-pub struct Extent {
+pub struct ExcerptLimits {
     /// Lines from the beginning.
     pub head: usize,
     /// Lines from the end.
@@ -70,7 +70,7 @@ pub struct Extent {
     pub rows_per_line: usize,
 }
 
-impl Extent {
+impl ExcerptLimits {
     /// Whether it is a preview.
     pub(crate) fn is_preview(self) -> bool {
         self.rows_per_line > 0
@@ -111,7 +111,12 @@ impl Excerpt<'_> {
 }
 
 /// Cuts an excerpt. `lines` is the number of lines of the text, if known.
-pub(crate) fn excerpt(text: &str, lines: usize, extent: Extent, width: usize) -> Excerpt<'_> {
+pub(crate) fn excerpt(
+    text: &str,
+    lines: usize,
+    extent: ExcerptLimits,
+    width: usize,
+) -> Excerpt<'_> {
     let text = text.trim_end_matches('\n');
     let bytes_of = |rows: usize| rows.saturating_mul(width.max(80)).max(4_096);
     let is_small = text.len() <= bytes_of(extent.head + extent.tail);
@@ -154,9 +159,9 @@ fn last_lines(text: &str, count: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Detail, Extent, excerpt};
+    use super::{Detail, ExcerptLimits, excerpt};
 
-    const FEW: Extent = Extent {
+    const FEW: ExcerptLimits = ExcerptLimits {
         head: 2,
         tail: 2,
         rows_per_line: 0,

@@ -24,17 +24,17 @@ const MOST: usize = 4_096;
 
 /// The addresses of the links of a text.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Links {
+pub struct LinkTargets {
     addresses: Vec<String>,
 }
 
-impl Links {
+impl LinkTargets {
     /// Whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
         self.addresses.is_empty()
     }
 
-    /// The address encoded in a style by [`Links::mark`].
+    /// The address encoded in a style by [`LinkTargets::mark`].
     pub(crate) fn address_of(&self, style: Style) -> Option<&str> {
         self.addresses.get(number_of(style)?).map(String::as_str)
     }
@@ -162,7 +162,7 @@ fn push(out: &mut Vec<Piece>, text: Option<&str>, style: Style) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Links, printable};
+    use super::{LinkTargets, printable};
     use ratatui::style::Style;
     use ratatui::text::Span;
 
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn addresses_in_plain_text_are_found() {
-        let mut links = Links::default();
+        let mut links = LinkTargets::default();
         let line = ["see (https://x.io/", "a_(b)), or http://y.io. and https://"]
             .map(Span::raw)
             .to_vec();

@@ -18,7 +18,7 @@ use self::containers::{MarkdownContainer, is_meant};
 use self::definitions::Definitions;
 use self::inline::Inline;
 use self::source_map::SourceMap;
-use self::table::Table;
+use self::table::MarkdownTable;
 use super::code;
 use super::row::{Look, Row};
 use super::source::Source;
@@ -129,7 +129,7 @@ struct MarkdownWriter<'a> {
     rows: Vec<MarkdownRow>,
     containers: Vec<MarkdownContainer>,
     inline: Inline<'a>,
-    table: Option<Table>,
+    table: Option<MarkdownTable>,
     /// An open code block: language, text, and whether it is fenced.
     code: Option<(String, String, bool)>,
     /// Open lists: whether they are numbered.
@@ -219,7 +219,7 @@ impl MarkdownWriter<'_> {
             Tag::Item => self.item(source),
             Tag::Table(alignments) => {
                 self.block_starts();
-                self.table = Some(Table::new(&alignments));
+                self.table = Some(MarkdownTable::new(&alignments));
             }
             Tag::TableHead | Tag::TableRow => {
                 if let Some(table) = &mut self.table {

@@ -3,7 +3,7 @@
 use ratatui::style::Style;
 use ratatui::text::Span;
 
-use super::excerpt::{Extent, excerpt};
+use super::excerpt::{ExcerptLimits, excerpt};
 use super::row::{Look, Row};
 use super::sheet::{hidden_row, mark_hidden};
 use super::source;
@@ -36,7 +36,7 @@ impl<'a> BodyText<'a> {
 /// to it.
 pub fn plain(
     source: BodyText<'_>,
-    extent: Extent,
+    extent: ExcerptLimits,
     width: usize,
     look: &Look<'_>,
     base: Style,
@@ -56,7 +56,7 @@ pub fn plain(
 pub fn numbered(
     source: BodyText<'_>,
     language: &str,
-    extent: Extent,
+    extent: ExcerptLimits,
     width: usize,
     look: &Look<'_>,
 ) -> Vec<Row> {
@@ -93,7 +93,12 @@ pub fn numbered(
 }
 
 /// Hits of a search with `path:line:` coloured; several hits in a file are grouped below its name.
-pub fn hits(source: BodyText<'_>, extent: Extent, width: usize, look: &Look<'_>) -> Vec<Row> {
+pub fn hits(
+    source: BodyText<'_>,
+    extent: ExcerptLimits,
+    width: usize,
+    look: &Look<'_>,
+) -> Vec<Row> {
     let theme = look.theme;
     fold(source, extent, width, look, |part| {
         let plain = without_sgr(part);
@@ -138,7 +143,7 @@ pub fn hits(source: BodyText<'_>, extent: Extent, width: usize, look: &Look<'_>)
 pub(crate) fn source_code(
     source: BodyText<'_>,
     language: &str,
-    extent: Extent,
+    extent: ExcerptLimits,
     width: usize,
     look: &Look<'_>,
 ) -> Vec<Row> {
@@ -160,7 +165,7 @@ type StyledLine = (Vec<Piece>, Vec<Piece>);
 /// Lays out head, count of hidden lines and tail; `paint` styles the lines of each part.
 fn fold(
     source: BodyText<'_>,
-    extent: Extent,
+    extent: ExcerptLimits,
     width: usize,
     look: &Look<'_>,
     paint: impl Fn(&str) -> Vec<StyledLine>,
@@ -187,7 +192,7 @@ fn fold(
 fn wrapped(
     lines: Vec<StyledLine>,
     first: usize,
-    extent: Extent,
+    extent: ExcerptLimits,
     width: usize,
     look: &Look<'_>,
 ) -> Vec<Row> {

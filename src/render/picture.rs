@@ -33,7 +33,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use self::canvas::Canvas;
 #[cfg(feature = "images")]
 use self::decoding::{flat, open};
-use self::drawing::{Drawing, Shape};
+use self::drawing::{Drawing, DrawingShape};
 use crate::model::body::Image;
 
 /// Limit of a picture in columns and rows.
@@ -66,13 +66,13 @@ pub(crate) enum PictureState {
 /// The cache of pictures and the queue of requests.
 #[derive(Debug, Default)]
 pub struct Pictures {
-    state: Mutex<State>,
+    state: Mutex<ImageState>,
     wake: Condvar,
     generation: AtomicU64,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ImageState {
     finished: HashMap<String, PictureState>,
     /// Keys of `finished`, the oldest first.
     order: VecDeque<String>,
@@ -88,7 +88,7 @@ struct State {
 pub struct PictureRequest {
     pub(crate) image: Image,
     /// The shape of a drawing; `None` for a picture.
-    pub(crate) shape: Option<Shape>,
+    pub(crate) shape: Option<DrawingShape>,
 }
 
 /// A finished request.
@@ -122,7 +122,7 @@ impl PictureRequest {
     }
 }
 
-impl State {
+impl ImageState {
     fn request(&mut self, order: PictureRequest, key: &str) -> bool {
         let is_pending = self.in_work.as_deref() == Some(key)
             || self.queue.iter().any(|queue| queue.key() == key);
@@ -181,7 +181,7 @@ impl Pictures {
     }
 
     /// The drawing of an image, if it is finished; a new one is requested.
-    pub(crate) fn drawing(&self, image: &Image, shape: Shape) -> Option<Arc<Drawing>> {
+    pub(crate) fn drawing(&self, image: &Image, shape: DrawingShape) -> Option<Arc<Drawing>> {
         let order = PictureRequest {
             image: image.clone(),
             shape: Some(shape),
@@ -197,7 +197,7 @@ impl Pictures {
         None
     }
 
-    fn request(&self, mut state: MutexGuard<'_, State>, order: PictureRequest, key: &str) {
+    fn request(&self, mut state: MutexGuard<'_, ImageState>, order: PictureRequest, key: &str) {
         let is_new = state.request(order, key);
         drop(state);
         if is_new {
@@ -247,7 +247,7 @@ impl Pictures {
         self.wake.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ImageState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -302,7 +302,7 @@ pub struct Tile {
 #[cfg(test)]
 mod tests {
     use super::canvas::{Canvas, Means};
-    use super::drawing::Shape;
+    use super::drawing::DrawingShape;
     use super::{PictureState, Pictures, decode};
     use crate::model::body::Image;
     use crate::model::record::Origin;
@@ -334,7 +334,7 @@ mod tests {
             cell: (10, 20),
             in_tmux: false,
         };
-        let shape = Shape {
+        let shape = DrawingShape {
             cells: (2, 1),
             canvas,
         };

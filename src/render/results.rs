@@ -10,8 +10,8 @@ use ratatui::style::Modifier;
 use ratatui::text::Span;
 
 use super::json;
-use super::link::Links;
-use super::markdown::table::Table;
+use super::link::LinkTargets;
+use super::markdown::table::MarkdownTable;
 use super::row::{Look, Row};
 use super::sheet::hidden_row;
 use super::source::Source;
@@ -128,7 +128,7 @@ pub(crate) fn table(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) ->
             Alignment::Left
         }
     };
-    let mut table = Table::new(&names.iter().enumerate().map(align).collect::<Vec<_>>());
+    let mut table = MarkdownTable::new(&names.iter().enumerate().map(align).collect::<Vec<_>>());
     table.begin_row();
     for name in &names {
         table.cell(vec![vec![Span::styled(
@@ -188,7 +188,7 @@ pub(crate) struct WebPages<'a> {
     pub(crate) after: &'a str,
 }
 
-/// Finds the pages in a text: it is a list of them, or contains one after `Links:`.
+/// Finds the pages in a text: it is a list of them, or contains one after `LinkTargets:`.
 pub(crate) fn pages(text: &str) -> Option<WebPages<'_>> {
     if let Some(found) = json::parse(text) {
         let lists = ["results", "links", "items", "organic", "web"];
@@ -240,7 +240,7 @@ impl WebPages<'_> {
         for item in items.iter().take(limit) {
             let address = address(item).unwrap_or_default();
             let title = text_of(item, &["title", "name"]).unwrap_or_default();
-            let mut links = Links::default();
+            let mut links = LinkTargets::default();
             let plain = |text: &str| {
                 without_sgr(text)
                     .split_whitespace()

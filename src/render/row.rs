@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ratatui::text::{Line, Span};
 
 use super::code::Colours;
-use super::link::Links;
+use super::link::LinkTargets;
 use super::nodes::{Node, NodeFolds};
 use super::picture::{Pictures, Tile};
 use super::source::{Source, SourceText};
@@ -275,7 +275,7 @@ pub struct Row {
     /// The node of a tree shown by the row, if nodes can be focused one by one.
     pub node: Option<Node>,
     /// Links of its spans.
-    pub links: Option<Arc<Links>>,
+    pub links: Option<Arc<LinkTargets>>,
     /// The source text shown by the row.
     pub source: Source,
     /// The row of a drawing over its half blocks, for terminals with graphics.

@@ -11,7 +11,7 @@ use self::card::Card;
 pub(crate) use self::card::change_text;
 use super::excerpt::Detail;
 use super::picture::canvas::Means;
-use super::picture::drawing::Shape;
+use super::picture::drawing::DrawingShape;
 use super::picture::{self, PictureState, half_blocks};
 use super::row::{LaneLine, Look, Row, RowKind};
 use super::sheet::{HeadRow, Sheet};
@@ -351,7 +351,8 @@ pub(crate) fn image_rows(
         };
         let cells = picture::cells(picture.size, width, most, canvas);
         let drawn = pictures.filter(|_| canvas.is_graphic());
-        let drawing = drawn.and_then(|pictures| pictures.drawing(image, Shape { cells, canvas }));
+        let drawing =
+            drawn.and_then(|pictures| pictures.drawing(image, DrawingShape { cells, canvas }));
         rows.extend(half_blocks::rows(&picture, cells, drawing.as_ref(), theme));
     }
     rows

@@ -20,7 +20,7 @@ use super::reading::{self, Folders, Reading};
 use crate::analysis::anomalies::{self, Anomaly};
 use crate::analysis::calls::pairing;
 use crate::ingest::{self, OpenError, Target, defined};
-use crate::model::coverage::{Coverage, Share};
+use crate::model::coverage::{Coverage, FieldCoverage};
 use crate::model::edit::{Notice, Severity};
 use crate::model::record::{FileId, Origin};
 use crate::model::tally::Tally;
@@ -350,13 +350,13 @@ fn definition(format: &str) -> Option<String> {
 }
 
 fn strings(coverage: &Coverage, reading: &Reading) -> StringLines {
-    let Share {
+    let FieldCoverage {
         bytes,
         shown,
         details,
         ..
     } = coverage.total();
-    let line = |(path, share): (&Text, Share)| FieldLine {
+    let line = |(path, share): (&Text, FieldCoverage)| FieldLine {
         path: path.to_string(),
         strings: share.strings,
         bytes: share.bytes,

@@ -12,7 +12,7 @@ use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::calls::lifecycle::Lifecycle;
 use crate::analysis::money::cost;
 use crate::model::body::{Body, Image, Tree};
-use crate::model::entry::details::{Details, Of};
+use crate::model::entry::details::{BlockRecord, Details};
 use crate::model::entry::sender::Sender;
 use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId, Raw, StrayResult};
 use crate::model::text::without_sgr;
@@ -134,16 +134,16 @@ fn detailed<'a>(
     block: &'a Block,
     entry: &Entry,
     life: Option<Life<'a>>,
-    details: &'a [(usize, Of, Details)],
+    details: &'a [(usize, BlockRecord, Details)],
 ) -> DetailedLine<'a> {
-    let fields = |of: Of| {
+    let fields = |of: BlockRecord| {
         let found = details.iter().filter(|(_, what, _)| *what == of);
         let found: Vec<&Details> = found.map(|(_, _, details)| details).collect();
         (!found.is_empty()).then_some(Fields(found))
     };
     DetailedLine {
-        block: block_line(&block.kind, entry, life, fields(Of::Result)),
-        details: fields(Of::Block),
+        block: block_line(&block.kind, entry, life, fields(BlockRecord::Result)),
+        details: fields(BlockRecord::Block),
     }
 }
 

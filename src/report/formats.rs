@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use super::outcome::{Outcome, ReportError};
 use super::reading::{self, Reading};
 use crate::analysis::calls::pairing;
-use crate::ingest::defined::{self, Known};
+use crate::ingest::defined::{self, FormatInfo};
 use crate::ingest::find::{self, Environment};
 use crate::ingest::{OpenError, Target};
 use crate::model::coverage::Coverage;
@@ -83,7 +83,7 @@ fn list(environment: &Environment, out: &mut dyn Write) -> io::Result<()> {
         .unwrap_or(0);
     // The time is irrelevant, because running sessions are not queried.
     let counts = find::counts(environment, Timestamp(0));
-    for Known {
+    for FormatInfo {
         name,
         agent,
         places,

@@ -21,7 +21,7 @@ use crate::ingest::{
 use crate::model::body::{Body, Held, Image, Key};
 use crate::model::coverage::Coverage;
 use crate::model::edit::{Batch, Feed, Opened, Stage};
-use crate::model::entry::details::{Details, Of, records_below};
+use crate::model::entry::details::{BlockRecord, Details, records_below};
 use crate::model::entry::{Block, Entry, EntryId};
 use crate::model::found::Found;
 use crate::model::record::{FileId, Origin, Shape};
@@ -639,7 +639,7 @@ impl<'p> Contents<'p> {
         blocks: Range<usize>,
         above: Option<Origin>,
         is_whole: bool,
-    ) -> Vec<(usize, Of, Details)> {
+    ) -> Vec<(usize, BlockRecord, Details)> {
         let Some(pager) = &mut self.pager else {
             return Vec::new();
         };

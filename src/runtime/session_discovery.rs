@@ -16,7 +16,7 @@ use super::clock::now;
 use super::config::ViewConfig;
 use crate::app::update::Event;
 use crate::fleet;
-use crate::ingest::find::{self, Environment, Search, Watch};
+use crate::ingest::find::{self, Environment, ScanWatch, Search};
 use crate::model::found::{Found, Sighting};
 use crate::model::text::Text;
 use crate::report::sessions::grep::first_of_each;
@@ -28,7 +28,7 @@ const TYPING: Duration = Duration::from_millis(60);
 pub(crate) struct Discovery {
     /// Sessions that were found or are gone.
     pub(crate) sightings: Receiver<Sighting>,
-    _watch: Watch,
+    _watch: ScanWatch,
     environment: Environment,
     wanted: Sender<Vec<Found>>,
     words: Sender<TextQuery>,

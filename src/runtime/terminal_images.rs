@@ -179,11 +179,11 @@ mod tests {
 
     use super::{MOST_STORED, TerminalImages};
     use crate::render::picture::canvas::{Canvas, Means};
-    use crate::render::picture::drawing::{Drawing, Shape};
+    use crate::render::picture::drawing::{Drawing, DrawingShape};
     use crate::ui::pictures::PlacedRow;
 
-    fn shape(means: Means) -> Shape {
-        Shape {
+    fn shape(means: Means) -> DrawingShape {
+        DrawingShape {
             cells: (4, 2),
             canvas: Canvas {
                 means,

@@ -6,7 +6,7 @@ use crate::model::transcript::{Touched, Transcript};
 
 /// A change of the session; several are in order.
 #[derive(Debug)]
-pub enum Change {
+pub enum SessionChange {
     /// Entries of the shown transcript changed.
     Touched(Touched),
     /// Another transcript replaced the shown one; its entries have other ids

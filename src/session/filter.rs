@@ -26,14 +26,14 @@ pub struct Filter {
     /// Progress of reading texts, in percent; 100 when all blocks are judged.
     pub(crate) percent: u8,
     judge: Arc<Judge>,
-    verdicts: HashMap<EntryId, Shown>,
+    verdicts: HashMap<EntryId, ShownBlocks>,
     /// Number of hidden items.
     pub hidden: usize,
 }
 
 /// Shown blocks of an entry.
 #[derive(Clone, Debug, Default)]
-struct Shown {
+struct ShownBlocks {
     blocks: Vec<usize>,
     of: usize,
     /// Revision of the entry that was judged.
@@ -50,12 +50,12 @@ pub struct FilterJob {
     /// Whether it covers all entries; else some that are new or have changed.
     pub(crate) is_whole: bool,
     /// Blocks to read, in file order.
-    pub unsure: Vec<Open>,
+    pub unsure: Vec<UndecidedBlock>,
 }
 
 /// A block that only its text can decide.
 #[derive(Clone, Debug)]
-pub struct Open {
+pub struct UndecidedBlock {
     /// Position of the block.
     pub focus: Place,
     /// Revision of its entry; answers for an earlier one are outdated.
@@ -109,7 +109,7 @@ impl Filter {
                 continue;
             };
             let revision = entry.revision;
-            let mut shown = Shown {
+            let mut shown = ShownBlocks {
                 blocks: Vec::new(),
                 of: entry.blocks.len(),
                 revision,
@@ -126,7 +126,7 @@ impl Filter {
                             entry: *id,
                             block: place,
                         };
-                        unsure.push(Open {
+                        unsure.push(UndecidedBlock {
                             focus,
                             revision,
                             unsure: *open,
@@ -171,7 +171,7 @@ impl Filter {
             .sum();
     }
 
-    fn set(&mut self, id: EntryId, shown: Shown) {
+    fn set(&mut self, id: EntryId, shown: ShownBlocks) {
         self.hidden += shown.of - shown.blocks.len();
         if let Some(before) = self.verdicts.insert(id, shown) {
             self.hidden = self.hidden.saturating_sub(before.of - before.blocks.len());

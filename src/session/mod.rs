@@ -43,12 +43,12 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
 use crate::model::transcript::{Differences, Replaced, Touched, Transcript};
 
-pub(crate) use change::Change;
+pub(crate) use change::SessionChange;
 pub(crate) use file_state::FileState;
 pub(crate) use indexes::Indexes;
 use indexes::Needs;
 use news::Seen;
-pub(crate) use status::Status;
+pub(crate) use status::SessionStatus;
 
 /// Bytes of bodies that stay in memory. Their entries are not packed, which takes as much memory
 /// again.
@@ -68,7 +68,7 @@ pub struct Session {
     /// The files, and the state of reading them.
     pub file: FileState,
     /// Activity, context and cost.
-    pub status: Status,
+    pub status: SessionStatus,
     /// The whole session as far as it is read, while its end is shown; or the new content of its
     /// file, while the old one is shown.
     whole: Option<Box<Self>>,
@@ -82,7 +82,7 @@ pub struct Session {
 
 impl Session {
     /// Applies an event of the feed.
-    pub(crate) fn take(&mut self, feed: Feed) -> Vec<Change> {
+    pub(crate) fn take(&mut self, feed: Feed) -> Vec<SessionChange> {
         match feed {
             Feed::Opened(opened) => self.file.opened = Some(*opened),
             Feed::Batch {
@@ -98,11 +98,11 @@ impl Session {
                 self.file.progress = Some((done, total)).filter(|_| !self.file.is_caught_up);
             }
             Feed::CaughtUp => return self.caught_up(),
-            Feed::Bodies(contents) => return vec![Change::Bodies(contents)],
+            Feed::Bodies(contents) => return vec![SessionChange::Bodies(contents)],
             Feed::File { id, path } => self.file.name(id, path),
             Feed::Link(LinkState::Reread(why)) => {
                 self.file.link = LinkState::Live;
-                return vec![Change::Said(why.to_string())];
+                return vec![SessionChange::Said(why.to_string())];
             }
             Feed::Link(link) => self.file.link = link,
             Feed::Polled(why) => {
@@ -113,7 +113,7 @@ impl Session {
                     _ => None,
                 };
                 self.file.polled = Some(why);
-                return words.map(Change::Said).into_iter().collect();
+                return words.map(SessionChange::Said).into_iter().collect();
             }
             Feed::Fault(what) => self.file.fault = Some(what),
         }
@@ -131,14 +131,14 @@ impl Session {
     }
 
     /// Applies a batch of the last entries.
-    fn take_last(&mut self, batch: Batch) -> Vec<Change> {
+    fn take_last(&mut self, batch: Batch) -> Vec<SessionChange> {
         // From here on the whole is read into a hidden session, however soon its first batch comes.
         self.whole.get_or_insert_default();
         self.apply(batch)
     }
 
     /// Applies a batch of the whole session.
-    fn take_whole(&mut self, batch: Batch) -> Vec<Change> {
+    fn take_whole(&mut self, batch: Batch) -> Vec<SessionChange> {
         let mode = batch.mode;
         if mode.begins() {
             let (transcript, differences) = (self.transcript.anew(), Some(Differences::default()));
@@ -160,7 +160,7 @@ impl Session {
     }
 
     /// Applies a batch to the shown transcript.
-    fn apply(&mut self, batch: Batch) -> Vec<Change> {
+    fn apply(&mut self, batch: Batch) -> Vec<SessionChange> {
         let touched = self.transcript.apply(batch);
         self.indexes.note(&self.transcript, &touched);
         if touched.is_empty() {
@@ -170,7 +170,7 @@ impl Session {
         // The bodies of new entries are in memory now, and may not be later.
         self.indexes.watch(&self.transcript, Needs::default());
         self.transcript.settle();
-        vec![Change::Touched(touched)]
+        vec![SessionChange::Touched(touched)]
     }
 
     /// Applies a batch to a hidden session, updates the indexes that are needed, and compares it
@@ -196,17 +196,17 @@ impl Session {
     }
 
     /// Handles the end of the first reading.
-    fn caught_up(&mut self) -> Vec<Change> {
+    fn caught_up(&mut self) -> Vec<SessionChange> {
         self.file.progress = None;
         self.file.is_caught_up = true;
         let mut changes = self.show_whole();
-        changes.push(Change::CaughtUp);
+        changes.push(SessionChange::CaughtUp);
         changes
     }
 
     /// Replaces the shown transcript, of the end or of the earlier version of the file, by the
     /// whole.
-    fn show_whole(&mut self) -> Vec<Change> {
+    fn show_whole(&mut self) -> Vec<SessionChange> {
         let Some(whole) = self.whole.take() else {
             return Vec::new();
         };
@@ -223,13 +223,13 @@ impl Session {
             let Replaced { touched, before } =
                 differences.replace(&mut self.transcript, transcript);
             return vec![match before {
-                Some(before) => Change::Replaced { before, touched },
-                None => Change::Touched(touched),
+                Some(before) => SessionChange::Replaced { before, touched },
+                None => SessionChange::Touched(touched),
             }];
         }
         let before = Box::new(std::mem::replace(&mut self.transcript, transcript));
         self.transcript.settle();
-        vec![Change::Replaced {
+        vec![SessionChange::Replaced {
             before,
             touched: Touched::default(),
         }]

@@ -13,11 +13,11 @@ pub(crate) const BLOCKS: usize = 64;
 
 /// Pending requests, by entry and number of the portion.
 #[derive(Clone, Debug, Default)]
-pub struct Asked {
+pub struct PendingPages {
     known: BTreeSet<(EntryId, usize)>,
 }
 
-impl Asked {
+impl PendingPages {
     /// Whether anything of an entry was requested.
     pub(crate) fn has(&self, id: EntryId) -> bool {
         self.known
@@ -48,7 +48,12 @@ pub(crate) struct Paging {
 
 impl Paging {
     /// Requests the bodies of a portion of an entry.
-    pub fn portion(&mut self, asked: &mut Asked, (id, entry): (EntryId, &Entry), number: usize) {
+    pub fn portion(
+        &mut self,
+        asked: &mut PendingPages,
+        (id, entry): (EntryId, &Entry),
+        number: usize,
+    ) {
         let first = number.saturating_mul(BLOCKS);
         self.add(
             asked,
@@ -61,7 +66,7 @@ impl Paging {
     /// all if that is `None`.
     pub fn other(
         &mut self,
-        asked: &mut Asked,
+        asked: &mut PendingPages,
         (id, entry): (EntryId, &Entry),
         body: Option<Origin>,
     ) {
@@ -72,7 +77,7 @@ impl Paging {
         }
     }
 
-    fn add(&mut self, asked: &mut Asked, key: (EntryId, usize), from: Vec<Origin>) {
+    fn add(&mut self, asked: &mut PendingPages, key: (EntryId, usize), from: Vec<Origin>) {
         if !from.is_empty() && asked.known.insert(key) {
             self.entries.push(key.0);
             self.origins.extend(from);

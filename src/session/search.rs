@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use self::progress::{Hit, Known, SearchProgress, Texts};
+use self::progress::{EarlierResults, Hit, SearchProgress, Texts};
 use crate::analysis::calls::Place;
 use crate::analysis::expression::parse::Mistake;
 use crate::analysis::search::literal_prefilter::LiteralPrefilter;
@@ -193,7 +193,7 @@ impl Search {
     pub(crate) fn begin(&mut self, place: usize, earlier: Option<&Self>) {
         let known = earlier
             .filter(|earlier| self.is_narrower_than(earlier))
-            .map(|earlier| Known {
+            .map(|earlier| EarlierResults {
                 within: earlier.progress.done.clone(),
                 entries: earlier.found.iter().map(|hit| hit.focus.entry).collect(),
             });

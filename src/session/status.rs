@@ -11,9 +11,9 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
 use crate::model::transcript::Transcript;
 
-/// Status of a session as of the last [`Status::refresh`].
+/// Status of a session as of the last [`SessionStatus::refresh`].
 #[derive(Debug)]
-pub struct Status {
+pub struct SessionStatus {
     /// What the agent is doing.
     pub activity: Activity,
     /// Calls whose background work continues.
@@ -31,7 +31,7 @@ pub struct Status {
     pub(super) is_stale: bool,
 }
 
-impl Default for Status {
+impl Default for SessionStatus {
     fn default() -> Self {
         let activity = Activity::Unknown;
         let cost = String::new();
@@ -47,7 +47,7 @@ impl Default for Status {
     }
 }
 
-impl Status {
+impl SessionStatus {
     /// Updates the status.
     pub(super) fn refresh(
         &mut self,

@@ -31,7 +31,7 @@ impl Lying {
 
 /// What a pattern names.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Named {
+pub(crate) struct NamedFiles {
     /// The files.
     pub(crate) files: Vec<Lying>,
     /// Folders that were listed or are missing: if one changes, so may the files.
@@ -42,7 +42,7 @@ pub(crate) struct Named {
 
 /// What lies below a folder.
 #[derive(Debug, Default)]
-pub(crate) struct Below {
+pub(crate) struct FolderContents {
     pub(crate) files: Vec<PathBuf>,
     /// Folders that cannot be listed.
     pub(crate) closed: Vec<Closed>,
@@ -58,7 +58,7 @@ pub(crate) fn named_by(pattern: &Path) -> Vec<Lying> {
 
 /// The files that each of some patterns names. There may be tens of thousands, so two threads read
 /// their metadata.
-pub(crate) fn named_by_each(patterns: &[PathBuf], listings: &Listings) -> Vec<Named> {
+pub(crate) fn named_by_each(patterns: &[PathBuf], listings: &Listings) -> Vec<NamedFiles> {
     let mut paths: Vec<PathBuf> = Vec::new();
     let named: Vec<(usize, Expansion)> =
         on_two_threads(patterns, |pattern| expand_with(pattern, listings))
@@ -89,7 +89,7 @@ pub(crate) fn named_by_each(patterns: &[PathBuf], listings: &Listings) -> Vec<Na
                 closed,
                 ..
             },
-        )| Named {
+        )| NamedFiles {
             files: lying.by_ref().take(count).collect(),
             folders: directories,
             closed,
@@ -135,8 +135,8 @@ pub(crate) fn below(
     depth: usize,
     is_seen: &dyn Fn(&Path) -> bool,
     enter: &mut dyn FnMut(&Path, &[String]) -> bool,
-) -> Below {
-    let mut found = Below::default();
+) -> FolderContents {
+    let mut found = FolderContents::default();
     walk((folder, depth), is_seen, enter, &mut found);
     found
 }
@@ -145,7 +145,7 @@ fn walk(
     (folder, depth): (&Path, usize),
     is_seen: &dyn Fn(&Path) -> bool,
     enter: &mut dyn FnMut(&Path, &[String]) -> bool,
-    found: &mut Below,
+    found: &mut FolderContents,
 ) {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,

@@ -32,7 +32,7 @@ pub(crate) struct Census {
 
 /// The files that some patterns name.
 #[derive(Debug, Default)]
-pub(crate) struct Folder {
+pub(crate) struct PatternFiles {
     patterns: Vec<Arc<Path>>,
     known_patterns: HashSet<Arc<Path>>,
     directories: HashMap<Arc<Path>, Directory>,
@@ -50,7 +50,7 @@ struct Directory {
     patterns: Vec<usize>,
 }
 
-impl Folder {
+impl PatternFiles {
     /// Adds a pattern. Returns the files that no other pattern named before.
     pub(crate) fn add(&mut self, pattern: &Path) -> Vec<Arc<Path>> {
         if self.known_patterns.contains(pattern) {
@@ -247,14 +247,14 @@ mod tests {
     use std::path::Path;
     use std::sync::Arc;
 
-    use super::{Folder, RECENT, SLICE};
+    use super::{PatternFiles, RECENT, SLICE};
     use crate::source::watch::Hints;
 
     #[test]
     fn files_come_and_go() {
         let dir = tempfile::tempdir().unwrap();
         let file = |name: &str| Arc::<Path>::from(dir.path().join("part").join(name));
-        let mut folder = Folder::default();
+        let mut folder = PatternFiles::default();
         assert!(folder.add(&file("*.json")).is_empty());
         fs::create_dir(dir.path().join("part")).unwrap();
         fs::write(file("b.json"), "1").unwrap();
@@ -279,7 +279,7 @@ mod tests {
         for number in 0..2000 {
             fs::write(dir.path().join(format!("{number:04}.json")), "1").unwrap();
         }
-        let mut folder = Folder::default();
+        let mut folder = PatternFiles::default();
         assert_eq!(folder.add(&dir.path().join("*.json")).len(), 2000);
         let mut reached = std::collections::HashSet::new();
         for _ in 0..=2000 / SLICE {
@@ -299,7 +299,7 @@ mod tests {
             fs::create_dir(&part).unwrap();
             fs::write(part.join("a.json"), "1").unwrap();
         }
-        let mut folder = Folder::default();
+        let mut folder = PatternFiles::default();
         assert_eq!(folder.add(&dir.path().join("*/*.json")).len(), count);
         folder.poll(&Hints::everything());
         fs::write(dir.path().join("0003/b.json"), "1").unwrap();

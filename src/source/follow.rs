@@ -14,14 +14,14 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use self::failure::Failure;
-use self::identity::Identity;
+use self::failure::FollowFailure;
+use self::identity::FollowIdentity;
 use super::regular::Fence;
 use super::stamp::{Stamp, read_at};
 
 /// The result of a poll.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum FollowChange {
     /// Nothing new.
     Quiet,
     /// There are bytes to read.
@@ -55,14 +55,14 @@ pub(crate) struct Follower {
     read_at: ReadAt,
     stamp: Stamp,
     pub(crate) offset: u64,
-    identity: Identity,
+    identity: FollowIdentity,
     /// Length of the replaced file whose descriptor is still being read.
     drain_to: Option<u64>,
     was_cut: bool,
     /// Since when it has been empty, and whether that was reported.
     empty: Option<(Instant, bool)>,
     away: Option<Away>,
-    failure: Option<Failure>,
+    failure: Option<FollowFailure>,
     /// Reading works again, which is still to be reported.
     is_healed: bool,
 }
@@ -86,7 +86,7 @@ impl Follower {
             read_at,
             stamp,
             offset: 0,
-            identity: Identity::default(),
+            identity: FollowIdentity::default(),
             drain_to: None,
             was_cut: false,
             empty: None,
@@ -98,7 +98,7 @@ impl Follower {
 
     /// Continues at another offset of the same text.
     pub(crate) fn seek(&mut self, at: u64) -> io::Result<()> {
-        self.identity = Identity::of(self.descriptor()?)?;
+        self.identity = FollowIdentity::of(self.descriptor()?)?;
         self.offset = at;
         Ok(())
     }
@@ -147,32 +147,34 @@ impl Follower {
         Ok(read)
     }
 
-    /// Checks the file. To be called until it returns [`Change::Quiet`].
-    pub(crate) fn poll(&mut self, now: Instant) -> Change {
+    /// Checks the file. To be called until it returns [`FollowChange::Quiet`].
+    pub(crate) fn poll(&mut self, now: Instant) -> FollowChange {
         if let Some(failure) = self.failure.as_ref().filter(|failure| now < failure.retry) {
             let can_read_on = !failure.in_reading && self.has_unread_bytes();
             return if can_read_on {
-                Change::Grown
+                FollowChange::Grown
             } else {
-                Change::Quiet
+                FollowChange::Quiet
             };
         }
         if std::mem::take(&mut self.is_healed) {
-            return Change::Back;
+            return FollowChange::Back;
         }
         match self.look() {
-            Ok(Change::Quiet | Change::Back) if self.failure.take().is_some() => Change::Back,
-            Ok(Change::Grown) => {
+            Ok(FollowChange::Quiet | FollowChange::Back) if self.failure.take().is_some() => {
+                FollowChange::Back
+            }
+            Ok(FollowChange::Grown) => {
                 // Whether it can be read again shows only when that is tried.
                 self.is_healed = self
                     .failure
                     .take_if(|failure| !failure.in_reading)
                     .is_some();
-                Change::Grown
+                FollowChange::Grown
             }
             Ok(change) => {
                 self.failure = None;
-                if change == Change::Quiet {
+                if change == FollowChange::Quiet {
                     self.look_at_emptiness(now)
                 } else {
                     change
@@ -183,25 +185,25 @@ impl Follower {
     }
 
     /// A file that was cut is usually filled again at once; only one that stays empty is reported.
-    fn look_at_emptiness(&mut self, now: Instant) -> Change {
+    fn look_at_emptiness(&mut self, now: Instant) -> FollowChange {
         if !self.was_cut {
             self.empty = None;
-            return Change::Quiet;
+            return FollowChange::Quiet;
         }
         let (since, is_said) = self.empty.get_or_insert((now, false));
         if *is_said || now.duration_since(*since) < PATIENCE {
-            return Change::Quiet;
+            return FollowChange::Quiet;
         }
         *is_said = true;
-        Change::Emptied
+        FollowChange::Emptied
     }
 
     /// Records that reading failed. Returns what to report.
-    pub(crate) fn failed(&mut self, error: &io::Error, now: Instant) -> Change {
+    pub(crate) fn failed(&mut self, error: &io::Error, now: Instant) -> FollowChange {
         self.note_failure(error, now, true)
     }
 
-    fn look(&mut self) -> io::Result<Change> {
+    fn look(&mut self) -> io::Result<FollowChange> {
         let named = match Stamp::of(&self.path) {
             Ok(stamp) => stamp,
             Err(error) if is_absence(&error) => return Ok(self.look_while_gone()),
@@ -213,14 +215,14 @@ impl Follower {
         self.drain_to = None;
         let was_gone = self.away.take().is_some();
         let quiet = if was_gone {
-            Change::Back
+            FollowChange::Back
         } else {
-            Change::Quiet
+            FollowChange::Quiet
         };
         let is_touched = named != self.stamp;
         if !is_touched && !self.was_cut {
             let grown = named.len > self.offset && !was_gone;
-            return Ok(if grown { Change::Grown } else { quiet });
+            return Ok(if grown { FollowChange::Grown } else { quiet });
         }
         self.stamp = named;
         if named.len == 0 {
@@ -230,24 +232,24 @@ impl Follower {
         }
         if self.was_cut || named.len < self.offset {
             self.begin_anew();
-            return Ok(Change::Anew("cut and written anew"));
+            return Ok(FollowChange::Anew("cut and written anew"));
         }
         if !self.is_same_text()? {
             self.begin_anew();
-            return Ok(Change::Anew("rewritten in place"));
+            return Ok(FollowChange::Anew("rewritten in place"));
         }
         Ok(if was_gone {
-            Change::Back
+            FollowChange::Back
         } else if named.len > self.offset {
-            Change::Grown
+            FollowChange::Grown
         } else {
-            Change::Quiet
+            FollowChange::Quiet
         })
     }
 
-    fn look_while_gone(&mut self) -> Change {
+    fn look_while_gone(&mut self) -> FollowChange {
         if self.has_unread_bytes() {
-            return Change::Grown;
+            return FollowChange::Grown;
         }
         let links = self
             .file
@@ -260,9 +262,9 @@ impl Follower {
             Away::Deleted
         };
         match (self.away.replace(away) == Some(away), away) {
-            (true, _) => Change::Quiet,
-            (false, Away::Deleted) => Change::Gone,
-            (false, Away::Moved) => Change::Moved(self.new_name()),
+            (true, _) => FollowChange::Quiet,
+            (false, Away::Deleted) => FollowChange::Gone,
+            (false, Away::Moved) => FollowChange::Moved(self.new_name()),
         }
     }
 
@@ -275,7 +277,7 @@ impl Follower {
     }
 
     /// Another file has the name now.
-    fn look_at_successor(&mut self) -> io::Result<Change> {
+    fn look_at_successor(&mut self) -> io::Result<FollowChange> {
         if let Some(len) = self
             .file
             .as_ref()
@@ -284,27 +286,27 @@ impl Follower {
         {
             let end = *self.drain_to.get_or_insert(len);
             if self.offset < end.min(len) {
-                return Ok(Change::Grown);
+                return Ok(FollowChange::Grown);
             }
         }
         let file = self.fence.open(&self.path)?;
         let stamp = Stamp::of_file(&file)?;
         if stamp.len == 0 && self.offset > 0 {
             // Created but not written yet: what was read stays until there is something else.
-            return Ok(Change::Quiet);
+            return Ok(FollowChange::Quiet);
         }
         self.file = Some(file);
         self.stamp = stamp;
         self.drain_to = None;
         self.away = None;
         self.begin_anew();
-        Ok(Change::Anew("replaced by another file"))
+        Ok(FollowChange::Anew("replaced by another file"))
     }
 
     fn begin_anew(&mut self) {
         self.offset = 0;
         (self.was_cut, self.empty) = (false, None);
-        self.identity = Identity::default();
+        self.identity = FollowIdentity::default();
     }
 
     fn is_same_text(&mut self) -> io::Result<bool> {
@@ -323,19 +325,19 @@ impl Follower {
         len > self.offset
     }
 
-    fn note_failure(&mut self, error: &io::Error, now: Instant, in_reading: bool) -> Change {
+    fn note_failure(&mut self, error: &io::Error, now: Instant, in_reading: bool) -> FollowChange {
         // A handle of a network file system may be stale: only a new one can help.
         if error.raw_os_error() == Some(rustix::io::Errno::STALE.raw_os_error()) {
             self.file = None;
         }
         let last = self.failure.take();
-        let failure = Failure::after(last.as_ref(), why_unread(error), now, in_reading);
+        let failure = FollowFailure::after(last.as_ref(), why_unread(error), now, in_reading);
         let is_known = last.is_some_and(|last| last.what == failure.what);
         let what = self.failure.insert(failure).what.clone();
         if is_known {
-            Change::Quiet
+            FollowChange::Quiet
         } else {
-            Change::Unreadable(what)
+            FollowChange::Unreadable(what)
         }
     }
 

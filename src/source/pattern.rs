@@ -30,7 +30,7 @@ pub struct Expansion {
 pub(crate) struct Closed {
     /// A file or folder that the system does not open, or a link that leads nowhere.
     pub(crate) path: PathBuf,
-    pub(crate) why: Why,
+    pub(crate) why: ClosedReason,
     /// Whether it has the name of a file that was searched for; else it is on the way to such
     /// files.
     pub(crate) is_file: bool,
@@ -38,7 +38,7 @@ pub(crate) struct Closed {
 
 /// Why something cannot be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Why {
+pub(crate) enum ClosedReason {
     /// The error number of the system.
     System(i32),
     /// It is something else than a file.
@@ -47,13 +47,13 @@ pub(crate) enum Why {
 
 /// A cache of folder listings shared by threads: many patterns lead through the same folders.
 #[derive(Debug, Default)]
-pub(crate) struct Listings(Mutex<HashMap<PathBuf, Arc<OnceLock<Listing>>>>);
+pub(crate) struct Listings(Mutex<HashMap<PathBuf, Arc<OnceLock<FolderListing>>>>);
 
 /// The entries of a folder in order, each with its own file type.
-type Listing = io::Result<Vec<(OsString, FileType)>>;
+type FolderListing = io::Result<Vec<(OsString, FileType)>>;
 
 impl Listings {
-    fn of<R>(&self, folder: &Path, read: impl FnOnce(&Listing) -> R) -> R {
+    fn of<R>(&self, folder: &Path, read: impl FnOnce(&FolderListing) -> R) -> R {
         let listing = {
             let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             match known.get(folder) {
@@ -223,7 +223,7 @@ fn take_file(path: PathBuf, has_ending: bool, found: &mut Expansion) {
             Some(what) if has_ending => {
                 found.closed.push(Closed {
                     path,
-                    why: Why::Kind(what),
+                    why: ClosedReason::Kind(what),
                     is_file: true,
                 });
             }
@@ -239,7 +239,7 @@ fn take_file(path: PathBuf, has_ending: bool, found: &mut Expansion) {
     }
 }
 
-fn list(directory: &Path) -> Listing {
+fn list(directory: &Path) -> FolderListing {
     let path = if directory.as_os_str().is_empty() {
         Path::new(".")
     } else {
@@ -276,7 +276,7 @@ pub(crate) fn closed(path: &Path, error: &io::Error) -> Option<Closed> {
     };
     Some(Closed {
         path: at.to_owned(),
-        why: Why::System(number),
+        why: ClosedReason::System(number),
         is_file: false,
     })
 }
@@ -332,7 +332,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use super::{Why, expand, matches};
+    use super::{ClosedReason, expand, matches};
 
     #[test]
     fn wildcards_name_files_in_order() {
@@ -393,15 +393,15 @@ mod tests {
             std::os::unix::fs::symlink(to, path(from)).unwrap();
         }
         fs::write(path("file"), "").unwrap();
-        let looped = Why::System(rustix::io::Errno::LOOP.raw_os_error());
-        let missing = Why::System(rustix::io::Errno::NOENT.raw_os_error());
+        let looped = ClosedReason::System(rustix::io::Errno::LOOP.raw_os_error());
+        let missing = ClosedReason::System(rustix::io::Errno::NOENT.raw_os_error());
         let on_the_way = [
             ("knot", looped, false),
             ("one", looped, false),
             ("two", looped, false),
         ];
         let in_place = [
-            ("in/folder.jsonl", Why::Kind("a folder"), true),
+            ("in/folder.jsonl", ClosedReason::Kind("a folder"), true),
             ("in/gone.jsonl", missing, true),
         ];
         for (pattern, expected) in [

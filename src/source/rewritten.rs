@@ -18,7 +18,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The result of a poll.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Look {
+pub(crate) enum RewriteCheck {
     /// Nothing new.
     Quiet,
     Content(Vec<u8>),
@@ -84,9 +84,15 @@ impl Rewritten {
     }
 
     /// Checks the file, and reads it if it may have changed.
-    pub(crate) fn poll(&mut self, now: Instant, is_complete: impl Fn(&[u8]) -> bool) -> Look {
+    pub(crate) fn poll(
+        &mut self,
+        now: Instant,
+        is_complete: impl Fn(&[u8]) -> bool,
+    ) -> RewriteCheck {
         match self.look(now, is_complete) {
-            Ok(look) if self.away.take().is_some() && look == Look::Quiet => Look::Back,
+            Ok(look) if self.away.take().is_some() && look == RewriteCheck::Quiet => {
+                RewriteCheck::Back
+            }
             Ok(look) => look,
             Err(error) => self.note_absence(&error),
         }
@@ -112,13 +118,17 @@ impl Rewritten {
         Ok(bytes)
     }
 
-    fn look(&mut self, now: Instant, is_complete: impl Fn(&[u8]) -> bool) -> io::Result<Look> {
+    fn look(
+        &mut self,
+        now: Instant,
+        is_complete: impl Fn(&[u8]) -> bool,
+    ) -> io::Result<RewriteCheck> {
         let stamp = Stamp::of(&self.path)?;
         let is_touched = self.stamp != Some(stamp);
         if (!is_touched && self.is_settled && self.broken_since.is_none())
             || self.retry.is_some_and(|retry| now < retry)
         {
-            return Ok(Look::Quiet);
+            return Ok(RewriteCheck::Quiet);
         }
         let (before, broken_since) = (self.hash, self.broken_since);
         let bytes = self.read()?;
@@ -126,31 +136,31 @@ impl Rewritten {
         if is_same {
             self.is_settled = !is_touched;
             self.retry = (!self.is_settled).then(|| now + RETRY);
-            return Ok(Look::Quiet);
+            return Ok(RewriteCheck::Quiet);
         }
         let is_complete = is_complete(&bytes);
         let is_first = before.is_none() && broken_since.is_none();
         self.retry = (!is_first || !is_complete).then(|| now + RETRY);
         if is_complete {
-            return Ok(Look::Content(bytes));
+            return Ok(RewriteCheck::Content(bytes));
         }
         let since = broken_since.filter(|_| !is_touched).unwrap_or(now);
         if now.duration_since(since) >= PATIENCE && !bytes.iter().all(u8::is_ascii_whitespace) {
-            return Ok(Look::Broken(bytes));
+            return Ok(RewriteCheck::Broken(bytes));
         }
         self.hash = before;
         self.broken_since = Some(since);
-        Ok(Look::Quiet)
+        Ok(RewriteCheck::Quiet)
     }
 
-    fn note_absence(&mut self, error: &io::Error) -> Look {
+    fn note_absence(&mut self, error: &io::Error) -> RewriteCheck {
         let what = why_unread(error);
         self.retry = None;
         let is_news = self.away.replace(what.clone().into()).as_deref() != Some(&what);
         match (is_news, is_absence(error)) {
-            (false, _) => Look::Quiet,
-            (true, true) => Look::Gone,
-            (true, false) => Look::Unreadable(what),
+            (false, _) => RewriteCheck::Quiet,
+            (true, true) => RewriteCheck::Gone,
+            (true, false) => RewriteCheck::Unreadable(what),
         }
     }
 }
@@ -160,7 +170,7 @@ mod tests {
     use std::fs;
     use std::time::{Duration, Instant};
 
-    use super::{Fence, Look, Rewritten};
+    use super::{Fence, RewriteCheck, Rewritten};
 
     #[test]
     fn the_last_good_state_stays_while_a_file_is_written() {
@@ -173,32 +183,32 @@ mod tests {
         let mut file = Rewritten::new(&*path, Fence::default());
         assert_eq!(
             file.poll(at(0), is_complete),
-            Look::Content(b"{1}".to_vec())
+            RewriteCheck::Content(b"{1}".to_vec())
         );
         for (ms, text) in [(200, ""), (400, "{1,"), (600, "{1,2")] {
             fs::write(&path, text).unwrap();
-            assert_eq!(file.poll(at(ms), is_complete), Look::Quiet);
+            assert_eq!(file.poll(at(ms), is_complete), RewriteCheck::Quiet);
             assert!(file.retry_at().is_some());
         }
         fs::write(&path, "{1,2}").unwrap();
         assert_eq!(
             file.poll(at(800), is_complete),
-            Look::Content(b"{1,2}".to_vec())
+            RewriteCheck::Content(b"{1,2}".to_vec())
         );
-        assert_eq!(file.poll(at(1000), is_complete), Look::Quiet);
+        assert_eq!(file.poll(at(1000), is_complete), RewriteCheck::Quiet);
         fs::write(&path, "{1,").unwrap();
-        assert_eq!(file.poll(at(2000), is_complete), Look::Quiet);
-        assert_eq!(file.poll(at(3000), is_complete), Look::Quiet);
+        assert_eq!(file.poll(at(2000), is_complete), RewriteCheck::Quiet);
+        assert_eq!(file.poll(at(3000), is_complete), RewriteCheck::Quiet);
         assert_eq!(
             file.poll(at(4100), is_complete),
-            Look::Broken(b"{1,".to_vec())
+            RewriteCheck::Broken(b"{1,".to_vec())
         );
-        assert_eq!(file.poll(at(4300), is_complete), Look::Quiet);
+        assert_eq!(file.poll(at(4300), is_complete), RewriteCheck::Quiet);
         fs::remove_file(&path).unwrap();
-        assert_eq!(file.poll(at(5000), is_complete), Look::Gone);
-        assert_eq!(file.poll(at(5300), is_complete), Look::Quiet);
+        assert_eq!(file.poll(at(5000), is_complete), RewriteCheck::Gone);
+        assert_eq!(file.poll(at(5300), is_complete), RewriteCheck::Quiet);
         fs::write(&path, "{1,").unwrap();
-        assert_eq!(file.poll(at(6000), is_complete), Look::Back);
+        assert_eq!(file.poll(at(6000), is_complete), RewriteCheck::Back);
     }
 
     /// A clock of seconds stamps two changes alike: what was written right after the first reading is read by a second.
@@ -216,14 +226,23 @@ mod tests {
         };
         write("{1}");
         let mut file = Rewritten::new(&*path, Fence::default());
-        assert_eq!(file.poll(at(0), |_| true), Look::Content(b"{1}".to_vec()));
+        assert_eq!(
+            file.poll(at(0), |_| true),
+            RewriteCheck::Content(b"{1}".to_vec())
+        );
         write("{2}");
-        assert_eq!(file.poll(at(300), |_| true), Look::Content(b"{2}".to_vec()));
+        assert_eq!(
+            file.poll(at(300), |_| true),
+            RewriteCheck::Content(b"{2}".to_vec())
+        );
         write("{3}");
-        assert_eq!(file.poll(at(600), |_| true), Look::Content(b"{3}".to_vec()));
+        assert_eq!(
+            file.poll(at(600), |_| true),
+            RewriteCheck::Content(b"{3}".to_vec())
+        );
         // Read twice alike it is what it is: it is not read again and again.
-        assert_eq!(file.poll(at(900), |_| true), Look::Quiet);
+        assert_eq!(file.poll(at(900), |_| true), RewriteCheck::Quiet);
         write("{4}");
-        assert_eq!(file.poll(at(1200), |_| true), Look::Quiet);
+        assert_eq!(file.poll(at(1200), |_| true), RewriteCheck::Quiet);
     }
 }

@@ -174,13 +174,13 @@ impl From<Failure> for io::Error {
 
 /// Distinguishes states of a database by the files that a writer changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct State {
+pub struct DatabaseState {
     pub(crate) base: Stamp,
     /// The write-ahead log, if there is one that is not empty.
     pub(crate) log: Option<Stamp>,
 }
 
-impl State {
+impl DatabaseState {
     /// The state now.
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
         let base = Stamp::of(path)?;

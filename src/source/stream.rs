@@ -13,7 +13,7 @@ const CHUNK: usize = 64 << 10;
 const WAITING: usize = 32;
 
 #[derive(Debug)]
-pub(crate) enum Piece {
+pub(crate) enum StreamPiece {
     Bytes(Vec<u8>),
     /// The stream was closed; has the error if it did not end properly.
     End(Option<io::Error>),
@@ -23,14 +23,14 @@ pub(crate) enum Piece {
 pub(crate) fn start(
     open: impl FnOnce() -> io::Result<Box<dyn Read>> + Send + 'static,
     wake: impl Fn() + Send + 'static,
-) -> Receiver<Piece> {
+) -> Receiver<StreamPiece> {
     let (sender, receiver) = bounded(WAITING);
     std::thread::spawn(move || {
         let end = match open() {
             Ok(mut source) => pump(&mut *source, &sender, &wake),
             Err(error) => Some(error),
         };
-        if sender.send(Piece::End(end)).is_ok() {
+        if sender.send(StreamPiece::End(end)).is_ok() {
             wake();
         }
     });
@@ -46,14 +46,14 @@ pub(crate) fn pipe(path: &Path) -> io::Result<Box<dyn Read>> {
     })
 }
 
-fn pump(source: &mut dyn Read, sender: &Sender<Piece>, wake: &dyn Fn()) -> Option<io::Error> {
+fn pump(source: &mut dyn Read, sender: &Sender<StreamPiece>, wake: &dyn Fn()) -> Option<io::Error> {
     let mut buffer = vec![0; CHUNK];
     loop {
         match source.read(&mut buffer) {
             Ok(0) => return None,
             Ok(read) => {
                 let bytes = buffer.get(..read).unwrap_or_default().to_vec();
-                if sender.send(Piece::Bytes(bytes)).is_err() {
+                if sender.send(StreamPiece::Bytes(bytes)).is_err() {
                     return None;
                 }
                 wake();

@@ -75,13 +75,13 @@ struct Member {
 
 /// The order of reading: the log, then its samples by number, then the summaries.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Order {
+struct MemberOrder {
     rank: usize,
     numbers: [u64; 2],
     name: String,
 }
 
-impl Order {
+impl MemberOrder {
     fn of(name: String) -> Self {
         let known = ["header.json", "_journal/start.json", "samples/"];
         let rank = known
@@ -128,7 +128,7 @@ impl Zip {
         if at.checked_add(member.len).is_none_or(|end| end > size) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let bytes = BufReader::new(Packed {
+        let bytes = BufReader::new(CompressedMember {
             file: Arc::clone(&self.file),
             at,
             left: member.len,
@@ -217,13 +217,13 @@ fn member_too_large() -> io::Error {
 }
 
 /// The compressed bytes of a member.
-struct Packed {
+struct CompressedMember {
     file: Arc<File>,
     at: u64,
     left: u64,
 }
 
-impl Read for Packed {
+impl Read for CompressedMember {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let most = buffer
             .len()
@@ -239,7 +239,7 @@ impl Read for Packed {
 
 /// The members by their order, as the directory lists them; the last one of a name counts. Fails if
 /// the directory is missing or inconsistent.
-fn directory(file: &File) -> io::Result<BTreeMap<Order, Member>> {
+fn directory(file: &File) -> io::Result<BTreeMap<MemberOrder, Member>> {
     let len = file.metadata()?.len();
     let tail = read_range(file, len.saturating_sub(TAIL as u64), TAIL)?;
     let Some(end) = memmem::rfind(&tail, END).and_then(|at| tail.get(at..)) else {
@@ -336,10 +336,10 @@ fn long_numbers(mut extra: &[u8]) -> VecDeque<u64> {
     VecDeque::new()
 }
 
-fn insert(name: &[u8], member: Member, members: &mut BTreeMap<Order, Member>) {
+fn insert(name: &[u8], member: Member, members: &mut BTreeMap<MemberOrder, Member>) {
     let name = String::from_utf8_lossy(name).into_owned();
     if name.strip_suffix(".json").is_some() && members.len() < MEMBERS {
-        members.insert(Order::of(name), member);
+        members.insert(MemberOrder::of(name), member);
     }
 }
 

@@ -13,12 +13,12 @@ const LAST: [u8; 3] = [1, 0, 0];
 const MAGIC: u32 = 0xfd2f_b528;
 
 pub(crate) struct Zstd<R: Read> {
-    state: State<R>,
+    state: ZstdState<R>,
 }
 
-enum State<R: Read> {
+enum ZstdState<R: Read> {
     Between(R),
-    Inside(Box<StreamingDecoder<Frame<R>, ruzstd::decoding::FrameDecoder>>),
+    Inside(Box<StreamingDecoder<ZstdFrame<R>, ruzstd::decoding::FrameDecoder>>),
     Ended,
 }
 
@@ -26,7 +26,7 @@ impl<R: Read> Zstd<R> {
     /// Starts at the beginning of a frame.
     pub(crate) fn new(source: R) -> Self {
         Self {
-            state: State::Between(source),
+            state: ZstdState::Between(source),
         }
     }
 }
@@ -34,26 +34,26 @@ impl<R: Read> Zstd<R> {
 impl<R: Read> Read for Zstd<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            match std::mem::replace(&mut self.state, State::Ended) {
-                State::Ended => return Ok(0),
-                State::Between(source) => match Frame::begin(source)? {
+            match std::mem::replace(&mut self.state, ZstdState::Ended) {
+                ZstdState::Ended => return Ok(0),
+                ZstdState::Between(source) => match ZstdFrame::begin(source)? {
                     Some(frame) => {
                         let decoder = StreamingDecoder::new(frame).map_err(io::Error::other)?;
-                        self.state = State::Inside(Box::new(decoder));
+                        self.state = ZstdState::Inside(Box::new(decoder));
                     }
                     None => return Ok(0),
                 },
-                State::Inside(mut decoder) => {
+                ZstdState::Inside(mut decoder) => {
                     let read = decoder.read(buffer)?;
                     if read > 0 || buffer.is_empty() {
-                        self.state = State::Inside(decoder);
+                        self.state = ZstdState::Inside(decoder);
                         return Ok(read);
                     }
                     let frame = decoder.into_inner();
                     if frame.is_cut {
                         return Err(io::ErrorKind::UnexpectedEof.into());
                     }
-                    self.state = State::Between(frame.source);
+                    self.state = ZstdState::Between(frame.source);
                 }
             }
         }
@@ -61,7 +61,7 @@ impl<R: Read> Read for Zstd<R> {
 }
 
 /// Reads the bytes of one frame block by block.
-struct Frame<R: Read> {
+struct ZstdFrame<R: Read> {
     source: R,
     has_checksum: bool,
     ready: Vec<u8>,
@@ -70,7 +70,7 @@ struct Frame<R: Read> {
     is_cut: bool,
 }
 
-impl<R: Read> Frame<R> {
+impl<R: Read> ZstdFrame<R> {
     /// The next frame, unless there is none. Frames without text are skipped.
     fn begin(mut source: R) -> io::Result<Option<Self>> {
         loop {
@@ -164,7 +164,7 @@ impl<R: Read> Frame<R> {
     }
 }
 
-impl<R: Read> Read for Frame<R> {
+impl<R: Read> Read for ZstdFrame<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.taken == self.ready.len() && !self.is_last {
             self.next_block()?;

@@ -18,7 +18,7 @@ use crate::model::edit::LinkState;
 use crate::model::entry::Piece;
 use crate::model::figures;
 use crate::model::timestamp::Timestamp;
-use crate::render::link::Links;
+use crate::render::link::LinkTargets;
 use crate::render::row::{Row, item_at};
 use crate::render::theme::Theme;
 
@@ -327,7 +327,7 @@ fn paint_row(
 
 /// Makes cells of links. Each cell opens and closes its link (OSC 8), because any of them may be
 /// written alone; the id tells the terminal that they belong together.
-fn paint_links(links: &Links, has_links: bool, area: Rect, buffer: &mut Buffer) {
+fn paint_links(links: &LinkTargets, has_links: bool, area: Rect, buffer: &mut Buffer) {
     for x in area.x..area.right() {
         let Some(cell) = buffer.cell_mut((x, area.y)) else {
             continue;

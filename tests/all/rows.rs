@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use tempfile::TempDir;
 use tv::formats::registry;
-use tv::formats::tables::{Listing, Queries, Table, Tables};
+use tv::formats::tables::{DatabaseTable, Queries, RowListing, Tables};
 use tv::ingest::{Target, WatchMode, open, sessions};
 use tv::model::edit::LinkState;
 use tv::model::entry::{BlockKind, Entry};
@@ -903,12 +903,12 @@ fn tables_in(sql: &Path) -> Tables {
     let rows = statement
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
         .unwrap();
-    let mut tables: Vec<Table> = Vec::new();
+    let mut tables: Vec<DatabaseTable> = Vec::new();
     for (name, column) in rows.map(Result::unwrap) {
         let (name, column): (String, String) = (name, column);
         match tables.last_mut() {
             Some(last) if last.name == name => last.columns.push(column),
-            _ => tables.push(Table {
+            _ => tables.push(DatabaseTable {
                 name,
                 columns: vec![column],
             }),
@@ -924,7 +924,7 @@ fn all_sql(queries: &Queries) -> Vec<String> {
         queries.count.clone(),
         queries.newest.clone(),
     ];
-    let Listing {
+    let RowListing {
         count,
         single,
         strays,

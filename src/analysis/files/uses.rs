@@ -4,7 +4,7 @@ use super::paths;
 use crate::analysis::calls::{Outcome, Place, likeness_of};
 use crate::analysis::derived::Out;
 use crate::model::body::Held;
-use crate::model::change::{self, DiffLine, Sign};
+use crate::model::change::{self, DiffLine, LineSign};
 use crate::model::edit::saturating_u32;
 use crate::model::entry::Entry;
 use crate::model::fingerprint::hash_of;
@@ -211,13 +211,13 @@ fn read_change(call: &ToolCall, op: Op, path: &str, out: &mut Out<'_, Row>) {
     let Some(change) = change::of_input(input) else {
         return;
     };
-    let lines = |sign: Sign| {
+    let lines = |sign: LineSign| {
         let own = change::of_file(&change, path)
             .iter()
             .filter(|line| line.sign == sign);
         own.map(DiffLine::text).collect::<Vec<_>>()
     };
-    let (old, new) = (lines(Sign::Removed), lines(Sign::Added));
+    let (old, new) = (lines(LineSign::Removed), lines(LineSign::Added));
     if !old.is_empty() || !new.is_empty() {
         out.push(Row::Replaces(hash_of(&old), hash_of(&new)));
     }

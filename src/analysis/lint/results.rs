@@ -3,7 +3,7 @@
 
 use super::scene::{Asked, Given, Scene, named, named_result};
 use super::{Finding, Group, Rule};
-use crate::model::body::Failure;
+use crate::model::body::OutputFailure;
 use crate::model::edit::Severity;
 use crate::model::tool::{ToolCall, ToolKind, Verdict};
 
@@ -114,7 +114,7 @@ fn unmarked(scene: &mut Scene<'_>, given: Given<'_>) -> bool {
     let kind = given.call.map_or(ToolKind::Other, |call| call.kind);
     // A call that polls the work of another one reports its failure, but did not fail itself.
     let tells =
-        given.call.is_some_and(ToolCall::follows_up) && flags.failure != Some(Failure::Tool);
+        given.call.is_some_and(ToolCall::follows_up) && flags.failure != Some(OutputFailure::Tool);
     let is_silent_failure = match (result.verdict, flags.failure) {
         _ if tells => false,
         (Verdict::Failed, _) if flags.unmarked => true,
@@ -140,15 +140,15 @@ fn unmarked(scene: &mut Scene<'_>, given: Given<'_>) -> bool {
 }
 
 /// Whether a failure in the output is the tool's own: contents of files and pages are not.
-fn says_so_itself(failure: Failure, kind: ToolKind) -> bool {
+fn says_so_itself(failure: OutputFailure, kind: ToolKind) -> bool {
     let passes_on = matches!(
         kind,
         ToolKind::Read | ToolKind::Search | ToolKind::Run | ToolKind::Fetch
     );
     match failure {
-        Failure::Exit => kind == ToolKind::Run,
-        Failure::Tool => true,
-        Failure::Object | Failure::Words => !passes_on,
+        OutputFailure::Exit => kind == ToolKind::Run,
+        OutputFailure::Tool => true,
+        OutputFailure::Object | OutputFailure::Words => !passes_on,
     }
 }
 

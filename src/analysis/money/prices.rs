@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::models;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
-use crate::model::totals::{Class, PROMPT_LIMITS, ToPrice, Tokens};
+use crate::model::totals::{PROMPT_LIMITS, ToPrice, Tokens, UsageClass};
 use crate::model::usage::Usage;
 
 static BUILT_IN: LazyLock<Table> =
@@ -122,7 +122,7 @@ impl Prices {
             .iter()
             .filter(|limit| prompt > **limit)
             .count();
-        self.rates_at(&self.tier(&Class {
+        self.rates_at(&self.tier(&UsageClass {
             surpassed,
             terms: Vec::new(),
         }))
@@ -130,10 +130,10 @@ impl Prices {
 
     /// The tier that a record of usage is charged by.
     pub(crate) fn tier_of(&self, usage: &Usage) -> Tier {
-        self.tier(&Class::of(usage))
+        self.tier(&UsageClass::of(usage))
     }
 
-    fn tier(&self, class: &Class) -> Tier {
+    fn tier(&self, class: &UsageClass) -> Tier {
         let limit = class
             .surpassed
             .checked_sub(1)
@@ -421,7 +421,7 @@ fn rates(json: &Value, otherwise: Option<Rates>) -> Option<Rates> {
 mod tests {
     use super::{BUILT_IN, Prices, of_model, product, replace_table};
     use crate::model::text::Text;
-    use crate::model::totals::{Class, PROMPT_LIMITS, ToPrice};
+    use crate::model::totals::{PROMPT_LIMITS, ToPrice, UsageClass};
 
     #[test]
     fn every_model_of_the_table_has_rates_a_window_and_a_source() {
@@ -497,7 +497,7 @@ mod tests {
         let terms = terms.iter().copied().map(Text::from).collect();
         ToPrice {
             classes: vec![(
-                Class {
+                UsageClass {
                     surpassed: 0,
                     terms,
                 },
@@ -546,7 +546,7 @@ mod tests {
             );
             let spent = ToPrice {
                 classes: vec![(
-                    Class {
+                    UsageClass {
                         surpassed: 0,
                         terms,
                     },

@@ -13,7 +13,7 @@ use crate::model::body::{Body, Tree};
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolResult};
 use crate::model::{change, figures};
-use crate::render::excerpt::Extent;
+use crate::render::excerpt::ExcerptLimits;
 use crate::render::wrap::{self, Frame, Piece};
 use crate::render::{ansi, code, diff, tree};
 
@@ -367,7 +367,7 @@ pub fn diff(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     page.text(&facts);
     page.field("verdict", &subject.verdict(call, subject.focus.entry));
     page.gap();
-    let extent = Extent {
+    let extent = ExcerptLimits {
         head: page.left() + 1,
         tail: 0,
         rows_per_line: 0,

@@ -12,7 +12,7 @@ use crate::model::edit::Feed;
 use crate::model::entry::EntryId;
 use crate::model::record::Origin;
 use crate::model::transcript::{Touched, Transcript};
-use crate::session::Change;
+use crate::session::SessionChange;
 
 impl Reader {
     /// Applies one message of the feed. Restores the saved position, or goes to the entry requested
@@ -31,20 +31,20 @@ impl Reader {
         effects
     }
 
-    fn apply(&mut self, change: Change) -> Vec<Effect> {
+    fn apply(&mut self, change: SessionChange) -> Vec<Effect> {
         match change {
-            Change::Touched(touched) => return self.apply_touched(&touched),
-            Change::Replaced { before, touched } => return self.remap(&before, &touched),
-            Change::CaughtUp => {
+            SessionChange::Touched(touched) => return self.apply_touched(&touched),
+            SessionChange::Replaced { before, touched } => return self.remap(&before, &touched),
+            SessionChange::CaughtUp => {
                 self.with_text(news::finish);
                 self.text.stale.sequence |= self.text.places.seen.is_some();
                 alarms::actions::begin(&mut self.alarms, &mut self.session, &self.screen);
             }
-            Change::Bodies(contents) => {
+            SessionChange::Bodies(contents) => {
                 let entries: Vec<EntryId> = self.in_sight().collect();
                 self.fill(&entries, &contents);
             }
-            Change::Said(words) => self.screen.say(words),
+            SessionChange::Said(words) => self.screen.say(words),
         }
         Vec::new()
     }

@@ -180,7 +180,7 @@ impl DecoderState {
                     return LineStanding::Copy;
                 }
                 Some((known, LineStanding::New)) => {
-                    self.owners.take_back(&line.id, known.stretch, out)
+                    self.owners.take_back(&line.id, known.stretch, out);
                 }
             }
         }

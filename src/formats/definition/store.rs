@@ -8,7 +8,7 @@
 use super::head::RowsBeside;
 use super::rule::{ColumnTest, ColumnValue, Documents, Joined, RowStore, Store};
 use super::when::Literal;
-use crate::formats::tables::{Listing, Queries, TableRows, Tables};
+use crate::formats::tables::{Queries, RowListing, TableRows, Tables};
 
 /// The number of newest rows in a preview.
 const NEWEST: u32 = 60;
@@ -67,7 +67,7 @@ fn of_documents(store: &Documents, agent: &str) -> Queries {
             one: format!("{read} SELECT own FROM document WHERE ?2 = 0"),
             is_line: true,
         }],
-        listing: Listing {
+        listing: RowListing {
             count: format!("{read} SELECT count(*) FROM document"),
             single: Some(format!("{read} SELECT 0, 0, 0, 0, -1, '' FROM document")),
             strays: None,
@@ -171,7 +171,7 @@ impl QueryBuilder<'_> {
             facts: None,
             generation: self.undone(all),
             tables: vec![self.rows_of(sessions, &own), self.rows_of(store.rows, all)],
-            listing: Listing {
+            listing: RowListing {
                 count: format!("SELECT (SELECT count(*) {own}) + (SELECT count(*) {all})"),
                 single: Some(format!("SELECT {SESSION}, rowid, 0, 0, -1, '' {own}")),
                 strays: None,
@@ -207,7 +207,7 @@ impl QueryBuilder<'_> {
             facts: None,
             generation: self.undone(all),
             tables: vec![self.rows_of(store.rows, all)],
-            listing: Listing {
+            listing: RowListing {
                 count: format!("SELECT count(*) {all}"),
                 single: None,
                 strays: None,

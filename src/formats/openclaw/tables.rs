@@ -3,7 +3,7 @@
 //! Three generations name sessions: nodes with windows (since August 2026), `sessions` with
 //! `session_entries`, and early stores that only have the rows.
 
-use crate::formats::tables::{Listing, Queries, TableRows, Tables};
+use crate::formats::tables::{Queries, RowListing, TableRows, Tables};
 
 /// The table that identifies the format.
 pub(crate) const EVENTS: &str = "transcript_events";
@@ -65,7 +65,7 @@ pub(crate) fn queries(tables: &Tables) -> Option<Queries> {
                 is_line: true,
             },
         ],
-        listing: Listing {
+        listing: RowListing {
             count: format!("SELECT count(*) {all}"),
             single: None,
             strays: Some(format!("SELECT {UNPLACED}, row_number() OVER () - 1, 0, 0, -1, '' {unplaced}")),

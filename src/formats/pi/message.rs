@@ -185,7 +185,7 @@ fn user(line: &MessageLine, message: &Json<'_>, read: ReadPrompt, out: &mut Batc
     match voice {
         PromptAuthor::Person => entry.marks.prompt = true,
         PromptAuthor::Sender(sender) => {
-            (entry.role, entry.from) = (Role::Harness, Some(Box::new(sender)))
+            (entry.role, entry.from) = (Role::Harness, Some(Box::new(sender)));
         }
         PromptAuthor::Background => (entry.role, entry.marks.quiet) = (Role::Harness, true),
     }

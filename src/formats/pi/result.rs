@@ -10,7 +10,7 @@ use super::image::image;
 use crate::formats::attached::joined;
 use crate::formats::definition::heads;
 use crate::formats::json::Json;
-use crate::model::body::{Failure, Image, Key};
+use crate::model::body::{Image, Key, OutputFailure};
 use crate::model::edit::Batch;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -35,7 +35,7 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch
         out.output(aggregated.unwrap_or(if text.trim().is_empty() { "" } else { &text }));
     let verdict = match verdict(message) {
         // Tools of OpenClaw that catch their own errors report them only in their output.
-        Verdict::Done if body.flags.failure == Some(Failure::Tool) => Verdict::Failed,
+        Verdict::Done if body.flags.failure == Some(OutputFailure::Tool) => Verdict::Failed,
         verdict => verdict,
     };
     let session = details.get("sessionId").filled().map(Text::clean);

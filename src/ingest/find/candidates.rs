@@ -23,7 +23,7 @@ use crate::model::timestamp::Timestamp;
 use crate::source::discover::{Lying, below, named_by, named_by_each};
 use crate::source::pattern::{Closed, Listings};
 use crate::source::regular;
-use crate::source::rows::{Failure, State};
+use crate::source::rows::{DatabaseState, Failure};
 use crate::source::stamp::Stamp;
 
 /// Maximum depth at which a folder that the user names is searched.
@@ -210,8 +210,8 @@ impl Candidate {
 
 /// Cache of the rows of databases, valid until they are written to, and results of a scan.
 #[derive(Default)]
-pub(crate) struct Databases {
-    rows: HashMap<PathBuf, (State, Vec<Candidate>)>,
+pub(crate) struct DatabaseCache {
+    rows: HashMap<PathBuf, (DatabaseState, Vec<Candidate>)>,
     /// Databases that were tried in this scan.
     tried: HashSet<PathBuf>,
     /// Databases, files and folders that the last scan could not read, each in place of the
@@ -227,7 +227,7 @@ pub(crate) struct Databases {
 /// failure.
 pub(crate) fn collect(
     search: &Search,
-    databases: &mut Databases,
+    databases: &mut DatabaseCache,
 ) -> (Vec<Candidate>, Vec<OpenError>) {
     let (mut candidates, failures) = files(search, databases);
     leave_out_beginnings(&mut candidates, |candidate| candidate);
@@ -239,7 +239,7 @@ pub(crate) fn collect(
 /// an earlier one records.
 pub(crate) fn files(
     search: &Search,
-    databases: &mut Databases,
+    databases: &mut DatabaseCache,
 ) -> (Vec<Candidate>, Vec<OpenError>) {
     databases.unreadable.clear();
     databases.folders.clear();
@@ -306,7 +306,7 @@ fn under_roots(
     environment: &Environment,
     format: Option<&str>,
     within: Option<&Path>,
-    databases: &mut Databases,
+    databases: &mut DatabaseCache,
 ) -> Vec<Candidate> {
     let formats: Vec<_> = registry()
         .filter(|known| format.is_none_or(|wanted| known.name() == wanted))
@@ -407,7 +407,7 @@ fn add_beside(found: &mut Vec<Candidate>, beside: Vec<Lying>, format: &'static d
 fn at_path(
     path: &Path,
     search: &Search,
-    databases: &mut Databases,
+    databases: &mut DatabaseCache,
 ) -> Result<Vec<Candidate>, OpenError> {
     let metadata = fs::metadata(path).map_err(|error| open::cannot_open(path, &error))?;
     let lying = Lying::at(path.to_owned());
@@ -437,7 +437,7 @@ fn at_path(
 
 /// A folder is searched with the agents' own patterns, which include hidden folders, and then file
 /// by file.
-fn in_folder(folder: &Path, search: &Search, databases: &mut Databases) -> Vec<Candidate> {
+fn in_folder(folder: &Path, search: &Search, databases: &mut DatabaseCache) -> Vec<Candidate> {
     let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let mut found = under_roots(
         &search.environment,
@@ -496,7 +496,11 @@ fn in_folder(folder: &Path, search: &Search, databases: &mut Databases) -> Vec<C
 }
 
 /// The sessions of a folder in which each has many files, if it is such a folder.
-fn in_store(folder: &Path, names: &[String], databases: &mut Databases) -> Option<Vec<Candidate>> {
+fn in_store(
+    folder: &Path,
+    names: &[String],
+    databases: &mut DatabaseCache,
+) -> Option<Vec<Candidate>> {
     let detection = probe::detect_folder(folder, names, DetectMode::UntilCertain);
     let format = Some(detection.format).filter(|_| probe::is_folder_of_sessions(&detection))?;
     let files = format
@@ -553,7 +557,7 @@ fn candidate(
     }
 }
 
-impl Databases {
+impl DatabaseCache {
     /// The current sessions of a database; those of an earlier scan, if it cannot be read. If there
     /// was no earlier scan, the database is reported as unreadable.
     fn rows(
@@ -611,7 +615,7 @@ impl Databases {
         lying: &Lying,
         format: Option<&'static dyn Format>,
     ) -> Result<Vec<Candidate>, Unlisted> {
-        let state = State::of(&lying.path).ok();
+        let state = DatabaseState::of(&lying.path).ok();
         let is_again = !self.tried.insert(lying.path.clone());
         let known = self.rows.get(&lying.path);
         if let Some((_, rows)) = known.filter(|(known, _)| Some(*known) == state) {
@@ -673,7 +677,9 @@ fn of_database(
 
 /// When a database was last written to: its log is newer than itself.
 fn written(lying: &Lying) -> Option<Timestamp> {
-    let log = State::of(&lying.path).ok().and_then(|state| state.log);
+    let log = DatabaseState::of(&lying.path)
+        .ok()
+        .and_then(|state| state.log);
     lying
         .stamp
         .into_iter()

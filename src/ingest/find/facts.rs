@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use memchr::memmem::Finder;
 
 use super::candidates::{Candidate, is_beside};
-use super::glance::{self, Glance};
+use super::glance::{self, SessionGlance};
 use crate::formats;
 use crate::formats::decoder::{Format, Place, masked};
 use crate::formats::generic::Generic;
@@ -41,16 +41,16 @@ const ABOVE: usize = 2;
 const FRESH_MS: u64 = 60_000;
 
 /// Reads facts, and caches the indexes beside sessions.
-pub(crate) struct Facts {
+pub(crate) struct FactReader {
     now: Timestamp,
     opened: usize,
     indexes: HashMap<PathBuf, Vec<ListedSession>>,
     /// Whether sessions that started others still exist.
     starters: HashMap<Text, bool>,
-    asked: Asked,
+    asked: ReferencedFiles,
 }
 
-impl Facts {
+impl FactReader {
     /// A reader for this time.
     pub(crate) fn new(now: Timestamp) -> Self {
         Self {
@@ -58,7 +58,7 @@ impl Facts {
             opened: 0,
             indexes: HashMap::new(),
             starters: HashMap::new(),
-            asked: Asked::default(),
+            asked: ReferencedFiles::default(),
         }
     }
 
@@ -143,7 +143,7 @@ impl Facts {
         self.opened += 1;
         // Rows that cannot be read at the moment exist all the same.
         let glance = glance::at_rows(&candidate, format, true)
-            .unwrap_or_else(|_| Glance::nothing(format, &candidate.path, true));
+            .unwrap_or_else(|_| SessionGlance::nothing(format, &candidate.path, true));
         let known = Found {
             key: row.key.as_deref().map(Text::clean),
             title: row.title.map(secrets::shown),
@@ -182,7 +182,7 @@ impl Facts {
         }
     }
 
-    fn of_file(&mut self, candidate: Candidate, mut glance: Glance) -> Option<Found> {
+    fn of_file(&mut self, candidate: Candidate, mut glance: SessionGlance) -> Option<Found> {
         let format = glance.format;
         let beside = |role| format.file(&candidate.path, role);
         let manifest = beside(FileRole::Manifest);
@@ -254,7 +254,7 @@ impl Facts {
     }
 
     /// Passes the manifest to the decoder. Returns the process that it names.
-    fn manifest(&mut self, path: &Path, glance: &mut Glance) -> Option<i64> {
+    fn manifest(&mut self, path: &Path, glance: &mut SessionGlance) -> Option<i64> {
         let bytes = small(path, SMALL)?;
         self.opened += 1;
         glance.take(1, 0, &bytes, Place::File(path));
@@ -283,12 +283,12 @@ impl Facts {
 /// only to formats whose records reference files (`Format::asks`). The files of a folder are
 /// searched once for the keyword; those with it are decoded.
 #[derive(Default)]
-struct Asked(HashMap<(&'static str, PathBuf), Askers>);
+struct ReferencedFiles(HashMap<(&'static str, PathBuf), Askers>);
 
 /// Files that reference others, with those.
 type Askers = HashMap<PathBuf, HashSet<PathBuf>>;
 
-impl Asked {
+impl ReferencedFiles {
     /// Whether a file beside this one, or above it, references it. Of two files that reference each
     /// other neither is a part.
     fn is_part(&mut self, path: &Path, format: &'static dyn Format) -> bool {

@@ -22,7 +22,7 @@ use crate::formats::roots::{FileRole, Pattern, file_name};
 use crate::formats::tables::Queries;
 use crate::ingest::catalog;
 use crate::ingest::earlier::{self, is_packed};
-use crate::ingest::plan::{Head, files_of, read_head};
+use crate::ingest::plan::{FileHead, files_of, read_head};
 use crate::ingest::probe::{self, LONGEST};
 use crate::ingest::rows::unpacked;
 use crate::model::edit::{Batch, Edit, MetaEdit, saturating_u32};
@@ -56,7 +56,7 @@ const FEW_FILES: usize = 2;
 const FEW_ROWS: i64 = 2;
 
 /// Facts read from the beginning and the end of a session.
-pub struct Glance {
+pub struct SessionGlance {
     pub(crate) format: &'static dyn Format,
     /// Whether another session started it.
     pub(crate) is_child: bool,
@@ -74,7 +74,7 @@ pub struct Glance {
     out: Batch,
 }
 
-impl Glance {
+impl SessionGlance {
     /// An empty glance for the file at a path. With `stubs_only` texts are reduced to their stubs.
     pub(crate) fn nothing(format: &'static dyn Format, path: &Path, stubs_only: bool) -> Self {
         let mut out = Batch::default();
@@ -150,19 +150,22 @@ impl Glance {
 }
 
 /// Reads the beginning and the end of a file. `None`: it is no session.
-pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Option<Glance>> {
+pub(crate) fn at_file(
+    candidate: &Candidate,
+    stubs_only: bool,
+) -> io::Result<Option<SessionGlance>> {
     let path = &candidate.path;
     let is_lines = file_name(path).contains(".jsonl") && !is_packed(path);
     if let Some(format) = candidate.format.filter(|_| is_lines) {
         let file = regular::open(path)?;
         let head = read_range(&file, 0, STEP)?;
         if probe::certain(format, path, &head).is_some() {
-            let mut glance = Glance::nothing(format, path, stubs_only);
+            let mut glance = SessionGlance::nothing(format, path, stubs_only);
             at_opened_lines(&file, path, head, &mut glance)?;
             return Ok(Some(glance));
         }
     }
-    let Head {
+    let FileHead {
         bytes: head,
         is_whole,
         packing,
@@ -170,7 +173,7 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
     let Some((format, shape)) = format_of(candidate, &head, is_whole) else {
         return Ok(None);
     };
-    let mut glance = Glance::nothing(format, path, stubs_only);
+    let mut glance = SessionGlance::nothing(format, path, stubs_only);
     match shape {
         _ if probe::foreign(&head).is_some() => {}
         Shape::Lines | Shape::Stream | Shape::Rows if packing.is_some() => {
@@ -191,12 +194,13 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
                 let file = regular::open(path)?;
                 if !glance.has_title() {
                     let more = read_range(&file, 0, LONGEST)?;
-                    glance = Glance::nothing(format, path, stubs_only);
+                    glance = SessionGlance::nothing(format, path, stubs_only);
                     at_document(&more, shape, &mut glance);
                 }
                 if glance.tells_time_from(0) {
-                    let take =
-                        |bytes: &[u8], at, end: &mut Glance| take_elements(bytes, at, shape, end);
+                    let take = |bytes: &[u8], at, end: &mut SessionGlance| {
+                        take_elements(bytes, at, shape, end);
+                    };
                     glance.last = last_at_end(&file, path, format, (&ENDS, take))?;
                 }
             }
@@ -227,7 +231,7 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
             let end = files.len().saturating_sub(FEW_FILES).max(first);
             drop(files.drain(first.min(files.len())..end.min(files.len())));
             for (number, file) in files {
-                let Head { bytes, .. } = read_head(&file)?;
+                let FileHead { bytes, .. } = read_head(&file)?;
                 glance.take(number, 0, &bytes, Place::File(&file));
             }
         }
@@ -236,8 +240,8 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
 }
 
 /// Reads the beginning and the end of a line file beside a session.
-pub(super) fn of_companion(path: &Path, format: &'static dyn Format) -> Option<Glance> {
-    let mut glance = Glance::nothing(format, path, true);
+pub(super) fn of_companion(path: &Path, format: &'static dyn Format) -> Option<SessionGlance> {
+    let mut glance = SessionGlance::nothing(format, path, true);
     let is_lines = path
         .extension()
         .is_some_and(|extension| extension == "jsonl");
@@ -249,7 +253,7 @@ pub(super) fn of_companion(path: &Path, format: &'static dyn Format) -> Option<G
 
 /// The files beside a session that its records reference.
 pub(crate) fn asked_by(path: &Path, format: &'static dyn Format, bytes: &[u8]) -> Vec<PathBuf> {
-    let mut glance = Glance::nothing(format, path, true);
+    let mut glance = SessionGlance::nothing(format, path, true);
     if file_name(path).contains(".jsonl") {
         LineBuffer::new(FileId(0)).feed(bytes, |line| take_line(line, &mut glance));
     } else {
@@ -291,14 +295,19 @@ fn format_of(
 }
 
 /// Reads the beginning and the end of a line file.
-fn at_lines(path: &Path, glance: &mut Glance) -> io::Result<()> {
+fn at_lines(path: &Path, glance: &mut SessionGlance) -> io::Result<()> {
     let file = regular::open(path)?;
     let head = read_range(&file, 0, STEP)?;
     at_opened_lines(&file, path, head, glance)
 }
 
 /// Like [`at_lines`], for an open file of which the first step was read.
-fn at_opened_lines(file: &File, path: &Path, head: Vec<u8>, glance: &mut Glance) -> io::Result<()> {
+fn at_opened_lines(
+    file: &File,
+    path: &Path,
+    head: Vec<u8>,
+    glance: &mut SessionGlance,
+) -> io::Result<()> {
     let len = Stamp::of_file(file)?.len;
     if glance.format.head().continued.is_some() {
         at_first_file(path, &head, glance);
@@ -348,7 +357,12 @@ fn at_opened_lines(file: &File, path: &Path, head: Vec<u8>, glance: &mut Glance)
 }
 
 /// Decodes the lines with titles that begin in the first `middle` bytes, and nothing else.
-fn take_titles(bytes: &[u8], (at, middle): (u64, usize), marks: &[TitleMark], glance: &mut Glance) {
+fn take_titles(
+    bytes: &[u8],
+    (at, middle): (u64, usize),
+    marks: &[TitleMark],
+    glance: &mut SessionGlance,
+) {
     let line_at = |place: usize| {
         let start = memchr::memrchr(b'\n', bytes.get(..place)?)? + 1;
         let end = memchr::memchr(b'\n', bytes.get(place..)?)? + place;
@@ -404,12 +418,12 @@ fn last_at_end(
     file: &File,
     path: &Path,
     format: &'static dyn Format,
-    (sizes, take): (&[usize], impl Fn(&[u8], u64, &mut Glance)),
+    (sizes, take): (&[usize], impl Fn(&[u8], u64, &mut SessionGlance)),
 ) -> io::Result<Option<Timestamp>> {
     let len = Stamp::of_file(file)?.len;
     for size in sizes.iter().copied() {
         let from = len.saturating_sub(size as u64);
-        let mut end = Glance::nothing(format, path, true);
+        let mut end = SessionGlance::nothing(format, path, true);
         take(&read_range(file, from, size)?, from, &mut end);
         end.is_dated = true;
         let (_, last) = end.dated_transcript();
@@ -422,7 +436,7 @@ fn last_at_end(
 
 /// Decodes the whole lines in a part of a file that begins at this offset, and the last one if it
 /// only lacks its line end.
-fn take_lines(bytes: &[u8], at: u64, glance: &mut Glance) {
+fn take_lines(bytes: &[u8], at: u64, glance: &mut SessionGlance) {
     let first = if at == 0 {
         0
     } else {
@@ -435,7 +449,7 @@ fn take_lines(bytes: &[u8], at: u64, glance: &mut Glance) {
     take_on(buffer, bytes.get(first..).unwrap_or_default(), glance);
 }
 
-fn take_on(mut buffer: LineBuffer, bytes: &[u8], glance: &mut Glance) {
+fn take_on(mut buffer: LineBuffer, bytes: &[u8], glance: &mut SessionGlance) {
     buffer.feed(bytes, |line| take_line(line, glance));
     let is_ended = |line: &Line<'_>| matches!(line, Line::Whole(record) if record.bytes.trim_ascii().ends_with(b"}"));
     if let Some(line) = buffer.unfinished().filter(is_ended) {
@@ -444,7 +458,7 @@ fn take_on(mut buffer: LineBuffer, bytes: &[u8], glance: &mut Glance) {
 }
 
 /// Decodes the whole messages at the end of a document that begins at this offset.
-fn take_elements(bytes: &[u8], at: u64, shape: Shape, glance: &mut Glance) {
+fn take_elements(bytes: &[u8], at: u64, shape: Shape, glance: &mut SessionGlance) {
     if at == 0 {
         return at_document(bytes, shape, glance);
     }
@@ -460,9 +474,9 @@ fn take_elements(bytes: &[u8], at: u64, shape: Shape, glance: &mut Glance) {
 }
 
 /// Reads the first file of a session that continues in another one: its first prompt is the title.
-fn at_first_file(path: &Path, head: &[u8], glance: &mut Glance) {
+fn at_first_file(path: &Path, head: &[u8], glance: &mut SessionGlance) {
     let first = earlier::first_file(glance.format, path, head);
-    let Some(Head { bytes, .. }) = first.and_then(|first| read_head(&first).ok()) else {
+    let Some(FileHead { bytes, .. }) = first.and_then(|first| read_head(&first).ok()) else {
         return;
     };
     LineBuffer::new(FileId(1)).feed(&bytes, |line| match line {
@@ -473,7 +487,7 @@ fn at_first_file(path: &Path, head: &[u8], glance: &mut Glance) {
     });
 }
 
-fn take_line(line: Line<'_>, glance: &mut Glance) {
+fn take_line(line: Line<'_>, glance: &mut SessionGlance) {
     if let Line::Whole(Record { origin, bytes }) = line {
         glance.take(0, origin.at, bytes, Place::Line);
     }
@@ -481,7 +495,7 @@ fn take_line(line: Line<'_>, glance: &mut Glance) {
 
 /// Decodes the header and the complete messages at the beginning of a document, or of a sequence of
 /// values.
-fn at_document(head: &[u8], shape: Shape, glance: &mut Glance) {
+fn at_document(head: &[u8], shape: Shape, glance: &mut SessionGlance) {
     let split = if shape == Shape::Values {
         split_values(head)
     } else {
@@ -502,8 +516,8 @@ pub(crate) fn at_rows(
     candidate: &Candidate,
     format: &'static dyn Format,
     stubs_only: bool,
-) -> Result<Glance, Failure> {
-    let mut glance = Glance::nothing(format, &candidate.path, stubs_only);
+) -> Result<SessionGlance, Failure> {
+    let mut glance = SessionGlance::nothing(format, &candidate.path, stubs_only);
     let database = Database::open(&candidate.path)?;
     let Some(queries) = catalog::queries(&database, format)? else {
         return Ok(glance);
@@ -585,7 +599,7 @@ fn at_archive(
     database: &Database,
     queries: &Queries,
     key: &Cell,
-    glance: &mut Glance,
+    glance: &mut SessionGlance,
 ) -> Result<(), Failure> {
     let Some(sql) = &queries.archive else {
         return Ok(());
@@ -600,7 +614,7 @@ fn at_archive(
     Ok(())
 }
 
-fn take_row(at: i64, bytes: &[u8], place: Place<'_>, glance: &mut Glance) {
+fn take_row(at: i64, bytes: &[u8], place: Place<'_>, glance: &mut SessionGlance) {
     if let Ok(bytes) = unpacked(bytes) {
         glance.take(0, u64::try_from(at).unwrap_or_default(), &bytes, place);
     }

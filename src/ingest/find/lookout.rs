@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::candidates::{Candidate, Databases, Search, collect};
-use super::facts::{Facts, last_time_beside};
+use super::candidates::{Candidate, DatabaseCache, Search, collect};
+use super::facts::{FactReader, last_time_beside};
 use crate::ingest::target::OpenError;
 use crate::model::found::{Found, Place};
 use crate::model::text::Text;
@@ -22,7 +22,7 @@ use crate::source::stamp::Stamp;
 #[derive(Default)]
 pub(crate) struct Lookout {
     search: Search,
-    databases: Databases,
+    databases: DatabaseCache,
     /// Sessions that were returned, with their stamps at the last scan.
     given: HashMap<Place, FileStamp>,
     /// Files that cannot be read.
@@ -223,7 +223,7 @@ impl Lookout {
             .chunks(candidates.len().div_ceil(2).max(1))
             .collect();
         let read = on_two_threads(&halves, |half| {
-            let mut facts = Facts::new(now);
+            let mut facts = FactReader::new(now);
             half.iter()
                 .map(|candidate| facts.read(candidate.clone()))
                 .collect::<Vec<_>>()

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use super::candidates::{Candidate, Databases, Search, collect, places};
-use super::facts::{Facts, goes_on_from_name};
+use super::candidates::{Candidate, DatabaseCache, Search, collect, places};
+use super::facts::{FactReader, goes_on_from_name};
 use crate::formats;
 use crate::formats::roots::{Environment, SessionName, file_name};
 use crate::ingest::target::{OpenError, Target};
@@ -55,9 +55,9 @@ fn matching(argument: &str, environment: &Environment) -> Vec<(Match, Candidate)
         environment: environment.clone(),
         ..Search::default()
     };
-    let (candidates, _) = collect(&search, &mut Databases::default());
-    let mut facts = Facts::new(Timestamp(0));
-    let mut those = |how: &mut dyn FnMut(&Candidate, &mut Facts) -> Option<Match>| -> Vec<_> {
+    let (candidates, _) = collect(&search, &mut DatabaseCache::default());
+    let mut facts = FactReader::new(Timestamp(0));
+    let mut those = |how: &mut dyn FnMut(&Candidate, &mut FactReader) -> Option<Match>| -> Vec<_> {
         let how = |candidate: &Candidate| Some((how(candidate, &mut facts)?, candidate.clone()));
         candidates.iter().filter_map(how).collect()
     };
@@ -87,7 +87,7 @@ fn looks_like_a_name(argument: &str) -> bool {
         && argument.chars().all(is_of_a_name)
 }
 
-fn how(candidate: &Candidate, name: &str, facts: &mut Facts) -> Option<Match> {
+fn how(candidate: &Candidate, name: &str, facts: &mut FactReader) -> Option<Match> {
     let file = if candidate.row.is_some() {
         ""
     } else {
@@ -161,8 +161,8 @@ fn near(argument: &str, environment: &Environment) -> Vec<String> {
         environment: environment.clone(),
         ..Search::default()
     };
-    let (candidates, _) = collect(&search, &mut Databases::default());
-    let mut facts = Facts::new(Timestamp(0));
+    let (candidates, _) = collect(&search, &mut DatabaseCache::default());
+    let mut facts = FactReader::new(Timestamp(0));
     let wanted = argument.to_lowercase();
     let name = |candidate: Candidate| {
         let found = facts.read(candidate)?;

@@ -9,15 +9,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::candidates::{self, Candidate, Databases, Search};
-use super::facts::Facts;
+use super::candidates::{self, Candidate, DatabaseCache, Search};
+use super::facts::FactReader;
 use crate::formats::decoder::Format;
 use crate::formats::generic::Generic;
 use crate::formats::roots::{FileRole, Pattern};
 use crate::ingest;
 use crate::ingest::plan::read_head;
 use crate::ingest::probe;
-use crate::ingest::sift::{self, Sieve, Sifted};
+use crate::ingest::sift::{self, LineSieve, Sifted};
 use crate::ingest::target::{OpenError, Target};
 use crate::model::edit::{Edit, Feed};
 use crate::model::found::Found;
@@ -43,7 +43,7 @@ pub(crate) struct Looked {
 
 /// Finds sessions without reading them.
 pub(crate) fn unread(search: &Search) -> Looked {
-    let mut databases = Databases::default();
+    let mut databases = DatabaseCache::default();
     let (candidates, refused) = candidates::files(search, &mut databases);
     let mut unreadable = databases.unreadable;
     unreadable.retain(|found| search.wants(found));
@@ -157,7 +157,7 @@ impl Unread {
     }
 
     /// Searches its bytes. A session without a file of its own must be read instead.
-    pub(crate) fn sift(&self, reader: &mut Reader, sieve: Sieve<'_>) -> io::Result<Sifted> {
+    pub(crate) fn sift(&self, reader: &mut Reader, sieve: LineSieve<'_>) -> io::Result<Sifted> {
         if self.is_of_many() {
             return Ok(Sifted::Whole(None));
         }
@@ -232,7 +232,7 @@ impl Unread {
 }
 
 /// Reads facts of sessions, one after the other.
-pub(crate) struct Reader(Facts, Arc<Listings>);
+pub(crate) struct Reader(FactReader, Arc<Listings>);
 
 impl Reader {
     /// A reader for this time.
@@ -242,7 +242,7 @@ impl Reader {
 
     /// Like [`Self::new`], with cached listings of folders.
     pub(crate) fn beside(now: Timestamp, listings: &Arc<Listings>) -> Self {
-        Self(Facts::new(now), Arc::clone(listings))
+        Self(FactReader::new(now), Arc::clone(listings))
     }
 
     /// The facts of a session. `None`: it is none, or another session started it.

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
-use super::candidates::{Databases, Search, collect};
-use super::facts::Facts;
+use super::candidates::{DatabaseCache, Search, collect};
+use super::facts::FactReader;
 use crate::ingest::target::OpenError;
 use crate::model::found::{Found, Place, Sighting};
 use crate::model::text::Text;
@@ -25,14 +25,14 @@ const PAUSE: Duration = Duration::from_secs(3);
 const SHARE: u32 = 20;
 
 /// A repeated scan that stops when this is dropped.
-pub struct Watch {
+pub struct ScanWatch {
     /// Events of the scan.
     pub sightings: Receiver<Sighting>,
     _wanted: Sender<()>,
 }
 
 /// Starts scanning on a thread of its own, which is at most a full queue ahead of the receiver.
-pub fn watch(search: Search, clock: fn() -> Timestamp) -> Watch {
+pub fn watch(search: Search, clock: fn() -> Timestamp) -> ScanWatch {
     let (sender, sightings) = bounded(WAITING);
     let (wanted, unwanted) = bounded(0);
     thread::spawn(move || {
@@ -49,7 +49,7 @@ pub fn watch(search: Search, clock: fn() -> Timestamp) -> Watch {
             }
         }
     });
-    Watch {
+    ScanWatch {
         sightings,
         _wanted: wanted,
     }
@@ -59,13 +59,13 @@ pub fn watch(search: Search, clock: fn() -> Timestamp) -> Watch {
 #[derive(Default)]
 struct Looker {
     search: Search,
-    databases: Databases,
-    known: HashMap<Place, Known>,
+    databases: DatabaseCache,
+    known: HashMap<Place, WatchedSession>,
     /// Paths that the last scan could not read.
     refused: Vec<OpenError>,
 }
 
-struct Known {
+struct WatchedSession {
     modified: Option<Timestamp>,
     size: Option<u64>,
     /// Whether it is a session that was sent.
@@ -97,7 +97,7 @@ impl Looker {
                 return false;
             }
         }
-        let mut facts = Facts::new(now);
+        let mut facts = FactReader::new(now);
         let mut there = HashSet::new();
         for found in std::mem::take(&mut self.databases.unreadable) {
             let place = found.place();
@@ -110,7 +110,7 @@ impl Looker {
         for candidate in candidates {
             let (place, stamp) = (candidate.place(), candidate.stamp());
             there.insert(place.clone());
-            let stays = |known: &Known| {
+            let stays = |known: &WatchedSession| {
                 (known.modified, known.size) == stamp
                     && !known.is_live
                     && known.unreadable.is_none()
@@ -149,13 +149,13 @@ impl Looker {
         let found = found.filter(|found| self.search.wants(found));
         let is_live = found.as_ref().is_some_and(|found| found.live == Some(true));
         let unreadable = found.as_ref().and_then(|found| found.unreadable.clone());
-        let is_known = |known: &Known| {
+        let is_known = |known: &WatchedSession| {
             unreadable.is_some() && known.unreadable == unreadable && known.modified == modified
         };
         if self.known.get(&place).is_some_and(is_known) {
             return true;
         }
-        let known = Known {
+        let known = WatchedSession {
             modified,
             size,
             is_sent: found.is_some(),

@@ -13,12 +13,12 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::seat::Seat;
+use super::seat::SessionSeat;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit, Notice};
 use crate::model::entry::{Block, Piece};
-use crate::model::meta::{Meta, Share};
-use crate::model::request::Request;
+use crate::model::meta::{Meta, RepeatedRequests};
+use crate::model::request::RequestIdentity;
 use crate::model::tally::Tally;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
@@ -31,15 +31,15 @@ const EDITS: usize = 128;
 
 /// The joined sessions.
 pub(crate) struct Merge {
-    parts: Vec<Part>,
+    parts: Vec<JoinedSource>,
     is_begun: bool,
-    requests: Requests,
+    requests: RequestOwners,
 }
 
 /// One of the joined sessions.
 #[derive(Default)]
-struct Part {
-    seat: Seat,
+struct JoinedSource {
+    seat: SessionSeat,
     /// Name of its file, until it has a title, and name of its format.
     name: Name,
     format: &'static str,
@@ -61,19 +61,19 @@ struct Part {
     /// Its entries with their pieces.
     known: HashMap<Key, Vec<Piece>>,
     /// Its requests by entry.
-    own: HashMap<Key, Own>,
+    own: HashMap<Key, OwnRequest>,
     /// Number of another session that records the same requests.
     same: Option<u32>,
     /// What it repeats of older sessions with other ids.
-    shares: Vec<Share>,
-    sum: Sum,
+    shares: Vec<RepeatedRequests>,
+    sum: RecordedTotals,
     /// Entries before a replacement, while that is in progress.
     former: HashMap<Key, Vec<Piece>>,
 }
 
 /// A request of a session.
-struct Own {
-    request: Request,
+struct OwnRequest {
+    request: RequestIdentity,
     /// Number of the session's earlier requests.
     number: usize,
     at: Option<Timestamp>,
@@ -83,11 +83,11 @@ struct Own {
 
 /// Totals that a session records.
 #[derive(Default)]
-struct Sum {
+struct RecordedTotals {
     /// Whether its agent records running totals.
     is_own: bool,
     /// Requests that a fork's totals include, if this session has no totals of its own.
-    of_fork: Option<HashSet<Request>>,
+    of_fork: Option<HashSet<RequestIdentity>>,
     /// Time of the last of these requests.
     forked: Option<Timestamp>,
     /// Usage that was reported as not included in any total.
@@ -98,26 +98,26 @@ impl Merge {
     /// Sessions with these names and formats.
     pub(crate) fn new(names: &[(String, &'static str)]) -> Self {
         let of = u32::try_from(names.len()).unwrap_or(u32::MAX);
-        let part = |(number, (name, format)): (u32, &(String, &'static str))| Part {
-            seat: Seat {
+        let part = |(number, (name, format)): (u32, &(String, &'static str))| JoinedSource {
+            seat: SessionSeat {
                 number,
                 of,
                 lane: Text::clean(&format!("{}:{name}", number + 1)),
             },
             name: Text::clean(name),
             format,
-            ..Part::default()
+            ..JoinedSource::default()
         };
         let parts = (0..of).zip(names).map(part).collect();
         Self {
             parts,
             is_begun: false,
-            requests: Requests::default(),
+            requests: RequestOwners::default(),
         }
     }
 
     /// The seat of a session.
-    pub(crate) fn seat(&self, number: usize) -> Option<&Seat> {
+    pub(crate) fn seat(&self, number: usize) -> Option<&SessionSeat> {
         self.parts.get(number).map(|part| &part.seat)
     }
 
@@ -187,12 +187,17 @@ impl Merge {
 
     /// A message about a session, for the user.
     pub(crate) fn said(&self, number: usize, what: &str) -> String {
-        let name = self.parts.get(number).map(Part::label).unwrap_or_default();
+        let name = self
+            .parts
+            .get(number)
+            .map(JoinedSource::label)
+            .unwrap_or_default();
         format!("{name}: {what}")
     }
 
     fn all(&mut self) -> Vec<Batch> {
-        let mut first: Vec<(usize, &mut Part)> = self.parts.iter_mut().enumerate().collect();
+        let mut first: Vec<(usize, &mut JoinedSource)> =
+            self.parts.iter_mut().enumerate().collect();
         first.sort_by_key(|(_, part)| part.precedence());
         let mut order = Vec::new();
         for (number, part) in first {
@@ -203,13 +208,13 @@ impl Merge {
         self.note_shares(&order);
         self.note_forks();
         let mut edits = vec![self.title()];
-        edits.extend(self.parts.iter().map(Part::session));
+        edits.extend(self.parts.iter().map(JoinedSource::session));
         let mut roots = self.parts.iter().map(|part| part.meta.root.as_ref());
         let first = roots.next().flatten().cloned();
         if let Some(root) = first.filter(|first| roots.all(|root| root == Some(first))) {
             edits.push(Edit::Meta(MetaEdit::Cwd(root)));
         }
-        self.parts.iter_mut().for_each(Part::date_beginning);
+        self.parts.iter_mut().for_each(JoinedSource::date_beginning);
         let cut = self.parts.iter().filter(|part| part.is_cut);
         let from = cut
             .filter_map(|part| part.waiting.iter().find_map(|(at, _)| *at))
@@ -233,7 +238,7 @@ impl Merge {
 
     /// Counts what each session repeats of those before it in this order.
     fn note_shares(&mut self, order: &[usize]) {
-        let mut having: HashMap<&Request, Vec<usize>> = HashMap::new();
+        let mut having: HashMap<&RequestIdentity, Vec<usize>> = HashMap::new();
         for (number, part) in order
             .iter()
             .filter_map(|number| Some((*number, self.parts.get(*number)?)))
@@ -264,7 +269,7 @@ impl Merge {
             let sums = so_far::when_forked(&other.log(), &part.log());
             let sums = sums.map(|(_, sums)| sums).unwrap_or_default();
             if let Some(part) = self.parts.get_mut(later) {
-                part.shares.push(Share {
+                part.shares.push(RepeatedRequests {
                     session,
                     requests,
                     of,
@@ -277,7 +282,7 @@ impl Merge {
     /// A fork's totals include what it was forked with. The rest of the other session's usage is in
     /// no total, unless its agent records totals, too.
     fn note_forks(&mut self) {
-        let has_none = |share: &&Share| {
+        let has_none = |share: &&RepeatedRequests| {
             self.parts
                 .get(share.session)
                 .is_some_and(|origin| !origin.sum.is_own)
@@ -296,12 +301,14 @@ impl Merge {
                 origin.sum.of_fork.get_or_insert_default().extend(shared);
             }
         }
-        self.parts.iter_mut().for_each(Part::open_beyond_forks);
+        self.parts
+            .iter_mut()
+            .for_each(JoinedSource::open_beyond_forks);
     }
 
     /// Title of the joined session.
     fn title(&self) -> Edit {
-        let labels: Vec<Text> = self.parts.iter().map(Part::label).collect();
+        let labels: Vec<Text> = self.parts.iter().map(JoinedSource::label).collect();
         let title = format!("{} sessions joined: {}", labels.len(), labels.join(", "));
         Edit::Meta(MetaEdit::Title {
             rank: 4,
@@ -352,7 +359,7 @@ impl Merge {
     }
 }
 
-impl Part {
+impl JoinedSource {
     fn begin_anew(&mut self) {
         self.former = std::mem::take(&mut self.known);
         self.meta = Meta::default();
@@ -380,7 +387,7 @@ impl Part {
         )
     }
 
-    fn take_in(&mut self, edits: Vec<Edit>, requests: &mut Requests) {
+    fn take_in(&mut self, edits: Vec<Edit>, requests: &mut RequestOwners) {
         // The session it continues may have records here under an id of its own.
         let id = edits.iter().rev().find_map(|edit| match edit {
             Edit::Meta(MetaEdit::Id(id)) => Some(id),
@@ -395,12 +402,12 @@ impl Part {
         }
     }
 
-    fn requests(&self) -> impl Iterator<Item = &Request> {
+    fn requests(&self) -> impl Iterator<Item = &RequestIdentity> {
         self.own.values().map(|own| &own.request)
     }
 
     /// Its requests by time.
-    fn by_time(&self) -> Vec<(&Key, &Own)> {
+    fn by_time(&self) -> Vec<(&Key, &OwnRequest)> {
         let mut own: Vec<_> = self.own.iter().collect();
         own.sort_by_key(|(_, own)| own.number);
         let mut clock = None;
@@ -413,7 +420,7 @@ impl Part {
         timed.into_iter().map(|(_, one)| one).collect()
     }
 
-    fn log(&self) -> RequestLog<'_, &Request> {
+    fn log(&self) -> RequestLog<'_, &RequestIdentity> {
         let own = self.by_time();
         let numbers: HashMap<&Key, usize> = own
             .iter()
@@ -546,7 +553,7 @@ impl Part {
         })
     }
 
-    fn add(&mut self, edit: Edit, requests: &mut Requests) {
+    fn add(&mut self, edit: Edit, requests: &mut RequestOwners) {
         if let Edit::Meta(
             fact @ (MetaEdit::Id(_)
             | MetaEdit::Title { .. }
@@ -591,7 +598,7 @@ impl Part {
     }
 
     /// Whether the usage of an edit counts: no other session has recorded it.
-    fn counts(&mut self, edit: &Edit, requests: &mut Requests) -> bool {
+    fn counts(&mut self, edit: &Edit, requests: &mut RequestOwners) -> bool {
         let (key, usage, model) = match edit {
             Edit::Entry(entry) => {
                 self.last = entry.at.or(self.last);
@@ -619,15 +626,15 @@ impl Part {
             self.last
         };
         let request = if usage.scope.is_of_requests() {
-            Request::new(Some(key), at, prompt, session)
+            RequestIdentity::new(Some(key), at, prompt, session)
         } else if matches!(usage.scope, Scope::Total | Scope::Open) {
             // Of running totals the newest counts, whichever copy of the session has it, and the
             // usage after it.
-            Request::within(session, Text::clean(&format!("total:{key}")), None, [0; 3])
+            RequestIdentity::within(session, Text::clean(&format!("total:{key}")), None, [0; 3])
         } else {
             // Only copies of the same session record the same run.
             let output = usage.output.unwrap_or(0);
-            Request::within(session, Text::clean(&format!("run:{output}")), None, prompt)
+            RequestIdentity::within(session, Text::clean(&format!("run:{output}")), None, prompt)
         };
         if usage.scope.is_of_requests() {
             let number = self
@@ -635,7 +642,7 @@ impl Part {
                 .get(key)
                 .map_or(self.own.len(), |known| known.number);
             let (request, tokens) = (request.clone(), so_far::tokens(usage));
-            let own = Own {
+            let own = OwnRequest {
                 request,
                 number,
                 at,
@@ -654,8 +661,8 @@ impl Part {
 
 /// The session that each request was first read from.
 #[derive(Default)]
-struct Requests {
-    known: HashMap<Request, Known>,
+struct RequestOwners {
+    known: HashMap<RequestIdentity, ReadRequest>,
     /// Sessions by id.
     ids: HashMap<Text, u32>,
     /// Usage of which a copy has more than the first record.
@@ -663,15 +670,15 @@ struct Requests {
 }
 
 /// A request that was read.
-struct Known {
+struct ReadRequest {
     session: u32,
     key: Key,
     output: u64,
 }
 
-impl Requests {
+impl RequestOwners {
     /// Number of another session with this id.
-    fn other_of(&mut self, id: &Text, seat: &Seat) -> Option<u32> {
+    fn other_of(&mut self, id: &Text, seat: &SessionSeat) -> Option<u32> {
         let first = *self.ids.entry(id.clone()).or_insert(seat.number);
         (first != seat.number).then_some(first)
     }
@@ -680,15 +687,15 @@ impl Requests {
     /// was written: the one with the most output counts.
     fn owner(
         &mut self,
-        seat: &Seat,
-        request: Request,
+        seat: &SessionSeat,
+        request: RequestIdentity,
         key: &Key,
         usage: &Usage,
         model: Option<&Name>,
     ) -> u32 {
         let output = usage.output.unwrap_or(0);
         let known = self.known.entry(request);
-        let known = known.or_insert_with(|| Known {
+        let known = known.or_insert_with(|| ReadRequest {
             session: seat.number,
             key: seat.key(key),
             output,
@@ -710,7 +717,7 @@ impl Requests {
 
     /// Completes the usage of a request from a copy within its session. Returns whether the request
     /// belongs to that session.
-    fn complete(&mut self, seat: &Seat, request: &Request, usage: &Usage) -> bool {
+    fn complete(&mut self, seat: &SessionSeat, request: &RequestIdentity, usage: &Usage) -> bool {
         let Some(known) = self.known.get_mut(request) else {
             return true;
         };

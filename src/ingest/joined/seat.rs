@@ -12,7 +12,7 @@ use crate::model::transcript::key_of_session;
 
 /// A session among the joined ones.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Seat {
+pub(crate) struct SessionSeat {
     pub(crate) number: u32,
     /// Number of joined sessions.
     pub(crate) of: u32,
@@ -29,7 +29,7 @@ pub(crate) fn key_at(number: u32, key: &Key) -> Key {
     }
 }
 
-impl Seat {
+impl SessionSeat {
     /// The unique number for a file of the session.
     pub(crate) fn file(&self, id: FileId) -> FileId {
         FileId(id.0.saturating_mul(self.of).saturating_add(self.number))

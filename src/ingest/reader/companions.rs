@@ -8,16 +8,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::{Main, Reader, Todo};
+use super::{Main, PendingStep, SessionReader};
 use crate::formats::roots::{FileRole, Pattern};
-use crate::ingest::earlier::{self, Part, is_packed};
+use crate::ingest::earlier::{self, FilePart, is_packed};
 use crate::ingest::files::Kind;
 use crate::ingest::line_file::LineFile;
 use crate::ingest::whole::Small;
 use crate::model::record::Shape;
 use crate::source::pattern::from_root;
 
-impl Reader<'_> {
+impl SessionReader<'_> {
     pub(super) fn find_files(&mut self, now: Instant) {
         if self.plan.shape == Shape::Rows {
             return self.find_lines_of_rows(now);
@@ -29,8 +29,11 @@ impl Reader<'_> {
             earlier::originals(self.plan.format, first, &self.files, &mut |record| {
                 emitter.read_original(record);
             });
-            self.queue
-                .extend(parts.into_iter().map(|part| Todo::Text(Kind::Lines, part)));
+            self.queue.extend(
+                parts
+                    .into_iter()
+                    .map(|part| PendingStep::Text(Kind::Lines, part)),
+            );
         }
         let plan = &self.plan;
         let mut patterns = match plan.shape {
@@ -84,7 +87,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn add_files(&mut self, paths: Vec<Arc<Path>>, are_next: bool, now: Instant) {
-        let mut todo: Vec<Todo> = paths
+        let mut todo: Vec<PendingStep> = paths
             .iter()
             .filter_map(|path| self.add_file(path, now))
             .collect();
@@ -97,13 +100,13 @@ impl Reader<'_> {
         }
     }
 
-    fn add_file(&mut self, path: &Arc<Path>, now: Instant) -> Option<Todo> {
+    fn add_file(&mut self, path: &Arc<Path>, now: Instant) -> Option<PendingStep> {
         let is_main = self.plan.shape != Shape::Folder && **path == *self.plan.path;
         if is_main {
             return None;
         }
         if let Some(index) = self.small_at.get(path) {
-            return Some(Todo::Small(*index, None));
+            return Some(PendingStep::Small(*index, None));
         }
         let kind = if self.plan.shape == Shape::Rows {
             Kind::Lines
@@ -121,14 +124,14 @@ impl Reader<'_> {
                 kind,
                 self.files.fence_of(path),
             ));
-            return Some(Todo::Small(self.smalls.len() - 1, None));
+            return Some(PendingStep::Small(self.smalls.len() - 1, None));
         }
         if is_packed(path) {
-            let part = Part {
+            let part = FilePart {
                 path: path.to_path_buf(),
                 bytes: u64::MAX,
             };
-            return Some(Todo::Text(Kind::CompanionLines, part));
+            return Some(PendingStep::Text(Kind::CompanionLines, part));
         }
         if self.line_file_at.contains_key(&**path) {
             return None;
@@ -141,7 +144,7 @@ impl Reader<'_> {
                 self.line_file_at
                     .insert(path.to_path_buf(), self.line_files.len());
                 self.line_files.push(line_file);
-                Some(Todo::LineFile(self.line_files.len() - 1))
+                Some(PendingStep::LineFile(self.line_files.len() - 1))
             }
             Err(error) => {
                 if self.unopened.insert(path.to_path_buf()) {

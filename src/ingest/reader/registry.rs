@@ -29,10 +29,10 @@ const KEPT: Duration = Duration::from_millis(400);
 const AGAIN: Duration = Duration::from_secs(2);
 
 /// Running processes, and when they were listed.
-type Look = (Instant, Arc<Vec<Process>>);
+type ProcessList = (Instant, Arc<Vec<Process>>);
 
 /// Cached content of each folder.
-static LOOKS: Mutex<Option<HashMap<PathBuf, Look>>> = Mutex::new(None);
+static LOOKS: Mutex<Option<HashMap<PathBuf, ProcessList>>> = Mutex::new(None);
 
 /// The process that has a session open.
 pub(crate) struct Registry {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Reader, Todo};
+use super::{PendingStep, SessionReader};
 use crate::formats::definition::store::query_beside;
 use crate::formats::definition::template::filled;
 use crate::ingest::catalog;
@@ -14,21 +14,21 @@ use crate::ingest::plan::Plan;
 use crate::ingest::whole::Small;
 use crate::model::record::Shape;
 use crate::source::regular::Fence;
-use crate::source::rows::{Cell, Database, Failure, State};
+use crate::source::rows::{Cell, Database, DatabaseState, Failure};
 
 /// How long to wait for a writer if everything is read at once.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The database beside a session, whether it exists yet or not.
-pub(super) struct RowsBeside {
+pub(super) struct DatabaseBeside {
     path: PathBuf,
     /// The record of its rows, once it exists.
     small: Option<Small>,
     /// State of the database when the rows were read.
-    read: Option<State>,
+    read: Option<DatabaseState>,
 }
 
-impl RowsBeside {
+impl DatabaseBeside {
     /// The folder to watch.
     pub(super) fn folder(&self) -> Option<&Path> {
         self.path.parent()
@@ -36,12 +36,12 @@ impl RowsBeside {
 
     /// Whether it was written to since it was read.
     fn has_news(&self) -> bool {
-        State::of(&self.path)
+        DatabaseState::of(&self.path)
             .is_ok_and(|now| now.base.is_file && self.read.is_none_or(|read| read != now))
     }
 }
 
-impl Reader<'_> {
+impl SessionReader<'_> {
     /// Searches a database beside the session.
     pub(super) fn find_rows_beside(&mut self) {
         if matches!(
@@ -50,7 +50,7 @@ impl Reader<'_> {
         ) {
             let rows = self.plan.format.head().rows_beside.as_ref();
             let path = rows.and_then(|rows| filled(&rows.database, &self.plan.path));
-            self.rows_beside = path.map(|path| RowsBeside {
+            self.rows_beside = path.map(|path| DatabaseBeside {
                 path,
                 small: None,
                 read: None,
@@ -61,8 +61,12 @@ impl Reader<'_> {
 
     /// Schedules a reading of the rows if they may have changed.
     pub(super) fn poll_rows_beside(&mut self) {
-        if self.rows_beside.as_ref().is_some_and(RowsBeside::has_news) {
-            self.queue.push_back(Todo::RowsBeside);
+        if self
+            .rows_beside
+            .as_ref()
+            .is_some_and(DatabaseBeside::has_news)
+        {
+            self.queue.push_back(PendingStep::RowsBeside);
         }
     }
 
@@ -83,7 +87,7 @@ impl Reader<'_> {
         } else {
             PATIENCE
         };
-        let state = State::of(&beside.path).ok();
+        let state = DatabaseState::of(&beside.path).ok();
         match rows(&beside.path, &self.plan, patience) {
             Ok(Some(bytes)) => small.emit(&mut self.emitter, &bytes),
             Ok(None) => {}

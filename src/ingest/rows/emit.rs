@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::Rows;
-use super::look::{AT_ONCE, Todo};
+use super::RowFollower;
+use super::look::{AT_ONCE, ReadStep};
 use crate::formats::decoder::is_blank;
 use crate::ingest::bodies::Bodies;
 use crate::ingest::emitter::Emitter;
@@ -16,9 +16,9 @@ use crate::source::packed;
 use crate::source::rows::{Cell, Failure};
 
 /// Session, table, and row id.
-type Place = (usize, usize, i64);
+type RowPlace = (usize, usize, i64);
 
-impl Rows {
+impl RowFollower {
     /// Queues the next rows of the first reading of a session.
     pub(super) fn read_portion(
         &mut self,
@@ -56,13 +56,13 @@ impl Rows {
     }
 
     /// Reads a row, and the queued ones after it, in one query.
-    pub(super) fn read_rows(&mut self, first: Place) -> Result<(), Failure> {
+    pub(super) fn read_rows(&mut self, first: RowPlace) -> Result<(), Failure> {
         let database = self.database()?;
         let further = self.queue.iter().map_while(|todo| match todo {
-            Todo::Row { session, table, at } => Some((*session, *table, *at)),
+            ReadStep::Row { session, table, at } => Some((*session, *table, *at)),
             _ => None,
         });
-        let places: Vec<Place> = std::iter::once(first)
+        let places: Vec<RowPlace> = std::iter::once(first)
             .chain(further)
             .take(AT_ONCE)
             .collect();
@@ -84,7 +84,7 @@ impl Rows {
                 Err(Failure::Damaged(what)) => Err(what),
                 Err(failure) => return Err(failure),
             };
-            read.push(Todo::Have {
+            read.push(ReadStep::Have {
                 session,
                 table,
                 at,
@@ -100,7 +100,7 @@ impl Rows {
     /// Emits a row that was read, in place of its previous version, or the error.
     pub(super) fn emit_read(
         &mut self,
-        (session, table, at): Place,
+        (session, table, at): RowPlace,
         content: &Result<Vec<u8>, String>,
         emitter: &mut Emitter<'_>,
     ) {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ingest::whole::Counted;
+use crate::ingest::whole::CompactTally;
 use crate::model::fingerprint::hash_of;
 use crate::model::record::FileId;
 use crate::model::tally::Tally;
@@ -14,7 +14,7 @@ const BITS: u32 = 8;
 
 /// Rows by table and id.
 #[derive(Default)]
-pub(crate) struct Known {
+pub(crate) struct KnownRows {
     /// Rows sorted by id, by table and the upper bits of the id.
     pages: BTreeMap<(usize, i64), Vec<KnownRow>>,
     len: usize,
@@ -29,7 +29,7 @@ struct KnownRow {
     /// Whether it was listed as new or edited, and not read since.
     is_due: bool,
     /// Its tally when it was read.
-    counted: Option<Counted>,
+    counted: Option<CompactTally>,
     /// Hash of its time and size.
     mark: u32,
     /// Hash of the record's own id, to detect another row with the same row id; 0 without one.
@@ -38,7 +38,7 @@ struct KnownRow {
     hash: u32,
 }
 
-impl Known {
+impl KnownRows {
     /// Number of rows.
     pub(crate) fn len(&self) -> usize {
         self.len
@@ -140,7 +140,7 @@ impl Known {
         self.bytes += tally.bytes.total();
         let before = self.change(table, at, |row| {
             (row.hash, row.is_due) = (short(hash), false);
-            row.counted.replace(Counted::of(tally, file))
+            row.counted.replace(CompactTally::of(tally, file))
         });
         let before = before.map_or(0, |before| before.tally(file).bytes.total());
         self.bytes = self.bytes.saturating_sub(before);
@@ -198,12 +198,12 @@ fn short(hash: u64) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{FileId, Known, KnownRow, Tally};
+    use super::{FileId, KnownRow, KnownRows, Tally};
     use crate::model::tally::Fate;
 
     #[test]
     fn rows_are_known_once_wherever_they_lie() {
-        let mut known = Known::default();
+        let mut known = KnownRows::default();
         let places = [5, 300, -1, 256, 255, i64::MAX, i64::MIN, 5];
         for at in places {
             known.see(1, at, (1, 1), 0);
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn what_a_row_counted_can_be_taken_back() {
-        let mut known = Known::default();
+        let mut known = KnownRows::default();
         let file = FileId(3);
         let mut plain = Tally::default();
         plain.count(Fate::Merged, file, 77);
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn an_edit_is_seen_and_a_row_that_was_not_read_is_new() {
-        let mut known = Known::default();
+        let mut known = KnownRows::default();
         assert!(
             !known.see(1, 4, (10, 20), 7) && !known.see(1, 4, (10, 20), 7),
             "it was not counted yet"

@@ -8,7 +8,7 @@ pub(crate) const AT_ONCE: usize = 64;
 
 /// Parameters of a scan.
 #[derive(Clone, Copy)]
-pub(crate) struct Look<'a> {
+pub(crate) struct ScanParameters<'a> {
     /// Number of the session.
     pub(crate) number: usize,
     /// Id of the session.
@@ -22,7 +22,7 @@ pub(crate) struct Look<'a> {
     pub(crate) is_settling: bool,
 }
 
-impl Look<'_> {
+impl ScanParameters<'_> {
     /// Id of the session as a query parameter.
     pub(crate) fn key(&self) -> Cell {
         Cell::from(self.id)
@@ -30,16 +30,16 @@ impl Look<'_> {
 }
 
 /// Result of a scan.
-pub(crate) enum News {
+pub(crate) enum ScanResult {
     /// Work to do.
-    More(Vec<Todo>),
+    More(Vec<ReadStep>),
     /// Everything must be read again, for this reason.
     Anew(&'static str),
 }
 
 /// A step of reading.
 #[derive(Debug)]
-pub(crate) enum Todo {
+pub(crate) enum ReadStep {
     /// Scan for changes.
     Look,
     /// Read further rows of the session with this number.

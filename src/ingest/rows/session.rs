@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::known::Known;
-use super::look::{Look, News, Todo};
-use super::walk::{Portion, Walk};
+use super::known::KnownRows;
+use super::look::{ReadStep, ScanParameters, ScanResult};
+use super::walk::{RowPortion, RowWalk};
 use crate::formats::tables::Queries;
 use crate::ingest::emitter::Emitter;
 use crate::ingest::files::{Files, Kind};
@@ -24,9 +24,9 @@ pub(crate) struct SessionRows {
     files: Vec<Option<(FileId, Kind, PathBuf)>>,
     generation: Option<Cell>,
     /// Rows that were listed or read.
-    pub(crate) known: Known,
+    pub(crate) known: KnownRows,
     /// State of the listing.
-    walk: Walk,
+    walk: RowWalk,
     /// Rows that the agent has abandoned.
     abandoned: BTreeSet<i64>,
     facts: Vec<MetaEdit>,
@@ -50,16 +50,16 @@ impl SessionRows {
         database: &Database,
         queries: &Queries,
         (is_touched, is_settling): (bool, bool),
-    ) -> Result<News, Failure> {
+    ) -> Result<ScanResult, Failure> {
         if let Some(sql) = &queries.generation {
             // An empty value counts as a generation, too.
             let generation = Some(database.value(sql, &[self.key()])?.unwrap_or(Cell::Null));
             if self.generation.is_some() && self.generation != generation {
-                return Ok(News::Anew("rewritten by its agent"));
+                return Ok(ScanResult::Anew("rewritten by its agent"));
             }
             self.generation = generation;
         }
-        let look = Look {
+        let look = ScanParameters {
             number,
             id: &self.id,
             database,
@@ -74,11 +74,11 @@ impl SessionRows {
             .transpose()?
             .flatten();
         let mut news = self.walk.look(look, &mut self.known)?;
-        if let (News::More(todo), Some(now)) = (&mut news, abandoned) {
+        if let (ScanResult::More(todo), Some(now)) = (&mut news, abandoned) {
             for at in self.abandoned.symmetric_difference(&now).copied() {
                 if self.known.has(0, at) {
                     self.known.forget_content(0, at);
-                    todo.push(Todo::Row {
+                    todo.push(ReadStep::Row {
                         session: number,
                         table: 0,
                         at,
@@ -96,8 +96,8 @@ impl SessionRows {
         number: usize,
         database: &Database,
         queries: &Queries,
-    ) -> Result<Portion, Failure> {
-        let look = Look {
+    ) -> Result<RowPortion, Failure> {
+        let look = ScanParameters {
             number,
             id: &self.id,
             database,
@@ -231,7 +231,7 @@ impl SessionRows {
 }
 
 /// The rows that the agent has abandoned, if the database records that.
-fn abandoned(look: Look<'_>) -> Result<Option<BTreeSet<i64>>, Failure> {
+fn abandoned(look: ScanParameters<'_>) -> Result<Option<BTreeSet<i64>>, Failure> {
     let Some(sql) = &look.queries.abandoned else {
         return Ok(None);
     };

@@ -14,8 +14,8 @@ use std::cmp::Ordering;
 use std::collections::{HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use super::known::{Known, print};
-use super::look::{Look, News, Todo};
+use super::known::{KnownRows, print};
+use super::look::{ReadStep, ScanParameters, ScanResult};
 use crate::source::rows::{Cell, Failure};
 
 /// Last rows of each table that a scan lists again.
@@ -40,8 +40,8 @@ const OUT_OF_ORDER: &str =
 
 /// State of the listing.
 #[derive(Default)]
-pub(crate) struct Walk {
-    stage: Stage,
+pub(crate) struct RowWalk {
+    stage: WalkStage,
     /// Single rows of the session.
     single: Vec<(usize, i64)>,
     /// Time of the newest change.
@@ -57,7 +57,7 @@ pub(crate) struct Walk {
 }
 
 #[derive(Default)]
-enum Stage {
+enum WalkStage {
     #[default]
     New,
     Reading(Cursor),
@@ -90,25 +90,25 @@ struct ListedRow {
 
 /// Rows to read next, and a notice about them.
 #[derive(Default)]
-pub(crate) struct Portion {
+pub(crate) struct RowPortion {
     /// Work to do.
-    pub(crate) todo: Vec<Todo>,
+    pub(crate) todo: Vec<ReadStep>,
     /// Why the order of the rows is not that of the conversation.
     pub(crate) notice: Option<&'static str>,
 }
 
 /// A range of rows of a table.
-struct Piece {
+struct RowRange {
     table: usize,
     /// Row ids: above the first, up to the second.
     range: (i64, i64),
     rows: Vec<ListedRow>,
 }
 
-impl Piece {
+impl RowRange {
     /// Lists at most `most` rows in a range of ids.
     fn list(
-        look: Look<'_>,
+        look: ScanParameters<'_>,
         (table, sql): &(usize, String),
         (after, end): (i64, i64),
         most: i64,
@@ -128,7 +128,7 @@ impl Piece {
     }
 
     /// Whether a listed row is missing now, or another one has its id.
-    fn lacks(&self, known: &Known) -> bool {
+    fn lacks(&self, known: &KnownRows) -> bool {
         let before = self
             .rows
             .iter()
@@ -164,7 +164,7 @@ impl ListedRow {
     }
 
     /// Marks the row as listed. Returns whether it is unchanged since it was read.
-    fn is_seen_in(&self, known: &mut Known) -> bool {
+    fn is_seen_in(&self, known: &mut KnownRows) -> bool {
         known.see(self.table, self.at, self.change, self.id)
     }
 
@@ -177,26 +177,26 @@ impl ListedRow {
     }
 
     /// The step that reads the row.
-    fn todo(self, session: usize) -> Todo {
+    fn todo(self, session: usize) -> ReadStep {
         let Self {
             table, at, record, ..
         } = self;
         match record {
-            Some(cell) => Todo::Have {
+            Some(cell) => ReadStep::Have {
                 session,
                 table,
                 at,
                 content: Ok(cell.content()),
             },
-            None => Todo::Row { session, table, at },
+            None => ReadStep::Row { session, table, at },
         }
     }
 }
 
-impl Walk {
+impl RowWalk {
     /// Whether all rows were compared since the database was written to.
     pub(crate) fn is_settled(&self) -> bool {
-        matches!(self.stage, Stage::New) || (self.round.is_none() && !self.is_stale)
+        matches!(self.stage, WalkStage::New) || (self.round.is_none() && !self.is_stale)
     }
 
     /// Whether no round through older rows is in progress.
@@ -205,22 +205,26 @@ impl Walk {
     }
 
     /// Number of rows, as far as they are listed.
-    pub(crate) fn expected(&self, known: &Known) -> u64 {
+    pub(crate) fn expected(&self, known: &KnownRows) -> u64 {
         match &self.stage {
-            Stage::New => 0,
-            Stage::Reading(cursor) => cursor.expected,
-            Stage::Known => known.len() as u64,
+            WalkStage::New => 0,
+            WalkStage::Reading(cursor) => cursor.expected,
+            WalkStage::Known => known.len() as u64,
         }
     }
 
     /// Scans for changes.
-    pub(crate) fn look(&mut self, look: Look<'_>, known: &mut Known) -> Result<News, Failure> {
+    pub(crate) fn look(
+        &mut self,
+        look: ScanParameters<'_>,
+        known: &mut KnownRows,
+    ) -> Result<ScanResult, Failure> {
         let looked = match self.stage {
             _ if self.is_damaged => self.look_at_places(look, known),
-            Stage::New => self.begin(look),
+            WalkStage::New => self.begin(look),
             // Its next portion is queued already.
-            Stage::Reading(_) => Ok(News::More(Vec::new())),
-            Stage::Known => self.look_around(look, known),
+            WalkStage::Reading(_) => Ok(ScanResult::More(Vec::new())),
+            WalkStage::Known => self.look_around(look, known),
         };
         match looked {
             // Then each damaged row is shown as such.
@@ -234,7 +238,7 @@ impl Walk {
     }
 
     /// Prepares the first reading.
-    fn begin(&mut self, look: Look<'_>) -> Result<News, Failure> {
+    fn begin(&mut self, look: ScanParameters<'_>) -> Result<ScanResult, Failure> {
         let expected = count(look)?;
         let single = single(look)?;
         self.single = single.iter().map(ListedRow::place).collect();
@@ -245,28 +249,28 @@ impl Walk {
         strays.extend(single);
         strays.sort_by(ListedRow::order);
         let after = (Cell::FIRST, Cell::from(""));
-        self.stage = Stage::Reading(Cursor {
+        self.stage = WalkStage::Reading(Cursor {
             after,
             portion: PORTION,
             expected,
             strays: VecDeque::from(strays),
         });
         (self.is_stale, self.has_news) = (true, true);
-        let mut todo = vec![Todo::Portion(look.number)];
+        let mut todo = vec![ReadStep::Portion(look.number)];
         if expected == 0 && look.queries.archive.is_some() {
-            todo.push(Todo::Archive(look.number));
+            todo.push(ReadStep::Archive(look.number));
         }
-        Ok(News::More(todo))
+        Ok(ScanResult::More(todo))
     }
 
     /// The next rows to read, and whether there may be more.
     pub(crate) fn next_portion(
         &mut self,
-        look: Look<'_>,
-        known: &mut Known,
-    ) -> Result<Portion, Failure> {
-        let Stage::Reading(cursor) = &mut self.stage else {
-            return Ok(Portion::default());
+        look: ScanParameters<'_>,
+        known: &mut KnownRows,
+    ) -> Result<RowPortion, Failure> {
+        let WalkStage::Reading(cursor) = &mut self.stage else {
+            return Ok(RowPortion::default());
         };
         let begun = Instant::now();
         let (time, id) = cursor.after.clone();
@@ -277,10 +281,10 @@ impl Walk {
         );
         let mut rows = match asked {
             Err(Failure::Damaged(_)) => {
-                let News::More(todo) = self.look_at_places(look, known)? else {
-                    return Ok(Portion::default());
+                let ScanResult::More(todo) = self.look_at_places(look, known)? else {
+                    return Ok(RowPortion::default());
                 };
-                return Ok(Portion { todo, notice: None });
+                return Ok(RowPortion { todo, notice: None });
             }
             asked => asked?,
         };
@@ -303,20 +307,25 @@ impl Walk {
         }
         if !next_rows.is_empty() {
             let mut todo = self.list(look, next_rows, known);
-            todo.push(Todo::Portion(look.number));
-            return Ok(Portion { todo, notice: None });
+            todo.push(ReadStep::Portion(look.number));
+            return Ok(RowPortion { todo, notice: None });
         }
         let left = left_out(look, (known, &cursor.strays))?;
         next_rows.extend(std::mem::take(&mut cursor.strays));
         next_rows.extend(left);
-        self.stage = Stage::Known;
+        self.stage = WalkStage::Known;
         let notice = (!is_empty).then_some(OUT_OF_ORDER);
         let todo = self.list(look, next_rows, known);
-        Ok(Portion { todo, notice })
+        Ok(RowPortion { todo, notice })
     }
 
     /// Marks rows as listed; all of them are to be read.
-    fn list(&mut self, look: Look<'_>, rows: Vec<ListedRow>, known: &mut Known) -> Vec<Todo> {
+    fn list(
+        &mut self,
+        look: ScanParameters<'_>,
+        rows: Vec<ListedRow>,
+        known: &mut KnownRows,
+    ) -> Vec<ReadStep> {
         let listed = rows.into_iter().map(|row| {
             row.is_seen_in(known);
             self.latest = self.latest.max(row.change.0);
@@ -327,13 +336,17 @@ impl Walk {
 
     /// Lists rows that may have changed. All queries run before any row is marked, so a failed scan
     /// is repeated in full.
-    fn look_around(&mut self, look: Look<'_>, known: &mut Known) -> Result<News, Failure> {
+    fn look_around(
+        &mut self,
+        look: ScanParameters<'_>,
+        known: &mut KnownRows,
+    ) -> Result<ScanResult, Failure> {
         self.is_stale |= look.is_touched;
         let single = single(look)?;
         let mut pieces = Vec::new();
         for of_table in &look.queries.listing.beyond {
             let after = known.before_last(of_table.0, TAIL);
-            pieces.push(Piece::list(look, of_table, (after, i64::MAX), NEW)?);
+            pieces.push(RowRange::list(look, of_table, (after, i64::MAX), NEW)?);
         }
         let tails: Vec<i64> = pieces.iter().map(|piece| piece.range.0).collect();
         let has_more = pieces.iter().any(|piece| piece.range.1 < i64::MAX);
@@ -355,7 +368,7 @@ impl Walk {
                 round = Some((place + 1, i64::MIN));
                 continue;
             }
-            let piece = Piece::list(look, of_table, (after, *end), left)?;
+            let piece = RowRange::list(look, of_table, (after, *end), left)?;
             left = left.saturating_sub(i64::try_from(piece.rows.len()).unwrap_or(left));
             round = Some((place, piece.range.1));
             pieces.push(piece);
@@ -365,7 +378,7 @@ impl Walk {
             .iter()
             .any(|place| single.iter().all(|row| row.place() != *place));
         if is_gone || pieces.iter().any(|piece| piece.lacks(known)) {
-            return Ok(News::Anew(REMOVED));
+            return Ok(ScanResult::Anew(REMOVED));
         }
         self.single = single.iter().map(ListedRow::place).collect();
         self.round = round;
@@ -387,7 +400,7 @@ impl Walk {
         for row in &single {
             row.is_seen_in(known);
         }
-        Ok(News::More(
+        Ok(ScanResult::More(
             single
                 .into_iter()
                 .chain(rows)
@@ -397,17 +410,21 @@ impl Walk {
     }
 
     /// Lists all rows by their ids, which indexes contain.
-    fn look_at_places(&mut self, look: Look<'_>, known: &mut Known) -> Result<News, Failure> {
+    fn look_at_places(
+        &mut self,
+        look: ScanParameters<'_>,
+        known: &mut KnownRows,
+    ) -> Result<ScanResult, Failure> {
         self.is_damaged = true;
-        self.stage = Stage::Known;
+        self.stage = WalkStage::Known;
         (self.is_stale, self.round) = (false, None);
         let mut rows = listed(look, &look.queries.listing.places, [])?;
         if known.len() > rows.len() {
-            return Ok(News::Anew(REMOVED));
+            return Ok(ScanResult::Anew(REMOVED));
         }
         let of_content = look.is_settling && known.bytes() <= COMPARED;
         rows.retain(|row| !row.is_seen_in(known) || of_content);
-        Ok(News::More(
+        Ok(ScanResult::More(
             rows.into_iter().map(|row| row.todo(look.number)).collect(),
         ))
     }
@@ -415,7 +432,7 @@ impl Walk {
 
 /// Rows that a query lists.
 fn listed<const N: usize>(
-    look: Look<'_>,
+    look: ScanParameters<'_>,
     sql: &str,
     asked: [Cell; N],
 ) -> Result<Vec<ListedRow>, Failure> {
@@ -428,14 +445,14 @@ fn listed<const N: usize>(
 }
 
 /// The single rows of a session.
-fn single(look: Look<'_>) -> Result<Vec<ListedRow>, Failure> {
+fn single(look: ScanParameters<'_>) -> Result<Vec<ListedRow>, Failure> {
     match &look.queries.listing.single {
         Some(sql) => listed(look, sql, []),
         None => Ok(Vec::new()),
     }
 }
 
-fn count(look: Look<'_>) -> Result<u64, Failure> {
+fn count(look: ScanParameters<'_>) -> Result<u64, Failure> {
     let count = look
         .database
         .value(&look.queries.listing.count, &[look.key()])?
@@ -448,8 +465,8 @@ fn count(look: Look<'_>) -> Result<u64, Failure> {
 /// Rows that no portion brought and that are no strays: a missing time is neither greater nor less
 /// than another.
 fn left_out(
-    look: Look<'_>,
-    (known, strays): (&Known, &VecDeque<ListedRow>),
+    look: ScanParameters<'_>,
+    (known, strays): (&KnownRows, &VecDeque<ListedRow>),
 ) -> Result<Vec<ListedRow>, Failure> {
     if count(look)? == (known.len() + strays.len()) as u64 {
         return Ok(Vec::new());

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BodyFlags {
     /// Set if an output reads like a failure report.
-    pub(crate) failure: Option<Failure>,
+    pub(crate) failure: Option<OutputFailure>,
     /// Arguments were cut off: what the model wrote of them is no complete value.
     pub(crate) broken_off: bool,
     /// The agent recorded no id for the call; its key was made from its position.
@@ -29,7 +29,7 @@ pub(crate) struct BodyFlags {
 
 /// How an output reports a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Failure {
+pub(crate) enum OutputFailure {
     /// A line about a command that exited with a code other than 0.
     Exit,
     /// An object that reports its own failure: `{"status":"error"}`, `{"success":false}`,
@@ -59,7 +59,7 @@ impl BodyFlags {
 }
 
 /// How an output reports a failure; `None` if it does not or is no report.
-fn failure(raw: &str) -> Option<Failure> {
+fn failure(raw: &str) -> Option<OutputFailure> {
     let begin = raw.trim_start();
     if begin.starts_with('{') {
         return (raw.len() <= REPORT_BYTES)
@@ -68,12 +68,12 @@ fn failure(raw: &str) -> Option<Failure> {
     }
     let has_failed = starts_with_exit(begin);
     if has_failed || ends_with_exit(raw.trim_end().lines().next_back().unwrap_or_default()) {
-        return Some(Failure::Exit);
+        return Some(OutputFailure::Exit);
     }
     let is_error = begin
         .get(..7)
         .is_some_and(|word| word.eq_ignore_ascii_case("error: "));
-    (is_error && raw.len() <= REPORT_BYTES).then_some(Failure::Words)
+    (is_error && raw.len() <= REPORT_BYTES).then_some(OutputFailure::Words)
 }
 
 /// `Exit code 101` or `Exit code: 1` on the first line.
@@ -103,7 +103,7 @@ fn is_code(rest: &str) -> bool {
 }
 
 /// Checks the members of the outermost object only.
-fn of_object(begin: &str) -> Option<Failure> {
+fn of_object(begin: &str) -> Option<OutputFailure> {
     let mut has_failed = false;
     let mut names_tool = false;
     for (key, value) in Members::of(begin) {
@@ -118,8 +118,8 @@ fn of_object(begin: &str) -> Option<Failure> {
     }
     match (has_failed, names_tool) {
         (false, _) => None,
-        (true, true) => Some(Failure::Tool),
-        (true, false) => Some(Failure::Object),
+        (true, true) => Some(OutputFailure::Tool),
+        (true, false) => Some(OutputFailure::Object),
     }
 }
 
@@ -204,35 +204,38 @@ fn end_of_value(text: &str) -> usize {
 mod tests {
     use proptest::prelude::proptest;
 
-    use super::{BodyFlags, Failure};
+    use super::{BodyFlags, OutputFailure};
 
-    fn failure(text: &str) -> Option<Failure> {
+    fn failure(text: &str) -> Option<OutputFailure> {
         BodyFlags::of_output(text).failure
     }
 
     #[test]
     fn failures_are_worded_in_several_ways() {
         for (text, expected) in [
-            ("Exit code 101\nboom", Some(Failure::Exit)),
-            ("Exit code: 2", Some(Failure::Exit)),
-            ("a\n\nCommand exited with code 1", Some(Failure::Exit)),
-            ("a\n\n(Command exited with code 127)", Some(Failure::Exit)),
-            ("Process exited with code 1.", Some(Failure::Exit)),
+            ("Exit code 101\nboom", Some(OutputFailure::Exit)),
+            ("Exit code: 2", Some(OutputFailure::Exit)),
+            ("a\n\nCommand exited with code 1", Some(OutputFailure::Exit)),
+            (
+                "a\n\n(Command exited with code 127)",
+                Some(OutputFailure::Exit),
+            ),
+            ("Process exited with code 1.", Some(OutputFailure::Exit)),
             (
                 "{\"status\":\"error\",\"message\":\"no\"}",
-                Some(Failure::Object),
+                Some(OutputFailure::Object),
             ),
             (
                 "{\n  \"status\": \"error\",\n  \"tool\": \"read\",\n  \"error\": \"x\"\n}",
-                Some(Failure::Tool),
+                Some(OutputFailure::Tool),
             ),
             (
                 "{\"a\":{\"b\":[1,\"}\"]},\"success\" : false}",
-                Some(Failure::Object),
+                Some(OutputFailure::Object),
             ),
-            ("{\"error\":{\"code\":404}}", Some(Failure::Object)),
-            ("Error: no such file", Some(Failure::Words)),
-            ("error: could not compile", Some(Failure::Words)),
+            ("{\"error\":{\"code\":404}}", Some(OutputFailure::Object)),
+            ("Error: no such file", Some(OutputFailure::Words)),
+            ("error: could not compile", Some(OutputFailure::Words)),
         ] {
             assert_eq!(failure(text), expected, "{text}");
         }

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use hashbrown::HashSet;
 
-use super::forest::{self, Forest, Links, Placed, goal};
+use super::forest::{self, Forest, Placed, RecordLinks, goal};
 use crate::model::body::Key;
 use crate::model::entry::EntryId;
 use crate::model::fingerprint::Print;
@@ -86,7 +86,7 @@ pub(crate) struct Leaving {
 /// Numbers the leavings. An entry belongs to the first leaving that contains it.
 pub fn number(
     mut leavings: Vec<Leaving>,
-    links: &Links<'_>,
+    links: &RecordLinks<'_>,
     forest: &Forest,
     is_abandoned: impl Fn(EntryId) -> bool,
 ) -> Vec<Branch> {
@@ -191,7 +191,11 @@ impl Unclaimed {
 
 /// Entries of the main lane at the moment when the branch was abandoned: what the model saw at its
 /// end, plus copies and damaged lines beside the path.
-pub(crate) fn seen_at_end(branch: &Branch, branches: &[Branch], links: &Links<'_>) -> Vec<EntryId> {
+pub(crate) fn seen_at_end(
+    branch: &Branch,
+    branches: &[Branch],
+    links: &RecordLinks<'_>,
+) -> Vec<EntryId> {
     let forest = Forest::of(links);
     let end = links
         .entries

@@ -17,7 +17,7 @@ mod ways;
 pub(super) use ways::{Ways, goal};
 
 /// The links of a transcript and what is needed to interpret them.
-pub struct Links<'a> {
+pub struct RecordLinks<'a> {
     /// Entries of the main lane in file order.
     pub(crate) entries: Vec<Placed>,
     /// Parents of records that are links but no entries.
@@ -25,7 +25,7 @@ pub struct Links<'a> {
     /// The last record with an id, if the format says that all records are linked.
     pub(crate) leaf: Option<Print>,
     /// When the last record moved to another path.
-    pub(crate) departures: &'a [Departure],
+    pub(crate) departures: &'a [BranchPoint],
     /// Returns the fingerprint of a key.
     pub(crate) print: &'a dyn Fn(&Key) -> Print,
 }
@@ -43,7 +43,7 @@ pub struct Placed {
 
 /// A record that does not continue from the last one, which the session thereby abandons.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Departure {
+pub(crate) struct BranchPoint {
     /// The last record of the abandoned path.
     pub(crate) tip: Key,
     /// The record with which the session continued.
@@ -57,18 +57,18 @@ pub(crate) struct Departure {
 pub(crate) struct Forest {
     /// Node number of each record; keys are unique in a transcript.
     index: ByPrint<usize>,
-    parents: Vec<Option<Node>>,
+    parents: Vec<Option<NodeNumber>>,
     has_child: Vec<bool>,
     entries: usize,
     /// Parents that no record has as its key.
     pub(crate) missing: HashSet<Print>,
 }
 
-/// Number of a record, from 1, so that `Option<Node>` needs no extra space.
+/// Number of a record, from 1, so that `Option<NodeNumber>` needs no extra space.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Node(NonZeroU32);
+struct NodeNumber(NonZeroU32);
 
-impl Node {
+impl NodeNumber {
     fn of(number: usize) -> Option<Self> {
         NonZeroU32::new(u32::try_from(number).ok()?.checked_add(1)?).map(Self)
     }
@@ -80,7 +80,7 @@ impl Node {
 
 impl Forest {
     /// Builds the forest.
-    pub(crate) fn of(links: &Links<'_>) -> Self {
+    pub(crate) fn of(links: &RecordLinks<'_>) -> Self {
         let entries = links.entries.iter().map(|one| (one.key, one.parent));
         let others = links.others.iter().map(|(key, parent)| (*key, *parent));
         let mut index = ByPrint::with_capacity(links.entries.len() + links.others.len());
@@ -101,7 +101,7 @@ impl Forest {
             parents
                 .get_mut(number)
                 .into_iter()
-                .for_each(|place| *place = known.and_then(Node::of));
+                .for_each(|place| *place = known.and_then(NodeNumber::of));
         };
         for (number, (_, parent)) in entries.enumerate() {
             hang(number, parent);
@@ -127,16 +127,16 @@ impl Forest {
         }
     }
 
-    fn node(&self, key: Print) -> Option<Node> {
-        Node::of(*self.index.get(&key)?)
+    fn node(&self, key: Print) -> Option<NodeNumber> {
+        NodeNumber::of(*self.index.get(&key)?)
     }
 
-    fn parent(&self, node: Node) -> Option<Node> {
+    fn parent(&self, node: NodeNumber) -> Option<NodeNumber> {
         *self.parents.get(node.number())?
     }
 
     /// Position of a node among the entries of the main lane; `None` for a link.
-    fn entry_of(&self, node: Node) -> Option<usize> {
+    fn entry_of(&self, node: NodeNumber) -> Option<usize> {
         Some(node.number()).filter(|number| *number < self.entries)
     }
 
@@ -204,7 +204,7 @@ impl Forest {
         at: usize,
         seen: &'f mut [bool],
     ) -> impl Iterator<Item = usize> + 'f {
-        let mut node = Node::of(at).and_then(|node| self.parent(node));
+        let mut node = NodeNumber::of(at).and_then(|node| self.parent(node));
         std::iter::from_fn(move || {
             let is_new = |seen: &mut bool| !std::mem::replace(seen, true);
             while let Some(above) =

@@ -6,7 +6,7 @@ use similar::algorithms::{Capture, Compact, Replace, myers};
 use similar::{DiffOp, diff_ratio, group_diff_ops};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{DiffLine, Sign};
+use super::{DiffLine, LineSign};
 
 /// Unchanged lines around a change.
 const CONTEXT: usize = 3;
@@ -24,7 +24,7 @@ const ALIKE: f32 = 0.5;
 /// Compares two texts. Returns the changes with some lines of context.
 pub fn compare(old: &str, new: &str) -> Vec<DiffLine> {
     if old.len() + new.len() > MAX_COMPARED {
-        return [whole(Sign::Removed, old), whole(Sign::Added, new)].concat();
+        return [whole(LineSign::Removed, old), whole(LineSign::Added, new)].concat();
     }
     // A last line counts as equal with and without its line end.
     let (whole_old, whole_new) = (ended(old), ended(new));
@@ -40,14 +40,14 @@ pub fn compare(old: &str, new: &str) -> Vec<DiffLine> {
         .enumerate()
     {
         if index > 0 {
-            lines.push(DiffLine::plain(Sign::Note, ""));
+            lines.push(DiffLine::plain(LineSign::Note, ""));
         }
         for op in group {
             let before = old.get(op.old_range()).unwrap_or_default();
             let after = new.get(op.new_range()).unwrap_or_default();
             match op {
                 DiffOp::Equal { .. } => {
-                    lines.extend(before.iter().map(|line| plain(Sign::Same, line)));
+                    lines.extend(before.iter().map(|line| plain(LineSign::Same, line)));
                 }
                 _ => lines.extend(change(before, after)),
             }
@@ -56,7 +56,7 @@ pub fn compare(old: &str, new: &str) -> Vec<DiffLine> {
     lines
 }
 
-fn whole(sign: Sign, text: &str) -> Vec<DiffLine> {
+fn whole(sign: LineSign, text: &str) -> Vec<DiffLine> {
     text.lines()
         .map(|line| DiffLine::plain(sign, line))
         .collect()
@@ -89,9 +89,9 @@ fn change(old: &[&str], new: &[&str]) -> Vec<DiffLine> {
     let is_small = old.len() + new.len() <= MAX_REFINED && bytes <= MAX_REFINED_BYTES;
     let refined = is_small.then(|| refine(old, new)).flatten();
     refined.unwrap_or_else(|| {
-        let removed = old.iter().map(|line| plain(Sign::Removed, line));
+        let removed = old.iter().map(|line| plain(LineSign::Removed, line));
         removed
-            .chain(new.iter().map(|line| plain(Sign::Added, line)))
+            .chain(new.iter().map(|line| plain(LineSign::Added, line)))
             .collect()
     })
 }
@@ -117,11 +117,11 @@ fn refine(old: &[&str], new: &[&str]) -> Option<Vec<DiffLine>> {
             .flatten()
             .for_each(|differs| *differs = false);
     }
-    let removed = marked(Sign::Removed, old, &old_differs);
+    let removed = marked(LineSign::Removed, old, &old_differs);
     Some(
         removed
             .into_iter()
-            .chain(marked(Sign::Added, new, &new_differs))
+            .chain(marked(LineSign::Added, new, &new_differs))
             .collect(),
     )
 }
@@ -134,7 +134,7 @@ fn words_of<'a>(lines: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// Splits lines into parts by whether each word differs.
-fn marked(sign: Sign, lines: &[&str], differs: &[bool]) -> Vec<DiffLine> {
+fn marked(sign: LineSign, lines: &[&str], differs: &[bool]) -> Vec<DiffLine> {
     let mut differs = differs.iter().copied();
     let line_of = |line: &&str| {
         let mut parts: Vec<(bool, String)> = Vec::new();
@@ -170,13 +170,13 @@ fn weight(parts: &[(bool, String)], differs: bool) -> usize {
         .sum()
 }
 
-fn plain(sign: Sign, line: &str) -> DiffLine {
+fn plain(sign: LineSign, line: &str) -> DiffLine {
     DiffLine::plain(sign, line.trim_end_matches(['\n', '\r']))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Sign, compare};
+    use super::{LineSign, compare};
     use crate::model::change::counts;
 
     fn marks(line: &super::DiffLine) -> Vec<&str> {
@@ -196,7 +196,7 @@ mod tests {
         let lines = compare(&old, &old.replace("f(10)", "f(ten)"));
         assert_eq!(counts(&lines), (1, 1));
         assert_eq!(lines.len(), 8);
-        let [removed, added] = [Sign::Removed, Sign::Added].map(|sign| {
+        let [removed, added] = [LineSign::Removed, LineSign::Added].map(|sign| {
             let line = lines.iter().find(|line| line.sign == sign).unwrap();
             marks(line)
         });
@@ -241,7 +241,10 @@ mod tests {
         );
         assert_eq!(counts(&lines), (1, 1));
         assert_eq!(
-            lines.iter().filter(|line| line.sign == Sign::Note).count(),
+            lines
+                .iter()
+                .filter(|line| line.sign == LineSign::Note)
+                .count(),
             1
         );
     }

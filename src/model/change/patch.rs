@@ -1,12 +1,12 @@
 //! Parses recorded patches in the shapes that agents write.
 
-use super::{DiffLine, Sign};
+use super::{DiffLine, LineSign};
 
 /// Markers of search-and-replace blocks, and the sign of the lines after them.
-const SIDES: [(&str, Option<Sign>); 5] = [
-    ("<<<<<<< SEARCH", Some(Sign::Removed)),
-    ("------- SEARCH", Some(Sign::Removed)),
-    ("=======", Some(Sign::Added)),
+const SIDES: [(&str, Option<LineSign>); 5] = [
+    ("<<<<<<< SEARCH", Some(LineSign::Removed)),
+    ("------- SEARCH", Some(LineSign::Removed)),
+    ("=======", Some(LineSign::Added)),
     (">>>>>>> REPLACE", None),
     ("+++++++ REPLACE", None),
 ];
@@ -39,7 +39,7 @@ pub fn lines(text: &str) -> Vec<DiffLine> {
     if is_numbered(text) {
         return text.lines().filter_map(numbered).collect();
     }
-    let mut reader = Reader::default();
+    let mut reader = PatchReader::default();
     let is_fenced = text.starts_with("```");
     for line in text.lines() {
         if !(is_fenced && line.starts_with("```")) {
@@ -52,12 +52,12 @@ pub fn lines(text: &str) -> Vec<DiffLine> {
 
 fn numbered(line: &str) -> Option<DiffLine> {
     if line.trim_end().ends_with("...") && line.trim() == "..." {
-        return Some(DiffLine::plain(Sign::Note, ""));
+        return Some(DiffLine::plain(LineSign::Note, ""));
     }
     let sign = match line.chars().next()? {
-        '+' => Sign::Added,
-        '-' => Sign::Removed,
-        ' ' => Sign::Same,
+        '+' => LineSign::Added,
+        '-' => LineSign::Removed,
+        ' ' => LineSign::Same,
         _ => return None,
     };
     let rest = line.get(1..)?.trim_start_matches(' ');
@@ -69,7 +69,7 @@ fn numbered(line: &str) -> Option<DiffLine> {
     if !text.is_empty() && !text.starts_with(' ') {
         return None;
     }
-    let (old, new) = if sign == Sign::Removed {
+    let (old, new) = if sign == LineSign::Removed {
         (Some(number), None)
     } else {
         (None, Some(number))
@@ -82,14 +82,14 @@ fn numbered(line: &str) -> Option<DiffLine> {
 }
 
 #[derive(Default)]
-struct Reader {
+struct PatchReader {
     old: Option<u32>,
     new: Option<u32>,
     /// Side of a search-and-replace block that the lines belong to.
-    side: Option<Sign>,
+    side: Option<LineSign>,
     head: BlockHead,
     /// The file whose header is being parsed.
-    file: Option<File>,
+    file: Option<PatchedFile>,
     /// Whether a model wrote the patch; models may omit the blank before context lines.
     is_loose: bool,
     found: Vec<DiffLine>,
@@ -108,20 +108,20 @@ enum BlockHead {
 
 /// A file as its header describes it.
 #[derive(Default)]
-struct File {
+struct PatchedFile {
     old: String,
     new: String,
     /// `new` or `deleted`.
     fate: &'static str,
 }
 
-impl Reader {
+impl PatchReader {
     fn line(&mut self, line: &str) {
         if line.starts_with("@@") {
             self.hunk(line);
         } else if let Some((_, sign)) = SIDES.iter().find(|(mark, _)| line.trim_end() == *mark) {
             self.side = *sign;
-            self.head = if self.side == Some(Sign::Removed) {
+            self.head = if self.side == Some(LineSign::Removed) {
                 BlockHead::Begins
             } else {
                 BlockHead::Ended
@@ -156,7 +156,7 @@ impl Reader {
     fn is_head(&mut self, line: &str) -> bool {
         if let Some(names) = line.strip_prefix("diff --git ") {
             let (old, new) = names.split_once(" b/").unwrap_or(("", names));
-            self.begin_file(File {
+            self.begin_file(PatchedFile {
                 old: name_of(old).to_owned(),
                 new: name_of(new).to_owned(),
                 fate: "",
@@ -165,14 +165,14 @@ impl Reader {
         {
             let name = line.get(start.len()..).unwrap_or_default().to_owned();
             self.is_loose = true;
-            self.begin_file(File {
+            self.begin_file(PatchedFile {
                 old: name.clone(),
                 new: name,
                 fate,
             });
         } else if let Some(name) = line.strip_prefix("--- ") {
             if self.file.is_none() {
-                self.begin_file(File::default());
+                self.begin_file(PatchedFile::default());
             }
             self.amend(|file| file.set_old(name));
         } else if let Some(name) = line.strip_prefix("+++ ") {
@@ -196,19 +196,19 @@ impl Reader {
         true
     }
 
-    fn begin_file(&mut self, file: File) {
+    fn begin_file(&mut self, file: PatchedFile) {
         self.end_file();
         self.file = Some(file);
         (self.old, self.new) = (None, None);
     }
 
-    fn amend(&mut self, amend: impl FnOnce(&mut File)) {
+    fn amend(&mut self, amend: impl FnOnce(&mut PatchedFile)) {
         amend(self.file.get_or_insert_default());
     }
 
     /// Emits the header of the file.
     fn end_file(&mut self) {
-        let Some(File { old, new, fate }) = self.file.take() else {
+        let Some(PatchedFile { old, new, fate }) = self.file.take() else {
             return;
         };
         let fate = if fate.is_empty() {
@@ -223,7 +223,7 @@ impl Reader {
         };
         if !name.is_empty() {
             self.found
-                .push(DiffLine::plain(Sign::File, &format!("{name}{fate}")));
+                .push(DiffLine::plain(LineSign::File, &format!("{name}{fate}")));
         }
     }
 
@@ -238,7 +238,7 @@ impl Reader {
             .trim_start_matches('@')
             .split_once("@@")
             .map_or("", |(_, place)| place.trim());
-        // Patches with `*** Update File` headers put the section after the single marker.
+        // Patches with `*** Update PatchedFile` headers put the section after the single marker.
         let place = if place.is_empty() && self.new.is_none() {
             line.trim_matches(['@', ' '])
         } else {
@@ -249,19 +249,19 @@ impl Reader {
             || self
                 .found
                 .last()
-                .is_some_and(|line| line.sign != Sign::File)
+                .is_some_and(|line| line.sign != LineSign::File)
         {
-            self.found.push(DiffLine::plain(Sign::Note, place));
+            self.found.push(DiffLine::plain(LineSign::Note, place));
         }
     }
 
     fn content(&mut self, line: &str) {
         let (sign, old, new) = match line.chars().next() {
-            Some('+') => (Sign::Added, None, take(&mut self.new)),
-            Some('-') => (Sign::Removed, take(&mut self.old), None),
-            Some(' ') | None => (Sign::Same, take(&mut self.old), take(&mut self.new)),
-            Some(_) if self.is_loose => (Sign::Same, None, None),
-            Some(_) => (Sign::Note, None, None),
+            Some('+') => (LineSign::Added, None, take(&mut self.new)),
+            Some('-') => (LineSign::Removed, take(&mut self.old), None),
+            Some(' ') | None => (LineSign::Same, take(&mut self.old), take(&mut self.new)),
+            Some(_) if self.is_loose => (LineSign::Same, None, None),
+            Some(_) => (LineSign::Note, None, None),
         };
         let text = line.strip_prefix(['+', '-', ' ']).unwrap_or(line);
         self.push(DiffLine {
@@ -277,7 +277,7 @@ impl Reader {
     }
 }
 
-impl File {
+impl PatchedFile {
     fn set_old(&mut self, name: &str) {
         match name_of(name) {
             "" => self.fate = "new",

@@ -26,7 +26,7 @@ impl Details {
 
 /// Which of a block's records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
+pub enum BlockRecord {
     /// The record that brought the block.
     Block,
     /// The record that brought the result of the call.
@@ -36,15 +36,15 @@ pub enum Of {
 /// Records whose details are shown below a block of an entry: a record that brought several
 /// consecutive blocks is shown below the last of them. Records without a block come below the last
 /// block of the entry.
-pub(crate) fn records_below(entry: &Entry, block: usize) -> Vec<(Of, Origin)> {
+pub(crate) fn records_below(entry: &Entry, block: usize) -> Vec<(BlockRecord, Origin)> {
     let (own, result) = records_of(entry, block);
     let (next_own, next_result) = records_of(entry, block + 1);
     let own = own.filter(|own| Some(*own) != next_own);
     let result = result.filter(|result| Some(*result) != next_result && Some(*result) != next_own);
     let result = result.filter(|result| Some(*result) != own);
     let found = [
-        own.map(|own| (Of::Block, own)),
-        result.map(|result| (Of::Result, result)),
+        own.map(|own| (BlockRecord::Block, own)),
+        result.map(|result| (BlockRecord::Result, result)),
     ];
     let is_last = block + 1 == entry.blocks.len();
     let further = if is_last {
@@ -55,7 +55,11 @@ pub(crate) fn records_below(entry: &Entry, block: usize) -> Vec<(Of, Origin)> {
     found
         .into_iter()
         .flatten()
-        .chain(further.into_iter().map(|record| (Of::Block, record)))
+        .chain(
+            further
+                .into_iter()
+                .map(|record| (BlockRecord::Block, record)),
+        )
         .collect()
 }
 
@@ -97,7 +101,7 @@ fn records_of(entry: &Entry, block: usize) -> (Option<Origin>, Option<Origin>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Of, records_below};
+    use super::{BlockRecord, records_below};
     use crate::model::edit::Batch;
     use crate::model::entry::{BlockKind, Piece, Role};
     use crate::model::record::Origin;
@@ -120,8 +124,8 @@ mod tests {
             found,
             [
                 vec![],
-                vec![(Of::Block, at(1))],
-                vec![(Of::Block, at(2))],
+                vec![(BlockRecord::Block, at(1))],
+                vec![(BlockRecord::Block, at(2))],
                 vec![]
             ]
         );
@@ -129,7 +133,7 @@ mod tests {
         let below: Vec<_> = (0..4).map(|block| records_below(&entry, block)).collect();
         assert_eq!(
             below[2],
-            [(Of::Block, at(2)), (Of::Block, at(7))],
+            [(BlockRecord::Block, at(2)), (BlockRecord::Block, at(7))],
             "what no block stands for comes last"
         );
         assert_eq!(below[..2], found[..2]);

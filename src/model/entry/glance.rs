@@ -6,7 +6,7 @@ use crate::model::tool::is_textual;
 
 /// Summary of an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Glance {
+pub struct EntrySummary {
     pub(crate) marks: Marks,
     /// Whether it is in the main lane.
     pub(crate) is_main: bool,
@@ -72,7 +72,7 @@ impl Boundary {
     }
 
     /// Like [`Boundary::of`], from a glance.
-    pub(crate) fn at(glance: &Glance) -> Self {
+    pub(crate) fn at(glance: &EntrySummary) -> Self {
         let is_cut = || glance.is_interruption || glance.compaction == Compaction::Whole;
         Self::by(glance.marks, glance.is_answer, is_cut)
     }
@@ -95,7 +95,7 @@ pub(crate) const LONG: u32 = 2_000;
 /// Estimated bytes of a line.
 const LINE_BYTES: u32 = 90;
 
-impl Glance {
+impl EntrySummary {
     pub(crate) fn of(entry: &Entry) -> Self {
         let mut glance = Self {
             marks: entry.marks,

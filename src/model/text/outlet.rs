@@ -19,7 +19,7 @@ pub enum Charset {
 
 /// Kind of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum OutletForm {
     /// Text for people: other characters are replaced by similar ones.
     Text,
     /// JSON: other characters occur only in strings, and are escaped.
@@ -40,14 +40,14 @@ impl Charset {
 pub struct Outlet<W> {
     to: W,
     charset: Charset,
-    form: Form,
+    form: OutletForm,
     /// First bytes of a character whose rest has not been written yet.
     begun: Vec<u8>,
 }
 
 impl<W: Write> Outlet<W> {
     /// Wraps a writer.
-    pub fn new(to: W, charset: Charset, form: Form) -> Self {
+    pub fn new(to: W, charset: Charset, form: OutletForm) -> Self {
         Self {
             to,
             charset,
@@ -57,7 +57,7 @@ impl<W: Write> Outlet<W> {
     }
 
     fn hand_on(&mut self, text: &str) -> io::Result<()> {
-        if self.form == Form::Text {
+        if self.form == OutletForm::Text {
             return self.to.write_all(ascii(text).as_bytes());
         }
         for c in text.chars() {
@@ -104,9 +104,9 @@ impl<W: Write> Write for Outlet<W> {
 mod tests {
     use std::io::Write;
 
-    use super::{Charset, Form, Outlet};
+    use super::{Charset, Outlet, OutletForm};
 
-    fn written(parts: &[&[u8]], charset: Charset, form: Form) -> String {
+    fn written(parts: &[&[u8]], charset: Charset, form: OutletForm) -> String {
         let mut out = Vec::new();
         let mut outlet = Outlet::new(&mut out, charset, form);
         for part in parts {
@@ -122,15 +122,15 @@ mod tests {
         for cut in 0..=text.len() {
             let (head, rest) = text.split_at(cut);
             let put = |form| written(&[head, rest], Charset::Ascii, form);
-            assert_eq!(put(Form::Text), "\"<U+00E9>...<U+1F469><U+009B>\"");
-            assert_eq!(put(Form::Json), r#""\u00e9\u2026\ud83d\udc69\u009b""#);
+            assert_eq!(put(OutletForm::Text), "\"<U+00E9>...<U+1F469><U+009B>\"");
+            assert_eq!(put(OutletForm::Json), r#""\u00e9\u2026\ud83d\udc69\u009b""#);
             assert_eq!(
-                written(&[head, rest], Charset::Unicode, Form::Text).as_bytes(),
+                written(&[head, rest], Charset::Unicode, OutletForm::Text).as_bytes(),
                 text
             );
         }
         assert_eq!(
-            written(&[b"a\xffb", b"\x9bc"], Charset::Ascii, Form::Text),
+            written(&[b"a\xffb", b"\x9bc"], Charset::Ascii, OutletForm::Text),
             "a<U+FFFD>b<U+FFFD>c"
         );
     }

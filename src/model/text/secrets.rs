@@ -18,7 +18,7 @@ use crate::model::record::Origin;
 const MASK: &str = "[masked]";
 
 /// A kind of secret: a line of `assets/secrets.txt`.
-struct Shape {
+struct SecretShape {
     sure: Sure,
     pattern: String,
     regex: OnceLock<Option<Regex>>,
@@ -32,7 +32,7 @@ enum Sure {
     AsValue,
 }
 
-static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
+static SHAPES: LazyLock<Vec<SecretShape>> = LazyLock::new(|| {
     let lines = include_str!("../../../assets/secrets.txt").lines();
     lines.filter_map(shape).collect()
 });
@@ -176,7 +176,7 @@ pub(crate) fn shown(text: Text) -> Text {
 
 /// Parses a line; `None` if it is a comment. Word classes are ASCII, because Unicode classes make
 /// the regex library much slower.
-fn shape(line: &str) -> Option<Shape> {
+fn shape(line: &str) -> Option<SecretShape> {
     let (sure, short) = line.split_once(' ')?;
     let sure = match sure {
         "always" => Sure::Always,
@@ -188,7 +188,7 @@ fn shape(line: &str) -> Option<Shape> {
         Some(rest) => (r"(?:(?:^|[^A-Za-z0-9_-])-?|\\[nrt])", rest),
         None => ("", short),
     };
-    Some(Shape {
+    Some(SecretShape {
         sure,
         pattern: begin.to_owned() + &rest.replace(r"\b", r"(?-u:\b)"),
         regex: OnceLock::new(),

@@ -117,7 +117,7 @@ impl About {
 
 /// One end of work, and all updates that report it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ending<'a> {
+pub struct ReportedEnd<'a> {
     verdict: Verdict,
     all: Vec<&'a Update>,
 }
@@ -156,7 +156,7 @@ impl EndLine {
     }
 }
 
-impl<'a> Ending<'a> {
+impl<'a> ReportedEnd<'a> {
     fn is_end_of(&self, end: End, update: &Update) -> bool {
         let noticed = || {
             self.all
@@ -303,8 +303,8 @@ impl Work {
     /// All ends, each with the updates that report it. Resumed work ends again: a record says that
     /// it was resumed, reports another outcome, or is queued after the model was notified of the
     /// previous end.
-    pub fn endings(&self) -> Vec<Ending<'_>> {
-        let mut endings: Vec<Ending<'_>> = Vec::new();
+    pub fn endings(&self) -> Vec<ReportedEnd<'_>> {
+        let mut endings: Vec<ReportedEnd<'_>> = Vec::new();
         let mut is_again = false;
         for update in &self.updates {
             let Some(end) = update.end else {
@@ -322,7 +322,7 @@ impl Work {
                 .filter(|ending| !is_new && ending.is_end_of(end, update))
             {
                 Some(ending) => ending.all.push(update),
-                None => endings.push(Ending {
+                None => endings.push(ReportedEnd {
                     verdict: end.verdict,
                     all: vec![update],
                 }),

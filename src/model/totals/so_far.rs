@@ -11,18 +11,18 @@ use crate::model::text::Name;
 use crate::model::usage::Usage;
 
 /// Usage by model; usage of no model has an empty name.
-pub(crate) type Sums = [(Name, Usage)];
+pub(crate) type UsageByModel = [(Name, Usage)];
 
 /// Requests of a session, and the totals that it recorded.
 pub(crate) struct RequestLog<'s, R> {
     /// Requests in order, each with its model and tokens.
     pub(crate) requests: Vec<(R, &'s Name, Tokens)>,
     /// Recorded totals, each with the number of requests before it.
-    pub(crate) sums: Vec<(usize, &'s Sums)>,
+    pub(crate) sums: Vec<(usize, &'s UsageByModel)>,
 }
 
 /// A request between two totals.
-struct Step<'s> {
+struct RequestStep<'s> {
     model: &'s Name,
     tokens: Tokens,
     /// Whether it was made before the time of the estimate.
@@ -58,7 +58,7 @@ pub(crate) fn when_forked<R: Copy + Eq + Hash>(
     let mut recorded: Vec<Vec<(Name, Usage)>> = Vec::new();
     if let Some((end, after)) = own.sums.iter().find(|(number, _)| *number > made) {
         let steps = own.requests.iter().enumerate().take(*end).skip(begin);
-        let steps = steps.map(|(number, (_, model, tokens))| Step {
+        let steps = steps.map(|(number, (_, model, tokens))| RequestStep {
             model,
             tokens: *tokens,
             is_before: number < made,
@@ -74,7 +74,7 @@ pub(crate) fn when_forked<R: Copy + Eq + Hash>(
         let steps = fork.requests.iter().take(*end);
         let steps = steps
             .filter(|one| !known.contains(&one.0))
-            .map(|(request, model, tokens)| Step {
+            .map(|(request, model, tokens)| RequestStep {
                 model,
                 tokens: *tokens,
                 is_before: own_requests.contains(request),
@@ -109,7 +109,11 @@ fn least(one: Vec<(Name, Usage)>, other: Vec<(Name, Usage)>) -> Vec<(Name, Usage
 
 /// Estimated usage after the steps before the time. Usage without requests, as of helpers, is split
 /// in proportion to the price of the requests.
-fn between(before: Option<&Sums>, after: &Sums, steps: &[Step<'_>]) -> Vec<(Name, Usage)> {
+fn between(
+    before: Option<&UsageByModel>,
+    after: &UsageByModel,
+    steps: &[RequestStep<'_>],
+) -> Vec<(Name, Usage)> {
     let before = before.unwrap_or_default();
     let sum = |model: Option<&Name>, all: bool| {
         let mut sum = Tokens::default();

@@ -16,13 +16,13 @@ use super::Transcript;
 use crate::model::totals::Totals;
 
 /// A part of the usage.
-pub(crate) struct Part<'t> {
+pub(crate) struct UsagePart<'t> {
     /// Numbers of the sessions in it; empty if there is only one session.
     sessions: Vec<usize>,
     pub(crate) totals: Cow<'t, Totals>,
 }
 
-impl Part<'_> {
+impl UsagePart<'_> {
     /// Whether it includes a session; `None` is the only one.
     pub(crate) fn has(&self, session: Option<usize>) -> bool {
         session.is_none_or(|session| self.sessions.contains(&session))
@@ -31,9 +31,9 @@ impl Part<'_> {
 
 impl Transcript {
     /// The usage, by parts.
-    pub(crate) fn parts(&self) -> Vec<Part<'_>> {
+    pub(crate) fn parts(&self) -> Vec<UsagePart<'_>> {
         let spent = &self.ledger.sessions;
-        let whole = |sessions| Part {
+        let whole = |sessions| UsagePart {
             sessions,
             totals: Cow::Borrowed(self.totals()),
         };
@@ -101,7 +101,7 @@ impl Transcript {
             if sessions.len() > 1 {
                 totals.drop_runs_of_requests();
             }
-            Part {
+            UsagePart {
                 sessions,
                 totals: Cow::Owned(totals),
             }

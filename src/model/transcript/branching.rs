@@ -2,7 +2,7 @@
 
 use super::Transcript;
 use crate::model::body::Key;
-use crate::model::branches::forest::{Links, Placed, says};
+use crate::model::branches::forest::{Placed, RecordLinks, says};
 use crate::model::branches::{self, Branch};
 use crate::model::branches::{Branches, Growth};
 use crate::model::entry::{EntryId, Marks};
@@ -179,7 +179,7 @@ impl Transcript {
     }
 
     /// Calls `work` with the links of all records, without unpacking entries.
-    fn with_links<T>(&self, work: impl FnOnce(&Links<'_>) -> T) -> T {
+    fn with_links<T>(&self, work: impl FnOnce(&RecordLinks<'_>) -> T) -> T {
         let print = |key: &Key| self.print_of(key);
         let mut keys: Vec<Option<Print>> = vec![None; self.entries.len()];
         for (key, id) in &self.index.values {

@@ -16,16 +16,16 @@ use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 
 /// Identity of an aside: timestamp and title.
-pub(super) type Aside = (Timestamp, Text);
+pub(super) type AsideIdentity = (Timestamp, Text);
 
-fn asides(entry: &Entry) -> impl Iterator<Item = Aside> {
+fn asides(entry: &Entry) -> impl Iterator<Item = AsideIdentity> {
     entry
         .blocks
         .iter()
         .filter_map(|block| aside(entry.at, block))
 }
 
-fn aside(at: Option<Timestamp>, block: &Block) -> Option<Aside> {
+fn aside(at: Option<Timestamp>, block: &Block) -> Option<AsideIdentity> {
     match &block.kind {
         BlockKind::Aside(_, raw) => Some((at?, raw.title.clone())),
         _ => None,
@@ -89,7 +89,7 @@ impl Transcript {
         let others = self
             .entries()
             .filter(|entry| entry.origin.file != before.file);
-        let known: HashSet<Aside> = others.flat_map(asides).collect();
+        let known: HashSet<AsideIdentity> = others.flat_map(asides).collect();
         for entry in left {
             for (number, block) in entry.blocks.iter().enumerate() {
                 let aside = aside(entry.at, block);

@@ -1,6 +1,6 @@
 //! Adds, updates and removes entries.
 
-use super::merge::{Extent, merge_blocks, merge_head, move_bodies};
+use super::merge::{RecordExtent, merge_blocks, merge_head, move_bodies};
 use super::pages::held_bytes;
 use super::{Touched, Transcript};
 use crate::model::body::Key;
@@ -102,7 +102,7 @@ impl Transcript {
         let mut entry = old.clone();
         let before = entry.marks;
         let is_rooted = entry.parent.is_none() && new.parent.is_some();
-        let part = Extent::of(&old.blocks, &new.blocks);
+        let part = RecordExtent::of(&old.blocks, &new.blocks);
         merge_head(&mut entry, &new, part);
         merge_blocks(&mut entry, new.blocks);
         if entry == *old {
@@ -164,7 +164,7 @@ impl Transcript {
             .retain(|block| block.call().is_none_or(|call| !repeats(call)));
         let mut blocks = std::mem::take(&mut entry.blocks);
         let before = entry.clone();
-        merge_head(entry, &new, Extent::FURTHER);
+        merge_head(entry, &new, RecordExtent::FURTHER);
         let head = entry.clone();
         let is_same = head == before && new.blocks.is_empty();
         self.adopt_strays(id, &mut new, touched);

@@ -7,20 +7,20 @@ use std::collections::{HashMap, HashSet};
 use super::Transcript;
 use crate::model::body::Key;
 use crate::model::entry::EntryId;
-use crate::model::meta::{LaneFacts, Share};
+use crate::model::meta::{LaneFacts, RepeatedRequests};
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 
 /// All lanes. There may be thousands, so there are indexes by name and by call.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Lanes {
+pub(super) struct LaneTable {
     list: Vec<LaneFacts>,
     by_name: HashMap<Name, usize>,
     /// Indexes into the list, in its order.
     by_call: HashMap<Key, Vec<usize>>,
 }
 
-impl Lanes {
+impl LaneTable {
     /// The lane with this name.
     pub(super) fn get(&self, name: &Name) -> Option<&LaneFacts> {
         self.list.get(*self.by_name.get(name)?)
@@ -102,7 +102,7 @@ impl Lanes {
         name: &Name,
         label: Text,
         root: Option<Text>,
-        (same, shares): (Option<usize>, Vec<Share>),
+        (same, shares): (Option<usize>, Vec<RepeatedRequests>),
     ) -> bool {
         let lane = self.of(name);
         let before = (

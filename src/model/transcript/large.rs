@@ -15,7 +15,7 @@ const SMALL: usize = 64;
 /// Block indexes of large entries.
 #[derive(Clone, Debug)]
 pub(super) struct Large {
-    entries: HashMap<EntryId, Places>,
+    entries: HashMap<EntryId, BlockIndex>,
     /// Entries with at most this number of blocks are searched linearly.
     small: usize,
 }
@@ -31,16 +31,16 @@ impl Default for Large {
 
 /// Index of the blocks of an entry.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Places {
+pub(super) struct BlockIndex {
     /// Number of indexed blocks.
     len: usize,
     pieces: HashSet<Piece>,
-    calls: HashMap<Key, Asked>,
+    calls: HashMap<Key, CallsOfId>,
 }
 
 /// Calls of one id.
 #[derive(Clone, Debug, Default)]
-struct Asked {
+struct CallsOfId {
     blocks: Vec<usize>,
     /// Length of the prefix of `blocks` whose calls are known to have results.
     answered: usize,
@@ -73,7 +73,7 @@ impl Large {
     }
 
     /// The index of an entry, if it has one.
-    pub(super) fn get(&self, id: EntryId) -> Option<&Places> {
+    pub(super) fn get(&self, id: EntryId) -> Option<&BlockIndex> {
         if self.entries.is_empty() {
             None
         } else {
@@ -156,7 +156,7 @@ impl Large {
     }
 }
 
-impl Places {
+impl BlockIndex {
     fn note(&mut self, blocks: &[Block]) {
         for (place, block) in blocks.iter().enumerate().skip(self.len) {
             self.pieces.insert(block.piece);

@@ -26,7 +26,7 @@ pub struct Aside {
 
 /// Usage of a session.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ledger {
+pub(super) struct UsageTable {
     pub(super) totals: Totals,
     /// Totals of each joined session.
     pub(super) sessions: Vec<Totals>,
@@ -34,7 +34,7 @@ pub(super) struct Ledger {
     pub(super) asides: HashMap<Key, Aside>,
 }
 
-impl Ledger {
+impl UsageTable {
     pub(super) fn add(&mut self, entry: &Entry) {
         if let Some(usage) = &entry.usage {
             self.change_totals(&entry.key, |totals| totals.add(usage, entry.model.as_ref()));

@@ -4,7 +4,7 @@
 //! the branches stale.
 
 use crate::model::body::Key;
-use crate::model::branches::forest::{Departure, Links, Placed};
+use crate::model::branches::forest::{BranchPoint, Placed, RecordLinks};
 use crate::model::branches::{Branches, Growth};
 use crate::model::fingerprint::{ByPrint, Print};
 
@@ -14,7 +14,7 @@ pub(super) struct Lineage {
     /// Parents of records that are links but no entries.
     pub(super) links: ByPrint<Option<Print>>,
     leaf: Option<Key>,
-    departures: Vec<Departure>,
+    departures: Vec<BranchPoint>,
     /// Whether the format says that all records are linked.
     pub(super) is_linked_tree: bool,
     /// Whether any record has a parent.
@@ -52,7 +52,7 @@ impl Lineage {
             .replace(key.clone())
             .filter(|tip| tip != key && Some(tip) != parent)
         {
-            self.departures.push(Departure {
+            self.departures.push(BranchPoint {
                 tip,
                 next: key.clone(),
                 place: entries,
@@ -110,8 +110,8 @@ impl Lineage {
         &'a self,
         entries: Vec<Placed>,
         print: &'a dyn Fn(&Key) -> Print,
-    ) -> Links<'a> {
-        Links {
+    ) -> RecordLinks<'a> {
+        RecordLinks {
             entries,
             others: &self.links,
             leaf: self.leaf(print),

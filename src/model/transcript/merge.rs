@@ -10,14 +10,14 @@ use crate::model::usage::Usage;
 
 /// Relation of a record to the existing pieces of its entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Extent {
+pub(crate) struct RecordExtent {
     /// Whether it covers only a part of the updated entry.
     is_part: bool,
     /// Whether it covers the first piece.
     has_first: bool,
 }
 
-impl Extent {
+impl RecordExtent {
     /// Only further pieces of an entry that has some.
     pub(crate) const FURTHER: Self = Self {
         is_part: true,
@@ -42,7 +42,7 @@ impl Extent {
 }
 
 /// Merges all fields of an entry except its blocks.
-pub(crate) fn merge_head(entry: &mut Entry, new: &Entry, part: Extent) {
+pub(crate) fn merge_head(entry: &mut Entry, new: &Entry, part: RecordExtent) {
     entry.parent = entry.parent.take().or_else(|| new.parent.clone());
     entry.lane = new.lane.clone().or_else(|| entry.lane.take());
     entry.at = entry.at.or(new.at);

@@ -9,18 +9,18 @@ use crate::model::entry::EntryId;
 
 /// Entries in order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Order {
+pub(super) struct EntryOrder {
     ids: Vec<EntryId>,
     /// Entries to be removed after this batch.
     retired: HashSet<EntryId>,
 }
 
-impl Order {
+impl EntryOrder {
     pub(super) fn push(&mut self, id: EntryId) {
         self.ids.push(id);
     }
 
-    /// Marks an entry as removed. It keeps its position until [`Order::drop_retired`].
+    /// Marks an entry as removed. It keeps its position until [`EntryOrder::drop_retired`].
     pub(super) fn retire(&mut self, id: EntryId) {
         self.retired.insert(id);
     }
@@ -52,7 +52,7 @@ impl Order {
     }
 }
 
-impl Deref for Order {
+impl Deref for EntryOrder {
     type Target = [EntryId];
 
     fn deref(&self) -> &[EntryId] {
@@ -64,13 +64,13 @@ impl Deref for Order {
 mod tests {
     use proptest::prelude::{prop, proptest};
 
-    use super::{EntryId, Order};
+    use super::{EntryId, EntryOrder};
 
     proptest! {
         #[test]
         fn a_place_is_where_it_stands(numbers in prop::collection::btree_set(0u32..12, 0..9), gone in 0u32..12) {
             let mut ids: Vec<EntryId> = numbers.into_iter().map(EntryId).collect();
-            let mut order = Order::default();
+            let mut order = EntryOrder::default();
             for id in &ids {
                 order.push(*id);
             }

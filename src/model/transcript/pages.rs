@@ -18,11 +18,11 @@ mod packing;
 use std::sync::OnceLock;
 
 use crate::model::body::{Body, Key};
-use crate::model::entry::glance::{Boundary, Glance};
+use crate::model::entry::glance::{Boundary, EntrySummary};
 use crate::model::entry::{Block, Entry, EntryId, Marks};
 use crate::model::fingerprint::Print;
 use crate::model::text::Name;
-use packing::{Packed, pack, unpack};
+use packing::{PackedPage, pack, unpack};
 
 /// Entries of a page. Larger pages compress better, smaller ones unpack faster.
 const PAGE: usize = 128;
@@ -37,19 +37,19 @@ pub(crate) type Printing<'p> = &'p dyn Fn(&Key) -> Print;
 /// Entries by number.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pages {
-    list: Vec<Page>,
+    list: Vec<EntryPage>,
     len: usize,
     /// Pages that stayed unpacked at the last packing, because they hold bodies.
     held: usize,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Page {
+struct EntryPage {
     entries: OnceLock<Vec<Entry>>,
     /// Cached glances at the entries: an entry may have thousands of blocks.
-    glances: Vec<OnceLock<Glance>>,
+    glances: Vec<OnceLock<EntrySummary>>,
     /// The packed entries; `None` if they changed since.
-    packed: Option<Packed>,
+    packed: Option<PackedPage>,
 }
 
 impl Pages {
@@ -69,7 +69,7 @@ impl Pages {
     }
 
     /// Summary of an entry, without unpacking it.
-    pub(crate) fn glance(&self, number: usize) -> Option<Glance> {
+    pub(crate) fn glance(&self, number: usize) -> Option<EntrySummary> {
         let page = self.list.get(number / PAGE)?;
         match &page.packed {
             Some(packed) => packed.glances.get(number % PAGE).copied(),
@@ -81,7 +81,7 @@ impl Pages {
     fn ask<'p, T>(
         &'p self,
         number: usize,
-        packed: impl FnOnce(&'p Packed, usize) -> Option<T>,
+        packed: impl FnOnce(&'p PackedPage, usize) -> Option<T>,
         open: impl FnOnce(&'p Entry) -> T,
     ) -> Option<T> {
         let page = self.list.get(number / PAGE)?;
@@ -93,18 +93,18 @@ impl Pages {
 
     /// Marks of an entry, without visiting its blocks.
     pub(crate) fn marks(&self, number: usize) -> Option<Marks> {
-        let packed = |page: &Packed, at: usize| page.glances.get(at).map(|glance| glance.marks);
+        let packed = |page: &PackedPage, at: usize| page.glances.get(at).map(|glance| glance.marks);
         self.ask(number, packed, |entry| entry.marks)
     }
 
     /// Effect of an entry on the open calls before it.
     pub(crate) fn boundary(&self, number: usize) -> Option<Boundary> {
-        let packed = |page: &Packed, at: usize| page.glances.get(at).map(Boundary::at);
+        let packed = |page: &PackedPage, at: usize| page.glances.get(at).map(Boundary::at);
         self.ask(number, packed, Boundary::of)
     }
 
     pub(crate) fn blocks(&self, number: usize) -> usize {
-        let packed = |page: &Packed, at: usize| {
+        let packed = |page: &PackedPage, at: usize| {
             page.glances
                 .get(at)
                 .map(|glance| usize::from(glance.blocks))
@@ -143,9 +143,9 @@ impl Pages {
     pub(crate) fn push(&mut self, entry: Entry) {
         if self.len.is_multiple_of(PAGE) {
             let entries = OnceLock::from(Vec::with_capacity(PAGE));
-            self.list.push(Page {
+            self.list.push(EntryPage {
                 entries,
-                ..Page::default()
+                ..EntryPage::default()
             });
         }
         let Some(page) = self.list.last_mut() else {
@@ -226,15 +226,20 @@ impl Passing<'_> {
     }
 }
 
-impl Page {
+impl EntryPage {
     fn entries(&self) -> &Vec<Entry> {
         self.entries
             .get_or_init(|| self.packed.as_ref().map(unpack).unwrap_or_default())
     }
 
-    fn glance(&self, at: usize) -> Option<Glance> {
+    fn glance(&self, at: usize) -> Option<EntrySummary> {
         let entry = self.entries().get(at)?;
-        Some(*self.glances.get(at)?.get_or_init(|| Glance::of(entry)))
+        Some(
+            *self
+                .glances
+                .get(at)?
+                .get_or_init(|| EntrySummary::of(entry)),
+        )
     }
 
     fn is_open(&self) -> bool {

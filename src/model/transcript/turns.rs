@@ -1,9 +1,9 @@
 //! Turns and latest answers, derived from the order of the entries.
 //!
-//! Invariant: covers the first `known` entries of the order; [`Turns::follow`] adds appended
+//! Invariant: covers the first `known` entries of the order; [`TurnTable::follow`] adds appended
 //! entries, and any change of the order restarts the derivation.
 
-use super::lanes::Lanes;
+use super::lanes::LaneTable;
 use super::latest::Latest;
 use super::pages::Pages;
 use crate::model::entry::glance::Boundary;
@@ -12,7 +12,7 @@ use crate::model::turn::Turn;
 
 /// Turns of the main lane, or of all joined sessions.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Turns {
+pub(super) struct TurnTable {
     pub(super) list: Vec<Turn>,
     /// Indexes of the turns, by session.
     of_session: Vec<Vec<usize>>,
@@ -22,9 +22,9 @@ pub(super) struct Turns {
     pub(super) known: usize,
 }
 
-impl Turns {
+impl TurnTable {
     /// Adds entries appended to the order.
-    pub(super) fn follow(&mut self, order: &[EntryId], entries: &Pages, lanes: &Lanes) {
+    pub(super) fn follow(&mut self, order: &[EntryId], entries: &Pages, lanes: &LaneTable) {
         let new = order.get(self.known..).unwrap_or_default();
         for (place, id) in (self.known..).zip(new.iter().copied()) {
             let lane = entries.lane(id.index());

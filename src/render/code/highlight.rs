@@ -20,7 +20,7 @@ const MAX_LINE: usize = 4 * 1024;
 
 /// The role of a word in its language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum WordRole {
     Plain,
     Comment,
     Keyword,
@@ -30,7 +30,7 @@ pub enum Role {
     Kind,
 }
 
-impl Role {
+impl WordRole {
     /// The style of the role.
     pub(crate) fn style(self, syntax: &Syntax, base: Style) -> Style {
         match self {
@@ -47,29 +47,29 @@ impl Role {
 
 /// Roles by TextMate scope. syntect highlights with colours; the index of a role is passed through
 /// it as one.
-const ROLES: [(Role, &str); 7] = [
-    (Role::Plain, "none"),
-    (Role::Comment, "comment, punctuation.definition.comment"),
+const ROLES: [(WordRole, &str); 7] = [
+    (WordRole::Plain, "none"),
+    (WordRole::Comment, "comment, punctuation.definition.comment"),
     (
-        Role::Keyword,
+        WordRole::Keyword,
         "keyword - keyword.operator, keyword.operator.word, keyword.operator.logical.python, storage, \
          storage.type, entity.name.tag, variable.language, markup.heading, meta.diff.range",
     ),
     (
-        Role::String,
+        WordRole::String,
         "string, punctuation.definition.string, markup.inserted, markup.raw",
     ),
     (
-        Role::Constant,
+        WordRole::Constant,
         "constant, constant.character.escape, support.constant, variable.other.constant",
     ),
     (
-        Role::Function,
+        WordRole::Function,
         "entity.name.function, support.function, variable.function, support.macro, meta.mapping.key string, \
          support.type.property-name, entity.name.tag.yaml, markup.underline.link",
     ),
     (
-        Role::Kind,
+        WordRole::Kind,
         "entity.name.type, entity.name.class, entity.name.struct, entity.name.enum, entity.name.trait, \
          entity.name.impl, support.type, support.class, entity.other.inherited-class, \
          entity.other.attribute-name, meta.annotation, variable.parameter.option, markup.deleted",
@@ -103,7 +103,7 @@ impl Highlighter {
                 a: 255,
             }
         };
-        let item = |(index, (_, selector)): (usize, &(Role, &str))| {
+        let item = |(index, (_, selector)): (usize, &(WordRole, &str))| {
             let scope = ScopeSelectors::from_str(selector).unwrap_or_default();
             let style = StyleModifier {
                 foreground: Some(place(index)),
@@ -156,7 +156,7 @@ impl Highlighter {
         let matcher = Matcher::new(&self.scopes);
         let mut parser = ParseState::new(grammar);
         let mut state = HighlightState::new(&matcher, ScopeStack::new());
-        let mut words: Vec<(u32, Role)> = Vec::new();
+        let mut words: Vec<(u32, WordRole)> = Vec::new();
         let mut lines = Vec::new();
         let mut buffer = String::new();
         for line in text.lines() {
@@ -176,7 +176,7 @@ impl Highlighter {
             {
                 let role = ROLES
                     .get(usize::from(style.foreground.r))
-                    .map_or(Role::Plain, |(role, _)| *role);
+                    .map_or(WordRole::Plain, |(role, _)| *role);
                 let end = u32::try_from(range.end).unwrap_or(u32::MAX);
                 match words.get_mut(first..).and_then(<[_]>::last_mut) {
                     Some((last, same)) if *same == role => *last = end,

@@ -6,10 +6,10 @@
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 
-use crate::model::change::{self, DiffLine, Sign};
+use crate::model::change::{self, DiffLine, LineSign};
 use crate::model::figures;
 use crate::render::code;
-use crate::render::excerpt::Extent;
+use crate::render::excerpt::ExcerptLimits;
 use crate::render::row::{Look, Row, set_source};
 use crate::render::sheet::mark_hidden;
 use crate::render::source::{self, Source, SourceText};
@@ -22,13 +22,18 @@ const SIDE_BY_SIDE: usize = 140;
 pub fn rows(
     lines: &[DiffLine],
     language: &str,
-    extent: Extent,
+    extent: ExcerptLimits,
     width: usize,
     look: &Look<'_>,
 ) -> Vec<Row> {
     let most = extent.head + extent.tail;
     // A preview begins one line before the first change instead of with all of its context.
-    let is_change = |line: &DiffLine| matches!(line.sign, Sign::Added | Sign::Removed | Sign::File);
+    let is_change = |line: &DiffLine| {
+        matches!(
+            line.sign,
+            LineSign::Added | LineSign::Removed | LineSign::File
+        )
+    };
     let first = lines.iter().position(is_change).unwrap_or(0);
     let skipped = if lines.len() > most && extent.rows_per_line > 0 {
         first.saturating_sub(1)
@@ -51,11 +56,11 @@ pub fn rows(
         look,
     };
     let has = |sign| lines.iter().any(|line| line.sign == sign);
-    let is_wide = width >= SIDE_BY_SIDE && has(Sign::Added) && has(Sign::Removed);
+    let is_wide = width >= SIDE_BY_SIDE && has(LineSign::Added) && has(LineSign::Removed);
     let mut rows = Vec::new();
     let mut language = language.to_owned();
-    for part in lines.chunk_by(|_, next| !matches!(next.sign, Sign::File | Sign::Note)) {
-        if let Some(file) = part.first().filter(|line| line.sign == Sign::File) {
+    for part in lines.chunk_by(|_, next| !matches!(next.sign, LineSign::File | LineSign::Note)) {
+        if let Some(file) = part.first().filter(|line| line.sign == LineSign::File) {
             let name = DiffLine::text(file);
             let name = name
                 .strip_suffix(" (new)")
@@ -67,7 +72,7 @@ pub fn rows(
         if extent.is_preview() {
             let code = painted
                 .iter_mut()
-                .filter(|one| !matches!(one.line.sign, Sign::File | Sign::Note));
+                .filter(|one| !matches!(one.line.sign, LineSign::File | LineSign::Note));
             wrap::dedent(code.map(|one| &mut one.spans));
         }
         at += part.len();
@@ -110,22 +115,22 @@ fn paint<'a>(
     look: &Look<'_>,
 ) -> Vec<PaintedLine<'a>> {
     let theme = look.theme;
-    let side = |gone: Sign| {
-        let lines = part
-            .iter()
-            .filter(|line| line.sign != gone && line.sign != Sign::File && line.sign != Sign::Note);
+    let side = |gone: LineSign| {
+        let lines = part.iter().filter(|line| {
+            line.sign != gone && line.sign != LineSign::File && line.sign != LineSign::Note
+        });
         let text: Vec<String> = lines.map(|line| DiffLine::text(line)).collect();
         code::lines(&text.join("\n"), language, look.colours, theme, theme.text).into_iter()
     };
-    let (mut old, mut new) = (side(Sign::Added), side(Sign::Removed));
+    let (mut old, mut new) = (side(LineSign::Added), side(LineSign::Removed));
     part.iter()
         .enumerate()
         .map(|(index, line)| {
             let code = match line.sign {
-                Sign::Same => new.next().and(old.next()),
-                Sign::Added => new.next(),
-                Sign::Removed => old.next(),
-                Sign::File | Sign::Note => None,
+                LineSign::Same => new.next().and(old.next()),
+                LineSign::Added => new.next(),
+                LineSign::Removed => old.next(),
+                LineSign::File | LineSign::Note => None,
             };
             PaintedLine {
                 line,
@@ -141,17 +146,17 @@ fn paint<'a>(
 fn spans(line: &DiffLine, code: Vec<Piece>, look: &Look<'_>) -> Vec<Piece> {
     let theme = look.theme;
     let (style, tint) = match line.sign {
-        Sign::Same => {
+        LineSign::Same => {
             return if code.is_empty() {
                 plain(line, theme.text)
             } else {
                 code
             };
         }
-        Sign::File => return plain(line, theme.accent.add_modifier(Modifier::BOLD)),
-        Sign::Note => return plain(line, theme.dim),
-        Sign::Added => (theme.diff.added, theme.tints().map(|tints| tints.added)),
-        Sign::Removed => (theme.diff.removed, theme.tints().map(|tints| tints.removed)),
+        LineSign::File => return plain(line, theme.accent.add_modifier(Modifier::BOLD)),
+        LineSign::Note => return plain(line, theme.dim),
+        LineSign::Added => (theme.diff.added, theme.tints().map(|tints| tints.added)),
+        LineSign::Removed => (theme.diff.removed, theme.tints().map(|tints| tints.removed)),
     };
     let Some((ground, strong)) = tint else {
         let marked = style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
@@ -221,7 +226,7 @@ impl DiffLayout<'_> {
     fn unified(&self, lines: &[PaintedLine<'_>], rows: &mut Vec<Row>) {
         for painted in lines {
             let line = painted.line;
-            let number = if line.sign == Sign::Removed {
+            let number = if line.sign == LineSign::Removed {
                 line.old
             } else {
                 line.new
@@ -242,7 +247,7 @@ impl DiffLayout<'_> {
     fn side_by_side(&self, lines: &[PaintedLine<'_>], rows: &mut Vec<Row>) {
         let half = (self.width - 3) / 2;
         let is_change =
-            |line: &PaintedLine<'_>| matches!(line.line.sign, Sign::Added | Sign::Removed);
+            |line: &PaintedLine<'_>| matches!(line.line.sign, LineSign::Added | LineSign::Removed);
         for group in lines.chunk_by(|line, next| is_change(line) && is_change(next)) {
             let of = |sign| {
                 group
@@ -250,12 +255,14 @@ impl DiffLayout<'_> {
                     .filter(move |painted| painted.line.sign == sign)
                     .collect::<Vec<_>>()
             };
-            let (old, new) = (of(Sign::Removed), of(Sign::Added));
+            let (old, new) = (of(LineSign::Removed), of(LineSign::Added));
             match group {
-                [one] if matches!(one.line.sign, Sign::File | Sign::Note) => {
+                [one] if matches!(one.line.sign, LineSign::File | LineSign::Note) => {
                     self.unified(group, rows);
                 }
-                [one] if one.line.sign == Sign::Same => self.pair(Some(one), Some(one), half, rows),
+                [one] if one.line.sign == LineSign::Same => {
+                    self.pair(Some(one), Some(one), half, rows);
+                }
                 _ => {
                     for index in 0..old.len().max(new.len()) {
                         self.pair(old.get(index).copied(), new.get(index).copied(), half, rows);
@@ -315,11 +322,11 @@ impl DiffLayout<'_> {
         let theme = self.look.theme;
         let glyphs = theme.glyphs();
         let (sign, style) = match painted.line.sign {
-            Sign::Same => (" ", theme.dim),
-            Sign::Added => ("+", theme.diff.added),
-            Sign::Removed => ("-", theme.diff.removed),
-            Sign::File => return vec![wrap::fit(&painted.spans, width, glyphs.cut)],
-            Sign::Note => {
+            LineSign::Same => (" ", theme.dim),
+            LineSign::Added => ("+", theme.diff.added),
+            LineSign::Removed => ("-", theme.diff.removed),
+            LineSign::File => return vec![wrap::fit(&painted.spans, width, glyphs.cut)],
+            LineSign::Note => {
                 let gap = Span::styled(format!("{} ", glyphs.ellipsis), theme.dim);
                 let spans: Vec<Piece> = std::iter::once(gap)
                     .chain(painted.spans.iter().cloned())

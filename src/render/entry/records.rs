@@ -14,11 +14,11 @@ use crate::render::json;
 use crate::render::row::{Item, Level, Look};
 
 /// Hashes of the lines of all strings in an entry's records.
-pub struct Records {
+pub struct RecordHashes {
     lines: HashSet<u64>,
 }
 
-impl Records {
+impl RecordHashes {
     /// Hashes the records that were read; `None` below level 5.
     pub(crate) fn of(item: &Item<'_>, look: &Look<'_>) -> Option<Self> {
         let records = item

@@ -8,7 +8,7 @@ use ratatui::text::Span;
 
 use super::MarkdownMode;
 use crate::model::text::Text;
-use crate::render::link::{self, Links};
+use crate::render::link::{self, LinkTargets};
 use crate::render::row::Look;
 use crate::render::wrap::Piece;
 
@@ -21,7 +21,7 @@ pub(crate) struct Inline<'a> {
     base: Style,
     styles: Vec<Style>,
     open: Vec<Link>,
-    links: Links,
+    links: LinkTargets,
     ink: usize,
 }
 
@@ -43,7 +43,7 @@ impl<'a> Inline<'a> {
             base,
             styles: Vec::new(),
             open: Vec::new(),
-            links: Links::default(),
+            links: LinkTargets::default(),
             ink: 0,
         }
     }
@@ -79,7 +79,7 @@ impl<'a> Inline<'a> {
     }
 
     /// The links of the spans.
-    pub(crate) fn links(self) -> Links {
+    pub(crate) fn links(self) -> LinkTargets {
         self.links
     }
 

@@ -16,7 +16,7 @@ const NARROWEST: usize = 4;
 const MAX_COLUMNS: usize = 64;
 
 /// A table under construction; its first row is the head.
-pub struct Table {
+pub struct MarkdownTable {
     alignments: Vec<Alignment>,
     rows: Vec<Vec<TableCell>>,
 }
@@ -24,7 +24,7 @@ pub struct Table {
 /// The lines of a cell; several if it contains line breaks.
 type TableCell = Vec<Vec<Piece>>;
 
-impl Table {
+impl MarkdownTable {
     pub(crate) fn new(alignments: &[Alignment]) -> Self {
         Self {
             alignments: alignments.iter().take(MAX_COLUMNS).copied().collect(),

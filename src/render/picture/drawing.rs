@@ -15,7 +15,7 @@ const MOST_PIXELS: u32 = 4 << 20;
 
 /// Size and surface of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Shape {
+pub(crate) struct DrawingShape {
     /// Columns and rows.
     pub(crate) cells: (u16, u16),
     pub(crate) canvas: Canvas,
@@ -27,12 +27,12 @@ pub struct Drawing {
     /// Unique in this process.
     pub id: u32,
     /// Its size and surface.
-    pub(crate) shape: Shape,
-    form: Form,
+    pub(crate) shape: DrawingShape,
+    form: DrawingForm,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Form {
+enum DrawingForm {
     /// A PNG.
     Whole(Vec<u8>),
     /// A sequence per row of cells, from the top.
@@ -45,11 +45,11 @@ impl Drawing {
         not(any(feature = "images", test)),
         expect(dead_code, reason = "without images nothing is drawn")
     )]
-    pub(crate) fn whole(shape: Shape, png: Vec<u8>) -> Self {
+    pub(crate) fn whole(shape: DrawingShape, png: Vec<u8>) -> Self {
         Self {
             id: kitty::next_id(),
             shape,
-            form: Form::Whole(png),
+            form: DrawingForm::Whole(png),
         }
     }
 
@@ -58,47 +58,47 @@ impl Drawing {
         not(any(feature = "images", test)),
         expect(dead_code, reason = "without images nothing is drawn")
     )]
-    pub(crate) fn strips(shape: Shape, strips: Vec<String>) -> Self {
+    pub(crate) fn strips(shape: DrawingShape, strips: Vec<String>) -> Self {
         Self {
             id: kitty::next_id(),
             shape,
-            form: Form::Strips(strips),
+            form: DrawingForm::Strips(strips),
         }
     }
 
     /// The sequence that must be sent before its cells are shown.
     pub(crate) fn transmission(&self) -> Option<String> {
         match &self.form {
-            Form::Whole(png) => Some(kitty::transmit(
+            DrawingForm::Whole(png) => Some(kitty::transmit(
                 self.id,
                 self.shape.cells,
                 png,
                 self.shape.canvas.in_tmux,
             )),
-            Form::Strips(_) => None,
+            DrawingForm::Strips(_) => None,
         }
     }
 
     /// The sequence that draws a row at the cursor.
     pub(crate) fn strip(&self, row: u16) -> Option<&str> {
         match &self.form {
-            Form::Whole(_) => None,
-            Form::Strips(strips) => strips.get(usize::from(row)).map(String::as_str),
+            DrawingForm::Whole(_) => None,
+            DrawingForm::Strips(strips) => strips.get(usize::from(row)).map(String::as_str),
         }
     }
 
     /// Size in memory.
     pub(crate) fn bytes(&self) -> usize {
         match &self.form {
-            Form::Whole(png) => png.len(),
-            Form::Strips(strips) => strips.iter().map(String::len).sum(),
+            DrawingForm::Whole(png) => png.len(),
+            DrawingForm::Strips(strips) => strips.iter().map(String::len).sum(),
         }
     }
 }
 
 /// Encodes a drawing of an image.
 #[cfg(feature = "images")]
-pub(crate) fn draw(data: &[u8], shape: Shape) -> Result<Drawing, String> {
+pub(crate) fn draw(data: &[u8], shape: DrawingShape) -> Result<Drawing, String> {
     use super::canvas::Means;
     use image::imageops::{FilterType, resize};
     let whole = super::decoding::flat(&super::decoding::open(data)?.into_rgba8());
@@ -147,7 +147,7 @@ pub(crate) fn draw(data: &[u8], shape: Shape) -> Result<Drawing, String> {
 
 /// Without the decoders nothing can be drawn.
 #[cfg(not(feature = "images"))]
-pub(crate) fn draw(_data: &[u8], _shape: Shape) -> Result<Drawing, String> {
+pub(crate) fn draw(_data: &[u8], _shape: DrawingShape) -> Result<Drawing, String> {
     Err("not shown: this program was built without images".to_owned())
 }
 
@@ -188,11 +188,11 @@ fn inline(png: &[u8], columns: u16) -> String {
 mod tests {
     use super::super::canvas::{Canvas, Means};
     use super::super::tests::png;
-    use super::{Shape, draw, inline};
+    use super::{DrawingShape, draw, inline};
     use base64::Engine as _;
 
-    fn shape(means: Means, cells: (u16, u16)) -> Shape {
-        Shape {
+    fn shape(means: Means, cells: (u16, u16)) -> DrawingShape {
+        DrawingShape {
             cells,
             canvas: Canvas {
                 means,
@@ -263,7 +263,7 @@ mod tests {
             };
             draw(
                 &png(8, 8),
-                Shape {
+                DrawingShape {
                     cells: (96, 32),
                     canvas,
                 },

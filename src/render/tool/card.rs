@@ -10,7 +10,7 @@ use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState};
 use crate::model::transcript::recorded_key;
 use crate::render::body::{BodyLimits, body_rows, fetched, mark_away, of_server, prose, raw_rows};
-use crate::render::excerpt::{Detail, Extent};
+use crate::render::excerpt::{Detail, ExcerptLimits};
 use crate::render::markdown::MarkdownMode;
 use crate::render::nodes::Nodes;
 use crate::render::output::{self, BodyText};
@@ -492,7 +492,7 @@ impl<'a> Card<'a> {
     }
 
     /// The extent of a preview, which grows with the screen.
-    fn extent(&self, lines: (usize, usize)) -> Extent {
+    fn extent(&self, lines: (usize, usize)) -> ExcerptLimits {
         let (head, tail) = self.look.share(lines);
         self.detail.extent(head, tail)
     }

@@ -49,13 +49,13 @@ pub(crate) struct SearchProgress {
     pub(crate) done: Range<usize>,
     size: usize,
     goes_up: bool,
-    portions: VecDeque<Portion>,
+    portions: VecDeque<SearchPortion>,
     next: u32,
-    known: Option<Known>,
+    known: Option<EarlierResults>,
 }
 
 #[derive(Clone, Debug)]
-struct Portion {
+struct SearchPortion {
     number: u32,
     places: Range<usize>,
     hits: Option<Vec<Hit>>,
@@ -63,7 +63,7 @@ struct Portion {
 
 /// Results of an earlier, less narrow search.
 #[derive(Clone, Debug)]
-pub(crate) struct Known {
+pub(crate) struct EarlierResults {
     /// Positions that it has searched.
     pub(crate) within: Range<usize>,
     /// The only entries with hits in that range.
@@ -72,7 +72,7 @@ pub(crate) struct Known {
 
 impl SearchProgress {
     /// A search that begins at a position of the order.
-    pub(crate) fn from(place: usize, known: Option<Known>) -> Self {
+    pub(crate) fn from(place: usize, known: Option<EarlierResults>) -> Self {
         Self {
             out: place..place,
             done: place..place,
@@ -98,7 +98,7 @@ impl SearchProgress {
             let number = self.next;
             // Without a text to search there are no hits.
             let hits = entries.is_empty().then(Vec::new);
-            self.portions.push_back(Portion {
+            self.portions.push_back(SearchPortion {
                 number,
                 places,
                 hits,
@@ -162,7 +162,7 @@ impl SearchProgress {
 
     fn settle(&mut self) -> Vec<Vec<Hit>> {
         let mut released = Vec::new();
-        let is_next = |portion: &Portion, done: &Range<usize>| {
+        let is_next = |portion: &SearchPortion, done: &Range<usize>| {
             portion.hits.is_some()
                 && (portion.places.end == done.start || portion.places.start == done.end)
         };

@@ -7,7 +7,7 @@ const FIRST_RETRY: Duration = Duration::from_millis(250);
 const LAST_RETRY: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct FollowFailure {
     /// In words.
     pub(super) what: String,
     delay: Duration,
@@ -16,7 +16,7 @@ pub(super) struct Failure {
     pub(super) in_reading: bool,
 }
 
-impl Failure {
+impl FollowFailure {
     /// The failure that follows an earlier one.
     pub(super) fn after(last: Option<&Self>, what: String, now: Instant, in_reading: bool) -> Self {
         let delay = last.map_or(FIRST_RETRY, |last| (last.delay * 2).min(LAST_RETRY));

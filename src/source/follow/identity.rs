@@ -12,12 +12,12 @@ const MARK: usize = 256;
 
 /// The first bytes of a text, and those just before the read offset.
 #[derive(Debug, Default)]
-pub(super) struct Identity {
+pub(super) struct FollowIdentity {
     head: Vec<u8>,
     mark: Vec<u8>,
 }
 
-impl Identity {
+impl FollowIdentity {
     /// The identity of a file of which only the beginning was read.
     pub(super) fn of(file: &File) -> io::Result<Self> {
         Ok(Self {

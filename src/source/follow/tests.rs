@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 
-use super::{Change, Fence, Follower, read_at};
+use super::{Fence, FollowChange, Follower, read_at};
 
 fn read_all(follower: &mut Follower) -> String {
     let mut buffer = vec![0; 7];
@@ -39,9 +39,9 @@ fn followed(text: &str) -> (tempfile::TempDir, std::path::PathBuf, Follower) {
 fn growth_touch_and_truncation_are_distinguished() {
     let (_dir, path, mut follower) = followed("one\n");
     let now = Instant::now();
-    assert_eq!(follower.poll(now), Change::Quiet);
+    assert_eq!(follower.poll(now), FollowChange::Quiet);
     append(&path, "two\n");
-    assert_eq!(follower.poll(now), Change::Grown);
+    assert_eq!(follower.poll(now), FollowChange::Grown);
     assert_eq!(read_all(&mut follower), "two\n");
     File::options()
         .write(true)
@@ -49,13 +49,16 @@ fn growth_touch_and_truncation_are_distinguished() {
         .unwrap()
         .set_modified(std::time::UNIX_EPOCH)
         .unwrap();
-    assert_eq!(follower.poll(now), Change::Quiet);
+    assert_eq!(follower.poll(now), FollowChange::Quiet);
     fs::write(&path, "").unwrap();
-    assert_eq!(follower.poll(now), Change::Quiet);
+    assert_eq!(follower.poll(now), FollowChange::Quiet);
     append(&path, "one\ntwo\nthree\n");
-    assert_eq!(follower.poll(now), Change::Anew("cut and written anew"));
+    assert_eq!(
+        follower.poll(now),
+        FollowChange::Anew("cut and written anew")
+    );
     assert_eq!(read_all(&mut follower), "one\ntwo\nthree\n");
-    assert_eq!(follower.poll(now), Change::Quiet);
+    assert_eq!(follower.poll(now), FollowChange::Quiet);
 }
 
 #[test]
@@ -63,19 +66,22 @@ fn a_file_that_stays_empty_is_said_once() {
     let (_dir, path, mut follower) = followed("one\n");
     let start = Instant::now();
     fs::write(&path, "").unwrap();
-    assert_eq!(follower.poll(start), Change::Quiet);
+    assert_eq!(follower.poll(start), FollowChange::Quiet);
     let due = follower.retry_at().unwrap();
     assert!(due > start);
-    assert_eq!(follower.poll(due), Change::Emptied);
+    assert_eq!(follower.poll(due), FollowChange::Emptied);
     assert_eq!(
         (follower.poll(due), follower.retry_at()),
-        (Change::Quiet, None)
+        (FollowChange::Quiet, None)
     );
     append(&path, "two\n");
-    assert_eq!(follower.poll(due), Change::Anew("cut and written anew"));
+    assert_eq!(
+        follower.poll(due),
+        FollowChange::Anew("cut and written anew")
+    );
     assert_eq!(
         (read_all(&mut follower), follower.poll(due)),
-        ("two\n".to_owned(), Change::Quiet)
+        ("two\n".to_owned(), FollowChange::Quiet)
     );
 }
 
@@ -85,7 +91,7 @@ fn a_file_cut_and_regrown_between_two_looks_is_noticed() {
     for rewritten in ["1ne\ntwo\nthree\n", "one\nTWO\nthree\n"] {
         let (_dir, path, mut follower) = followed("one\ntwo\n");
         fs::write(&path, rewritten).unwrap();
-        assert_eq!(follower.poll(now), Change::Anew("rewritten in place"));
+        assert_eq!(follower.poll(now), FollowChange::Anew("rewritten in place"));
         assert_eq!(read_all(&mut follower), rewritten);
     }
 }
@@ -97,27 +103,30 @@ fn a_replaced_file_is_drained_first() {
     let old = dir.path().join("session.jsonl.1");
     append(&path, "two\n");
     fs::rename(&path, &old).unwrap();
-    assert_eq!(follower.poll(now), Change::Grown);
+    assert_eq!(follower.poll(now), FollowChange::Grown);
     assert_eq!(read_all(&mut follower), "two\n");
-    let moved = |to: &Path| Change::Moved(cfg!(target_os = "linux").then(|| to.to_owned()));
+    let moved = |to: &Path| FollowChange::Moved(cfg!(target_os = "linux").then(|| to.to_owned()));
     assert_eq!(follower.poll(now), moved(&old));
-    assert_eq!(follower.poll(now), Change::Quiet);
+    assert_eq!(follower.poll(now), FollowChange::Quiet);
     append(&old, "three\n");
     fs::write(&path, "new\n").unwrap();
-    assert_eq!(follower.poll(now), Change::Grown);
+    assert_eq!(follower.poll(now), FollowChange::Grown);
     assert_eq!(read_all(&mut follower), "three\n");
-    assert_eq!(follower.poll(now), Change::Anew("replaced by another file"));
+    assert_eq!(
+        follower.poll(now),
+        FollowChange::Anew("replaced by another file")
+    );
     assert_eq!(read_all(&mut follower), "new\n");
     fs::rename(&path, dir.path().join("x")).unwrap();
     assert_eq!(follower.poll(now), moved(&dir.path().join("x")));
     fs::rename(dir.path().join("x"), &path).unwrap();
-    assert_eq!(follower.poll(now), Change::Back);
-    assert_eq!(follower.poll(now), Change::Quiet);
+    assert_eq!(follower.poll(now), FollowChange::Back);
+    assert_eq!(follower.poll(now), FollowChange::Quiet);
     fs::rename(&path, &old).unwrap();
     assert_eq!(follower.poll(now), moved(&old));
     fs::remove_file(&old).unwrap();
-    assert_eq!(follower.poll(now), Change::Gone);
-    assert_eq!(follower.poll(now), Change::Quiet);
+    assert_eq!(follower.poll(now), FollowChange::Gone);
+    assert_eq!(follower.poll(now), FollowChange::Quiet);
 }
 
 #[test]
@@ -133,7 +142,7 @@ fn a_swapped_link_is_another_file() {
     std::os::unix::fs::symlink(&other, &link).unwrap();
     assert_eq!(
         follower.poll(Instant::now()),
-        Change::Anew("replaced by another file")
+        FollowChange::Anew("replaced by another file")
     );
 }
 
@@ -143,24 +152,24 @@ fn a_failure_is_reported_once_and_tried_again_later() {
     let now = Instant::now();
     fs::remove_file(&path).unwrap();
     std::os::unix::fs::symlink(&path, &path).unwrap();
-    assert!(matches!(follower.poll(now), Change::Unreadable(_)));
+    assert!(matches!(follower.poll(now), FollowChange::Unreadable(_)));
     assert_eq!(
         follower.poll(now + Duration::from_millis(100)),
-        Change::Quiet
+        FollowChange::Quiet
     );
     assert_eq!(
         follower.poll(now + Duration::from_millis(300)),
-        Change::Quiet
+        FollowChange::Quiet
     );
     fs::remove_file(&path).unwrap();
     fs::write(&path, "two\n").unwrap();
     assert_eq!(
         follower.poll(now + Duration::from_millis(500)),
-        Change::Quiet
+        FollowChange::Quiet
     );
     assert!(matches!(
         follower.poll(now + Duration::from_secs(1)),
-        Change::Anew(_)
+        FollowChange::Anew(_)
     ));
     drop(dir);
 }
@@ -188,8 +197,8 @@ fn a_disk_that_fails_is_tried_again_ever_more_seldom_and_costs_no_byte() {
         let mut buffer = [0; 64];
         let read = loop {
             match follower.poll(now) {
-                Change::Grown => {}
-                Change::Quiet => {
+                FollowChange::Grown => {}
+                FollowChange::Quiet => {
                     let retry = follower.retry_at().unwrap();
                     delays.push(u64::try_from((retry - now).as_millis()).unwrap());
                     now = retry;
@@ -205,16 +214,18 @@ fn a_disk_that_fails_is_tried_again_ever_more_seldom_and_costs_no_byte() {
         assert_eq!(&buffer[..read], b"two\n");
         assert_eq!(delays, [250, 500, 1000, 2000, 4000, 5000, 5000, 5000]);
         assert!(
-            matches!(&changes[0], Change::Unreadable(why) if *why == io::Error::from(errno).to_string())
+            matches!(&changes[0], FollowChange::Unreadable(why) if *why == io::Error::from(errno).to_string())
         );
         assert!(
-            changes[1..].iter().all(|change| *change == Change::Quiet),
+            changes[1..]
+                .iter()
+                .all(|change| *change == FollowChange::Quiet),
             "it is reported once"
         );
-        assert_eq!(follower.poll(now), Change::Back);
-        assert_eq!(follower.poll(now), Change::Quiet);
+        assert_eq!(follower.poll(now), FollowChange::Back);
+        assert_eq!(follower.poll(now), FollowChange::Quiet);
         append(&path, "three\n");
-        assert_eq!(follower.poll(now), Change::Grown);
+        assert_eq!(follower.poll(now), FollowChange::Grown);
         assert_eq!(read_all(&mut follower), "three\n");
     }
 }
@@ -225,18 +236,22 @@ fn a_failure_of_the_name_alone_ends_when_there_is_something_to_read() {
     let (now, away) = (Instant::now(), dir.path().join("away"));
     fs::rename(&path, &away).unwrap();
     std::os::unix::fs::symlink(&path, &path).unwrap();
-    assert!(matches!(follower.poll(now), Change::Unreadable(_)));
+    assert!(matches!(follower.poll(now), FollowChange::Unreadable(_)));
     append(&away, "two\n");
-    assert_eq!(follower.poll(now), Change::Grown, "what is open is read on");
+    assert_eq!(
+        follower.poll(now),
+        FollowChange::Grown,
+        "what is open is read on"
+    );
     assert_eq!(read_all(&mut follower), "two\n");
     fs::remove_file(&path).unwrap();
     append(&away, "three\n");
     fs::rename(&away, &path).unwrap();
     let later = now + Duration::from_secs(1);
-    assert_eq!(follower.poll(later), Change::Grown);
+    assert_eq!(follower.poll(later), FollowChange::Grown);
     assert_eq!(read_all(&mut follower), "three\n");
-    assert_eq!(follower.poll(later), Change::Back);
-    assert_eq!(follower.poll(later), Change::Quiet);
+    assert_eq!(follower.poll(later), FollowChange::Back);
+    assert_eq!(follower.poll(later), FollowChange::Quiet);
 }
 
 #[test]
@@ -261,9 +276,12 @@ fn a_new_file_with_the_number_of_the_old_one_is_another_text() {
         }
         append(&path, text);
         let now = Instant::now();
-        assert!(matches!(follower.poll(now), Change::Anew(_)), "{text}");
+        assert!(
+            matches!(follower.poll(now), FollowChange::Anew(_)),
+            "{text}"
+        );
         assert_eq!(read_all(&mut follower), text);
-        assert_eq!(follower.poll(now), Change::Quiet);
+        assert_eq!(follower.poll(now), FollowChange::Quiet);
     }
 }
 
@@ -274,8 +292,11 @@ fn a_successor_that_is_empty_yet_takes_nothing_away() {
     let next = dir.path().join("next");
     fs::write(&next, "").unwrap();
     fs::rename(&next, &path).unwrap();
-    assert_eq!(follower.poll(now), Change::Quiet);
+    assert_eq!(follower.poll(now), FollowChange::Quiet);
     append(&path, "another\n");
-    assert_eq!(follower.poll(now), Change::Anew("replaced by another file"));
+    assert_eq!(
+        follower.poll(now),
+        FollowChange::Anew("replaced by another file")
+    );
     assert_eq!(read_all(&mut follower), "another\n");
 }

@@ -13,9 +13,9 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::image::Image;
-use super::marks::Marks;
-use super::reader::{Reader, Rows};
+use super::image::DatabaseImage;
+use super::marks::DatabaseMarks;
+use super::reader::{ResultRows, RowReader};
 use super::{Cell, Failure};
 
 /// How long a statement is retried while a writer interferes; then it fails as busy.
@@ -31,24 +31,24 @@ const TRIES_IN_PLACE: u32 = 2;
 
 pub(crate) struct Database {
     path: PathBuf,
-    look: RefCell<Look>,
+    look: RefCell<OpenState>,
     patience: Duration,
 }
 
 /// A state of the database, with the thread that reads it.
-struct Look {
-    marks: Marks,
+struct OpenState {
+    marks: DatabaseMarks,
     /// Whether later writes cannot be seen in it.
     is_copy: bool,
-    reader: Reader,
+    reader: RowReader,
 }
 
-impl Look {
+impl OpenState {
     /// Starts reading the database as it is now.
     fn begin(path: &Path, tries: u32) -> Result<Self, Failure> {
         let unreadable = |error| Failure::of(&error);
-        let marks = Marks::of(path)?;
-        let mut image = Image::open(path, marks.has_log()).map_err(unreadable)?;
+        let marks = DatabaseMarks::of(path)?;
+        let mut image = DatabaseImage::open(path, marks.has_log()).map_err(unreadable)?;
         if tries > TRIES_IN_PLACE {
             image = image.copied().map_err(unreadable)?;
         }
@@ -59,7 +59,7 @@ impl Look {
         Ok(Self {
             marks,
             is_copy,
-            reader: Reader::start(image)?,
+            reader: RowReader::start(image)?,
         })
     }
 
@@ -76,7 +76,7 @@ impl Database {
 
     /// Opens a database; this and every statement waits up to `patience` for a writer.
     pub(crate) fn open_patiently(path: &Path, patience: Duration) -> Result<Self, Failure> {
-        let look = tried(patience, |tries| Look::begin(path, tries))?;
+        let look = tried(patience, |tries| OpenState::begin(path, tries))?;
         Ok(Self {
             path: path.to_owned(),
             look: RefCell::new(look),
@@ -86,7 +86,7 @@ impl Database {
 
     /// Whether nothing was committed since it was opened.
     pub(crate) fn is_current(&self) -> bool {
-        Marks::of(&self.path).is_ok_and(|now| now == self.look.borrow().marks)
+        DatabaseMarks::of(&self.path).is_ok_and(|now| now == self.look.borrow().marks)
     }
 
     /// What is wrong with the files beside it. Reads all of them.
@@ -156,14 +156,14 @@ impl Database {
     fn ask(
         &self,
         questions: &mut dyn Iterator<Item = (&str, Vec<Cell>)>,
-    ) -> Result<Vec<Result<Rows, Failure>>, Failure> {
+    ) -> Result<Vec<Result<ResultRows, Failure>>, Failure> {
         let questions: Vec<_> = questions
             .map(|(sql, parameters)| (sql.to_owned(), parameters))
             .collect();
         let mut look = self.look.borrow_mut();
         tried(self.patience, |tries| {
             if tries > 1 {
-                *look = Look::begin(&self.path, tries)?;
+                *look = OpenState::begin(&self.path, tries)?;
             }
             let answers = look.reader.ask(questions.clone());
             if look.holds() {

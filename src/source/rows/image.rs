@@ -18,7 +18,7 @@ use crate::source::stamp::{Stamp, read_at};
 /// makes a few changes.
 const LARGEST_COPY: u64 = 64 << 20;
 
-pub(crate) enum Image {
+pub(crate) enum DatabaseImage {
     Files {
         base: File,
         /// The log beside it, if it holds a committed change.
@@ -28,7 +28,7 @@ pub(crate) enum Image {
     Copy(Vec<u8>),
 }
 
-impl Image {
+impl DatabaseImage {
     /// Opens a database with the committed changes in its log.
     pub(crate) fn open(path: &Path, has_log: bool) -> io::Result<Self> {
         // The log first: what is checkpointed from now on was in it.

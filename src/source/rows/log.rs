@@ -99,7 +99,7 @@ pub(crate) fn first_lost(file: &File) -> Option<u64> {
 }
 
 /// A frame of a log.
-struct Frame {
+struct LogFrame {
     /// Its offset.
     at: u64,
     /// Its page number.
@@ -114,7 +114,7 @@ struct Frame {
 
 /// Calls `each` for the frames of a log until it returns false. Returns the page size; `None` for
 /// what is no log.
-fn each_frame(file: &File, mut each: impl FnMut(&Frame) -> bool) -> Option<usize> {
+fn each_frame(file: &File, mut each: impl FnMut(&LogFrame) -> bool) -> Option<usize> {
     let header = Header::of(&read_range(file, 0, HEADER).ok()?)?;
     let page = header.frame - FRAME;
     let mut buffer = vec![0; header.frame * AT_ONCE];
@@ -129,7 +129,7 @@ fn each_frame(file: &File, mut each: impl FnMut(&Frame) -> bool) -> Option<usize
                 is_sound = is_of_log && written_sums(frame, 16) == Some(sums);
             }
             let number = |place| word(frame, place, u32::from_be_bytes);
-            if !each(&Frame {
+            if !each(&LogFrame {
                 at,
                 page: number(0)?,
                 pages: number(4)?,

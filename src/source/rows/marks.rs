@@ -30,7 +30,7 @@ const SHARED: (u64, u64) = (0x4000_0002, 510);
 
 /// The state of a database when a reader began.
 #[derive(PartialEq, Eq)]
-pub struct Marks {
+pub struct DatabaseMarks {
     path: PathBuf,
     base: Stamp,
     counter: Vec<u8>,
@@ -41,17 +41,17 @@ pub struct Marks {
 struct Log {
     stamp: Stamp,
     header: Vec<u8>,
-    index: Option<Index>,
+    index: Option<LogIndex>,
 }
 
 #[derive(PartialEq, Eq)]
-struct Index {
+struct LogIndex {
     salts: [u8; 8],
     written: u32,
     moved: u32,
 }
 
-impl Marks {
+impl DatabaseMarks {
     /// The state now, if no change is being made.
     pub(crate) fn of(path: &Path) -> Result<Self, Failure> {
         let unreadable = |error: io::Error| Failure::of(&error);
@@ -120,7 +120,7 @@ impl Log {
         let path = beside(base, "-wal");
         Stamp::of(&path).ok().filter(|stamp| stamp.len > 0)?;
         // The index is read before the log: what it counts is in the log.
-        let index = Index::of(&beside(base, "-shm"));
+        let index = LogIndex::of(&beside(base, "-shm"));
         let file = regular::open(&path).ok()?;
         let stamp = Stamp::of_file(&file).ok().filter(|stamp| stamp.len > 0)?;
         Some(Self {
@@ -146,7 +146,7 @@ impl Log {
     }
 }
 
-impl Index {
+impl LogIndex {
     fn of(path: &Path) -> Option<Self> {
         let bytes = read_range(&regular::open(path).ok()?, 0, INDEX).ok()?;
         let word = |at: usize| {

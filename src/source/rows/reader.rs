@@ -7,28 +7,28 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Error, ErrorCode, ToSql};
 
-use super::image::Image;
+use super::image::DatabaseImage;
 use super::{Cell, Failure, vfs};
 
 /// The rows of a result.
-pub(crate) type Rows = Vec<Vec<Cell>>;
+pub(crate) type ResultRows = Vec<Vec<Cell>>;
 
-pub(crate) type Question = (String, Vec<Cell>);
+pub(crate) type SqlQuery = (String, Vec<Cell>);
 
 /// Further queries asked at once are not answered after so many bytes.
 const ENOUGH: usize = 1 << 20;
 
 /// Answers queries about one state of a database.
-pub struct Reader {
+pub struct RowReader {
     /// Dropped to end the thread.
-    questions: Option<Sender<Vec<Question>>>,
-    answers: Receiver<Vec<Result<Rows, Failure>>>,
+    questions: Option<Sender<Vec<SqlQuery>>>,
+    answers: Receiver<Vec<Result<ResultRows, Failure>>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Reader {
+impl RowReader {
     /// Starts the thread on an open database.
-    pub(crate) fn start(image: Image) -> Result<Self, Failure> {
+    pub(crate) fn start(image: DatabaseImage) -> Result<Self, Failure> {
         let (questions, asked) = bounded(1);
         let (answer, answers) = bounded(1);
         let serve = move || serve(image, &asked, &answer);
@@ -44,7 +44,7 @@ impl Reader {
     }
 
     /// The results of queries, of the first one at least.
-    pub(crate) fn ask(&self, questions: Vec<Question>) -> Vec<Result<Rows, Failure>> {
+    pub(crate) fn ask(&self, questions: Vec<SqlQuery>) -> Vec<Result<ResultRows, Failure>> {
         let asked = self
             .questions
             .as_ref()
@@ -58,7 +58,7 @@ impl Reader {
     }
 }
 
-impl Drop for Reader {
+impl Drop for RowReader {
     fn drop(&mut self) {
         self.questions = None;
         // It has answered, so it ends at once; its files are closed then.
@@ -68,9 +68,9 @@ impl Drop for Reader {
 }
 
 fn serve(
-    image: Image,
-    asked: &Receiver<Vec<Question>>,
-    answer: &Sender<Vec<Result<Rows, Failure>>>,
+    image: DatabaseImage,
+    asked: &Receiver<Vec<SqlQuery>>,
+    answer: &Sender<Vec<Result<ResultRows, Failure>>>,
 ) {
     #[cfg(target_os = "linux")]
     super::guard::bind_this_thread();
@@ -101,7 +101,7 @@ fn serve(
 }
 
 /// The database is another program's and may be hostile.
-fn connect(image: Image) -> rusqlite::Result<Connection> {
+fn connect(image: DatabaseImage) -> rusqlite::Result<Connection> {
     let connection = vfs::connect(image)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
@@ -111,12 +111,12 @@ fn connect(image: Image) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-fn rows(connection: &Connection, sql: &str, parameters: &[Cell]) -> Result<Rows, Failure> {
+fn rows(connection: &Connection, sql: &str, parameters: &[Cell]) -> Result<ResultRows, Failure> {
     let mut statement = connection
         .prepare_cached(sql)
         .map_err(|error| failure(&error))?;
     let columns = statement.column_count();
-    let mut run = || -> rusqlite::Result<Rows> {
+    let mut run = || -> rusqlite::Result<ResultRows> {
         let mut all = Vec::new();
         let mut rows = statement.query(rusqlite::params_from_iter(parameters))?;
         while let Some(row) = rows.next()? {

@@ -2,7 +2,7 @@
 //! else exists.
 //!
 //! With its own VFS SQLite opens a log with the wish to create it, gives it to another owner if it is root, and removes it
-//! beside an empty database. Here a database is [`Image`], which is read; a log, a journal, an index beside it do not
+//! beside an empty database. Here a database is [`DatabaseImage`], which is read; a log, a journal, an index beside it do not
 //! exist, and nothing can be created, written, removed or locked. That holds on every system.
 //!
 //! **It is `unsafe`**, because SQLite calls functions of C. Each is given what SQLite promises
@@ -21,18 +21,18 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use rusqlite::{Connection, OpenFlags, ffi};
 
-use super::image::Image;
+use super::image::DatabaseImage;
 
 const NAME: &CStr = c"tv";
 
 /// Databases about to be opened, by the names under which SQLite opens them.
-static OPENING: Mutex<Option<HashMap<String, Image>>> = Mutex::new(None);
+static OPENING: Mutex<Option<HashMap<String, DatabaseImage>>> = Mutex::new(None);
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// The result of registering the VFS.
 static REGISTERED: LazyLock<c_int> = LazyLock::new(register);
 
-pub(super) fn connect(image: Image) -> rusqlite::Result<Connection> {
+pub(super) fn connect(image: DatabaseImage) -> rusqlite::Result<Connection> {
     if *REGISTERED != ffi::SQLITE_OK {
         return Err(rusqlite::Error::SqliteFailure(
             ffi::Error::new(*REGISTERED),
@@ -49,7 +49,7 @@ pub(super) fn connect(image: Image) -> rusqlite::Result<Connection> {
     connection
 }
 
-fn with_opening<T>(change: impl FnOnce(&mut HashMap<String, Image>) -> T) -> T {
+fn with_opening<T>(change: impl FnOnce(&mut HashMap<String, DatabaseImage>) -> T) -> T {
     let mut opening = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
     change(opening.get_or_insert_default())
 }
@@ -83,7 +83,7 @@ fn register() -> c_int {
 #[repr(C)]
 struct OpenFile {
     known: ffi::sqlite3_file,
-    image: *mut Image,
+    image: *mut DatabaseImage,
 }
 
 static METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
@@ -191,7 +191,7 @@ unsafe extern "C" fn full_name(
 ///
 /// # Safety
 /// `open` has filled the file, and `close` was not called.
-unsafe fn image<'f>(file: *mut ffi::sqlite3_file) -> Option<&'f Image> {
+unsafe fn image<'f>(file: *mut ffi::sqlite3_file) -> Option<&'f DatabaseImage> {
     // SAFETY: `open` has put an image there, which is only read until `close`.
     unsafe { (*file.cast::<OpenFile>()).image.as_ref() }
 }
@@ -291,7 +291,7 @@ mod tests {
     use rusqlite::Connection;
 
     use super::super::beside;
-    use super::super::image::Image;
+    use super::super::image::DatabaseImage;
     use super::connect;
 
     /// A database with a log in which rows wait, without its index, as an agent leaves it that was killed.
@@ -344,7 +344,7 @@ mod tests {
         let path = with_log(dir.path(), 200);
         let before = files(&path);
         assert_eq!(before.len(), 2);
-        let connection = connect(Image::open(&path, true).unwrap()).unwrap();
+        let connection = connect(DatabaseImage::open(&path, true).unwrap()).unwrap();
         assert_eq!(sum(&connection).unwrap(), (200, 199 * 100));
         let changed: String = connection
             .query_row("SELECT x FROM t WHERE n = 0", [], |row| row.get(0))
@@ -366,7 +366,7 @@ mod tests {
         drop(connection);
         assert!(files(&path) == before, "something was made or written");
         // Without its log it is what was moved so far.
-        let connection = connect(Image::open(&path, false).unwrap()).unwrap();
+        let connection = connect(DatabaseImage::open(&path, false).unwrap()).unwrap();
         assert_eq!(sum(&connection).unwrap().0, 101);
     }
 
@@ -375,7 +375,7 @@ mod tests {
         for (ending, keeps) in [("-wal", false), ("", false), ("-wal", true)] {
             let dir = tempfile::tempdir().unwrap();
             let path = with_log(dir.path(), 20);
-            let image = Image::open(&path, true).unwrap();
+            let image = DatabaseImage::open(&path, true).unwrap();
             if keeps {
                 // With its own VFS SQLite removes the log of an empty database.
                 fs::write(&path, "").unwrap();
@@ -386,7 +386,7 @@ mod tests {
             let connection = connect(image).unwrap();
             let _ = sum(&connection);
             drop(connection);
-            let image = Image::open(&path, true);
+            let image = DatabaseImage::open(&path, true);
             let _ = image.map(|image| connect(image).map(|connection| sum(&connection)));
             assert!(files(&path) == before, "{ending} {keeps}");
         }
@@ -399,7 +399,7 @@ mod tests {
         let log = beside(&path, "-wal");
         let whole = fs::read(&log).unwrap();
         let count = || {
-            let connection = connect(Image::open(&path, true).unwrap()).unwrap();
+            let connection = connect(DatabaseImage::open(&path, true).unwrap()).unwrap();
             sum(&connection).map(|(count, _)| count)
         };
         let mut last = count().unwrap();

@@ -9,7 +9,9 @@ use std::io;
 
 use memchr::memmem;
 
-use super::{CENTRAL, ELSEWHERE, LOCAL, LOCAL_LEN, Member, Order, insert, long_numbers, number};
+use super::{
+    CENTRAL, ELSEWHERE, LOCAL, LOCAL_LEN, Member, MemberOrder, insert, long_numbers, number,
+};
 use crate::source::stamp::read_range;
 
 /// Bytes searched at once at first: most headers are where they are expected.
@@ -19,9 +21,9 @@ const BLOCK: usize = 1 << 20;
 const DESCRIPTOR: &[u8] = b"PK\x07\x08";
 const WITH_DESCRIPTOR: u64 = 8;
 
-pub(super) fn walk(file: &File) -> io::Result<BTreeMap<Order, Member>> {
+pub(super) fn walk(file: &File) -> io::Result<BTreeMap<MemberOrder, Member>> {
     let mut members = BTreeMap::new();
-    let mut window = Window {
+    let mut window = ReadWindow {
         file,
         at: 0,
         bytes: Vec::new(),
@@ -114,13 +116,13 @@ fn begins_header(file: &File, at: u64) -> io::Result<bool> {
 }
 
 /// A buffer over a part of the file: most reads are near the one before.
-struct Window<'f> {
+struct ReadWindow<'f> {
     file: &'f File,
     at: u64,
     bytes: Vec<u8>,
 }
 
-impl Window<'_> {
+impl ReadWindow<'_> {
     /// At least `len` bytes at an offset, unless the file ends.
     fn at(&mut self, at: u64, len: usize) -> io::Result<&[u8]> {
         let end = self.at + self.bytes.len() as u64;

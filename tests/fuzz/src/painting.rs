@@ -2,11 +2,11 @@
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use tv::model::change::{self, Sign};
+use tv::model::change::{self, LineSign};
 use tv::model::text::{Text, without_sgr};
 use tv::render::code::Colours;
 use tv::render::diff;
-use tv::render::excerpt::{Detail, Extent};
+use tv::render::excerpt::{Detail, ExcerptLimits};
 use tv::render::markdown::{self, MarkdownMode};
 use tv::render::output::{self, BodyText};
 use tv::render::row::{Look, Row};
@@ -179,7 +179,7 @@ pub fn diffs(data: &[u8]) {
     let (old, new) = halves(&text, split);
     let lines = change::compare(old, new);
     assert_compared(old, new, &lines);
-    let extent = Extent {
+    let extent = ExcerptLimits {
         head: usize::from(split),
         tail: 2,
         rows_per_line: usize::from(split & 3),
@@ -228,11 +228,11 @@ fn assert_compared(old: &str, new: &str, lines: &[change::DiffLine]) {
             .map(|part| part.1.as_str())
             .collect::<String>()
     };
-    for (whole, not) in [(old, Sign::Added), (new, Sign::Removed)] {
+    for (whole, not) in [(old, LineSign::Added), (new, LineSign::Removed)] {
         let mut rest = whole.lines();
         for line in lines
             .iter()
-            .filter(|line| line.sign != not && line.sign != Sign::Note)
+            .filter(|line| line.sign != not && line.sign != LineSign::Note)
         {
             let text = text(line);
             assert!(rest.any(|of| of == text), "{text:?} is not in {whole:?}");

@@ -15,7 +15,7 @@ use crate::model::meta::LaneFacts;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::totals::{Spent, ToPrice, Totals};
-use crate::model::transcript::{Aside, Part, Transcript};
+use crate::model::transcript::{Aside, Transcript, UsagePart};
 
 /// What charges are grouped by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -366,7 +366,7 @@ fn charge_of(key: &Key, aside: &Aside, transcript: &Transcript) -> Option<Charge
 fn runs(charges: &[Charge], transcript: &Transcript) -> Vec<Charge> {
     let parts = transcript.parts();
     let sums = parts.iter().filter(|part| part.totals.has_runs());
-    let own = |part: &Part<'_>| {
+    let own = |part: &UsagePart<'_>| {
         let is_own = |charge: &&Charge| part.has(session_of(charge, transcript));
         runs_of(
             &part.totals,

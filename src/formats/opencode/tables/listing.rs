@@ -3,12 +3,12 @@
 //! their sequence numbers.
 
 use super::Schema;
-use crate::formats::tables::Listing;
+use crate::formats::tables::RowListing;
 
 /// A sort key after all times.
 const LAST: i64 = i64::MAX;
 
-pub(super) fn of(schema: Schema<'_>) -> Listing {
+pub(super) fn of(schema: Schema<'_>) -> RowListing {
     let mut beyond = Vec::new();
     if schema.first {
         let of = |number, table| (number, rows_beyond(schema, table, schema.where_first()));
@@ -21,7 +21,7 @@ pub(super) fn of(schema: Schema<'_>) -> Listing {
             rows_beyond(schema, "session_message", schema.where_second()),
         ));
     }
-    Listing {
+    RowListing {
         count: count(schema),
         single: Some(single(schema)),
         strays: schema.first.then(|| strays(schema)),

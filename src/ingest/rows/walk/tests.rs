@@ -3,7 +3,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, params};
 
-use super::super::look::{News, Todo};
+use super::super::look::{ReadStep, ScanResult};
 use super::super::session::SessionRows;
 use super::{PORTION, SMALL_PIECE, TAIL};
 use crate::formats::named;
@@ -69,13 +69,13 @@ fn known_to(database: &Database) -> Queries {
 }
 
 /// Reads the queued rows, and returns those whose content changed.
-fn read(session: &mut SessionRows, database: &Database, todo: &[Todo]) -> Vec<(usize, i64)> {
+fn read(session: &mut SessionRows, database: &Database, todo: &[ReadStep]) -> Vec<(usize, i64)> {
     let queries = known_to(database);
     let mut tally = Tally::default();
     tally.count(Fate::Shown, FileId(1), 1_000);
     let mut news = Vec::new();
     for row in todo {
-        let Todo::Row { table, at, .. } = row else {
+        let ReadStep::Row { table, at, .. } = row else {
             continue;
         };
         let one = &queries.tables[*table].one;
@@ -120,8 +120,8 @@ fn look_for(
         )
         .unwrap()
     {
-        News::Anew(why) => Err(why),
-        News::More(todo) => Ok((read(session, &database, &todo), todo.len())),
+        ScanResult::Anew(why) => Err(why),
+        ScanResult::More(todo) => Ok((read(session, &database, &todo), todo.len())),
     }
 }
 
@@ -137,15 +137,16 @@ fn look(
 fn read_all(session: &mut SessionRows, path: &Path) -> Vec<usize> {
     let database = Database::open(path).unwrap();
     let queries = known_to(&database);
-    let News::More(first) = session.look(0, &database, &queries, (true, false)).unwrap() else {
+    let ScanResult::More(first) = session.look(0, &database, &queries, (true, false)).unwrap()
+    else {
         panic!()
     };
-    assert!(matches!(first[..], [Todo::Portion(0)]));
+    assert!(matches!(first[..], [ReadStep::Portion(0)]));
     let mut portions = Vec::new();
     loop {
         let todo = session.next_portion(0, &database, &queries).unwrap().todo;
         portions.push(read(session, &database, &todo).len());
-        if !todo.iter().any(|todo| matches!(todo, Todo::Portion(_))) {
+        if !todo.iter().any(|todo| matches!(todo, ReadStep::Portion(_))) {
             return portions;
         }
     }

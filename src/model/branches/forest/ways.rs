@@ -1,13 +1,13 @@
 //! Paths from records to the root: where two of them meet, and which entries of a path were not
 //! abandoned before.
 
-use super::{Forest, Node};
+use super::{Forest, NodeNumber};
 use crate::model::fingerprint::Print;
 
 /// The path up from each record, by node number. Where parents form a cycle, the path ends at one
 /// of its records.
 pub(crate) struct Ways {
-    steps: Vec<Step>,
+    steps: Vec<ForestStep>,
     /// By node number: the node itself, or an ancestor if it was abandoned; the number of nodes at
     /// the root.
     unclaimed: Vec<usize>,
@@ -16,16 +16,16 @@ pub(crate) struct Ways {
 }
 
 #[derive(Clone, Copy)]
-struct Step {
+struct ForestStep {
     /// Number of records on the path, including this one; 0 while unknown.
     depth: u32,
-    up: Option<Node>,
+    up: Option<NodeNumber>,
     /// An ancestor to jump to, so that any depth is reached in few steps; the root's is the root.
-    far: Node,
+    far: NodeNumber,
 }
 
 /// What was abandoned when the session moved to another path.
-pub(crate) struct Left {
+pub(crate) struct AbandonedPath {
     /// Entries not abandoned before, as positions in the main lane, unordered.
     pub(crate) entries: Vec<usize>,
     /// The entry with which the abandoned path begins, where the two paths fork.
@@ -42,13 +42,13 @@ impl Ways {
             work: count as u64,
         };
         ways.steps
-            .extend((0..count).map_while(Node::of).map(|node| Step {
+            .extend((0..count).map_while(NodeNumber::of).map(|node| ForestStep {
                 depth: 0,
                 up: None,
                 far: node,
             }));
-        let mut path: Vec<Node> = Vec::new();
-        for start in (0..count).map_while(Node::of) {
+        let mut path: Vec<NodeNumber> = Vec::new();
+        for start in (0..count).map_while(NodeNumber::of) {
             let mut at = Some(start);
             while let Some(node) = at.filter(|node| ways.depth(*node) == 0) {
                 ways.set(node, |step| step.depth = u32::MAX);
@@ -60,7 +60,7 @@ impl Ways {
                 let far = up.map(|up| ways.far_from(up));
                 let depth = up.map_or(0, |up| ways.depth(up)) + 1;
                 ways.set(node, |step| {
-                    *step = Step {
+                    *step = ForestStep {
                         depth,
                         up,
                         far: far.unwrap_or(node),
@@ -74,10 +74,10 @@ impl Ways {
 
     /// The jump target of a node below this one. Jump lengths are those of a skew binary number, so
     /// any ancestor is reached in logarithmic time.
-    fn far_from(&self, up: Node) -> Node {
+    fn far_from(&self, up: NodeNumber) -> NodeNumber {
         let far = self.far(up);
         let further = self.far(far);
-        let length = |from: Node, to: Node| self.depth(from) - self.depth(to);
+        let length = |from: NodeNumber, to: NodeNumber| self.depth(from) - self.depth(to);
         if length(up, far) == length(far, further) {
             further
         } else {
@@ -85,24 +85,24 @@ impl Ways {
         }
     }
 
-    fn set(&mut self, node: Node, set: impl FnMut(&mut Step)) {
+    fn set(&mut self, node: NodeNumber, set: impl FnMut(&mut ForestStep)) {
         self.steps.get_mut(node.number()).into_iter().for_each(set);
     }
 
-    fn depth(&self, node: Node) -> u32 {
+    fn depth(&self, node: NodeNumber) -> u32 {
         self.steps.get(node.number()).map_or(0, |step| step.depth)
     }
 
-    fn up(&self, node: Node) -> Option<Node> {
+    fn up(&self, node: NodeNumber) -> Option<NodeNumber> {
         self.steps.get(node.number())?.up
     }
 
-    fn far(&self, node: Node) -> Node {
+    fn far(&self, node: NodeNumber) -> NodeNumber {
         self.steps.get(node.number()).map_or(node, |step| step.far)
     }
 
     /// The ancestor of `from` at this depth.
-    fn at_depth(&mut self, from: Node, depth: u32) -> Option<Node> {
+    fn at_depth(&mut self, from: NodeNumber, depth: u32) -> Option<NodeNumber> {
         let mut at = from;
         while self.depth(at) > depth {
             self.work += 1;
@@ -117,7 +117,7 @@ impl Ways {
     }
 
     /// The lowest common ancestor of two nodes.
-    fn meeting(&mut self, one: Node, other: Node) -> Option<Node> {
+    fn meeting(&mut self, one: NodeNumber, other: NodeNumber) -> Option<NodeNumber> {
         let depth = self.depth(one).min(self.depth(other));
         let (mut one, mut other) = (self.at_depth(one, depth)?, self.at_depth(other, depth)?);
         while one != other {
@@ -135,8 +135,8 @@ impl Ways {
 
     /// What was abandoned at `tip` when the session continued with `next`. No entry is returned
     /// twice, so the total cost is linear in the session.
-    pub(crate) fn leave(&mut self, forest: &Forest, tip: Print, next: Print) -> Left {
-        let mut left = Left {
+    pub(crate) fn leave(&mut self, forest: &Forest, tip: Print, next: Print) -> AbandonedPath {
+        let mut left = AbandonedPath {
             entries: Vec::new(),
             first: None,
         };
@@ -153,12 +153,12 @@ impl Ways {
         let mut at = tip;
         loop {
             let number = goal(&mut self.unclaimed, at.number());
-            let Some(node) = Node::of(number).filter(|node| self.depth(*node) > depth) else {
+            let Some(node) = NodeNumber::of(number).filter(|node| self.depth(*node) > depth) else {
                 return left;
             };
             self.work += 1;
             left.entries.extend(forest.entry_of(node));
-            let up = self.up(node).map_or(self.steps.len(), Node::number);
+            let up = self.up(node).map_or(self.steps.len(), NodeNumber::number);
             self.unclaimed
                 .get_mut(number)
                 .into_iter()

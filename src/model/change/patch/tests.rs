@@ -1,7 +1,7 @@
 use super::{is_patch, lines};
-use crate::model::change::{DiffLine, Sign};
+use crate::model::change::{DiffLine, LineSign};
 
-fn parsed(text: &str) -> Vec<(Sign, Option<u32>, String)> {
+fn parsed(text: &str) -> Vec<(LineSign, Option<u32>, String)> {
     assert!(is_patch(text), "{text}");
     let line = |line: &DiffLine| {
         (
@@ -16,7 +16,7 @@ fn parsed(text: &str) -> Vec<(Sign, Option<u32>, String)> {
 fn heads(text: &str) -> Vec<String> {
     parsed(text)
         .into_iter()
-        .filter(|line| line.0 == Sign::File)
+        .filter(|line| line.0 == LineSign::File)
         .map(|line| line.2)
         .collect()
 }
@@ -24,43 +24,43 @@ fn heads(text: &str) -> Vec<String> {
 #[test]
 fn unified_diffs_have_numbers() {
     let shown = parsed("--- a/x\n+++ b/x\n@@ -43,2 +43,3 @@ fn f\n a\n-b\n+c\n+d\n");
-    assert_eq!(shown[0], (Sign::File, None, "x".to_owned()));
-    assert_eq!(shown[1], (Sign::Note, None, "fn f".to_owned()));
-    assert_eq!(shown[2], (Sign::Same, Some(43), "a".to_owned()));
-    assert_eq!(shown[3], (Sign::Removed, Some(44), "b".to_owned()));
-    assert_eq!(shown[5], (Sign::Added, Some(45), "d".to_owned()));
+    assert_eq!(shown[0], (LineSign::File, None, "x".to_owned()));
+    assert_eq!(shown[1], (LineSign::Note, None, "fn f".to_owned()));
+    assert_eq!(shown[2], (LineSign::Same, Some(43), "a".to_owned()));
+    assert_eq!(shown[3], (LineSign::Removed, Some(44), "b".to_owned()));
+    assert_eq!(shown[5], (LineSign::Added, Some(45), "d".to_owned()));
 }
 
 #[test]
 fn numbered_lines_are_a_patch() {
     let shown = parsed("     ...\n  9 a\n-10 b\n+10 c\n 11 \n");
-    assert_eq!(shown[2], (Sign::Removed, Some(10), "b".to_owned()));
-    assert_eq!(shown[3], (Sign::Added, Some(10), "c".to_owned()));
-    assert_eq!(shown[0].0, Sign::Note);
+    assert_eq!(shown[2], (LineSign::Removed, Some(10), "b".to_owned()));
+    assert_eq!(shown[3], (LineSign::Added, Some(10), "c".to_owned()));
+    assert_eq!(shown[0].0, LineSign::Note);
 }
 
 #[test]
 fn patches_with_heads_and_search_blocks() {
     let text = "*** Begin Patch\n*** Update File: a.rs\n@@\n-x\n+y\n*** Add File: b.rs\n+z\n*** End Patch\n";
-    let flags: Vec<Sign> = parsed(text).iter().map(|line| line.0).collect();
+    let flags: Vec<LineSign> = parsed(text).iter().map(|line| line.0).collect();
     assert_eq!(
         flags,
         [
-            Sign::File,
-            Sign::Removed,
-            Sign::Added,
-            Sign::File,
-            Sign::Added
+            LineSign::File,
+            LineSign::Removed,
+            LineSign::Added,
+            LineSign::File,
+            LineSign::Added
         ]
     );
     assert_eq!(heads(text), ["a.rs", "b.rs (new)"]);
     let loose =
         parsed("*** Begin Patch\n*** Update File: a\n@@\nid,setup\n+1,Why\n*** End Patch\n");
-    assert_eq!(loose[1], (Sign::Same, None, "id,setup".to_owned()));
+    assert_eq!(loose[1], (LineSign::Same, None, "id,setup".to_owned()));
     let shown = parsed("------- SEARCH\nold\n=======\nnew\n+++++++ REPLACE\n");
     assert_eq!(
         shown.iter().map(|line| line.0).collect::<Vec<_>>(),
-        [Sign::Removed, Sign::Added]
+        [LineSign::Removed, LineSign::Added]
     );
 }
 
@@ -82,9 +82,9 @@ fn the_head_of_a_block_is_no_line_of_the_file() {
         block(":start_line:20\n-------\n")
     ));
     let one = [
-        (Sign::Removed, "old".to_owned()),
-        (Sign::Removed, "-------".to_owned()),
-        (Sign::Added, "new".to_owned()),
+        (LineSign::Removed, "old".to_owned()),
+        (LineSign::Removed, "-------".to_owned()),
+        (LineSign::Added, "new".to_owned()),
     ];
     assert_eq!(shown, [one.clone(), one].concat());
     assert_eq!(lines(&block("")).len(), 3);

@@ -2,7 +2,7 @@
 
 use super::Printing;
 use crate::model::entry::Entry;
-use crate::model::entry::glance::Glance;
+use crate::model::entry::glance::EntrySummary;
 use crate::model::fingerprint::Print;
 use crate::model::text::Name;
 
@@ -11,12 +11,12 @@ const ROOM: usize = 64 << 10;
 
 /// A packed page.
 #[derive(Clone, Debug)]
-pub(crate) struct Packed {
+pub(crate) struct PackedPage {
     bytes: Box<[u8]>,
     /// Length of the bytes before compression.
     len: usize,
     /// Glances at its entries.
-    pub(crate) glances: Box<[Glance]>,
+    pub(crate) glances: Box<[EntrySummary]>,
     /// Lanes of its entries; empty if all are of the main lane.
     pub(crate) lanes: Box<[Option<Name>]>,
     /// Fingerprints of the keys of the entries' parents; empty if none has a parent.
@@ -25,7 +25,7 @@ pub(crate) struct Packed {
 
 /// Packs entries, fast enough to run between two frames. `None` if a body is in memory, which
 /// cannot be packed.
-pub(super) fn pack(entries: &[Entry], print: Printing<'_>) -> Option<Packed> {
+pub(super) fn pack(entries: &[Entry], print: Printing<'_>) -> Option<PackedPage> {
     let plain = postcard::to_extend(entries, Vec::with_capacity(ROOM)).ok()?;
     let has_lanes = entries.iter().any(|entry| entry.lane.is_some());
     let has_parents = entries.iter().any(|entry| entry.parent.is_some());
@@ -37,10 +37,10 @@ pub(super) fn pack(entries: &[Entry], print: Printing<'_>) -> Option<Packed> {
         .iter()
         .filter(|_| has_parents)
         .map(|entry| entry.parent.as_ref().map(print));
-    Some(Packed {
+    Some(PackedPage {
         bytes: lz4_flex::block::compress(&plain).into(),
         len: plain.len(),
-        glances: entries.iter().map(Glance::of).collect(),
+        glances: entries.iter().map(EntrySummary::of).collect(),
         lanes: lanes.collect(),
         parents: parents.collect(),
     })
@@ -51,7 +51,7 @@ pub(super) fn pack(entries: &[Entry], print: Printing<'_>) -> Option<Packed> {
     clippy::expect_used,
     reason = "the bytes were made here, and stayed in memory"
 )]
-pub(super) fn unpack(packed: &Packed) -> Vec<Entry> {
+pub(super) fn unpack(packed: &PackedPage) -> Vec<Entry> {
     let plain = lz4_flex::block::decompress(&packed.bytes, packed.len).expect("packed bytes");
     postcard::from_bytes(&plain).expect("packed entries")
 }

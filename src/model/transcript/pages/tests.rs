@@ -3,7 +3,7 @@ use std::sync::LazyLock;
 use super::{OPEN, PAGE, Pages, RECENT};
 use crate::model::body::{Held, Key};
 use crate::model::edit::Batch;
-use crate::model::entry::glance::Glance;
+use crate::model::entry::glance::EntrySummary;
 use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId, Piece, Raw, Role, StrayResult};
 use crate::model::fingerprint::{ByKey, Print};
 use crate::model::text::Text;
@@ -115,7 +115,7 @@ fn what_is_packed_reads_as_before() {
     assert_eq!(pages.open_pages(), RECENT);
     for number in 0..MANY {
         let entry = full(number);
-        assert_eq!(pages.glance(number), Some(Glance::of(&entry)));
+        assert_eq!(pages.glance(number), Some(EntrySummary::of(&entry)));
         assert_eq!(pages.lane(number), entry.lane.as_ref());
         assert_eq!(
             pages.parent(number, &print),
@@ -190,7 +190,7 @@ fn a_glance_is_that_of_the_entry_as_it_is_now_and_is_taken_once() {
     let assert_is_now = |pages: &Pages, number: usize| {
         assert_eq!(
             pages.glance(number),
-            pages.get(number).map(Glance::of),
+            pages.get(number).map(EntrySummary::of),
             "{number}"
         );
     };
