@@ -84,6 +84,8 @@ pub enum Config {
     Listing(report::listing::Options),
     /// List where secrets are.
     Secrets(report::check::secrets::Options),
+    /// Compare two runs.
+    Diff(Box<report::diff::Options>),
     /// List the rules of that check.
     Rules(report::check::Form),
     /// Wait for a condition.
@@ -213,6 +215,8 @@ enum Command {
     },
     /// List files that were read or changed, those that were changed most first
     Files(ListingArgs),
+    /// Tell where two runs parted: same calls before, what each did then, what each came to; 1 if they part
+    Diff(DiffArgs),
     /// Tell how a session, or all that there are, was understood, and what was not
     Doctor(DoctorArgs),
     /// Check calls and results against the rules of the providers; 1 if an error is found
@@ -293,6 +297,30 @@ struct ShowArgs {
     /// Notice changes by looking often, for file systems without events
     #[arg(long)]
     poll: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Prompts and calls are aligned by tool and arguments, wherever they stand; folders, ids, times, temporary names and the \
+order of keys do not count, nor how answers are worded. SESSION#KEY is the run that an entry, a call or a sub-agent \
+belongs to: its sub-agent, or its branch.
+
+Exit code: 0 they are the same, 1 they part, 2 one cannot be read.
+
+    tv diff before.jsonl after.jsonl
+    tv diff SESSION SESSION#KEY")]
+struct DiffArgs {
+    /// A session, or SESSION#KEY
+    #[arg(value_name = "A")]
+    one: OsString,
+    /// The other one
+    #[arg(value_name = "B")]
+    other: OsString,
+    /// One JSON object (schema tv.diff/1)
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    paper: PaperArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -475,6 +503,11 @@ impl Config {
                 listing.config(kind, &surroundings)
             }
             Command::Files(listing) => listing.config(ListKind::Files, &surroundings),
+            Command::Diff(args) => Self::Diff(Box::new(report::diff::Options {
+                runs: [&args.one, &args.other].map(|run| with_entry(run, &surroundings)),
+                json: args.json,
+                paper: args.paper.paper(&surroundings),
+            })),
             Command::Doctor(args) => Self::doctor(args, &surroundings),
             Command::Check(args) if args.rules => Self::Rules(args.form()),
             Command::Check(args) if args.secrets => {
@@ -585,6 +618,7 @@ impl Config {
             Self::Stats(options) => options.json,
             Self::Listing(options) => options.form == report::listing::Form::Json,
             Self::Secrets(options) => options.json,
+            Self::Diff(options) => options.json,
             Self::Doctor(options) => options.json,
             Self::Health(options) => options.json,
             Self::List(options) => options.json,
@@ -632,6 +666,7 @@ impl Config {
             }
             Self::Rules(form) => report::check::write_rules(*form, out),
             Self::Wait(options) => report::wait::write(options, now, out),
+            Self::Diff(options) => report::diff::write(options, out),
             Self::Doctor(options) => doctor::write(options, now(), out),
             Self::Health(options) => doctor::health::write(options, now(), progress, out),
             Self::Export(options) => {

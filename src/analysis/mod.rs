@@ -4,6 +4,7 @@ pub mod account;
 pub mod activity;
 pub mod agents;
 pub mod alarm;
+pub(crate) mod align;
 pub mod anomalies;
 pub(crate) mod background;
 pub mod brief;

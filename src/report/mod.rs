@@ -5,6 +5,7 @@
 
 pub mod brief;
 pub mod check;
+pub mod diff;
 pub mod doctor;
 pub mod entry;
 pub mod export;

@@ -30,6 +30,7 @@ mod databases;
 mod demo;
 mod details;
 mod detect;
+mod diff;
 mod dump;
 mod ends;
 mod evaluations;

@@ -1,0 +1,435 @@
+//! Where two runs parted: their prompts, calls and answers, aligned by what was asked for and not
+//! by position.
+//!
+//! Two calls are the same if tool and arguments are, but for what differs between any two runs: the
+//! folder that the session began in, ids, times, temporary names, the order of keys, and the
+//! agent's own description of a command. Answers are never worded twice alike, so they part two
+//! runs only if neither has calls.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+use super::calls::{Outcome, Place};
+use crate::model::body::{Body, Held, Tree};
+use crate::model::entry::{BlockKind, EntryId, Role};
+use crate::model::fingerprint::hash_of;
+use crate::model::text::Name;
+use crate::model::tool::ToolKind;
+use crate::model::transcript::Transcript;
+
+/// What a step of a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum StepKind {
+    Prompt,
+    Call,
+    Answer,
+}
+
+/// A prompt, a call or an answer of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct RunStep {
+    pub(crate) place: Place,
+    pub(crate) kind: StepKind,
+    /// The number of its turn within the run, from 1.
+    pub(crate) turn: usize,
+    /// Equal for steps that are the same.
+    likeness: u64,
+    /// Equal for calls of the same tool.
+    tool: u64,
+    outcome: Option<Outcome>,
+}
+
+/// Two steps beside each other, by their indexes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pair {
+    pub(crate) steps: [Option<usize>; 2],
+    pub(crate) is_same: bool,
+}
+
+/// Two runs side by side.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Alignment {
+    pub(crate) runs: [Vec<RunStep>; 2],
+    pub(crate) pairs: Vec<Pair>,
+    /// The index of the pair at which the runs part; `None` if they do not.
+    pub(crate) parting: Option<usize>,
+    /// The same calls before that.
+    pub(crate) same: usize,
+    /// Same calls that ended in another way.
+    pub(crate) otherwise: usize,
+}
+
+/// The entries of the run that an entry belongs to: its sub-agent, or the branch that it is on up
+/// to its end; without an entry the main agent on the active path.
+pub(crate) fn run_of(transcript: &Transcript, entry: Option<EntryId>) -> Vec<EntryId> {
+    let lane = entry.and_then(|id| transcript.lane_at(id));
+    let branches = transcript.branches();
+    let left = entry.filter(|id| branches.abandoned.contains(id));
+    let seen = left
+        .and_then(|id| transcript.seen_on(branches.of(id)?.number))
+        .map(|seen| seen.into_iter().collect::<HashSet<_>>());
+    let is_of_run = |id: &EntryId| {
+        transcript.lane_at(*id) == lane
+            && match &seen {
+                Some(seen) => seen.contains(id),
+                None => lane.is_some() || !branches.abandoned.contains(id),
+            }
+    };
+    transcript
+        .order()
+        .iter()
+        .copied()
+        .filter(is_of_run)
+        .collect()
+}
+
+/// The steps of a run.
+pub(crate) fn steps_of(transcript: &Transcript, run: &[EntryId]) -> Vec<RunStep> {
+    let meta = transcript.meta();
+    let roots: Vec<&str> = [&meta.root, &meta.cwd]
+        .into_iter()
+        .flatten()
+        .map(Name::as_str)
+        .collect();
+    let (mut steps, mut turn) = (Vec::new(), 0);
+    let entries = run
+        .iter()
+        .filter_map(|id| Some((*id, transcript.get(*id)?)));
+    for (id, entry) in entries.filter(|(_, entry)| !entry.marks.copy) {
+        let is_prompt = entry.marks.prompt || (entry.lane.is_some() && entry.role == Role::User);
+        turn += usize::from(is_prompt);
+        for (block, one) in entry.blocks.iter().enumerate() {
+            let (kind, likeness, tool, outcome) = match &one.kind {
+                BlockKind::Text(body) if is_prompt => {
+                    (StepKind::Prompt, text_like(body, &roots), 0, None)
+                }
+                BlockKind::Text(body) if entry.role == Role::Assistant && !body.stub.is_blank() => {
+                    (StepKind::Answer, text_like(body, &roots), 0, None)
+                }
+                BlockKind::Call(call) => {
+                    let is_command = call.kind == ToolKind::Run;
+                    let input = match &call.input.held {
+                        Held::Tree(tree) => hash_of(&plain(tree, is_command, &roots)),
+                        _ => text_like(&call.input, &roots),
+                    };
+                    let outcome = Some(Outcome::of(&call.state));
+                    (
+                        StepKind::Call,
+                        hash_of(&(&call.name, input)),
+                        hash_of(&call.name),
+                        outcome,
+                    )
+                }
+                _ => continue,
+            };
+            steps.push(RunStep {
+                place: Place { entry: id, block },
+                kind,
+                turn,
+                likeness: hash_of(&(kind, likeness)),
+                tool: hash_of(&(kind, tool)),
+                outcome,
+            });
+        }
+    }
+    steps
+}
+
+fn text_like(body: &Body, roots: &[&str]) -> u64 {
+    hash_of(&(
+        without_chance(body.text_or_stub(), roots),
+        body.is_away().then_some(body.bytes),
+    ))
+}
+
+/// A value without what differs between any two runs, with its members in the order of their names.
+fn plain(tree: &Tree, is_command: bool, roots: &[&str]) -> Tree {
+    match tree {
+        Tree::Text(text) => Tree::Text(Name::from(without_chance(text, roots).as_str())),
+        Tree::List(items) => {
+            Tree::List(items.iter().map(|item| plain(item, false, roots)).collect())
+        }
+        Tree::Map(members) => {
+            let is_own = |key: &Name| !(is_command && key.as_str() == "description");
+            let mut members: Vec<_> = members
+                .iter()
+                .filter(|(key, value)| is_own(key) && *value != Tree::Null)
+                .map(|(key, value)| (key.clone(), plain(value, false, roots)))
+                .collect();
+            members.sort_by(|(one, _), (other, _)| one.cmp(other));
+            Tree::Map(members)
+        }
+        other => other.clone(),
+    }
+}
+
+/// What chance puts into arguments, with what stands for it: ids, times, temporary names.
+static CHANCE: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+    let patterns = [
+        (
+            r"(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b",
+            "<id>",
+        ),
+        (
+            r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?",
+            "<time>",
+        ),
+        (
+            r"(/private)?(/tmp|/var/tmp|/var/folders/[^/\s]+/[^/\s]+/T)/[^/\s'\x22;:,)]+",
+            "<temporary>",
+        ),
+        (
+            r"\b(toolu|call|chatcmpl|msg|item|task|sess)_[0-9A-Za-z_-]{8,}",
+            "<id>",
+        ),
+        (r"\b1[4-9]\d{8}(\d{3})?\b", "<time>"),
+    ];
+    let compiled = patterns.into_iter();
+    compiled
+        .filter_map(|(pattern, word)| Some((Regex::new(pattern).ok()?, word)))
+        .collect()
+});
+
+fn without_chance(text: &str, roots: &[&str]) -> String {
+    let mut text = text.trim().to_owned();
+    for root in roots.iter().filter(|root| root.len() > 1) {
+        text = replace_folder(&text, root);
+    }
+    for (pattern, word) in CHANCE.iter() {
+        if pattern.is_match(&text) {
+            text = pattern.replace_all(&text, *word).into_owned();
+        }
+    }
+    text
+}
+
+/// Replaces a folder by `.`, but not a folder whose name only begins with it.
+fn replace_folder(text: &str, folder: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(folder) {
+        out.push_str(before);
+        let goes_on = after.starts_with(|c: char| c.is_alphanumeric() || "-_.".contains(c));
+        out.push_str(if goes_on { folder } else { "." });
+        rest = after;
+    }
+    out + rest
+}
+
+impl Alignment {
+    /// Aligns the steps of two runs.
+    pub(crate) fn of(one: Vec<RunStep>, other: Vec<RunStep>) -> Self {
+        let has_calls = [&one, &other]
+            .iter()
+            .any(|run| run.iter().any(|step| step.kind == StepKind::Call));
+        let likes = |run: &[RunStep]| run.iter().map(|step| step.likeness).collect::<Vec<_>>();
+        // Answers are laid beside what they stand between, and align nothing themselves.
+        let hard = |run: &[RunStep]| -> Vec<usize> {
+            let is_hard = |step: &RunStep| !has_calls || step.kind != StepKind::Answer;
+            let numbers = run.iter().enumerate().filter(|(_, step)| is_hard(step));
+            numbers.map(|(number, _)| number).collect()
+        };
+        let (ours, theirs) = (hard(&one), hard(&other));
+        let pick = |run: &[RunStep], numbers: &[usize]| -> Vec<RunStep> {
+            numbers
+                .iter()
+                .filter_map(|number| run.get(*number).cloned())
+                .collect()
+        };
+        let (left, right) = (pick(&one, &ours), pick(&other, &theirs));
+        let mut hard_pairs = Vec::new();
+        for op in capture_diff_slices(Algorithm::Myers, &likes(&left), &likes(&right)) {
+            match op {
+                DiffOp::Equal {
+                    old_index,
+                    new_index,
+                    len,
+                } => hard_pairs.extend((0..len).map(|at| Pair {
+                    steps: [Some(old_index + at), Some(new_index + at)],
+                    is_same: true,
+                })),
+                op => hard_pairs.extend(by_tool(&left, op.old_range(), &right, op.new_range())),
+            }
+        }
+        let mut pairs = Vec::new();
+        let (mut at, mut beside) = (0, 0);
+        for pair in hard_pairs {
+            let [our, their] = pair.steps;
+            let our = our.and_then(|number| ours.get(number).copied());
+            let their = their.and_then(|number| theirs.get(number).copied());
+            pairs.extend(answers(
+                &one,
+                at..our.unwrap_or(at),
+                &other,
+                beside..their.unwrap_or(beside),
+            ));
+            at = our.map_or(at, |our| our + 1);
+            beside = their.map_or(beside, |their| their + 1);
+            pairs.push(Pair {
+                steps: [our, their],
+                ..pair
+            });
+        }
+        pairs.extend(answers(&one, at..one.len(), &other, beside..other.len()));
+        let mut alignment = Self {
+            runs: [one, other],
+            pairs,
+            ..Self::default()
+        };
+        alignment.judge(has_calls);
+        alignment
+    }
+
+    fn judge(&mut self, has_calls: bool) {
+        let is_answer = |pair: &Pair| {
+            self.steps(pair)
+                .iter()
+                .flatten()
+                .any(|step| step.kind == StepKind::Answer)
+        };
+        let parts = |pair: &Pair| !(pair.is_same || has_calls && is_answer(pair));
+        let parting = self.pairs.iter().position(parts);
+        let before = self
+            .pairs
+            .get(..parting.unwrap_or(self.pairs.len()))
+            .unwrap_or_default();
+        let calls = before.iter().filter_map(|pair| match self.steps(pair) {
+            [Some(one), Some(other)] if pair.is_same && one.kind == StepKind::Call => {
+                Some(one.outcome == other.outcome)
+            }
+            _ => None,
+        });
+        let ends: Vec<bool> = calls.collect();
+        self.otherwise = ends.iter().filter(|is_same| !**is_same).count();
+        self.same = ends.len();
+        self.parting = parting;
+    }
+
+    /// The steps of a pair.
+    pub(crate) fn steps(&self, pair: &Pair) -> [Option<&RunStep>; 2] {
+        let [ours, theirs] = &self.runs;
+        let [our, their] = pair.steps;
+        [
+            our.and_then(|at| ours.get(at)),
+            their.and_then(|at| theirs.get(at)),
+        ]
+    }
+
+    /// The next prompt or call of each run from the parting on.
+    pub(crate) fn next_steps(&self) -> [Option<&RunStep>; 2] {
+        let from = self.parting.unwrap_or(self.pairs.len());
+        let rest = self.pairs.get(from..).unwrap_or_default();
+        let has_calls = self
+            .runs
+            .iter()
+            .flatten()
+            .any(|step| step.kind == StepKind::Call);
+        let next = |side: usize| {
+            let mut steps = rest
+                .iter()
+                .filter_map(move |pair| *self.steps(pair).get(side)?);
+            steps.find(|step| !has_calls || step.kind != StepKind::Answer)
+        };
+        [next(0), next(1)]
+    }
+}
+
+/// Steps that differ, beside each other where both are calls of one tool.
+fn by_tool(
+    ours: &[RunStep],
+    our: Range<usize>,
+    theirs: &[RunStep],
+    their: Range<usize>,
+) -> Vec<Pair> {
+    let tools = |run: &[RunStep], range: &Range<usize>| -> Vec<u64> {
+        let steps = run.get(range.clone()).unwrap_or_default();
+        steps.iter().map(|step| step.tool).collect()
+    };
+    let mut pairs = Vec::new();
+    for op in capture_diff_slices(Algorithm::Myers, &tools(ours, &our), &tools(theirs, &their)) {
+        let (old, new) = (op.old_range(), op.new_range());
+        let pair = |at: Option<usize>, beside: Option<usize>| Pair {
+            steps: [
+                at.map(|at| our.start + at),
+                beside.map(|beside| their.start + beside),
+            ],
+            is_same: false,
+        };
+        if matches!(op, DiffOp::Equal { .. }) {
+            let beside = old.zip(new);
+            pairs.extend(beside.map(|(at, beside)| pair(Some(at), Some(beside))));
+        } else {
+            pairs.extend(old.map(|at| pair(Some(at), None)));
+            pairs.extend(new.map(|beside| pair(None, Some(beside))));
+        }
+    }
+    pairs
+}
+
+/// Answers beside each other.
+fn answers(
+    ours: &[RunStep],
+    our: Range<usize>,
+    theirs: &[RunStep],
+    their: Range<usize>,
+) -> Vec<Pair> {
+    let most = our.len().max(their.len());
+    let rows = (0..most).map(|number| {
+        let steps = [our.clone().nth(number), their.clone().nth(number)];
+        let [one, other] = steps;
+        let likes = [
+            one.and_then(|at| ours.get(at)),
+            other.and_then(|at| theirs.get(at)),
+        ];
+        let is_same = match likes {
+            [Some(one), Some(other)] => one.likeness == other.likeness,
+            _ => false,
+        };
+        Pair { steps, is_same }
+    });
+    rows.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{replace_folder, without_chance};
+
+    #[test]
+    fn what_differs_by_chance_is_the_same() {
+        let one = without_chance("cd /home/a/boats && ls /tmp/x81k2/log", &["/home/a/boats"]);
+        let other = without_chance("cd /work/boats && ls /tmp/q/log", &["/work/boats"]);
+        assert_eq!(one, other);
+        assert_eq!(one, "cd . && ls <temporary>/log");
+        let same = [
+            [
+                "kill 0f0f0f0f-1111-2222-3333-444455556666",
+                "kill 1e0f0f0f-1111-2222-3333-444455556666",
+            ],
+            [
+                "since 2026-11-01T10:00:00Z",
+                "since 2026-11-02T11:30:00.250+01:00",
+            ],
+            ["get call_AbCdEfGh12", "get call_zzCdEfGh99"],
+        ];
+        for [one, other] in same {
+            assert_eq!(
+                without_chance(one, &[]),
+                without_chance(other, &[]),
+                "{one}"
+            );
+        }
+        assert_ne!(
+            without_chance("cargo test a", &[]),
+            without_chance("cargo test b", &[])
+        );
+        assert_ne!(
+            without_chance("head -20 a", &[]),
+            without_chance("head -30 a", &[])
+        );
+        assert_eq!(replace_folder("/a/b /a/bc /a/b/c", "/a/b"), ". /a/bc ./c");
+    }
+}

@@ -1,0 +1,195 @@
+//! Tests of `tv diff`: a run compared with itself, with a copy that has one argument changed, with another folder and
+//! other ids, and with its own branches.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use tv::ingest::Target;
+use tv::report::diff::{self, Options};
+use tv::report::outcome::Outcome;
+use tv::report::rows::Paper;
+
+use crate::fixtures;
+
+/// A session of Claude Code in a folder, with these commands.
+fn session(folder: &str, ids: &str, commands: &[&str]) -> String {
+    let mut lines = vec![format!(
+        r#"{{"parentUuid":null,"isSidechain":false,"type":"user","message":{{"role":"user","content":"mend the hull"}},"uuid":"{ids}u","timestamp":"2026-01-31T10:41:07.000Z","sessionId":"{ids}","cwd":"{folder}","version":"2.1.0"}}"#
+    )];
+    let mut parent = format!("{ids}u");
+    for (number, command) in commands.iter().enumerate() {
+        let command = command.replace("FOLDER", folder);
+        lines.push(format!(
+            r#"{{"parentUuid":"{parent}","isSidechain":false,"type":"assistant","message":{{"id":"msg_{ids}{number}","type":"message","role":"assistant","model":"claude-opus-4-6","content":[{{"type":"text","text":"words of {ids} {number}"}},{{"type":"tool_use","id":"toolu_{ids}{number}","name":"Bash","input":{{"command":"{command}","description":"as {ids} says"}}}}],"usage":{{"input_tokens":10,"output_tokens":20}}}},"requestId":"req_{ids}{number}","uuid":"{ids}a{number}","timestamp":"2026-01-31T10:42:0{number}.000Z","sessionId":"{ids}","cwd":"{folder}"}}"#
+        ));
+        lines.push(format!(
+            r#"{{"parentUuid":"{ids}a{number}","isSidechain":false,"type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"toolu_{ids}{number}","content":"ok","is_error":false}}]}},"uuid":"{ids}r{number}","timestamp":"2026-01-31T10:43:0{number}.000Z","sessionId":"{ids}","cwd":"{folder}"}}"#
+        ));
+        parent = format!("{ids}r{number}");
+    }
+    lines.join("\n") + "\n"
+}
+
+fn target(path: &Path) -> Target {
+    Target {
+        path: path.to_owned(),
+        session: None,
+    }
+}
+
+fn compare(
+    one: (Target, Option<&str>),
+    other: (Target, Option<&str>),
+    json: bool,
+) -> (Outcome, String) {
+    let named = |(target, key): (Target, Option<&str>)| Ok((target, key.map(str::to_owned)));
+    let options = Options {
+        runs: [named(one), named(other)],
+        json,
+        paper: Paper {
+            width: 80,
+            colour: false,
+            ascii: true,
+        },
+    };
+    let mut out = Vec::new();
+    let outcome = diff::write(&options, &mut out).unwrap();
+    (outcome, String::from_utf8(out).unwrap())
+}
+
+#[test]
+fn a_run_does_not_part_from_itself() {
+    let mut compared = 0;
+    for path in fixtures::all() {
+        for target in fixtures::targets(&path) {
+            let (outcome, words) = compare((target.clone(), None), (target, None), false);
+            // Damaged fixtures cannot be read to their ends.
+            if !matches!(outcome, Outcome::Failed(_)) {
+                assert_eq!(
+                    (outcome, words),
+                    (Outcome::Complete, String::new()),
+                    "{}",
+                    path.display()
+                );
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 60, "{compared}");
+}
+
+#[test]
+fn one_argument_is_one_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: String| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        target(&path)
+    };
+    let commands = [
+        "ls FOLDER/hull",
+        "cargo test --lib",
+        "cat FOLDER/log",
+        "make /tmp/k3j2/out",
+    ];
+    let a = || write("a.jsonl", session("/home/mira/boats", "aaaa", &commands));
+    let again = [
+        "ls FOLDER/hull",
+        "cargo test --lib",
+        "cat FOLDER/log",
+        "make /tmp/zz99/out",
+    ];
+    let same = write("same.jsonl", session("/work/other", "bbbb", &again));
+    let (outcome, words) = compare((a(), None), (same, None), false);
+    assert_eq!(outcome, Outcome::Complete);
+    assert_eq!(words, "same for 4 calls; only the words differ\n");
+
+    let changed = [
+        "ls FOLDER/hull",
+        "cargo test --doc",
+        "cat FOLDER/log",
+        "make /tmp/zz99/out",
+    ];
+    let b = || write("b.jsonl", session("/work/other", "cccc", &changed));
+    let (outcome, words) = compare((a(), None), (b(), None), false);
+    assert_eq!(outcome, Outcome::Found);
+    let first = words.lines().next().unwrap();
+    assert_eq!(
+        first,
+        "same for 1 call; part at turn 1: A ran cargo test --lib, B ran cargo test --doc"
+    );
+    let (_, json) = compare((a(), None), (b(), None), true);
+    let line: Value = serde_json::from_str(&json).unwrap();
+    let steps = line["steps"].as_array().unwrap();
+    let parted = steps
+        .iter()
+        .filter(|step| step["same"] == false && step["a"]["what"] == "call");
+    let words: Vec<&str> = parted
+        .map(|step| step["b"]["words"].as_str().unwrap())
+        .collect();
+    assert_eq!(words, ["ran cargo test --doc"]);
+    assert_eq!(line["schema"], "tv.diff/1");
+
+    // What one run did in between.
+    let more = [
+        "ls FOLDER/hull",
+        "git status",
+        "cargo test --lib",
+        "cat FOLDER/log",
+        "make /tmp/zz99/out",
+    ];
+    let c = write("c.jsonl", session("/work/other", "dddd", &more));
+    let (_, words) = compare((a(), None), (c, None), false);
+    let first = words.lines().next().unwrap();
+    assert_eq!(
+        first,
+        "same for 1 call; part at turn 1: A ran cargo test --lib, B ran git status first"
+    );
+}
+
+#[test]
+fn a_branch_parts_from_the_session_where_it_was_left() {
+    let path = fixtures::root().join("pi/branches.jsonl");
+    let transcript = fixtures::read(&target(&path)).transcript;
+    let branches = transcript.branches();
+    let mut compared = 0;
+    for branch in &branches.list {
+        let own = branch
+            .entries
+            .iter()
+            .filter(|id| branches.abandoned.contains(id));
+        let Some(key) = own
+            .last()
+            .and_then(|id| transcript.get(*id))
+            .map(|entry| entry.key.clone())
+        else {
+            continue;
+        };
+        let (outcome, json) = compare((target(&path), None), (target(&path), Some(&key)), true);
+        let line: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(outcome, Outcome::Found, "{key}");
+        let steps = line["steps"].as_array().unwrap();
+        let parting = usize::try_from(line["parting"].as_u64().unwrap()).unwrap();
+        for step in &steps[..parting] {
+            assert!(
+                step["same"] == false || step["a"]["key"] == step["b"]["key"],
+                "{step}"
+            );
+        }
+        // From there on the branch has its own entries alone.
+        let left = |step: &Value| {
+            let key = step["b"]["key"].as_str()?;
+            Some(branches.abandoned.contains(&transcript.find(key)?))
+        };
+        assert!(
+            steps[parting..]
+                .iter()
+                .filter_map(left)
+                .all(|is_left| is_left),
+            "{json}"
+        );
+        compared += 1;
+    }
+    assert!(compared > 0);
+}
