@@ -1,8 +1,9 @@
 //! What it cost to carry each part of the context: a result is paid for with every request that it
 //! was sent with, until a compaction drops it or its branch is left.
 //!
-//! Assumptions: a part has as many tokens as its size suggests, at the bytes per token that the
-//! prompts of its lane show; what no entry explains (the system prompt and the tools) stands first
+//! Assumptions: what came between two requests has as many tokens as the prompt grew by, divided by
+//! size; where that is not credible, a part has as many as its size suggests, at the bytes per token
+//! that the prompts of its lane show. What no entry explains (the system prompt and the tools) stands first
 //! in a prompt, then the parts in their order; the tokens that were read from the cache are the
 //! first ones. A recorded cost is divided between prompt and answer as list prices would.
 //!
@@ -17,7 +18,6 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use super::fact::{Part, Prompted, Shown};
-use super::shares::tokens_of;
 use super::sweep::{Session, sweep};
 use super::weigh::Class;
 use super::{ContextRow, Windows};
@@ -177,8 +177,7 @@ impl Carried {
         }
         let prompts = whole(prompts).clamp(all.min(0), all.max(0));
         let mut explained = 0;
-        let density = sent.density;
-        for (part, one) in sent.sums() {
+        for (part, tokens, one) in sent.sums() {
             let picos = whole(one.picos);
             explained += picos;
             if let Some(sum) = self.classes.get_mut(part.class as usize) {
@@ -192,12 +191,12 @@ impl Carried {
                 block: part.block as usize,
             };
             let known = self.results.entry(place).or_insert(Carriage {
-                tokens: tokens_of(part.bytes.into(), density),
+                tokens: whole_tokens(tokens),
                 is_unpriced: true,
                 ..Carriage::default()
             });
             known.requests = known.requests.saturating_add(one.requests);
-            known.carried = known.carried.saturating_add(tokens_of_float(one.tokens));
+            known.carried = known.carried.saturating_add(whole_tokens(one.tokens));
             known.picos += picos;
             known.is_unpriced &= one.requests > 0 && picos == 0;
         }
@@ -208,6 +207,10 @@ impl Carried {
 
 /// The least cost of a dear result, as a multiple of the average.
 const DEAR: i128 = 4;
+
+/// Least and greatest bytes per token of what came between two requests that are believed: a prompt
+/// may also grow by what the file does not record, and lose what the agent drops.
+const CREDIBLE: (f64, f64) = (1.5, 8.0);
 
 /// A place in the context: the index of its last part, 0 if it is empty.
 pub(super) type Tip = u32;
@@ -225,7 +228,6 @@ struct SentPart {
     entry: EntryId,
     block: u32,
     class: Class,
-    bytes: u32,
     until: Option<Timestamp>,
 }
 
@@ -236,9 +238,10 @@ struct Node {
     /// A node further up: the search for one at a given size takes logarithmic time.
     far: Tip,
     depth: u32,
-    /// Bytes of all parts down to this one.
-    size: u64,
-    /// What requests pay for each byte of this part and of all above it.
+    /// Its tokens, and those of all parts down to it.
+    tokens: f64,
+    size: f64,
+    /// What requests pay for each token of this part and of all above it.
     each: Payment,
     /// What requests pay besides for the part itself.
     own: f64,
@@ -259,7 +262,8 @@ impl SentParts {
             above: 0,
             far: 0,
             depth: 0,
-            size: 0,
+            tokens: 0.0,
+            size: 0.0,
             each: Payment::default(),
             own: 0.0,
         };
@@ -281,19 +285,17 @@ impl SentParts {
         part: Part,
         until: Option<Timestamp>,
     ) -> Tip {
-        self.push_part(
-            after,
-            SentPart {
-                entry,
-                block: part.block,
-                class: part.class,
-                bytes: part.bytes,
-                until,
-            },
-        )
+        let tokens = f64::from(part.bytes) / self.density;
+        let part = SentPart {
+            entry,
+            block: part.block,
+            class: part.class,
+            until,
+        };
+        self.push_part(after, part, tokens)
     }
 
-    fn push_part(&mut self, after: Tip, part: SentPart) -> Tip {
+    fn push_part(&mut self, after: Tip, part: SentPart, tokens: f64) -> Tip {
         let Some(above) = self.node(after) else {
             return after;
         };
@@ -305,7 +307,8 @@ impl SentParts {
             above: after,
             far: if is_same_step { further } else { after },
             depth: above.depth + 1,
-            size: above.size.saturating_add(part.bytes.into()),
+            tokens,
+            size: above.size + tokens,
             each: Payment::default(),
             own: 0.0,
         };
@@ -320,33 +323,59 @@ impl SentParts {
         while let Some(node) = self.node(at)
             && let Some(part) = node.part
         {
-            parts.push(part);
+            parts.push((part, node.tokens));
             at = node.above;
         }
-        let stays = |part: &SentPart| part.until.is_none_or(|until| until > now);
+        let stays = |(part, _): &(SentPart, f64)| part.until.is_none_or(|until| until > now);
         let stays = parts.into_iter().rev().filter(stays);
-        stays.fold(0, |tip, part| self.push_part(tip, part))
+        stays.fold(0, |tip, (part, tokens)| self.push_part(tip, part, tokens))
+    }
+
+    /// Sets the tokens of the parts that came after one to what the prompt grew by, if that is
+    /// credible.
+    pub(super) fn measure(&mut self, before: Tip, tip: Tip, grown: u64) {
+        let mut new = Vec::new();
+        let mut at = tip;
+        // A part is above those that were added after it.
+        while at > before {
+            new.push(at);
+            at = self.node(at).map_or(0, |node| node.above);
+        }
+        if at != before {
+            return;
+        }
+        let size = |tip: Tip| self.node(tip).map_or(0.0, |node| node.size);
+        let factor = grown as f64 / (size(tip) - size(before));
+        let bytes = self.density / factor;
+        if !(CREDIBLE.0..=CREDIBLE.1).contains(&bytes) {
+            return;
+        }
+        let mut size = size(before);
+        for tip in new.into_iter().rev() {
+            if let Some(node) = self.nodes.get_mut(tip as usize) {
+                node.tokens *= factor;
+                size += node.tokens;
+                node.size = size;
+            }
+        }
     }
 
     /// Adds a request with all parts up to this one.
     pub(super) fn ask(&mut self, tip: Tip, request: &Prompted) {
         let (seen, paid) = (request.seen, request.paid);
-        let Some(size) = self
-            .node(tip)
-            .map(|node| node.size)
-            .filter(|size| *size > 0)
-        else {
+        let size = self.node(tip).map_or(0.0, |node| node.size);
+        if size <= 0.0 {
             return;
-        };
-        let (size, prompt) = (size as f64, seen.prompt() as f64);
+        }
+        let prompt = seen.prompt() as f64;
         let read = seen.cache_read.unwrap_or(0) as f64;
         // Where the sizes suggest more than was sent, they are scaled down to it.
-        let tokens = (1.0 / self.density).min(prompt / size);
-        let rest = prompt - size * tokens;
-        let cached_size = ((read - rest) / tokens).clamp(0.0, size);
+        let share = (prompt / size).min(1.0);
+        let rest = prompt - size * share;
+        let cached_size = ((read - rest) / share).clamp(0.0, size);
         let each = |paid: f64, count: f64| if count > 0.0 { paid / count } else { 0.0 };
-        let cached = each(paid.cached, read) * tokens;
-        let uncached = each(paid.uncached, prompt - read) * tokens;
+        let cached = each(paid.cached, read) * share;
+        let uncached = each(paid.uncached, prompt - read) * share;
         let straddling = self.first_beyond(tip, cached_size);
         let add = |node: Option<&mut Node>, requests: u32, tokens: f64, picos: f64| {
             if let Some(Node { each, .. }) = node {
@@ -356,11 +385,11 @@ impl SentParts {
             }
         };
         let Some(straddling) = straddling else {
-            return add(self.nodes.get_mut(tip as usize), 1, tokens, cached);
+            return add(self.nodes.get_mut(tip as usize), 1, share, cached);
         };
-        add(self.nodes.get_mut(tip as usize), 1, tokens, uncached);
+        add(self.nodes.get_mut(tip as usize), 1, share, uncached);
         let above = self.node(straddling).map_or(0, |node| node.above);
-        let cached_above = self.node(above).map_or(0, |node| node.size) as f64;
+        let cached_above = self.node(above).map_or(0.0, |node| node.size);
         add(
             self.nodes.get_mut(above as usize),
             0,
@@ -374,7 +403,7 @@ impl SentParts {
 
     /// The first part that reaches beyond a size, on the way to this one.
     fn first_beyond(&self, tip: Tip, size: f64) -> Option<Tip> {
-        let reaches = |tip: Tip| self.node(tip).is_some_and(|node| node.size as f64 > size);
+        let reaches = |tip: Tip| self.node(tip).is_some_and(|node| node.size > size);
         let mut found = tip;
         if !reaches(tip) {
             return None;
@@ -390,7 +419,7 @@ impl SentParts {
     }
 
     /// What all requests paid for each part.
-    fn sums(mut self) -> impl Iterator<Item = (SentPart, Payment)> {
+    fn sums(mut self) -> impl Iterator<Item = (SentPart, f64, Payment)> {
         // A node comes after the one above it.
         for at in (1..self.nodes.len()).rev() {
             let Some((before, Some(node))) = self
@@ -408,13 +437,12 @@ impl SentParts {
         }
         self.nodes.into_iter().filter_map(|node| {
             let part = node.part?;
-            let bytes = f64::from(part.bytes);
             let payment = Payment {
                 requests: node.each.requests,
-                tokens: node.each.tokens * bytes,
-                picos: node.each.picos * bytes + node.own,
+                tokens: node.each.tokens * node.tokens,
+                picos: node.each.picos * node.tokens + node.own,
             };
-            Some((part, payment))
+            Some((part, node.tokens, payment))
         })
     }
 }
@@ -424,6 +452,6 @@ fn whole(picos: f64) -> i128 {
     picos.round() as i128
 }
 
-fn tokens_of_float(tokens: f64) -> u64 {
+fn whole_tokens(tokens: f64) -> u64 {
     u64::try_from(whole(tokens)).unwrap_or(0)
 }

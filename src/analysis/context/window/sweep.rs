@@ -82,6 +82,8 @@ struct Carry {
     sizes: Sizes,
     /// The last part of it.
     tip: Tip,
+    /// The last part of it at the last request.
+    asked_tip: Tip,
     /// What will be dropped, by time: results, and what is replaced.
     dropped: BTreeMap<Timestamp, Sizes>,
     /// What was in the context at the last request.
@@ -416,7 +418,11 @@ impl Sweep<'_, '_> {
             is_summary,
         };
         if let Some(sent) = &mut self.session.sent {
+            if let Some(before) = before {
+                sent.measure(carry.asked_tip, carry.tip, prompt.saturating_sub(before));
+            }
             sent.ask(carry.tip, request);
+            carry.asked_tip = carry.tip;
         }
         carry.asked = carry.sizes;
         carry.last = Some((prompt, seen.output.unwrap_or(0)));

@@ -634,7 +634,7 @@ fn a_result_is_paid_for_on_each_branch_that_has_it() {
             result(out, &format!("own-{branch}"), 400);
             let mut entry = say(out, &format!("{branch}-2"), Role::Assistant, 10);
             entry.parent = Some(Key::clean(branch));
-            spent(&mut entry, [2_200, 0, 0]);
+            spent(&mut entry, [2_104, 0, 0]);
             out.entry(entry);
         }
     });
