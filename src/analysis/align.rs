@@ -2,8 +2,8 @@
 //! by position.
 //!
 //! Two calls are the same if tool and arguments are, but for what differs between any two runs: the
-//! folder that the session began in, ids, times, temporary names, the order of keys, and the
-//! agent's own description of a command. Answers are never worded twice alike, so they part two
+//! folder that the session began in, ids, times, temporary names, the order of keys, and what a
+//! command is said to be for and how long it is waited for. Answers are never worded twice alike, so they part two
 //! runs only if neither has calls.
 
 use std::collections::HashSet;
@@ -154,7 +154,7 @@ fn plain(tree: &Tree, is_command: bool, roots: &[&str]) -> Tree {
             Tree::List(items.iter().map(|item| plain(item, false, roots)).collect())
         }
         Tree::Map(members) => {
-            let is_own = |key: &Name| !(is_command && key.as_str() == "description");
+            let is_own = |key: &Name| !(is_command && BESIDE.contains(&key.as_str()));
             let mut members: Vec<_> = members
                 .iter()
                 .filter(|(key, value)| is_own(key) && *value != Tree::Null)
@@ -166,6 +166,19 @@ fn plain(tree: &Tree, is_command: bool, roots: &[&str]) -> Tree {
         other => other.clone(),
     }
 }
+
+/// Members of a command's arguments that say what it is for, how long to wait, and where: not what is
+/// done.
+const BESIDE: [&str; 8] = [
+    "description",
+    "justification",
+    "shellId",
+    "initial_wait",
+    "timeout",
+    "timeout_ms",
+    "yield_time_ms",
+    "max_output_tokens",
+];
 
 /// What chance puts into arguments, with what stands for it: ids, times, temporary names.
 static CHANCE: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {

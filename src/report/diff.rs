@@ -249,16 +249,29 @@ impl Report {
             .map(|step| step.turn)
             .max()
             .unwrap_or(0);
+        let words = |side: usize| {
+            let (run, step) = (self.runs.get(side)?, next.get(side).copied().flatten()?);
+            Some(wrap::head(&run.words(step), QUOTED).to_owned())
+        };
+        if let (Some(one), Some(other)) = (words(0), words(1))
+            && one == other
+        {
+            return Some(format!(
+                "same for {same}{otherwise}; part at turn {turn}: both {one}, but not alike"
+            ));
+        }
+        let rest = alignment.pairs.iter().skip(alignment.parting.unwrap_or(0));
         let said = |side: usize, name: &str| {
-            let (Some(run), Some(step)) = (self.runs.get(side), next.get(side).copied().flatten())
-            else {
+            let Some(words) = words(side) else {
                 return format!("{name} ended");
             };
-            let words = wrap::head(&run.words(step), QUOTED).to_owned();
-            // What one run did in between, the other may have done later.
-            let is_alone = at.get(side).is_some_and(Option::is_some)
-                && at.get(1 - side).is_some_and(Option::is_none)
-                && next.get(1 - side).is_some_and(Option::is_some);
+            // What the other run did next, this one may have done later.
+            let others = next.get(1 - side).copied().flatten();
+            let is_later = others.is_some_and(|step| {
+                rest.clone()
+                    .any(|pair| pair.is_same && alignment.steps(pair).contains(&Some(step)))
+            });
+            let is_alone = at.get(side).is_some_and(Option::is_some) && is_later;
             format!("{name} {words}{}", if is_alone { " first" } else { "" })
         };
         Some(format!(

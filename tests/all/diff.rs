@@ -158,7 +158,7 @@ fn a_branch_parts_from_the_session_where_it_was_left() {
         let own = branch
             .entries
             .iter()
-            .filter(|id| branches.abandoned.contains(id));
+            .filter(|id| branches.abandoned.contains(*id));
         let Some(key) = own
             .last()
             .and_then(|id| transcript.get(*id))
