@@ -35,7 +35,7 @@ use self::format_name::FormatName;
 use self::formats::FormatsCommand;
 pub use self::formats::define;
 use self::grep::GrepArgs;
-use self::listing::ListingArgs;
+use self::listing::{EverywhereArgs, ListingArgs};
 use self::naming::{alone, has_several, named, session, slip, with_entry};
 pub use self::opening::apply_settings;
 use self::opening::{read_settings, view, view_of};
@@ -84,6 +84,8 @@ pub enum Config {
     Listing(report::listing::Options),
     /// List where secrets are.
     Secrets(report::check::secrets::Options),
+    /// Sum up the calls of all sessions.
+    Everywhere(Box<report::sessions::tools::Options>),
     /// Compare two runs.
     Diff(Box<report::diff::Options>),
     /// List the rules of that check.
@@ -205,17 +207,19 @@ enum Command {
         #[command(flatten)]
         strict: StrictArgs,
     },
-    /// List tool calls: what each was about, how it ended, how long it took
+    /// List the tool calls of sessions; without one sum up those of all
     Tools {
         #[command(flatten)]
         listing: ListingArgs,
         /// The tools against each other instead: calls, failures, times
         #[arg(long)]
         sums: bool,
+        #[command(flatten)]
+        everywhere: EverywhereArgs,
     },
     /// List files that were read or changed, those that were changed most first
     Files(ListingArgs),
-    /// Tell where two runs parted: same calls before, what each did then, what each came to; 1 if they part
+    /// Tell where two runs parted, and what each came to; 1 if they part
     Diff(DiffArgs),
     /// Tell how a session, or all that there are, was understood, and what was not
     Doctor(DoctorArgs),
@@ -494,13 +498,24 @@ impl Config {
                     json,
                 })
             }
-            Command::Tools { listing, sums } => {
+            Command::Tools {
+                listing,
+                everywhere,
+                ..
+            } if everywhere.is_asked() || listing.sessions.is_empty() => {
+                Self::Everywhere(Box::new(everywhere.options(listing, &surroundings)))
+            }
+            Command::Tools { listing, sums, .. } => {
                 let kind = if sums {
                     ListKind::Tools
                 } else {
                     ListKind::Calls
                 };
                 listing.config(kind, &surroundings)
+            }
+            Command::Files(listing) if listing.sessions.is_empty() => {
+                let what = "name the sessions whose files to list";
+                return Err(Args::command().error(ErrorKind::MissingRequiredArgument, what));
             }
             Command::Files(listing) => listing.config(ListKind::Files, &surroundings),
             Command::Diff(args) => Self::Diff(Box::new(report::diff::Options {
@@ -618,6 +633,7 @@ impl Config {
             Self::Stats(options) => options.json,
             Self::Listing(options) => options.form == report::listing::Form::Json,
             Self::Secrets(options) => options.json,
+            Self::Everywhere(options) => options.json,
             Self::Diff(options) => options.json,
             Self::Doctor(options) => options.json,
             Self::Health(options) => options.json,
@@ -666,6 +682,7 @@ impl Config {
             }
             Self::Rules(form) => report::check::write_rules(*form, out),
             Self::Wait(options) => report::wait::write(options, now, out),
+            Self::Everywhere(options) => report::sessions::tools::write(options, now(), out),
             Self::Diff(options) => report::diff::write(options, out),
             Self::Doctor(options) => doctor::write(options, now(), out),
             Self::Health(options) => doctor::health::write(options, now(), progress, out),

@@ -6,6 +6,7 @@
 pub(crate) mod asking;
 pub(crate) mod awaited;
 pub(crate) mod durations;
+pub mod everywhere;
 pub mod flights;
 pub(crate) mod lifecycle;
 mod listing;

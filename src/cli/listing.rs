@@ -2,27 +2,71 @@
 
 use std::ffi::OsString;
 
+use clap::builder::PossibleValuesParser;
+
+use super::grep::{search, time};
 use super::strict::StrictArgs;
 use super::surroundings::Surroundings;
 use super::{Config, PaperArgs};
+use crate::analysis::calls::everywhere::CallsBy;
+use crate::analysis::expression::When;
 use crate::report::listing::{Form, ListKind, Options};
+use crate::report::sessions::tools;
 
 /// What was typed after either.
 #[derive(Debug, clap::Args)]
 pub(super) struct ListingArgs {
     /// The sessions
-    #[arg(required = true, value_name = "SESSION")]
-    sessions: Vec<OsString>,
-    /// One JSON object a row (schemas tv.tool/1, tv.tool.sums/1, tv.file/1)
+    #[arg(value_name = "SESSION")]
+    pub(super) sessions: Vec<OsString>,
+    /// One JSON object a row (schemas tv.tool/1, tv.tool.sums/1, tv.file/1; tv.tools/1 for sums over sessions)
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
     /// Comma-separated values
     #[arg(long, conflicts_with = "json")]
     csv: bool,
     #[command(flatten)]
-    strict: StrictArgs,
+    pub(super) strict: StrictArgs,
     #[command(flatten)]
-    paper: PaperArgs,
+    pub(super) paper: PaperArgs,
+}
+
+/// What was typed after `tv tools` to sum up the calls of all sessions.
+#[derive(Debug, clap::Args)]
+pub(super) struct EverywhereArgs {
+    /// Sum up the calls of all sessions, or of those named: agent, project, model, tool, mcp (the server) or branch
+    #[arg(long, value_name = "WHAT", conflicts_with_all = ["sums", "csv"],
+        value_parser = PossibleValuesParser::new(CallsBy::ALL.map(|(_, word)| word)))]
+    by: Option<String>,
+    /// Without a session: only those that were written to from then on: 2h, 7d, today, monday, 2026-01, 2026-01-31
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    since: Option<When>,
+}
+
+impl EverywhereArgs {
+    /// Whether sums over sessions are asked for.
+    pub(super) fn is_asked(&self) -> bool {
+        self.by.is_some() || self.since.is_some()
+    }
+
+    /// The options of the report.
+    pub(super) fn options(
+        self,
+        listing: ListingArgs,
+        surroundings: &Surroundings,
+    ) -> tools::Options {
+        let named = CallsBy::ALL
+            .iter()
+            .find(|(_, word)| self.by.as_deref() == Some(word));
+        tools::Options {
+            search: search(&listing.sessions, None, surroundings),
+            by: named.map_or(CallsBy::Tool, |(by, _)| *by),
+            since: self.since,
+            json: listing.json,
+            strict: listing.strict.strict,
+            paper: listing.paper.paper(surroundings),
+        }
+    }
 }
 
 impl ListingArgs {

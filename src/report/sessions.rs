@@ -5,5 +5,6 @@
 
 pub(crate) mod each;
 pub mod grep;
+pub mod tools;
 pub mod usage;
 mod walk;

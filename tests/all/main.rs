@@ -34,6 +34,7 @@ mod diff;
 mod dump;
 mod ends;
 mod evaluations;
+mod everywhere;
 mod export;
 mod faults;
 mod find;

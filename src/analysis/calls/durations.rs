@@ -41,7 +41,7 @@ impl Extend<Took> for Durations {
 
 impl Durations {
     /// To be called after durations were added.
-    pub(super) fn sort(&mut self) {
+    pub(crate) fn sort(&mut self) {
         self.exact.sort_unstable();
         self.bounds.sort_unstable();
     }

@@ -1,0 +1,291 @@
+//! Calls of many sessions, by tool or by something else: how many, how they failed, how long they
+//! took, how late the model was told of an end.
+//!
+//! Invariant: the sums are those of the sessions; a call that stands in several sessions, as in a
+//! fork, counts in each.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::durations::{Durations, Spread};
+use super::lifecycle::Lifecycle;
+use super::{Calls, Outcome};
+use crate::analysis::brief::complaint_of;
+use crate::model::body::Key;
+use crate::model::text::{Name, Text};
+use crate::model::tool::{Took, ToolCall};
+use crate::model::transcript::Transcript;
+
+/// What calls are grouped by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallsBy {
+    /// The agent, by its format.
+    Agent,
+    /// The project or working directory.
+    Project,
+    /// The model that called.
+    Model,
+    /// The tool.
+    Tool,
+    /// The MCP server, by the name of the tool.
+    Mcp,
+    /// The git branch that the session records.
+    Branch,
+}
+
+impl CallsBy {
+    /// All groupings with their names.
+    pub const ALL: [(Self, &'static str); 6] = [
+        (Self::Agent, "agent"),
+        (Self::Project, "project"),
+        (Self::Model, "model"),
+        (Self::Tool, "tool"),
+        (Self::Mcp, "mcp"),
+        (Self::Branch, "branch"),
+    ];
+}
+
+/// A call of a session.
+#[derive(Clone, Debug)]
+pub(crate) struct CallSeen {
+    /// The name of its group.
+    group: Name,
+    tool: Name,
+    outcome: Outcome,
+    took: Option<Took>,
+    /// How late the model was told of its end, in ms.
+    late_ms: Option<u64>,
+    is_undelivered: bool,
+    /// Why it failed, and the key of its entry.
+    failure: Option<(String, Key)>,
+}
+
+/// The calls of a session; `of_session` names its group where calls have none of their own.
+pub(crate) fn calls_of(
+    transcript: &Transcript,
+    calls: &Calls,
+    by: CallsBy,
+    of_session: &Name,
+    is_over: bool,
+) -> Vec<CallSeen> {
+    let seen = calls.all().filter_map(|place| {
+        let entry = transcript.get(place.entry)?;
+        let call = entry.call(place.block)?;
+        let life = Lifecycle::of(transcript, (place.entry, &entry.key), call, is_over);
+        let outcome = Outcome::of(&call.state);
+        let failure = (outcome == Outcome::Failed).then(|| (signature_of(call), entry.key.clone()));
+        Some(CallSeen {
+            group: match by {
+                CallsBy::Tool => call.name.clone(),
+                CallsBy::Model => entry.model.clone().unwrap_or_default(),
+                CallsBy::Mcp => server_of(&call.name),
+                CallsBy::Agent | CallsBy::Project | CallsBy::Branch => of_session.clone(),
+            },
+            tool: call.name.clone(),
+            outcome,
+            took: call.took(entry.said(call)),
+            late_ms: life.delay(),
+            is_undelivered: life.is_undelivered,
+            failure,
+        })
+    });
+    seen.collect()
+}
+
+/// The server of a tool, by the names that agents give to tools of servers: `mcp__files__read`.
+fn server_of(tool: &str) -> Name {
+    let server = tool
+        .strip_prefix("mcp__")
+        .and_then(|rest| rest.split_once("__"));
+    Name::from(server.map_or("", |(server, _)| server))
+}
+
+/// What failures of one kind have in common: the line that explains them, without names, numbers
+/// and paths.
+pub(crate) fn signature_of(call: &ToolCall) -> String {
+    let said = complaint_of(call).unwrap_or_default();
+    let facts = call.state.result().map(|result| result.facts.trim());
+    let said = if said.trim().is_empty() {
+        facts.unwrap_or("(nothing)").to_owned()
+    } else {
+        said
+    };
+    signature(&said)
+}
+
+static VARIES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+    let patterns = [
+        (
+            r"(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b",
+            "ID",
+        ),
+        (
+            r"[\x22'`\u{2018}\u{201c}][^\x22'`\u{2019}\u{201d}\n]{1,200}[\x22'`\u{2019}\u{201d}]",
+            "'\u{2026}'",
+        ),
+        (
+            r"(?:[A-Za-z]:)?(?:\.{0,2}/)?(?:[\w.@+-]+/)+[\w.@+-]*",
+            "PATH",
+        ),
+        (r"(^|[\s(:=,])/[\w.@+-]+", "${1}PATH"),
+        (
+            r"\b[\w-]+\.(?:rs|ts|tsx|js|py|go|java|c|h|cpp|md|json|toml|yaml|yml|txt|html|css|sh|lock)\b",
+            "PATH",
+        ),
+        (r"(?i)\b(?:0x)?[0-9a-f]{7,}\b", "ID"),
+        (r"\d+", "N"),
+    ];
+    let compiled = patterns.into_iter();
+    compiled
+        .filter_map(|(pattern, word)| Some((Regex::new(pattern).ok()?, word)))
+        .collect()
+});
+
+/// Length of a signature, in characters.
+const LONGEST: usize = 120;
+
+fn signature(said: &str) -> String {
+    let mut words = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (pattern, word) in VARIES.iter() {
+        words = pattern.replace_all(&words, *word).into_owned();
+    }
+    words.chars().take(LONGEST).collect()
+}
+
+/// Failures with the same signature.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SameFailures {
+    pub(crate) signature: String,
+    pub(crate) tools: BTreeSet<Name>,
+    pub(crate) count: usize,
+    /// The argument that opens the first one.
+    pub(crate) example: String,
+}
+
+/// The calls of a group.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct GroupSums {
+    pub(crate) sessions: usize,
+    pub(crate) calls: usize,
+    outcomes: [usize; 6],
+    durations: Durations,
+    late: Vec<u64>,
+    pub(crate) undelivered: usize,
+    failures: BTreeMap<String, SameFailures>,
+}
+
+impl GroupSums {
+    pub(crate) fn ended(&self, outcome: Outcome) -> usize {
+        self.outcomes.get(outcome as usize).copied().unwrap_or(0)
+    }
+
+    /// Calls without a result.
+    pub(crate) fn open(&self) -> usize {
+        self.ended(Outcome::Open) + self.ended(Outcome::Lost)
+    }
+
+    pub(crate) fn spread(&self) -> Option<Spread> {
+        self.durations.spread()
+    }
+
+    /// The delay that nineteen of twenty ends were told within, in ms.
+    pub(crate) fn late_p95(&self) -> Option<u64> {
+        self.late
+            .get((self.late.len() * 95).div_ceil(100).checked_sub(1)?)
+            .copied()
+    }
+
+    /// Failures by signature, the most frequent first.
+    pub(crate) fn failures(&self) -> Vec<&SameFailures> {
+        let mut failures: Vec<&SameFailures> = self.failures.values().collect();
+        failures.sort_by(|one, other| {
+            other
+                .count
+                .cmp(&one.count)
+                .then_with(|| one.signature.cmp(&other.signature))
+        });
+        failures
+    }
+
+    fn add(&mut self, call: CallSeen, address: &str) {
+        self.calls += 1;
+        if let Some(count) = self.outcomes.get_mut(call.outcome as usize) {
+            *count += 1;
+        }
+        self.durations.extend(call.took);
+        self.late.extend(call.late_ms);
+        self.undelivered += usize::from(call.is_undelivered);
+        if let Some((signature, key)) = call.failure {
+            let same = self
+                .failures
+                .entry(signature)
+                .or_insert_with_key(|signature| SameFailures {
+                    signature: signature.clone(),
+                    tools: BTreeSet::new(),
+                    count: 0,
+                    example: format!("{address}#{key}"),
+                });
+            same.count += 1;
+            same.tools.insert(call.tool);
+        }
+    }
+}
+
+/// The calls of all sessions, by group.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Everywhere {
+    pub(crate) groups: BTreeMap<Text, GroupSums>,
+    pub(crate) all: GroupSums,
+}
+
+impl Everywhere {
+    /// Adds the calls of a session, which the address opens; takes effect with
+    /// [`Everywhere::sort`].
+    pub(crate) fn add(&mut self, address: &str, calls: Vec<CallSeen>) {
+        let groups: BTreeSet<Name> = calls.iter().map(|call| call.group.clone()).collect();
+        self.all.sessions += usize::from(!calls.is_empty());
+        for group in groups {
+            self.groups.entry(group).or_default().sessions += 1;
+        }
+        for call in calls {
+            self.all.add(call.clone(), address);
+            self.groups
+                .entry(call.group.clone())
+                .or_default()
+                .add(call, address);
+        }
+    }
+
+    /// To be called after all sessions were added.
+    pub(crate) fn sort(&mut self) {
+        for sums in self.groups.values_mut().chain([&mut self.all]) {
+            sums.durations.sort();
+            sums.late.sort_unstable();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::signature;
+
+    #[test]
+    fn failures_of_one_kind_are_one() {
+        for (one, other) in [
+            (
+                "error[E0425]: cannot find value `x` in this scope",
+                "error[E0425]: cannot find value `yard` in this scope",
+            ),
+            (
+                "cat: /home/mira/a.rs: No such file or directory",
+                "cat: src/b.rs: No such file or directory",
+            ),
+            ("exit 101 after 12.5s", "exit 2 after 3.25s"),
+        ] {
+            assert_eq!(signature(one), signature(other), "{one}");
+        }
+        assert_ne!(signature("permission denied"), signature("no such file"));
+    }
+}
