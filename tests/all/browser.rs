@@ -98,7 +98,7 @@ fn pages_are_whole_and_inert_in_a_browser() {
         return;
     };
     let home = tempfile::tempdir().unwrap();
-    let hostile = r#"</script><script>alert(1)</script><img src=x onerror=alert(2)><svg onload=alert(3)>[a](javascript:alert(4))![b](http://127.0.0.1:1/c.png)"#;
+    let hostile = "</script><script>alert(1)</script><img src=x onerror=alert(2)><svg onload=alert(3)>[a](javascript:alert(4))![b](http://127.0.0.1:1/c.png)";
     let at = |n: u32| format!("2026-02-03T10:00:{n:02}Z");
     let line = |value: serde_json::Value| format!("{value}\n");
     let pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
