@@ -155,12 +155,12 @@ fn a_branch_parts_from_the_session_where_it_was_left() {
     let branches = transcript.branches();
     let mut compared = 0;
     for branch in &branches.list {
-        let own = branch
+        let mut own = branch
             .entries
             .iter()
             .filter(|id| branches.abandoned.contains(*id));
         let Some(key) = own
-            .last()
+            .next_back()
             .and_then(|id| transcript.get(*id))
             .map(|entry| entry.key.clone())
         else {
