@@ -226,8 +226,8 @@ pub(crate) fn show_raw(input: Input<'_>, title: &str, out: &mut Batch) -> Fate {
 /// The fate of a JSON value, and the number of bytes of the record that it takes.
 type CountedValue = (Fate, usize);
 
-/// Parses a record that is one whole value. Depends on the bytes alone, so that any thread may call it.
-pub(crate) fn value_of(bytes: &[u8]) -> Option<Json<'_>> {
+/// Parses a record that is one whole value.
+fn value_of(bytes: &[u8]) -> Option<Json<'_>> {
     value_without(bytes, &[])
 }
 

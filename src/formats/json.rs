@@ -1,8 +1,8 @@
 //! Lenient access to JSON: values that borrow from the record, members that may be missing or of
 //! another type, and repair of damaged text.
 //!
-//! serde_json parses; [`reader`] builds the tree of values. While a large file is read, a second
-//! thread parses the lines of each chunk ahead of the decoder.
+//! serde_json parses; [`reader`] builds the tree of values, on the thread that decodes: to hand values
+//! from thread to thread took as long as what it saved.
 //!
 //! Invariant: no input causes recursion deeper than `MAX_DEPTH`; deeper values stay source text.
 

@@ -6,7 +6,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::ahead::read_portions;
 use super::bodies::Bodies;
 use super::emitter::Emitter;
 use super::files::{Files, Kind};
@@ -21,7 +20,7 @@ use crate::model::record::{FileId, Origin};
 use crate::model::tally::Tally;
 use crate::model::text::Text;
 use crate::source::follow::Follower;
-use crate::source::lines::{Ended, Line, LineBuffer};
+use crate::source::lines::{Line, LineBuffer};
 
 /// An unfinished last line is shown after this time.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -110,41 +109,31 @@ impl LineFile {
             ..
         } = self;
         let (path, len) = (follower.path().to_owned(), follower.len());
-        // The shown line was the unfinished one, so the first finished line replaces it.
-        let mut is_wanted = |line: Line<'_>, emitter: &mut Emitter<'_>| {
-            shown
+        let read = follower.read(room)?;
+        buffer.feed(room.get(..read).unwrap_or_default(), |line| {
+            let need = need_of(line, counting);
+            if need == CountingNeed::Nothing {
+                return;
+            }
+            // The shown line was the unfinished one, so the first finished line replaces it.
+            let is_wanted = shown
                 .take()
-                .is_none_or(|shown| take_back(&shown, line, emitter))
-        };
-        let read = read_portions(follower, buffer, room, counting.is_some(), |portion| {
-            let first = portion.first.as_ref().map(Ended::line);
-            if let Some(first) =
-                first.filter(|first| need_of(*first, counting) != CountingNeed::Nothing)
-            {
-                emitter.leave_bodies(bodies.away_at(first.record().origin.at, len));
-                if is_wanted(first, emitter) {
-                    emit_line(first, *kind, &path, emitter);
-                }
+                .is_none_or(|shown| take_back(&shown, line, emitter));
+            if !is_wanted {
+                return;
             }
-            emitter.leave_bodies(bodies.away_at(portion.at, len));
-            for (line, value) in portion.lines {
-                let need = need_of(line, counting);
-                if need == CountingNeed::Nothing {
-                    continue;
+            emitter.leave_bodies(bodies.away_at(line.record().origin.at, len));
+            let counting = counting.as_ref().filter(|_| need == CountingNeed::Account);
+            match (
+                line,
+                counting.and_then(|counting| account_of(line, counting)),
+            ) {
+                (Line::Whole(record), Some(value)) => {
+                    emitter.emit_read(record, &value, kind.place(&path, record.origin.line));
                 }
-                let counting = counting.as_ref().filter(|_| need == CountingNeed::Account);
-                let value = counting.map_or(value, |counting| account_of(line, counting));
-                if !is_wanted(line, emitter) {
-                    continue;
-                }
-                match (line, value) {
-                    (Line::Whole(record), Some(value)) => {
-                        emitter.emit_read(record, &value, kind.place(&path, record.origin.line));
-                    }
-                    (line, _) => emit_line(line, *kind, &path, emitter),
-                }
+                (line, _) => emit_line(line, *kind, &path, emitter),
             }
-        })?;
+        });
         if read > 0 {
             self.last_bytes = now;
         }

@@ -5,7 +5,6 @@
 //! `whole` files and a `packed_file` through an `emitter`; `piped` reads pipes. `pager` reads
 //! single records again. `joined` reads several sessions as one.
 
-mod ahead;
 mod bodies;
 mod catalog;
 mod course;

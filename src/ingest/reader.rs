@@ -27,18 +27,15 @@ use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
 use crate::source::budget;
 use crate::source::folder::PatternFiles;
-use crate::source::follow::{FollowChange, Follower};
+use crate::source::follow::FollowChange;
 use crate::source::lines::LineBuffer;
 use crate::source::regular::Fence;
 use crate::source::rewritten::{RewriteCheck, Rewritten};
 use crate::source::stream::StreamPiece;
 use crate::source::watch::Hints;
 
-/// Bytes of a line file that are read at once.
-const ROOM: usize = 1 << 20;
-/// Minimum size of the buffer; small files get no more than they need, because clearing a mebibyte
-/// for each of thousands takes time.
-const LEAST_ROOM: usize = 64 << 10;
+/// Bytes of a line file that are read at once; small enough to stay in the processor's cache.
+const ROOM: usize = 128 << 10;
 /// Sum of bytes above which small files keep their bodies on disk; so do all where there are very
 /// many files.
 const SMALL_SUM: u64 = 32 << 20;
@@ -534,8 +531,8 @@ impl<'o> SessionReader<'o> {
                 line_file,
                 has_more: has_more @ true,
             } => {
-                let room = room_for(&line_file.follower, &mut self.room);
-                match line_file.read(&mut self.emitter, room, self.bodies, now) {
+                self.room.resize(ROOM, 0);
+                match line_file.read(&mut self.emitter, &mut self.room, self.bodies, now) {
                     Ok(read) => *has_more = read > 0,
                     Err(error) => {
                         *has_more = false;
@@ -572,8 +569,8 @@ impl<'o> SessionReader<'o> {
         let Some(line_file) = self.line_files.get_mut(index) else {
             return;
         };
-        let room = room_for(&line_file.follower, &mut self.room);
-        match line_file.read(&mut self.emitter, room, self.bodies, now) {
+        self.room.resize(ROOM, 0);
+        match line_file.read(&mut self.emitter, &mut self.room, self.bodies, now) {
             Ok(0) => line_file.follower.rest(),
             Ok(_) => self.queue.push_front(PendingStep::LineFile(index)),
             Err(error) => {
@@ -659,14 +656,4 @@ fn note_unreadable(emitter: &mut Emitter<'_>, line_file: &LineFile, why: &str) {
             line_file.follower.path().display()
         ),
     );
-}
-
-/// A buffer for the rest of a file, or for a large part of it.
-fn room_for<'r>(file: &Follower, room: &'r mut Vec<u8>) -> &'r mut [u8] {
-    let left = file.len().saturating_sub(file.offset);
-    let wanted = usize::try_from(left)
-        .unwrap_or(ROOM)
-        .clamp(LEAST_ROOM, ROOM);
-    room.resize(room.len().max(wanted), 0);
-    room
 }

@@ -40,28 +40,6 @@ impl<'a> Line<'a> {
     }
 }
 
-/// A line that began in an earlier chunk.
-#[derive(Debug)]
-pub(crate) struct Ended {
-    origin: Origin,
-    bytes: Vec<u8>,
-    is_too_long: bool,
-}
-
-impl Ended {
-    pub(crate) fn line(&self) -> Line<'_> {
-        let record = Record {
-            origin: self.origin,
-            bytes: &self.bytes,
-        };
-        if self.is_too_long {
-            Line::TooLong(record)
-        } else {
-            Line::Whole(record)
-        }
-    }
-}
-
 /// Cuts chunks into lines; keeps the unfinished line.
 #[derive(Debug)]
 pub struct LineBuffer {
@@ -108,68 +86,37 @@ impl LineBuffer {
         self.at + self.seen
     }
 
-    /// Whether the unfinished line is long, or may become so with the next chunk.
-    pub(crate) fn is_in_long_line(&self) -> bool {
-        self.seen > LONG as u64 / 4
-    }
-
     /// Takes the next chunk and calls `each` for the lines that end in it. Empty lines are skipped.
     pub fn feed(&mut self, chunk: &[u8], mut each: impl FnMut(Line<'_>)) {
-        let (first, lines) = self.cut(chunk);
-        if let Some(first) = first {
-            each(first.line());
-        }
-        lines.into_iter().for_each(each);
-    }
-
-    /// As [`Self::feed`]: returns the line that began in an earlier chunk, and those that lie in
-    /// this one.
-    pub(crate) fn cut<'c>(&mut self, chunk: &'c [u8]) -> (Option<Ended>, Vec<Line<'c>>) {
-        let (mut first, mut lines) = (None, Vec::new());
         let mut rest = chunk;
         while let Some(end) = memchr(b'\n', rest) {
             let (piece, after) = rest.split_at(end);
             if self.partial.is_empty() {
-                let seen = piece.len() as u64;
-                let kept = if self.is_too_long(seen) {
+                self.seen = piece.len() as u64;
+                let kept = if self.is_too_long(self.seen) {
                     piece.get(..KEPT).unwrap_or(piece)
                 } else {
                     piece
                 };
-                lines.extend((seen > 0).then(|| self.line_of(kept, seen)));
-                self.begin_line(seen);
+                if self.seen > 0 {
+                    each(self.line_of(kept, self.seen));
+                }
             } else {
-                first = Some(self.end_line(piece));
+                self.keep(piece);
+                let bytes = std::mem::take(&mut self.partial);
+                each(self.line_of(&bytes, self.seen));
             }
+            self.at += self.seen + 1;
+            self.line += u32::from(self.line > 0);
+            self.seen = 0;
             rest = after.get(1..).unwrap_or_default();
         }
         self.keep(rest);
-        (first, lines)
     }
 
     /// The unfinished line, if it has bytes.
     pub fn unfinished(&self) -> Option<Line<'_>> {
         (self.seen > 0).then(|| self.line_of(&self.partial, self.seen))
-    }
-
-    fn end_line(&mut self, piece: &[u8]) -> Ended {
-        self.keep(piece);
-        let mut bytes = std::mem::take(&mut self.partial);
-        let line = self.line_of(&bytes, self.seen);
-        let (origin, is_too_long) = (line.record().origin, matches!(line, Line::TooLong(_)));
-        bytes.truncate(line.record().bytes.len());
-        self.begin_line(self.seen);
-        Ended {
-            origin,
-            bytes,
-            is_too_long,
-        }
-    }
-
-    fn begin_line(&mut self, seen: u64) {
-        self.at += seen + 1;
-        self.line += u32::from(self.line > 0);
-        self.seen = 0;
     }
 
     fn keep(&mut self, piece: &[u8]) {
