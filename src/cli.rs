@@ -48,7 +48,7 @@ use self::wait::WaitArgs;
 
 use crate::analysis::expression::When;
 use crate::app::input::keymap::Keymap;
-use crate::ingest::find::Search;
+use crate::ingest::find::{Environment, Search};
 use crate::ingest::{OpenError, Target, WatchMode};
 use crate::model::text::{outlet, secrets};
 use crate::model::timestamp::Timestamp;
@@ -108,6 +108,8 @@ pub enum Config {
     Usage(Box<report::sessions::usage::Options>),
     /// Write sessions in a form for other programs or people.
     Export(Box<report::export::Options>),
+    /// Answer a tv elsewhere.
+    Serve(Environment),
     /// List formats, show one, or check a definition.
     Formats(report::formats::Options),
     /// Fail, because an argument names no single session.
@@ -134,7 +136,7 @@ pub enum Config {
     args_conflicts_with_subcommands = true,
     disable_help_subcommand = true,
     after_help = "A session is a file, a folder of sessions, folder#session or database#session, the id of a \
-                  session or the beginning of it, or - for standard input. `tv list` shows what is there."
+                  session or the beginning of it, or - for standard input; HOST: in front means another machine. `tv list` shows what is there."
 )]
 struct Args {
     #[command(subcommand)]
@@ -243,6 +245,12 @@ enum Command {
     Formats {
         #[command(subcommand)]
         command: Option<FormatsCommand>,
+    },
+    /// Let a tv elsewhere read the sessions of this machine; it runs this by itself
+    Serve {
+        /// On standard input and output, until the input ends
+        #[arg(long, required = true)]
+        stdio: bool,
     },
     /// View a session that is being written right now, to try things out
     Demo {
@@ -562,6 +570,7 @@ impl Config {
             Command::Grep(args) => Self::Grep(Box::new(args.options(surroundings))),
             Command::Usage(args) => Self::Usage(Box::new(args.options(&surroundings))),
             Command::Export(args) => Self::Export(Box::new(args.options(&surroundings))),
+            Command::Serve { stdio: _ } => Self::Serve(surroundings.environment),
             Command::Demo { speed, look } if surroundings.can_view() => Self::View(Box::new(view(
                 Start::Demo(DemoSpeed(speed)),
                 &look,
@@ -647,6 +656,7 @@ impl Config {
             }
             Self::View(_)
             | Self::Status(_)
+            | Self::Serve(_)
             | Self::Wait(_)
             | Self::Refuse(_)
             | Self::Formats(_)
@@ -663,7 +673,7 @@ impl Config {
         }
     }
 
-    /// Writes the report; the viewer writes nothing here. `progress` is told how much is done, of how much.
+    /// Writes the report; the viewer and what answers a tv elsewhere write nothing here. `progress` is told how much is done, of how much.
     pub fn write(
         &self,
         now: fn() -> Timestamp,
@@ -704,7 +714,7 @@ impl Config {
             Self::Completions(shell) => plain(&completions(*shell), out),
             Self::Man(page) => plain(page, out),
             Self::Keys(keymap) => plain(keymap.listing().as_bytes(), out),
-            Self::View(_) => Ok(Outcome::Complete),
+            Self::View(_) | Self::Serve(_) => Ok(Outcome::Complete),
         }
     }
 }

@@ -95,6 +95,7 @@
 //! * **trace**: an entry that is bookkeeping of the harness, shown at level 4.
 //! * **stray**: a result without its call.
 //! * **finding**: what a rule of the lint reports; **failure**: a call whose tool or command failed.
+//! * **host**, **far**: another machine or a container, and what is there; its files are read through a `tv serve` there.
 //! * **companion**: a file beside a session that belongs to it.
 //! * **mark**, **landmark**: a place that the reader named, and one that the session has by itself.
 //! * **wall**, **ledger**, **picker**: all live sessions, what all sessions cost, and all sessions to choose from.

@@ -13,6 +13,8 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tv::cli::{Config, Surroundings, apply_settings, charset, define, redacts};
+use tv::ingest::far::serve;
+use tv::ingest::remote;
 use tv::model::text::Text;
 use tv::model::text::outlet::{Charset, Outlet};
 use tv::model::text::secrets;
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         std::mem::take(&mut surroundings.definitions),
     );
     surroundings.zone.clone().install();
+    remote::install(surroundings.transport.clone());
     surroundings
         .passed_over
         .extend(apply_settings(&surroundings));
@@ -56,7 +59,13 @@ fn main() -> ExitCode {
         return ExitCode::from(FAILED);
     }
     match Config::resolve(std::env::args_os(), surroundings) {
-        Ok(config) => run(&config, charset).unwrap_or_else(|error| end(&error, charset)),
+        Ok(config) => {
+            for (host, version) in remote::other_versions() {
+                let own = env!("CARGO_PKG_VERSION");
+                say(&format!("{host} has tv {version}, this is {own}"), charset);
+            }
+            run(&config, charset).unwrap_or_else(|error| end(&error, charset))
+        }
         Err(wrong) => {
             // If even this cannot be printed, the exit code still says so.
             let _ = if wrong.use_stderr() {
@@ -70,8 +79,13 @@ fn main() -> ExitCode {
 }
 
 fn run(config: &Config, charset: Charset) -> anyhow::Result<ExitCode> {
-    if let Config::View(view) = config {
-        return runtime::view(view);
+    match config {
+        Config::View(view) => return runtime::view(view),
+        Config::Serve(environment) => {
+            serve(environment, io::stdin().lock(), Box::new(io::stdout()))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        _ => {}
     }
     let mut out = Outlet::new(BufWriter::new(io::stdout().lock()), charset, config.form());
     let outcome = config.write(now, &mut progress(), &mut out)?;

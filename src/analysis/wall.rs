@@ -363,9 +363,11 @@ impl SessionRow {
     /// The last component of that directory, otherwise the format.
     pub fn project(&self) -> String {
         let name = |path: &Text| {
-            path.rsplit(['/', '\\'])
-                .find(|part| !part.is_empty())
-                .map(str::to_owned)
+            let last = path.rsplit(['/', '\\']).find(|part| !part.is_empty())?;
+            // A drive of Windows has one letter.
+            let host = path.split_once(":/").map(|(host, _)| host);
+            let host = host.filter(|host| host.len() > 1 && !host.contains('/'));
+            Some(host.map_or_else(|| last.to_owned(), |host| format!("{host}:{last}")))
         };
         self.folder()
             .and_then(name)

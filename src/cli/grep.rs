@@ -9,6 +9,7 @@ use super::{ColorChoice, MIN_WIDTH, Surroundings, paper, session};
 use crate::analysis::expression::parse::{MOMENTS, moment, parse};
 use crate::analysis::expression::{Expr, Term, When};
 use crate::ingest::find::Search;
+use crate::ingest::fs;
 use crate::ingest::{OpenError, Target};
 use crate::report::sessions::grep::{Asked, Case, Form, Options};
 
@@ -113,7 +114,7 @@ impl GrepArgs {
 fn facts(argument: &OsString) -> Option<Expr> {
     let typed = argument
         .to_str()
-        .filter(|typed| Path::new(typed).symlink_metadata().is_err())?;
+        .filter(|typed| fs::symlink_metadata(Path::new(typed)).is_err())?;
     let expr = parse(typed).ok()?;
     let is_fact = |term: &&Term| !matches!(term, Term::Text(_) | Term::Pattern(_));
     expr.terms().iter().all(is_fact).then_some(expr)

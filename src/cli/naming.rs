@@ -7,7 +7,8 @@ use clap::error::{ContextKind, ContextValue};
 
 use super::surroundings::Surroundings;
 use crate::ingest::find::{self, Environment, Search};
-use crate::ingest::{self, OpenError, Target};
+use crate::ingest::fs;
+use crate::ingest::{self, OpenError, Target, far, remote};
 use crate::model::found::Found;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -26,8 +27,8 @@ pub(super) fn named(argument: &OsString, surroundings: &Surroundings) -> Result<
 /// The newest session of a folder or database; other targets are unchanged.
 fn newest(target: Target, environment: &Environment) -> Target {
     let is_whole = target.session.is_none() && !target.is_stdin();
-    let has_several =
-        target.path.is_dir() || (target.path.is_file() && ingest::is_database(&target.path));
+    let has_several = fs::is_dir(&target.path)
+        || (fs::is_file(&target.path) && ingest::is_database(&target.path));
     if !is_whole || !has_several {
         return target;
     }
@@ -38,7 +39,10 @@ fn newest(target: Target, environment: &Environment) -> Target {
 
 /// Whether a target is a folder or database with several sessions to choose from.
 pub(super) fn has_several(target: &Target, surroundings: &Surroundings) -> bool {
-    let is_folder = target.session.is_none() && target.path.is_dir();
+    if far::is_host(&target.path) {
+        return true;
+    }
+    let is_folder = target.session.is_none() && fs::is_dir(&target.path);
     if !is_folder {
         return ingest::is_choice(target);
     }
@@ -75,11 +79,33 @@ fn at(argument: &OsString, environment: &Environment) -> Result<Target, OpenErro
             session: None,
         });
     };
-    let target = Target::parse(argument);
-    if target.is_stdin() || target.path.symlink_metadata().is_ok() {
+    // `./host:` is a file here, whichever machines are read.
+    let is_far = remote::parse(argument).is_some();
+    let target = if is_far {
+        Target::parse(&format!("./{argument}"))
+    } else {
+        Target::parse(argument)
+    };
+    if target.is_stdin() || fs::symlink_metadata(&target.path).is_ok() {
         return Ok(target);
     }
-    find::locate(argument, environment).unwrap_or(Ok(target))
+    let here = || find::locate(argument, environment);
+    // Keys of sessions contain colons, too.
+    let is_key = is_far && !argument.ends_with(':') && !argument.contains('/');
+    let far = if is_key && here().is_some_and(|at| at.is_ok()) {
+        None
+    } else {
+        far::named(argument)
+    };
+    match far {
+        None => here().unwrap_or_else(|| Ok(Target::parse(argument))),
+        Some(Err(why)) => Err(why),
+        Some(Ok(far::Named::Path(path))) => Ok(Target::parse(&path.to_string_lossy())),
+        Some(Ok(far::Named::Session(name, there))) => {
+            let unknown = || Err(OpenError(format!("{argument}: there is no such session")));
+            find::locate(&name, &there).unwrap_or_else(unknown)
+        }
+    }
 }
 
 /// A session, and the entry named after another `#`. In a file, which has only one session, the
@@ -94,7 +120,7 @@ pub(super) fn with_entry(
         .ok()
         .and_then(|target| target.session.clone());
     if let (Ok(target), Some(entry)) = (&whole, &session)
-        && target.path.is_file()
+        && fs::is_file(&target.path)
         && !ingest::is_database(&target.path)
     {
         return Ok((
@@ -122,7 +148,8 @@ pub(super) fn with_entry(
             .iter()
             .any(|head| head.id == name || head.key.as_deref() == Some(name))
     };
-    let is_there = |target: &Target| target.is_stdin() || target.path.symlink_metadata().is_ok();
+    let is_there =
+        |target: &Target| target.is_stdin() || fs::symlink_metadata(&target.path).is_ok();
     match (whole, named(&head.into(), surroundings)) {
         (Ok(whole), Ok(inner))
             if is_there(&whole)

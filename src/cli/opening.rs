@@ -5,6 +5,7 @@ use crate::analysis::calls::lifecycle;
 use crate::analysis::money::prices;
 use crate::app::input::keymap::Keymap;
 use crate::ingest::Target;
+use crate::ingest::fs;
 use crate::render::colour::Depth;
 use crate::render::row::Level;
 use crate::runtime::config::{Start, TerminalConfig, ThemeChoice, ViewConfig, WallChoice};
@@ -22,7 +23,7 @@ pub(super) fn view_of(
     look: &LookArgs,
     surroundings: Surroundings,
 ) -> ViewConfig {
-    let is_folder = target.session.is_none() && target.path.is_dir();
+    let is_folder = target.session.is_none() && fs::is_dir(&target.path);
     let is_list = is_choice || is_folder || !others.is_empty();
     let named = [&target].into_iter().chain(others).filter(|_| is_list);
     let listed = named

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::ingest::find::Environment;
+use crate::ingest::remote::Transport;
 use crate::model::timestamp::Zone;
 use crate::render::colour::Depth;
 use crate::runtime::clipboard::{Clipboard, Multiplexer, programs};
@@ -55,6 +56,8 @@ pub struct Surroundings {
     pub zone: Zone,
     /// Ignored parts of the environment, a sentence each.
     pub passed_over: Vec<String>,
+    /// How other machines are reached: `$TV_SSH` in place of `ssh`, `$TV_SSH_TV` in place of `tv` there.
+    pub transport: Transport,
     /// Where agents store their sessions: `$HOME`, and the variables that move their folders.
     pub environment: Environment,
 }
@@ -110,6 +113,7 @@ impl Surroundings {
             definitions,
             settings_folder,
             state_folder: state_folder(),
+            transport: transport(),
             environment: environment(),
         }
     }
@@ -327,6 +331,17 @@ fn environment() -> Environment {
     Environment {
         home: folder_variable("HOME"),
         variables,
+    }
+}
+
+fn transport() -> Transport {
+    let default = Transport::default();
+    let typed = variable("TV_SSH").and_then(|typed| shlex::split(&typed));
+    Transport {
+        ssh: typed
+            .filter(|words| !words.is_empty())
+            .unwrap_or(default.ssh),
+        tv: variable("TV_SSH_TV").unwrap_or(default.tv),
     }
 }
 

@@ -20,6 +20,7 @@ use crate::ingest::find::Lookout;
 use crate::ingest::{Databases, Outlet, WatchMode, send};
 use crate::model::found::{Found, Place};
 use crate::model::timestamp::Timestamp;
+use crate::source::fs;
 use crate::source::watch::{Hints, Watcher};
 
 /// Time slice of the first reading of a session.
@@ -357,7 +358,7 @@ impl Follower<'_> {
             // For a session at rest, each write may be the first; for everything else, only the
             // first write matters.
             is_unknown |=
-                self.lookout.knows(path) || (self.passed.insert(path.clone()) && path.exists());
+                self.lookout.knows(path) || (self.passed.insert(path.clone()) && fs::exists(path));
         }
         is_unknown
     }

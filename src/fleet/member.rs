@@ -21,6 +21,7 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::turn::TurnFacts;
 use crate::session::{Session, SessionChange};
+use crate::source::fs;
 use crate::source::rows::Failure;
 use crate::source::stamp::Stamp;
 use crate::source::watch::Hints;
@@ -169,7 +170,7 @@ impl<'o> Member<'o> {
         let Way::Open(course) = &self.way else {
             return own.into_iter().collect();
         };
-        let is_folder = |path: &&Path| **path != *self.found.path || self.found.path.is_dir();
+        let is_folder = |path: &&Path| **path != *self.found.path || fs::is_dir(&self.found.path);
         own.into_iter()
             .chain(course.watched().filter(is_folder).map(Path::to_owned))
             .collect()

@@ -1,10 +1,13 @@
 //! Computes the row of a session.
 
+use std::path::Path;
+
 use crate::analysis::activity::{self, Activity};
 use crate::analysis::background;
 use crate::analysis::money::cost::{Cost, Money};
 use crate::analysis::money::spending::EntrySpending;
 use crate::analysis::wall::{Call, Flags, Head, Need, Said, SessionRow, Voice};
+use crate::ingest::far;
 use crate::model::edit::LinkState;
 use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::found::Found;
@@ -78,7 +81,7 @@ pub(super) fn of(
         .and_then(|before| before.head.ended);
     let head = Head {
         started,
-        ..head(session, known.head, ended)
+        ..head(session, (&found.path, known.head), ended)
     };
     let heard = head.ended.or(found.modified);
     let file = &session.file;
@@ -116,9 +119,10 @@ pub(super) fn of(
 }
 
 /// Fills fields that the session itself does not have from the scan.
-fn head(session: &Session, found: Head, ended: Option<Timestamp>) -> Head {
+fn head(session: &Session, (path, found): (&Path, Head), ended: Option<Timestamp>) -> Head {
     let meta = session.transcript.meta();
     let is_whole = !session.is_part();
+    let there = |folder: &Text| far::folder_of(path, folder);
     // The format of an empty file is only known from its path.
     let opened = session
         .file
@@ -136,11 +140,11 @@ fn head(session: &Session, found: Head, ended: Option<Timestamp>) -> Head {
             .or(found.title)
             .or_else(|| meta.title().cloned()),
         agent: meta.agent.clone().or(found.agent),
-        cwd: meta.cwd.clone().or(found.cwd),
+        cwd: meta.cwd.as_ref().map(there).or(found.cwd),
         project: meta
             .project()
             .filter(|_| is_whole)
-            .cloned()
+            .map(there)
             .or(found.project),
         models: if meta.models.is_empty() && !is_whole {
             found.models

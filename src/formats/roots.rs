@@ -97,7 +97,7 @@ impl RootPattern {
 
 impl Environment {
     /// A path with `~` replaced by the home directory, as agents read their variables.
-    fn absolute(&self, path: &Path) -> PathBuf {
+    pub(crate) fn absolute(&self, path: &Path) -> PathBuf {
         match (path.strip_prefix("~"), &self.home) {
             (Ok(rest), Some(home)) => below_of(home, rest),
             _ => path.to_owned(),

@@ -1,7 +1,6 @@
 //! The files of a session by number, shared by readers and pagers.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -12,6 +11,7 @@ use crate::formats::generic::Generic;
 use crate::formats::tables::Queries;
 use crate::model::edit::Feed;
 use crate::model::record::FileId;
+use crate::source::fs::{self, File};
 use crate::source::pattern::from_root;
 use crate::source::regular::Fence;
 
@@ -141,8 +141,7 @@ impl Files {
     pub(crate) fn set_format(&self, format: &'static dyn Format, path: &Path) {
         let (home, path) = (format.home(&from_root(path)), path.to_owned());
         let fence = Fence::around(move || {
-            let real = path
-                .canonicalize()
+            let real = fs::canonicalize(&path)
                 .ok()
                 .and_then(|path| path.parent().map(Path::to_owned));
             std::iter::once(home).chain(real).collect()
@@ -216,7 +215,7 @@ impl Files {
 pub(crate) struct TextCopy {
     files: Files,
     is_wanted: bool,
-    file: Option<Arc<File>>,
+    file: Option<std::fs::File>,
 }
 
 impl TextCopy {
@@ -231,16 +230,13 @@ impl TextCopy {
 
     /// Starts an empty copy. Records are read from the previous one until [`Self::show`].
     pub(crate) fn begin(&mut self) {
-        self.file = self
-            .is_wanted
-            .then(|| tempfile::tempfile().ok())
-            .flatten()
-            .map(Arc::new);
+        self.file = self.is_wanted.then(|| tempfile::tempfile().ok()).flatten();
     }
 
     /// Makes records be read from this copy.
     pub(crate) fn show(&self) {
-        self.files.change().copy.clone_from(&self.file);
+        let file = self.file.as_ref().and_then(|file| file.try_clone().ok());
+        self.files.change().copy = file.map(|file| Arc::new(File::from(file)));
     }
 
     /// Appends bytes.
@@ -249,7 +245,7 @@ impl TextCopy {
         // reported as gone.
         if self
             .file
-            .as_deref()
+            .as_ref()
             .is_some_and(|mut file| file.write_all(bytes).is_err())
         {
             self.file = None;

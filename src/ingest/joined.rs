@@ -25,6 +25,7 @@ use crate::model::edit::{Batch, Feed, LinkState, Opened, Stage};
 use crate::model::found::Place;
 use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
+use crate::source::pattern::from_root;
 
 /// Limit of messages in the queue of the merge.
 const DEPTH: usize = 8;
@@ -68,7 +69,7 @@ pub(crate) fn opened(plans: &[&Plan]) -> Option<Opened> {
     let first = plans.first()?;
     let reason = Text::clean(&format!("{} sessions joined", plans.len()));
     let joined = plans.iter().map(|plan| Place {
-        path: std::path::absolute(&plan.path).unwrap_or_else(|_| plan.path.clone()),
+        path: from_root(&plan.path),
         session: is_one_of_many(plan).then(|| plan.session.clone()),
     });
     Some(Opened {

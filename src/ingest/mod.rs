@@ -11,6 +11,7 @@ mod course;
 pub(crate) mod defined;
 mod earlier;
 mod emitter;
+pub mod far;
 mod files;
 pub mod find;
 mod image_data;
@@ -47,6 +48,9 @@ pub(crate) use self::open::{cannot_open, is_choice, is_database};
 pub use self::pager::{Pager, contents};
 pub(crate) use self::rows::Databases;
 pub use self::target::{OpenError, SessionHead, Target};
+
+pub(crate) use crate::source::fs;
+pub use crate::source::remote;
 
 use self::bodies::Bodies;
 use self::emitter::Emitter;
@@ -234,7 +238,7 @@ impl Session {
         let place = |session: &Self| {
             let path = &session.plan.path;
             (
-                path.canonicalize().unwrap_or_else(|_| path.clone()),
+                fs::canonicalize(path).unwrap_or_else(|_| path.clone()),
                 session.plan.session.clone(),
             )
         };

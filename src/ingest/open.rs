@@ -1,9 +1,7 @@
 //! From a path to a plan: determines the shape, the format and the session.
 
 use std::borrow::Cow;
-use std::fs::{self, FileType};
 use std::io;
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use super::plan::{FileHead, Plan, Verdicts, files_of, read_head};
@@ -19,8 +17,10 @@ use crate::model::record::Shape;
 use crate::model::text::{Text, text_of};
 use crate::source::discover::{FolderContents, below};
 use crate::source::follow;
+use crate::source::fs::{self, Kind};
 use crate::source::pattern::{Closed, ClosedReason, matches};
 use crate::source::regular::{self, Fence};
+use crate::source::remote::is_far;
 use crate::source::rewritten::Rewritten;
 use crate::source::rows;
 use crate::source::stamp::{Stamp, read_range};
@@ -49,14 +49,15 @@ fn plan_asking(target: &Target, mode: DetectMode) -> Result<(Plan, Verdicts), Op
     }
     let kind = fs::metadata(path)
         .map_err(|error| cannot_open(path, &error))?
-        .file_type();
-    if kind.is_dir() {
+        .kind;
+    if kind == Kind::Folder {
         return plan_folder(target, mode);
     }
-    if kind.is_fifo() || kind.is_char_device() {
+    // What flows on another machine cannot be read at an offset.
+    if matches!(kind, Kind::Pipe | Kind::CharDevice) && !is_far(path) {
         return Ok((piped(path), Verdicts::new()));
     }
-    if !kind.is_file() {
+    if kind != Kind::File {
         return Err(refusal(
             path,
             &format!("{}, not a session file", describe(kind)),
@@ -299,10 +300,10 @@ fn named_among(mut files: Vec<PathBuf>, name: &str) -> Result<(String, PathBuf),
 }
 
 fn detect_folder(path: &Path, mode: DetectMode) -> Result<Detection, OpenError> {
-    let entries = fs::read_dir(path).map_err(|error| cannot_open(path, &error))?;
+    let entries = fs::entries(path).map_err(|error| cannot_open(path, &error))?;
     let mut names: Vec<String> = entries
-        .flatten()
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .into_iter()
+        .map(|(name, _)| name.to_string_lossy().into_owned())
         .collect();
     names.sort();
     Ok(probe::detect_folder(path, &names, mode))
@@ -395,13 +396,12 @@ fn stem(path: &Path) -> Option<String> {
         .map(|stem| stem.to_string_lossy().into_owned())
 }
 
-fn describe(kind: FileType) -> &'static str {
-    if kind.is_socket() {
-        "a socket"
-    } else if kind.is_block_device() {
-        "a disk"
-    } else {
-        "a special file"
+fn describe(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Socket => "a socket",
+        Kind::BlockDevice => "a disk",
+        Kind::Pipe => "a named pipe",
+        _ => "a special file",
     }
 }
 
@@ -415,9 +415,7 @@ pub(crate) fn cannot_open(path: &Path, error: &io::Error) -> OpenError {
 
 /// A better explanation of a system error, if there is one.
 fn why(path: &Path, error: &io::Error) -> Option<String> {
-    let is_link = path
-        .symlink_metadata()
-        .is_ok_and(|metadata| metadata.file_type().is_symlink());
+    let is_link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.kind == Kind::Link);
     let is_loop = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
     let what = match error.kind() {
         io::ErrorKind::NotFound if is_link => "a link to a file that does not exist",
@@ -435,7 +433,10 @@ pub(crate) fn why_closed(closed: &Closed) -> Text {
         ClosedReason::System(number) => {
             why_unread(&closed.path, &io::Error::from_raw_os_error(number))
         }
-        ClosedReason::Kind(what) => format!("{what} in place of a file"),
+        ClosedReason::Kind(kind) => {
+            let what = regular::other_than_file(kind).unwrap_or("something else");
+            format!("{what} in place of a file")
+        }
     })
 }
 

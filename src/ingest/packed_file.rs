@@ -5,8 +5,7 @@
 //! The archive of an evaluation is read again as a whole when it is rewritten; other files are read
 //! once.
 
-use std::fs::File;
-use std::io::{self, ErrorKind, Seek};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -23,6 +22,7 @@ use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
 use crate::source::budget;
 use crate::source::follow::{is_absence, why_unread};
+use crate::source::fs::File;
 use crate::source::lines::LineBuffer;
 use crate::source::packed::{self, Packing};
 use crate::source::rewritten::{PATIENCE, RETRY};
@@ -99,10 +99,7 @@ impl PackedFile {
 
     /// Compressed bytes read, and all.
     pub(crate) fn progress(&self) -> (u64, u64) {
-        let done = self
-            .source
-            .as_ref()
-            .and_then(|mut file| file.stream_position().ok());
+        let done = self.source.as_ref().and_then(|file| file.position().ok());
         (done.unwrap_or(0), self.read.len)
     }
 

@@ -1,6 +1,5 @@
 //! Reads bodies that are on disk again, by their origin.
 
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,6 +20,7 @@ use crate::model::record::{FileId, Origin, Record};
 use crate::model::text::{Text, prefix};
 use crate::model::timestamp::Timestamp;
 use crate::source::document::{split, split_values};
+use crate::source::fs::File;
 use crate::source::lines::held_of;
 use crate::source::packed::packing_of;
 use crate::source::regular::LARGEST;
@@ -281,7 +281,7 @@ impl SessionPager {
 
     fn is_cut(&mut self, origin: Origin, path: &Path, kind: Kind) -> Option<bool> {
         let file = self.file(path).ok()?;
-        if file.metadata().ok()?.len() != origin.at + u64::from(origin.len) {
+        if file.metadata().ok()?.len != origin.at + u64::from(origin.len) {
             return Some(false);
         }
         let all = whole(file)?;

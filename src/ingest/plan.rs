@@ -14,6 +14,7 @@ use crate::formats::{self, Detection};
 use crate::model::edit::{Feed, Opened, Polled};
 use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
+use crate::source::fs;
 use crate::source::packed::{self, Packing};
 use crate::source::pattern::{expand, from_root, named_like};
 use crate::source::regular;
@@ -146,14 +147,13 @@ impl Plan {
     pub(crate) fn follow_up(&self, wanted: &str) -> Vec<Pattern> {
         let path = from_root(&self.path);
         let mut patterns = self.as_named(self.format.files(&path, FileRole::Requested(wanted)));
-        let real = path
-            .canonicalize()
+        let real = fs::canonicalize(&path)
             .ok()
             .filter(|real| *real != path && !patterns.is_empty());
         let Some(real) = real else { return patterns };
         let place = |Pattern(pattern): &Pattern| {
             Some((
-                pattern.parent()?.canonicalize().ok()?,
+                fs::canonicalize(pattern.parent()?).ok()?,
                 pattern.file_name()?.to_owned(),
             ))
         };

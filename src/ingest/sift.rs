@@ -9,7 +9,6 @@
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
@@ -28,6 +27,7 @@ use crate::formats::decoder::Format;
 use crate::formats::roots::{FileRole, Pattern, file_name};
 use crate::model::edit::{Feed, Stage, saturating_u32};
 use crate::model::record::{Origin, Record};
+use crate::source::fs::{self, File};
 use crate::source::lines::Line;
 use crate::source::packed::{self, Packing};
 use crate::source::pattern::{Listings, expand, from_root};
@@ -156,7 +156,7 @@ pub(crate) fn sift(
 
 /// The companions of a session, without files about many sessions.
 pub(crate) fn companions(path: &Path, format: &'static dyn Format) -> Vec<PathBuf> {
-    beside(path, format, &mut |folder| folder.is_dir())
+    beside(path, format, &mut fs::is_dir)
 }
 
 fn beside(
@@ -499,7 +499,7 @@ pub(crate) fn read_lines(plan: &Plan, files: &Files, picked: &[Picked], outlet: 
         .format
         .files(&plan.path, FileRole::Companion)
         .into_iter();
-    for path in files_of(&plan.path, companions, &mut |folder| folder.is_dir()) {
+    for path in files_of(&plan.path, companions, &mut fs::is_dir) {
         files.number(&path, Kind::CompanionLines);
     }
     let mut emitter = Emitter::new(plan.decoder(), Stage::Whole, outlet);

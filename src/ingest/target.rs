@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::model::found::Place;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
+use crate::source::fs;
 
 /// What to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ impl Target {
             path: PathBuf::from(argument),
             session: None,
         };
-        if whole.path.symlink_metadata().is_ok() {
+        if fs::symlink_metadata(&whole.path).is_ok() {
             return whole;
         }
         // Keys of sessions may contain `#`, too.
@@ -31,7 +32,7 @@ impl Target {
             let (path, session) = argument.split_at_checked(at)?;
             Some((path, session.strip_prefix('#')?))
         });
-        let existing = splits.find(|(path, _)| PathBuf::from(path).symlink_metadata().is_ok());
+        let existing = splits.find(|(path, _)| fs::symlink_metadata(path.as_ref()).is_ok());
         match existing.or_else(|| argument.rsplit_once('#')) {
             Some((path, session)) if !path.is_empty() && !session.is_empty() => Self {
                 path: PathBuf::from(path),

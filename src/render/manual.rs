@@ -52,6 +52,10 @@ pub const PAGES: &[Page] = &[
         markdown: include_str!("../../assets/manual/command-line.md"),
     },
     Page {
+        topic: "remote",
+        markdown: include_str!("../../assets/manual/remote.md"),
+    },
+    Page {
         topic: "export",
         markdown: include_str!("../../assets/manual/export.md"),
     },

@@ -19,6 +19,7 @@ use super::outcome::{Outcome, ReportError};
 use super::reading::{self, Folders, Reading};
 use crate::analysis::anomalies::{self, Anomaly};
 use crate::analysis::calls::pairing;
+use crate::ingest::fs;
 use crate::ingest::{self, OpenError, Target, defined};
 use crate::model::coverage::{Coverage, FieldCoverage};
 use crate::model::edit::{Notice, Severity};
@@ -402,7 +403,7 @@ fn versions(reading: &Reading) -> Vec<VersionLine> {
 fn files(reading: &Reading) -> Vec<FileLine> {
     let line = |(id, path): (&FileId, &Arc<Path>)| {
         let (records, record_bytes) = reading.transcript.tally().files.get(*id);
-        let role = if path.is_dir() {
+        let role = if fs::is_dir(path) {
             "folder"
         } else if **path == *reading.target.path {
             "session"
@@ -411,10 +412,10 @@ fn files(reading: &Reading) -> Vec<FileLine> {
         } else {
             "companion"
         };
-        let bytes = std::fs::metadata(path)
+        let bytes = fs::metadata(path)
             .ok()
-            .filter(std::fs::Metadata::is_file)
-            .map(|file| file.len());
+            .filter(fs::Metadata::is_file)
+            .map(|file| file.len);
         FileLine {
             path: reading::shown(path).to_string(),
             role,

@@ -16,7 +16,6 @@ mod markdown;
 mod otlp;
 mod pages;
 
-use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -28,6 +27,7 @@ use super::sessions::each::{ReadToEnd, Step, WhichFiles, each};
 use super::stamps::Stamps;
 use crate::analysis::expression::When;
 use crate::ingest::find::{self, Search};
+use crate::ingest::fs;
 use crate::ingest::{OpenError, Pager, Target};
 use crate::model::figures::count;
 use crate::model::found::Found;

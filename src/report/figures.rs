@@ -13,6 +13,7 @@ use crate::analysis::activity::Wish;
 use crate::analysis::background;
 use crate::analysis::calls::pairing::{Pairing, PairingCounts};
 use crate::ingest::find;
+use crate::ingest::fs;
 use crate::model::entry::{BlockKind, Entry, Role};
 use crate::model::record::{FileId, Origin};
 use crate::model::tally::unknown::Unknown;
@@ -268,7 +269,7 @@ fn session(reading: &Reading, span: Span, now: Timestamp) -> SessionFigures {
             .map(|id| Text::clean(id).to_string())
     };
     // A session read from a pipe has no path.
-    let place = Some(&reading.opened.path).filter(|path| path.is_file());
+    let place = Some(&reading.opened.path).filter(|path| fs::is_file(path));
     let place = place.and_then(|path| find::named(path, reading.opened.format));
     let (place_id, place_agent) = place.unzip();
     SessionFigures {

@@ -6,7 +6,6 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::UNIX_EPOCH;
 
 use crossbeam_channel::bounded;
 use serde::Serialize;
@@ -15,6 +14,7 @@ use super::outcome::{Missed, Outcome, ReportError};
 use crate::analysis::account::Account;
 use crate::analysis::activity::{self, Activity, LastWrite};
 use crate::ingest::find::{self, Environment, Search};
+use crate::ingest::fs;
 use crate::ingest::{
     self, FormatVerdict, OpenError, Pager, Session, SessionHead, Target, WatchMode,
 };
@@ -211,7 +211,8 @@ fn read_session(
         return Err(failure);
     }
     // A file has only one session, so a name after its path is that of an entry.
-    let is_entry = !matches!(reading.shape, Shape::Folder | Shape::Rows) && target.path.is_file();
+    let is_entry =
+        !matches!(reading.shape, Shape::Folder | Shape::Rows) && fs::is_file(&target.path);
     if let Some(name) = target
         .session
         .as_ref()
@@ -236,7 +237,9 @@ impl Folders {
     /// file.
     pub(crate) fn sessions(&self, target: &Target) -> Result<Vec<Target>, OpenError> {
         let named = sessions(target)?;
-        if named.as_slice() != [target.clone()] || target.session.is_some() || !target.path.is_dir()
+        if named.as_slice() != [target.clone()]
+            || target.session.is_some()
+            || !fs::is_dir(&target.path)
         {
             return Ok(named);
         }
@@ -258,7 +261,7 @@ impl Folders {
         failures: Vec<OpenError>,
         has_some: bool,
     ) -> Missed {
-        if target.session.is_some() || !target.path.is_dir() {
+        if target.session.is_some() || !fs::is_dir(&target.path) {
             return Missed {
                 refused: failures,
                 unreadable: Vec::new(),
@@ -528,13 +531,13 @@ impl Reading {
         if self.opened.written.is_some() {
             return self.opened.written;
         }
-        let files = self.files.values().filter_map(|path| last_write(path));
+        let files = self.files.values().filter_map(|path| fs::written(path));
         // Writes to a database go to its write-ahead log first.
         let mut log = self.target.path.as_os_str().to_owned();
         log.push("-wal");
         files
-            .chain(last_write(&self.target.path))
-            .chain(last_write(Path::new(&log)))
+            .chain(fs::written(&self.target.path))
+            .chain(fs::written(Path::new(&log)))
             .max()
     }
 
@@ -542,16 +545,6 @@ impl Reading {
     pub(crate) fn file(&self, id: FileId) -> &Path {
         self.files.get(&id).map_or(&self.opened.path, |path| path)
     }
-}
-
-fn last_write(path: &Path) -> Option<Timestamp> {
-    let since_epoch = std::fs::metadata(path)
-        .ok()?
-        .modified()
-        .ok()?
-        .duration_since(UNIX_EPOCH)
-        .ok()?;
-    i64::try_from(since_epoch.as_millis()).ok().map(Timestamp)
 }
 
 /// Escapes line breaks in a name.

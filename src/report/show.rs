@@ -12,6 +12,7 @@ use super::outcome::{Outcome, ReportError};
 use super::printer::{Choice, Options, Printer};
 use super::reading::{self, Reading};
 use crate::analysis::reading::order;
+use crate::ingest::fs as files;
 use crate::ingest::{OpenError, Target};
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
@@ -163,5 +164,5 @@ fn no_branch(number: usize, reading: &Reading) -> OpenError {
 }
 
 pub(super) fn is_large(target: &Target) -> bool {
-    std::fs::metadata(&target.path).is_ok_and(|file| file.is_file() && file.len() > HELD_BELOW)
+    files::metadata(&target.path).is_ok_and(|file| file.is_file() && file.len > HELD_BELOW)
 }

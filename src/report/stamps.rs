@@ -1,11 +1,10 @@
 //! States of a session's files, to tell whether it changed since it was read.
 
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
+use crate::ingest::fs;
 use crate::model::found::Found;
 use crate::model::record::Shape;
 
@@ -23,9 +22,9 @@ impl Stamps {
     pub(super) fn of<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Option<Self> {
         let stamp = |path: &'p Path| {
             let file = fs::metadata(path).ok()?;
-            let written = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
             path.to_str()?;
-            Some((path.to_path_buf(), file.len(), written.as_nanos()))
+            let written = file.nanoseconds_since_epoch()?;
+            Some((path.to_path_buf(), file.len, written))
         };
         let files: Option<Vec<_>> = paths.into_iter().map(stamp).collect();
         Some(Self {

@@ -22,6 +22,7 @@ use crate::analysis::derived::Memo;
 use crate::analysis::expression::{Expr, State, Term};
 use crate::analysis::lint::Findings;
 use crate::analysis::loops::Loops;
+use crate::ingest::fs;
 use crate::ingest::{Target, WatchMode};
 use crate::model::edit::{Feed, LinkState};
 use crate::model::entry::EntryId;
@@ -236,7 +237,7 @@ impl<'a> Watch<'a> {
         let transcript = &reading.transcript;
         let last_write = self.last_write(reading, now);
         // A closed pipe will not continue; a compressed file is unchanged.
-        let is_broken_off = is_closed && !self.options.target.path.is_file();
+        let is_broken_off = is_closed && !fs::is_file(&self.options.target.path);
         let activity = match activity::judge(transcript, last_write, now) {
             Activity::Waiting { .. } | Activity::Idle { .. } if is_broken_off => Activity::Ended,
             activity if is_broken_off && activity.is_work() => Activity::Unclean,

@@ -1,8 +1,7 @@
-//! The clock and file times.
+//! The clock.
 //!
 //! Invariant: the layers below get the time from here.
 
-use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use crate::model::timestamp::Timestamp;
@@ -17,13 +16,4 @@ pub(crate) fn now() -> Timestamp {
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
-}
-
-/// The modification time of a file.
-pub(crate) fn written(path: &Path) -> Option<Timestamp> {
-    let modified = std::fs::metadata(path)
-        .and_then(|facts| facts.modified())
-        .ok()?;
-    let since = modified.duration_since(UNIX_EPOCH).ok()?;
-    i64::try_from(since.as_millis()).ok().map(Timestamp)
 }

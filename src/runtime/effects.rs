@@ -21,6 +21,7 @@ use crate::fleet::{self, Fleet};
 use crate::ingest::find::{Search, locate};
 use crate::ingest::{self, Session, Target};
 use crate::model::text::Text;
+use crate::source::fs::{self, Kind};
 use crate::source::regular;
 use crate::terminal;
 
@@ -223,7 +224,7 @@ impl Viewer {
                     session: None,
                 }
             });
-        let target = match beside.filter(|target| target.path.is_file()) {
+        let target = match beside.filter(|target| fs::is_file(&target.path)) {
             Some(target) => Some(target),
             None if is_id => locate(id, &self.config.environment).and_then(Result::ok),
             None => None,
@@ -255,13 +256,10 @@ impl Viewer {
         }
         let other = Target::parse(path);
         // A pipe may never end, and the joined session would wait for it.
-        let kind = other
-            .path
-            .metadata()
-            .ok()
-            .map(|metadata| metadata.file_type());
+        let kind = fs::metadata(&other.path).ok();
         if let Some(what) = kind
-            .filter(|kind| !kind.is_dir())
+            .map(|metadata| metadata.kind)
+            .filter(|kind| *kind != Kind::Folder)
             .and_then(regular::other_than_file)
         {
             let words = format!(

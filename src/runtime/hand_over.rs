@@ -16,6 +16,7 @@ use crate::model::body::Key;
 use crate::model::found::Place;
 use crate::model::record::Origin;
 use crate::model::text::Text;
+use crate::source::fs;
 
 impl Viewer {
     /// Copies a text to the clipboard.
@@ -94,10 +95,14 @@ impl Viewer {
     /// Opens the file of a record in the editor.
     pub(super) fn edit(&mut self, origin: Origin) -> anyhow::Result<Flow> {
         let path = self.app.reader.session.file.path(origin.file).cloned();
-        let Some(path) = path.filter(|path| path.is_file()) else {
+        let Some(path) = path.filter(|path| fs::is_file(path)) else {
             self.say("there is no file to open");
             return Ok(Flow::Continue);
         };
+        if ingest::remote::is_far(&path) {
+            self.say("the file is on another machine; r shows the record");
+            return Ok(Flow::Continue);
+        }
         if ingest::is_database(&path) {
             self.say("the session is in a database; r shows the record");
             return Ok(Flow::Continue);

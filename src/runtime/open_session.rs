@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
-use super::clock::{now, written};
+use super::clock::now;
 use super::config::ViewConfig;
 use super::workers::Workers;
 use crate::analysis::activity::LastWrite;
@@ -33,6 +33,8 @@ use crate::render::picture::Pictures;
 use crate::session::filter::Filter;
 use crate::session::news::Seen;
 use crate::settings::state_files::{SessionKey, SessionState};
+use crate::source::fs;
+use crate::source::pattern::from_root;
 
 /// Capacity of the channel from the reading thread. It is small because messages about appended
 /// records queue behind those of a long session that is still being read.
@@ -76,7 +78,7 @@ impl OpenSession {
         app.reader.session.file.last_write = session
             .opened
             .written
-            .or_else(|| written(&session.opened.path))
+            .or_else(|| fs::written(&session.opened.path))
             .map(LastWrite::found);
         let (say, answers) = unbounded();
         let pictures = Arc::clone(&app.reader.screen.pictures);
@@ -105,7 +107,7 @@ fn argument_of(target: &Target) -> Option<String> {
     if target.is_stdin() {
         return None;
     }
-    let path = std::path::absolute(&target.path).unwrap_or_else(|_| target.path.clone());
+    let path = from_root(&target.path);
     let session = target
         .session
         .as_ref()
@@ -117,7 +119,7 @@ fn argument_of(target: &Target) -> Option<String> {
 /// The target with the name of the session filled in: "the newest session" of a folder or database
 /// may be another one later.
 pub(crate) fn with_name(target: Target, session: &Session) -> Target {
-    let is_choice = target.path.is_dir() || session.shape() == Shape::Rows;
+    let is_choice = fs::is_dir(&target.path) || session.shape() == Shape::Rows;
     if target.is_stdin() || !is_choice {
         return target;
     }

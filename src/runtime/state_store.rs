@@ -6,7 +6,6 @@
 
 mod folder;
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -23,6 +22,7 @@ use crate::ingest::Session;
 use crate::model::text::Text;
 use crate::report::status::Today;
 use crate::settings::state_files::{self, Habits, PaneWidths, SessionKey, SessionState};
+use crate::source::fs;
 
 /// Limit of saved sessions; the least recently used ones are deleted.
 const MOST_SESSIONS: usize = 500;
@@ -267,13 +267,13 @@ pub(crate) fn key_of(session: &Session) -> Option<SessionKey> {
     let path = fs::canonicalize(&session.opened.path)
         .ok()
         .filter(|_| !session.is_joined())?;
-    let kind = fs::metadata(&path).ok()?.file_type();
+    let file = fs::metadata(&path).ok()?;
     let name = session.name().unwrap_or_default().to_owned();
     let key = SessionKey {
         path: path.to_string_lossy().into_owned(),
         session: name,
     };
-    (kind.is_file() || kind.is_dir()).then_some(key)
+    (file.is_file() || file.is_dir()).then_some(key)
 }
 
 /// Writes to stderr what could not be saved, when the screen is gone.

@@ -3,12 +3,15 @@
 //!
 //! Invariant: opens no file.
 
-use std::fs;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use super::fs::{self, Kind, Metadata};
 use super::pattern::{Closed, Expansion, Listings, closed, expand_with};
+use super::remote;
 use super::stamp::Stamp;
 
 /// Files whose metadata a thread reads at a time.
@@ -40,6 +43,20 @@ pub(crate) struct NamedFiles {
     pub(crate) closed: Vec<Closed>,
 }
 
+impl From<remote::Named> for NamedFiles {
+    fn from(named: remote::Named) -> Self {
+        let lying = |(path, metadata): (PathBuf, Option<Metadata>)| Lying {
+            path,
+            stamp: metadata.as_ref().map(Stamp::from),
+        };
+        Self {
+            files: named.files.into_iter().map(lying).collect(),
+            folders: named.folders,
+            closed: named.closed.into_iter().map(Closed::from).collect(),
+        }
+    }
+}
+
 /// What lies below a folder.
 #[derive(Debug, Default)]
 pub(crate) struct FolderContents {
@@ -57,8 +74,18 @@ pub(crate) fn named_by(pattern: &Path) -> Vec<Lying> {
 }
 
 /// The files that each of some patterns names. There may be tens of thousands, so two threads read
-/// their metadata.
+/// their metadata; another machine walks its folders itself.
 pub(crate) fn named_by_each(patterns: &[PathBuf], listings: &Listings) -> Vec<NamedFiles> {
+    if let Some((host, _)) = patterns.first().and_then(|first| remote::split(first)) {
+        let there: Vec<PathBuf> = patterns
+            .iter()
+            .filter_map(|pattern| remote::split(pattern))
+            .filter(|(other, _)| Arc::ptr_eq(&host, other))
+            .map(|(_, path)| path)
+            .collect();
+        let named = host.named(&there).unwrap_or_default();
+        return named.into_iter().map(NamedFiles::from).collect();
+    }
     let mut paths: Vec<PathBuf> = Vec::new();
     let named: Vec<(usize, Expansion)> =
         on_two_threads(patterns, |pattern| expand_with(pattern, listings))
@@ -147,24 +174,21 @@ fn walk(
     enter: &mut dyn FnMut(&Path, &[String]) -> bool,
     found: &mut FolderContents,
 ) {
-    let entries = match fs::read_dir(folder) {
+    let entries = match fs::entries(folder) {
         Ok(entries) => entries,
         Err(error) => return found.closed.extend(closed(folder, &error)),
     };
-    let entries: Vec<fs::DirEntry> = entries.flatten().collect();
-    let name = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+    let name = |(name, _): &(OsString, Kind)| name.to_string_lossy().into_owned();
     let names: Vec<String> = entries.iter().map(name).collect();
     if !enter(folder, &names) {
         return;
     }
-    for (entry, name) in entries.iter().zip(names) {
-        let Ok(kind) = entry.file_type() else {
-            continue;
-        };
-        if kind.is_dir() && depth > 0 && (!name.starts_with('.') || is_seen(&entry.path())) {
-            walk((&entry.path(), depth - 1), is_seen, enter, found);
-        } else if kind.is_file() {
-            found.files.push(entry.path());
+    for ((entry, kind), name) in entries.iter().zip(names) {
+        let path = folder.join(entry);
+        if *kind == Kind::Folder && depth > 0 && (!name.starts_with('.') || is_seen(&path)) {
+            walk((&path, depth - 1), is_seen, enter, found);
+        } else if *kind == Kind::File {
+            found.files.push(path);
         }
     }
 }

@@ -8,14 +8,13 @@
 mod failure;
 mod identity;
 
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use self::failure::FollowFailure;
 use self::identity::FollowIdentity;
+use super::fs::File;
 use super::regular::Fence;
 use super::stamp::{Stamp, read_at};
 
@@ -255,7 +254,7 @@ impl Follower {
             .file
             .as_ref()
             .and_then(|file| file.metadata().ok())
-            .map_or(0, |it| it.nlink());
+            .map_or(0, |it| it.links);
         let away = if links > 0 {
             Away::Moved
         } else {
@@ -270,9 +269,7 @@ impl Follower {
 
     /// The path of the open file now, where the system tells it.
     fn new_name(&self) -> Option<PathBuf> {
-        use std::os::fd::AsRawFd;
-        let descriptor = self.file.as_ref()?.as_raw_fd();
-        let path = std::fs::read_link(format!("/proc/self/fd/{descriptor}")).ok()?;
+        let path = self.file.as_ref()?.path_now()?;
         self.is_now_at(&path).then_some(path)
     }
 

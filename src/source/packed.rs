@@ -4,12 +4,12 @@
 //! budget, is returned; an error follows.
 
 use std::borrow::Cow;
-use std::fs::File;
 use std::io::{self, BufReader, Read};
 
 use flate2::bufread::MultiGzDecoder;
 
 use super::budget;
+use super::fs::File;
 use super::stamp::read_range;
 use super::zip::{self, Zip};
 use super::zstd::Zstd;
@@ -164,7 +164,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.jsonl.packed");
         fs::write(&path, bytes).unwrap();
-        let file = || File::open(&path).unwrap();
+        let file = || super::File::from(File::open(&path).unwrap());
         assert_eq!(packing_of(&file()).unwrap(), Some(packing));
         let mut all = Vec::new();
         let end = open(file(), packing).unwrap().read_to_end(&mut all);
@@ -244,7 +244,7 @@ mod tests {
             compress_to_vec(&b"hello"[..], CompressionLevel::Fastest),
         )
         .unwrap();
-        let file = || File::open(&path).unwrap();
+        let file = || super::File::from(File::open(&path).unwrap());
         assert_eq!(
             read_head(file(), Packing::Zstd, 5).unwrap(),
             (b"hello".to_vec(), true)

@@ -3,13 +3,13 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, FileType};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::regular::other_than_file;
+use super::fs::{self, Kind};
+use super::remote::{self, is_far};
 
 /// `**` descends no deeper and follows no links, so that no loop can hold it.
 const DEEPEST: usize = 16;
@@ -23,6 +23,23 @@ pub struct Expansion {
     pub(crate) directories: Vec<PathBuf>,
     /// What is on the way and cannot be opened.
     pub(crate) closed: Vec<Closed>,
+}
+
+impl From<remote::Named> for Expansion {
+    fn from(named: remote::Named) -> Self {
+        Self {
+            files: named.files.into_iter().map(|(path, _)| path).collect(),
+            directories: named.folders,
+            closed: named.closed.into_iter().map(Closed::from).collect(),
+        }
+    }
+}
+
+impl From<(PathBuf, Result<i32, Kind>, bool)> for Closed {
+    fn from((path, why, is_file): (PathBuf, Result<i32, Kind>, bool)) -> Self {
+        let why = why.map_or_else(ClosedReason::Kind, ClosedReason::System);
+        Self { path, why, is_file }
+    }
 }
 
 /// Something that exists and cannot be opened.
@@ -42,7 +59,7 @@ pub(crate) enum ClosedReason {
     /// The error number of the system.
     System(i32),
     /// It is something else than a file.
-    Kind(&'static str),
+    Kind(Kind),
 }
 
 /// A cache of folder listings shared by threads: many patterns lead through the same folders.
@@ -50,7 +67,7 @@ pub(crate) enum ClosedReason {
 pub(crate) struct Listings(Mutex<HashMap<PathBuf, Arc<OnceLock<FolderListing>>>>);
 
 /// The entries of a folder in order, each with its own file type.
-type FolderListing = io::Result<Vec<(OsString, FileType)>>;
+type FolderListing = io::Result<Vec<(OsString, Kind)>>;
 
 impl Listings {
     fn of<R>(&self, folder: &Path, read: impl FnOnce(&FolderListing) -> R) -> R {
@@ -73,7 +90,7 @@ impl Listings {
         self.of(above, |listing| {
             let Ok(entries) = listing else { return true };
             let found = entries.binary_search_by(|(entry, _)| by_number(entry, name));
-            found.is_ok_and(|at| entries.get(at).is_some_and(|(_, kind)| !kind.is_file()))
+            found.is_ok_and(|at| entries.get(at).is_some_and(|(_, kind)| *kind != Kind::File))
         })
     }
 }
@@ -85,6 +102,11 @@ pub fn expand(pattern: &Path) -> Expansion {
 
 /// As [`expand`], with a cache of listings.
 pub(crate) fn expand_with(pattern: &Path, listings: &Listings) -> Expansion {
+    if let Some((host, there)) = remote::split(pattern) {
+        // It walks its folders itself: each step from here would wait for an answer.
+        let named = host.named(&[there]).ok().and_then(|mut named| named.pop());
+        return named.map_or_else(Expansion::default, Expansion::from);
+    }
     let mut found = Expansion::default();
     if is_literal(pattern) {
         found
@@ -109,7 +131,7 @@ pub(crate) fn expand_with(pattern: &Path, listings: &Listings) -> Expansion {
 
 /// The absolute path: a relative one does not tell in which folder it lies.
 pub(crate) fn from_root(path: &Path) -> PathBuf {
-    if path == Path::new("-") {
+    if path == Path::new("-") || is_far(path) {
         path.to_owned()
     } else {
         std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
@@ -119,7 +141,7 @@ pub(crate) fn from_root(path: &Path) -> PathBuf {
 /// Turns a path or pattern that was found by an [absolute](from_root) path back into the way in
 /// which `named` was written, so that each file has one name.
 pub(crate) fn named_like(path: PathBuf, named: &Path) -> PathBuf {
-    if named.is_absolute() {
+    if named.is_absolute() || is_far(named) {
         return path;
     }
     let here = std::env::current_dir().ok();
@@ -195,14 +217,14 @@ fn walk(
         };
         for (file, kind) in entries {
             let matching = matches_name(name.as_bytes(), file.as_bytes());
-            if is_deep && kind.is_dir() && depth > 0 {
+            if is_deep && *kind == Kind::Folder && depth > 0 {
                 walk(base.join(file), components, depth - 1, (listings, found));
             } else if matching && !is_deep && !rest.is_empty() {
                 // A file has no entries; trying to list it would only cost a lookup.
-                if !kind.is_file() {
+                if *kind != Kind::File {
                     walk(base.join(file), rest, depth, (listings, found));
                 }
-            } else if matching && rest.is_empty() && kind.is_file() {
+            } else if matching && rest.is_empty() && *kind == Kind::File {
                 found.files.push(base.join(file));
             } else if matching && rest.is_empty() && !is_deep {
                 // Resolving a link costs another lookup; folders of thousands of files have hardly
@@ -218,17 +240,13 @@ fn walk(
 /// ending.
 fn take_file(path: PathBuf, has_ending: bool, found: &mut Expansion) {
     match fs::metadata(&path) {
-        Ok(metadata) => match other_than_file(metadata.file_type()) {
-            None => found.files.push(path),
-            Some(what) if has_ending => {
-                found.closed.push(Closed {
-                    path,
-                    why: ClosedReason::Kind(what),
-                    is_file: true,
-                });
-            }
-            Some(_) => {}
-        },
+        Ok(metadata) if metadata.is_file() => found.files.push(path),
+        Ok(metadata) if has_ending => found.closed.push(Closed {
+            path,
+            why: ClosedReason::Kind(metadata.kind),
+            is_file: true,
+        }),
+        Ok(_) => {}
         Err(error) => {
             let closed = closed(&path, &error);
             found.closed.extend(closed.map(|closed| Closed {
@@ -245,10 +263,7 @@ fn list(directory: &Path) -> FolderListing {
     } else {
         directory
     };
-    let mut entries: Vec<(OsString, FileType)> = fs::read_dir(path)?
-        .flatten()
-        .filter_map(|entry| Some((entry.file_name(), entry.file_type().ok()?)))
-        .collect();
+    let mut entries = fs::entries(path)?;
     entries.sort_unstable_by(|(a, _), (b, _)| by_number(a, b));
     Ok(entries)
 }
@@ -267,8 +282,8 @@ pub(crate) fn closed(path: &Path, error: &io::Error) -> Option<Closed> {
         (at, number) = (above, error.raw_os_error()?);
     }
     let kind = io::Error::from_raw_os_error(number).kind();
-    let at = match at.symlink_metadata() {
-        Ok(metadata) if metadata.is_symlink() => at,
+    let at = match fs::symlink_metadata(at) {
+        Ok(metadata) if metadata.kind == Kind::Link => at,
         // Where not even metadata can be read, the folder above is what denies it.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => at.parent()?,
         _ if matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return None,
@@ -401,7 +416,7 @@ mod tests {
             ("two", looped, false),
         ];
         let in_place = [
-            ("in/folder.jsonl", ClosedReason::Kind("a folder"), true),
+            ("in/folder.jsonl", ClosedReason::Kind(Kind::Folder), true),
             ("in/gone.jsonl", missing, true),
         ];
         for (pattern, expected) in [

@@ -3,15 +3,12 @@
 //! The open file is checked, not its path, which may be exchanged at any time by a pipe without a
 //! writer, a device without an end, or a link to any file of the machine.
 
-use std::fs::{self, File, FileType};
 use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use rustix::fs::{Mode, OFlags};
-
+use super::fs::{self, File, Kind, Metadata};
+use super::remote::is_far;
 use super::stamp::{Stamp, read_range};
 
 /// Largest file that is read whole, in bytes; a larger one is no document of a session, but damage.
@@ -24,18 +21,27 @@ pub fn open(path: &Path) -> io::Result<File> {
 
 /// As [`open`], with the file's stamp.
 pub(crate) fn open_stamped(path: &Path) -> io::Result<(Stamp, File)> {
-    // Merely opening some devices has effects.
-    expect_regular(fs::metadata(path)?.file_type())?;
-    open_seen(path)
+    open_with_facts(path).map(|(metadata, file)| (Stamp::from(&metadata), file))
+}
+
+/// As [`open`], with facts about the file.
+pub(super) fn open_with_facts(path: &Path) -> io::Result<(Metadata, File)> {
+    // Merely opening some devices has effects; the far side looks by itself.
+    if !is_far(path) {
+        expect_regular(fs::metadata(path)?.kind)?;
+    }
+    open_found(path)
 }
 
 /// As [`open_stamped`], for a path that was just found to be a regular file.
 pub(crate) fn open_seen(path: &Path) -> io::Result<(Stamp, File)> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
-    let metadata = file.metadata()?;
-    expect_regular(metadata.file_type())?;
-    Ok((Stamp::from(&metadata), file))
+    open_found(path).map(|(metadata, file)| (Stamp::from(&metadata), file))
+}
+
+fn open_found(path: &Path) -> io::Result<(Metadata, File)> {
+    let (metadata, file) = fs::open(path)?;
+    expect_regular(metadata.kind)?;
+    Ok((metadata, file))
 }
 
 /// All of a file of at most `most` bytes.
@@ -46,7 +52,7 @@ pub(crate) fn read_small(path: &Path, most: usize) -> Option<Vec<u8>> {
         .flatten()
 }
 
-fn expect_regular(kind: FileType) -> io::Result<()> {
+fn expect_regular(kind: Kind) -> io::Result<()> {
     match other_than_file(kind) {
         None => Ok(()),
         Some(what) => Err(io::Error::other(format!("it is {what} now"))),
@@ -54,14 +60,14 @@ fn expect_regular(kind: FileType) -> io::Result<()> {
 }
 
 /// A name for something that is no regular file.
-pub(crate) fn other_than_file(kind: FileType) -> Option<&'static str> {
+pub(crate) fn other_than_file(kind: Kind) -> Option<&'static str> {
     Some(match kind {
-        _ if kind.is_file() => return None,
-        _ if kind.is_dir() => "a folder",
-        _ if kind.is_fifo() => "a named pipe",
-        _ if kind.is_socket() => "a socket",
-        _ if kind.is_char_device() || kind.is_block_device() => "a device",
-        _ => "a special file",
+        Kind::File => return None,
+        Kind::Folder => "a folder",
+        Kind::Pipe => "a named pipe",
+        Kind::Socket => "a socket",
+        Kind::CharDevice | Kind::BlockDevice => "a device",
+        Kind::Link | Kind::Other => "a special file",
     })
 }
 
@@ -101,9 +107,11 @@ impl Fence {
 fn lies_in(file: &File, path: &Path, folders: &[PathBuf]) -> bool {
     let is_within = |real: &Path| folders.iter().any(|folder| real.starts_with(folder));
     // One system call where the system has it: tens of thousands of files are common.
-    if fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))
-        .is_ok_and(|real| is_within(&real))
-    {
+    let real = match file {
+        File::Here(_) => file.path_now(),
+        File::Far(far) => far.path_then().map(Path::to_owned),
+    };
+    if real.is_some_and(|real| is_within(&real)) {
         return true;
     }
     let Ok(real) = fs::canonicalize(path) else {

@@ -29,12 +29,19 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use super::follow::{is_absence, why_unread};
+use super::fs;
 use super::stamp::Stamp;
 
 #[cfg(feature = "sqlite")]
 pub(crate) use self::connection::Database;
 #[cfg(not(feature = "sqlite"))]
 pub(crate) use self::without::Database;
+
+/// Refuses to this thread, and to those that it starts, to change files; where the kernel can do so.
+pub(super) fn refuse_to_write() {
+    #[cfg(all(feature = "sqlite", target_os = "linux"))]
+    guard::bind_this_thread();
+}
 
 /// The first bytes of each SQLite database.
 const MAGIC: &[u8] = b"SQLite format 3\0";
@@ -206,8 +213,7 @@ pub(crate) fn written_with(path: &Path) -> Cow<'_, Path> {
 
 /// A file that SQLite keeps beside a database. Links are followed, as SQLite does.
 fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path
-        .canonicalize()
+    let mut name = fs::canonicalize(path)
         .unwrap_or_else(|_| path.to_owned())
         .into_os_string();
     name.push(ending);

@@ -1,10 +1,9 @@
 //! Distinguishes states of a file, and reads that survive interruptions.
 
-use std::fs::{self, File, Metadata};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
+use super::fs::{self, File, Metadata};
 use crate::model::timestamp::Timestamp;
 
 /// Which file it is, how long it is, and when it was last written.
@@ -57,11 +56,11 @@ impl Stamp {
 impl From<&Metadata> for Stamp {
     fn from(metadata: &Metadata) -> Self {
         Self {
-            device: metadata.dev(),
-            inode: metadata.ino(),
-            len: metadata.len(),
-            seconds: metadata.mtime(),
-            nanoseconds: metadata.mtime_nsec(),
+            device: metadata.device,
+            inode: metadata.inode,
+            len: metadata.len,
+            seconds: metadata.seconds,
+            nanoseconds: metadata.nanoseconds,
             is_file: metadata.is_file(),
         }
     }
@@ -74,7 +73,7 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usi
 
 /// Reads `len` bytes at an offset; fewer if the file ends before.
 pub(crate) fn read_range(file: &File, at: u64, len: usize) -> io::Result<Vec<u8>> {
-    let left = file.metadata()?.len().saturating_sub(at);
+    let left = file.metadata()?.len.saturating_sub(at);
     let mut bytes = vec![0; len.min(usize::try_from(left).unwrap_or(usize::MAX))];
     let read = read_at(file, &mut bytes, at)?;
     bytes.truncate(read);

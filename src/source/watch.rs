@@ -12,6 +12,8 @@ use std::time::Duration;
 
 use notify::{ErrorKind, Event, RecursiveMode, Watcher as Native};
 
+use super::remote::{FarWatch, Host, is_far, split};
+
 /// Interval between polls while events arrive.
 const CALM: Duration = Duration::from_millis(500);
 /// Interval between polls without events.
@@ -33,6 +35,12 @@ impl Hints {
     /// Paths that events named.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.paths.iter()
+    }
+
+    /// Adds changes that another machine reported.
+    fn add(&mut self, paths: Vec<PathBuf>, everything: bool) {
+        self.paths.extend(paths);
+        self.everything |= everything;
     }
 
     /// Adds an event. Returns whether it means anything.
@@ -59,6 +67,8 @@ impl Hints {
 /// Waits for changes of files and directories, on the thread that made it.
 pub(crate) struct Watcher {
     native: Option<Box<dyn Native + Send>>,
+    /// The shares in the events of other machines.
+    far: Vec<FarWatch>,
     watched: HashSet<PathBuf>,
     /// Most directories to watch.
     most: usize,
@@ -87,6 +97,7 @@ impl Watcher {
         let hints = Arc::new(Mutex::new(Hints::default()));
         Self {
             native,
+            far: Vec::new(),
             watched: HashSet::new(),
             most: most(),
             hints,
@@ -124,7 +135,10 @@ impl Watcher {
         let Some(native) = &mut self.native else {
             return false;
         };
-        let wanted: HashSet<PathBuf> = paths.into_iter().take(self.most).map(named).collect();
+        let paths = paths.into_iter().take(self.most);
+        let (far, here): (Vec<&Path>, _) = paths.partition(|path| is_far(path));
+        watch_far(&mut self.far, far, renew, &self.hints);
+        let wanted: HashSet<PathBuf> = here.into_iter().map(named).collect();
         let (watched, wanted) = (&mut self.watched, &wanted);
         watched.retain(|path| {
             let keep = wanted.contains(path) && !renew;
@@ -187,6 +201,41 @@ fn most() -> usize {
     granted.map_or(FEWEST, |granted| (granted / SHARE).clamp(FEWEST, MOST))
 }
 
+/// Watches these paths of other machines, and no others.
+fn watch_far(
+    shares: &mut Vec<FarWatch>,
+    paths: Vec<&Path>,
+    renew: bool,
+    hints: &Arc<Mutex<Hints>>,
+) {
+    let mut by_host: Vec<(Arc<Host>, Vec<PathBuf>)> = Vec::new();
+    for (host, path) in paths.into_iter().filter_map(split) {
+        match by_host
+            .iter_mut()
+            .find(|(known, _)| Arc::ptr_eq(known, &host))
+        {
+            Some((_, paths)) => paths.push(path),
+            None => by_host.push((host, vec![path])),
+        }
+    }
+    shares.retain(|share| by_host.iter().any(|(host, _)| share.is_of(host)));
+    for (host, paths) in by_host {
+        if !shares.iter().any(|share| share.is_of(&host)) {
+            let (hints, reader) = (Arc::clone(hints), thread::current());
+            let wake = move |paths, everything| {
+                let mut hints = hints.lock().unwrap_or_else(PoisonError::into_inner);
+                hints.add(paths, everything);
+                drop(hints);
+                reader.unpark();
+            };
+            shares.push(FarWatch::new(Arc::clone(&host), Box::new(wake)));
+        }
+        if let Some(share) = shares.iter().find(|share| share.is_of(&host)) {
+            share.watch(paths, renew);
+        }
+    }
+}
+
 fn note(hints: &Mutex<Hints>, reader: &Thread, event: &notify::Result<Event>) {
     let means_something = hints
         .lock()
@@ -200,14 +249,22 @@ fn note(hints: &Mutex<Hints>, reader: &Thread, event: &notify::Result<Event>) {
 /// The kind of a file system whose events are incomplete: others write to it over the network, or
 /// to its layers.
 fn eventless(path: &Path) -> Option<&'static str> {
+    eventless_kind(i128::from(match split(path) {
+        Some((host, path)) => host.file_system(&path)?,
+        None => file_system(path)?,
+    }))
+}
+
+/// The number of the file system of a path; `None` on other systems than Linux.
+pub(super) fn file_system(path: &Path) -> Option<i64> {
     #[cfg(target_os = "linux")]
-    return eventless_kind(i128::from(rustix::fs::statfs(path).ok()?.f_type));
+    #[expect(clippy::useless_conversion, reason = "it is narrower on some machines")]
+    return i64::try_from(rustix::fs::statfs(path).ok()?.f_type).ok();
     #[cfg(not(target_os = "linux"))]
-    return None.filter(|_: &&str| path.is_absolute());
+    return None.filter(|_: &i64| path.is_absolute());
 }
 
 /// File system numbers of Linux.
-#[cfg(target_os = "linux")]
 fn eventless_kind(magic: i128) -> Option<&'static str> {
     Some(match magic & 0xffff_ffff {
         0x6969 => "nfs",

@@ -11,9 +11,7 @@
 mod walk;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fs::File;
 use std::io::{self, BufReader, Read};
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use flate2::bufread::DeflateDecoder;
@@ -21,6 +19,7 @@ use memchr::memmem;
 
 use self::walk::walk;
 use super::budget::{LONGEST, exceeded};
+use super::fs::File;
 use super::stamp::read_range;
 use super::zstd::Zstd;
 
@@ -123,7 +122,7 @@ impl Zip {
     }
 
     fn open(&self, member: Member) -> io::Result<Box<dyn Read>> {
-        let size = self.file.metadata()?.len();
+        let size = self.file.metadata()?.len;
         let at = begin_of(&self.file, member)?;
         if at.checked_add(member.len).is_none_or(|end| end > size) {
             return Err(io::ErrorKind::UnexpectedEof.into());
@@ -240,7 +239,7 @@ impl Read for CompressedMember {
 /// The members by their order, as the directory lists them; the last one of a name counts. Fails if
 /// the directory is missing or inconsistent.
 fn directory(file: &File) -> io::Result<BTreeMap<MemberOrder, Member>> {
-    let len = file.metadata()?.len();
+    let len = file.metadata()?.len;
     let tail = read_range(file, len.saturating_sub(TAIL as u64), TAIL)?;
     let Some(end) = memmem::rfind(&tail, END).and_then(|at| tail.get(at..)) else {
         return Err(io::ErrorKind::UnexpectedEof.into());

@@ -81,6 +81,7 @@ mod prices;
 mod pty;
 mod questions;
 mod remembering;
+mod remote;
 mod reports;
 mod rollouts;
 #[cfg(feature = "sqlite")]

@@ -55,8 +55,8 @@ const LAYERS: &[Layer] = &[
         name: "source",
         imports: &["model"],
         // `source::regular` opens files: what a path names may be a pipe by now.
+        // serde is for messages to a far tv; the layer knows no JSON.
         never: &[
-            "serde",
             "serde_json",
             "ratatui",
             "crossterm",

@@ -3,9 +3,9 @@
 //! Invariant: opens no file except those that the user names, and databases, whose rows are the
 //! sessions.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,12 +16,13 @@ use crate::formats::roots::{Environment, FileRole, Pattern, Root, RootPattern, S
 use crate::formats::{self, DetectMode, registry};
 use crate::ingest::catalog::Unlisted;
 use crate::ingest::target::{OpenError, SessionHead, Target};
-use crate::ingest::{catalog, open, probe, sift};
+use crate::ingest::{catalog, far, open, probe, sift};
 use crate::model::found::{Found, Place};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::source::discover::{Lying, below, named_by, named_by_each};
-use crate::source::pattern::{Closed, Listings};
+use crate::source::fs;
+use crate::source::pattern::{Closed, Listings, from_root};
 use crate::source::regular;
 use crate::source::rows::{DatabaseState, Failure};
 use crate::source::stamp::Stamp;
@@ -115,8 +116,8 @@ pub(crate) fn places(environment: &Environment) -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = known.filter_map(|root| root.place(environment)).collect();
     places.retain(|place| names_one(place, environment));
     places.dedup();
-    if places.iter().any(|place| place.exists()) {
-        places.retain(|place| place.exists());
+    if places.iter().any(|place| fs::exists(place)) {
+        places.retain(|place| fs::exists(place));
     }
     places
 }
@@ -390,7 +391,7 @@ fn add_beside(found: &mut Vec<Candidate>, beside: Vec<Lying>, format: &'static d
         .map(|candidate| candidate.path.clone())
         .collect();
     for lying in beside {
-        let is_gone = |owner: PathBuf| !places.contains(&owner) && !owner.exists();
+        let is_gone = |owner: PathBuf| !places.contains(&owner) && !fs::exists(&owner);
         if format
             .file(&lying.path, FileRole::Owner)
             .is_none_or(is_gone)
@@ -409,11 +410,14 @@ fn at_path(
     search: &Search,
     databases: &mut DatabaseCache,
 ) -> Result<Vec<Candidate>, OpenError> {
+    if far::is_host(path) {
+        return Ok(on_host(path, search, databases));
+    }
     let metadata = fs::metadata(path).map_err(|error| open::cannot_open(path, &error))?;
     let lying = Lying::at(path.to_owned());
     // A named folder is listed even if it is no session.
     let looked = if metadata.is_dir() {
-        fs::read_dir(path).map(drop)
+        fs::entries(path).map(drop)
     } else {
         regular::open(path).map(drop)
     };
@@ -435,12 +439,28 @@ fn at_path(
     }])
 }
 
+/// The sessions of another machine; in their place the reason if it cannot be reached, which is
+/// tried again in the next scan.
+fn on_host(path: &Path, search: &Search, databases: &mut DatabaseCache) -> Vec<Candidate> {
+    match far::environment_of(path, &search.environment) {
+        Ok(there) => under_roots(&there, search.format.as_deref(), None, databases),
+        Err(error) => {
+            let why = open::why_unread(path, &error);
+            let found = Found::unreadable(path.to_owned(), Generic.name(), Text::clean(&why));
+            databases.miss(found);
+            Vec::new()
+        }
+    }
+}
+
 /// A folder is searched with the agents' own patterns, which include hidden folders, and then file
 /// by file.
 fn in_folder(folder: &Path, search: &Search, databases: &mut DatabaseCache) -> Vec<Candidate> {
-    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let absolute = from_root(folder);
+    let environment = far::environment_of(folder, &search.environment)
+        .unwrap_or(Cow::Borrowed(&search.environment));
     let mut found = under_roots(
-        &search.environment,
+        &environment,
         search.format.as_deref(),
         Some(&absolute),
         databases,
@@ -454,10 +474,8 @@ fn in_folder(folder: &Path, search: &Search, databases: &mut DatabaseCache) -> V
     let roots = registry()
         .flat_map(formats::roots)
         .filter(|root| is_its_own(root));
-    let mut roots: Vec<PathBuf> = roots
-        .filter_map(|root| root.place(&search.environment))
-        .collect();
-    roots.retain(|root| Some(root) != search.environment.home.as_ref());
+    let mut roots: Vec<PathBuf> = roots.filter_map(|root| root.place(&environment)).collect();
+    roots.retain(|root| Some(root) != environment.home.as_ref());
     let is_root = |folder: &Path| {
         roots
             .iter()
@@ -530,7 +548,7 @@ pub(crate) fn is_beside(format: &dyn Format, path: &Path) -> bool {
 pub(crate) fn has_stand_in(format: &dyn Format, path: &Path) -> bool {
     format
         .file(path, FileRole::Instead)
-        .is_some_and(|other| other.exists())
+        .is_some_and(|other| fs::exists(&other))
 }
 
 fn of_file(lying: Lying, format: Option<&'static dyn Format>) -> Option<Candidate> {

@@ -1,7 +1,6 @@
 //! Facts about a found session: from its beginning and end, and from the files beside it.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +13,7 @@ use crate::formats::decoder::{Format, Place, masked};
 use crate::formats::generic::Generic;
 use crate::formats::json::{self, Json};
 use crate::formats::roots::{FileRole, ListedSession, Pattern, file_name};
+use crate::ingest::far;
 use crate::ingest::open;
 use crate::ingest::reader::registry::Registry;
 use crate::model::found::Found;
@@ -23,6 +23,7 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::identifies;
 use crate::model::transcript::Transcript;
 use crate::source::discover::named_by;
+use crate::source::fs;
 use crate::source::stamp::read_range;
 use crate::source::{process, regular};
 
@@ -157,6 +158,7 @@ impl FactReader {
     /// Completes the facts of a session from its transcript.
     fn completed(&self, candidate: &Candidate, known: Found, transcript: &Transcript) -> Found {
         let meta = transcript.meta();
+        let there = |folder: &Text| far::folder_of(&candidate.path, folder);
         // A recent write means running, unless the session is archived or says that it ended.
         let is_fresh = known
             .modified
@@ -173,8 +175,8 @@ impl FactReader {
                 .title
                 .or_else(|| meta.title().cloned())
                 .or_else(|| known.key.clone()),
-            cwd: meta.cwd.clone(),
-            project: meta.project().cloned(),
+            cwd: meta.cwd.as_ref().map(there),
+            project: meta.project().map(there),
             model: meta.model.clone().or(known.model),
             started: first_time(transcript),
             live: known.live.or(fresh),
@@ -216,10 +218,10 @@ impl FactReader {
             .as_deref()
             .and_then(|id| format.file(&candidate.path, FileRole::OwnerById(id)));
         let is_other = is_started
-            || owner.is_some_and(|owner| owner.exists())
+            || owner.is_some_and(|owner| fs::exists(&owner))
             || listing.parent.is_some()
             || (candidate.format.is_none() && is_beside(format, &candidate.path))
-            || beside(FileRole::Instead).is_some_and(|path| path.exists());
+            || beside(FileRole::Instead).is_some_and(|path| fs::exists(&path));
         if !candidate.is_asked && (is_other || self.asked.is_part(&candidate.path, format)) {
             return None;
         }
@@ -227,7 +229,12 @@ impl FactReader {
         let lock = beside(FileRole::Lock)
             .and_then(|path| self.lock(&path))
             .or_else(is_open);
-        let live = live(lock, meta.live.filter(|_| says_live), process);
+        let live = live(
+            &candidate.path,
+            lock,
+            meta.live.filter(|_| says_live),
+            process,
+        );
         // A file that was copied or restored was written later than its records.
         let modified = candidate
             .modified
@@ -274,7 +281,7 @@ impl FactReader {
                 .ok()?
                 .get("pid")
                 .int()
-                .is_some_and(process::is_running),
+                .is_some_and(|number| process::is_running(path, number)),
         )
     }
 }
@@ -317,11 +324,8 @@ fn askers(folder: &Path, format: &'static dyn Format, word: &str) -> Askers {
     } else {
         folder
     };
-    let names = fs::read_dir(listed)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.file_name());
+    let names = fs::entries(listed).unwrap_or_default().into_iter();
+    let names = names.map(|(name, _)| name);
     let is_json = |name: &PathBuf| {
         name.extension()
             .is_some_and(|ending| ending == "json" || ending == "jsonl")
@@ -371,8 +375,13 @@ pub(super) fn last_time_beside(path: &Path, format: &'static dyn Format) -> Opti
 
 /// Whether a session runs: a lock is the best evidence; a recorded state counts only if the process
 /// it names runs, or it names none.
-fn live(lock: Option<bool>, recorded: Option<bool>, process: Option<i64>) -> Option<bool> {
-    let is_alive = process.is_none_or(process::is_running);
+fn live(
+    at: &Path,
+    lock: Option<bool>,
+    recorded: Option<bool>,
+    process: Option<i64>,
+) -> Option<bool> {
+    let is_alive = process.is_none_or(|number| process::is_running(at, number));
     lock.or_else(|| recorded.map(|is_live| is_live && is_alive))
 }
 

@@ -7,7 +7,6 @@
 //! read.
 
 use std::collections::HashSet;
-use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -31,6 +30,7 @@ use crate::model::record::{FileId, Origin, Record, Shape};
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::source::document::{elements_at_end, split, split_values};
+use crate::source::fs::File;
 use crate::source::lines::{Line, LineBuffer};
 use crate::source::pattern::{expand, from_root, named_like};
 use crate::source::regular;

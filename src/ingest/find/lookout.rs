@@ -15,6 +15,7 @@ use crate::model::found::{Found, Place};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::source::discover::on_two_threads;
+use crate::source::fs;
 use crate::source::rows;
 use crate::source::stamp::Stamp;
 
@@ -230,8 +231,9 @@ impl Lookout {
         });
         let places: HashSet<&PathBuf> =
             candidates.iter().map(|candidate| &candidate.path).collect();
-        self.unreadable
-            .retain(|found| !places.contains(&found.path) && found.path.symlink_metadata().is_ok());
+        self.unreadable.retain(|found| {
+            !places.contains(&found.path) && fs::symlink_metadata(&found.path).is_ok()
+        });
         let mut all = Vec::new();
         for (candidate, found) in candidates.into_iter().zip(read.into_iter().flatten()) {
             match found.filter(|found| self.search.wants(found)) {

@@ -16,6 +16,7 @@ use crate::formats::json;
 use crate::formats::roots::{FileRole, Process};
 use crate::model::meta::Running;
 use crate::model::text::text_of;
+use crate::source::fs;
 use crate::source::watch::Hints;
 use crate::source::{process, regular};
 
@@ -57,7 +58,7 @@ impl Registry {
 
     /// The folder to watch.
     pub(crate) fn folder(&self) -> Option<&Path> {
-        Some(self.folder.as_path()).filter(|folder| folder.is_dir())
+        Some(self.folder.as_path()).filter(|folder| fs::is_dir(folder))
     }
 
     /// The process that has the session open: of several the one that was active last.
@@ -112,18 +113,20 @@ fn forget(folder: &Path) {
 }
 
 fn read(folder: &Path) -> Vec<Process> {
-    let Ok(entries) = std::fs::read_dir(folder) else {
+    let Ok(entries) = fs::entries(folder) else {
         return Vec::new();
     };
     let paths = entries
+        .into_iter()
         .take(MOST)
-        .filter_map(|entry| Some(entry.ok()?.path()));
+        .map(|(name, _)| folder.join(name));
     let files = paths.filter(|path| {
         path.extension()
             .is_some_and(|extension| extension == "json")
     });
-    let runs =
-        |process: &Process| process::is_running_since(process.number, process.start.as_deref());
+    let runs = |process: &Process| {
+        process::is_running_since(folder, process.number, process.start.as_deref())
+    };
     files
         .filter_map(|path| of_file(&path))
         .filter(runs)

@@ -1,8 +1,8 @@
 //! Whether a file still holds the text that was read from it.
 
-use std::fs::File;
 use std::io;
 
+use crate::source::fs::File;
 use crate::source::stamp::read_range;
 
 /// Bytes of the beginning that must stay the same.

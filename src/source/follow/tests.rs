@@ -179,7 +179,7 @@ thread_local! {
     static ERRORS: RefCell<VecDeque<Errno>> = const { RefCell::new(VecDeque::new()) };
 }
 
-fn faulty(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+fn faulty(file: &crate::source::fs::File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
     match ERRORS.with_borrow_mut(VecDeque::pop_front) {
         Some(error) => Err(error.into()),
         None => read_at(file, buffer, at),

@@ -5,12 +5,12 @@
 //!
 //! Invariant: both files are opened for reading, and SQLite opens none itself.
 
-use std::fs::File;
 use std::io;
 use std::path::Path;
 
 use super::beside;
 use super::log::Changes;
+use crate::source::fs::File;
 use crate::source::regular;
 use crate::source::stamp::{Stamp, read_at};
 

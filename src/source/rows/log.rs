@@ -4,8 +4,8 @@
 //! Invariant: reads in one pass; a writer may append meanwhile.
 
 use std::collections::HashMap;
-use std::fs::File;
 
+use crate::source::fs::File;
 use crate::source::stamp::{read_at, read_range};
 
 /// Length of the header, in bytes.

@@ -6,14 +6,12 @@
 //! began with more of the log has read valid pages. Without a log a change shows in the change
 //! counter of the database, and a running one in the locks of its writer and in its journal.
 
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::process::{Flock, FlockOffsetType, FlockType, fcntl_getlk};
-
 use super::log::{HEADER, Header, first_lost};
 use super::{Failure, beside};
+use crate::source::fs::File;
 use crate::source::regular;
 use crate::source::stamp::{Stamp, read_range};
 
@@ -190,12 +188,5 @@ fn look_for_writer(file: &File, base: &Path) -> Result<(), Failure> {
 
 /// Whether another process holds a lock on these bytes. It does not notice the query.
 fn is_locked(file: &File, (start, length): (u64, u64)) -> bool {
-    let asked = Flock {
-        start,
-        length,
-        pid: None,
-        typ: FlockType::ReadLock,
-        offset_type: FlockOffsetType::Set,
-    };
-    fcntl_getlk(file, &asked).is_ok_and(|lock| lock.is_some())
+    file.is_locked(start, length)
 }

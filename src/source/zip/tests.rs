@@ -70,7 +70,7 @@ fn lines(bytes: &[u8]) -> (String, Option<String>) {
     let path = dir.path().join("a.eval");
     fs::write(&path, bytes).unwrap();
     let mut text = Vec::new();
-    let end = Zip::new(File::open(&path).unwrap())
+    let end = Zip::new(File::open(&path).unwrap().into())
         .unwrap()
         .read_to_end(&mut text);
     (

@@ -4,7 +4,6 @@
 //! the member ends at the next header.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io;
 
 use memchr::memmem;
@@ -12,6 +11,7 @@ use memchr::memmem;
 use super::{
     CENTRAL, ELSEWHERE, LOCAL, LOCAL_LEN, Member, MemberOrder, insert, long_numbers, number,
 };
+use crate::source::fs::File;
 use crate::source::stamp::read_range;
 
 /// Bytes searched at once at first: most headers are where they are expected.
@@ -52,7 +52,7 @@ pub(super) fn walk(file: &File) -> io::Result<BTreeMap<MemberOrder, Member>> {
             Some(end) if begins_header(file, end)? => end,
             known => match window.next_header(begin)? {
                 Some((next, _)) => next - descriptor(file, begin, next)?,
-                None => known.map_or(file.metadata()?.len(), |end| end.max(begin)),
+                None => known.map_or(file.metadata()?.len, |end| end.max(begin)),
             },
         };
         insert(

@@ -15,6 +15,7 @@ use super::query::Query;
 use crate::analysis::expression::judge::{Judge, Verdict};
 use crate::analysis::search::texts;
 use crate::ingest::find::{Reader, Search, Unread};
+use crate::ingest::fs;
 use crate::ingest::sift::{Picked, PickedLine, Sifted, lines_within};
 use crate::ingest::{self, Pager, Session, cannot_open};
 use crate::model::body::{Held, Key};
@@ -156,7 +157,7 @@ fn read(query: &Query, unread: &Unread, session: Session, sifted: &Sifted) -> Re
         return read_lines(&session, unread, picked);
     }
     let mut reading = Reading::of(&unread.target(), &session);
-    let is_large = std::fs::metadata(unread.path()).is_ok_and(|metadata| metadata.len() > LARGE);
+    let is_large = fs::metadata(unread.path()).is_ok_and(|metadata| metadata.len > LARGE);
     session.read_whole(is_large, &mut |feed| drop(reading.take(feed)));
     reading.settle();
     reading

@@ -1,0 +1,838 @@
+//! Other machines, and containers here: their files are read through a `tv serve` there, over the
+//! system's `ssh` or `docker exec`, whose settings, agents and jump hosts apply.
+//!
+//! A host has one connection and a thread that keeps it: it reads answers and events, and connects
+//! again after a cut. Until then every question fails at once, and who follows a file asks again
+//! from its offset. An open file is opened again after a cut, if it is still the same file.
+//!
+//! Invariant: what the far side says is bounded and checked; it can name files of its own machine
+//! alone.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use crossbeam_channel::{Sender, bounded};
+
+use super::metadata::{Kind, Metadata};
+pub use super::wire::Introduction;
+use super::wire::{
+    Answer, Ask, EVENT, Event, Greeting, LONGEST_GREETING, MAGIC, NamedThere, PORTION, PROTOCOL,
+    Reply, bytes_of, decoded, encoded, name_of, nonsense, path_of, read_frame, read_frame_within,
+    write_frame,
+};
+use crate::model::fingerprint::hash_of;
+
+/// How long a first connection may take, and an answer.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Pauses between tries to connect.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+const LAST_PAUSE: Duration = Duration::from_secs(8);
+/// How long a connection that ended may take to say why.
+const LEAVE: Duration = Duration::from_millis(500);
+/// What is kept of what ssh and the far side write on standard error, in bytes.
+const LAST_WORDS: u64 = 4 << 10;
+/// Characters that are quoted of something that is no greeting.
+const QUOTED: usize = 60;
+
+/// How hosts are reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transport {
+    /// The command in place of `ssh`, with its first arguments.
+    pub ssh: Vec<String>,
+    /// The command in place of `tv` on the far side, as its shell reads it.
+    pub tv: String,
+}
+
+impl Default for Transport {
+    fn default() -> Self {
+        Self {
+            ssh: vec!["ssh".to_owned()],
+            tv: "tv".to_owned(),
+        }
+    }
+}
+
+static TRANSPORT: OnceLock<Transport> = OnceLock::new();
+static HOSTS: Mutex<BTreeMap<String, Arc<Host>>> = Mutex::new(BTreeMap::new());
+static WATCHES: AtomicU32 = AtomicU32::new(0);
+
+/// Sets how hosts are reached, once.
+pub fn install(transport: Transport) {
+    let _ = TRANSPORT.set(transport);
+}
+
+/// The host in front of a path and the path there, which may be empty, relative or begin with `~`:
+/// `host:path`, `user@host:path`, `[::1]:path`, `docker:name:path`. `None` if it has no such form.
+pub fn parse(argument: &str) -> Option<(&str, &str)> {
+    let from = argument
+        .strip_prefix("docker:")
+        .map_or(0, |_| "docker:".len());
+    let rest = argument.get(from..)?;
+    let colon = match rest.find('[').zip(rest.find("]:")) {
+        Some((begin, end)) if !rest.get(..begin)?.contains(':') => end + 1,
+        _ => rest.find(':')?,
+    };
+    let (host, path) = argument.split_at_checked(from + colon)?;
+    let name = host.get(from..)?;
+    let is_name = !name.is_empty()
+        && !name.contains('/')
+        && !name.chars().any(|c| c.is_control() || c.is_whitespace());
+    is_name.then_some((host, path.strip_prefix(':')?))
+}
+
+/// The host, and from now on paths that begin with it are its. A name that `ssh` would take for an
+/// option is refused.
+pub fn host(name: &str) -> Result<Arc<Host>, String> {
+    if name.trim_start_matches("docker:").starts_with('-') {
+        return Err(format!("{name}: a host does not begin with -"));
+    }
+    let mut hosts = HOSTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = hosts.entry(name.to_owned()).or_insert_with(|| {
+        let host = Arc::new(Host::new(name));
+        let kept = Arc::clone(&host);
+        thread::spawn(move || kept.keep());
+        host
+    });
+    Ok(Arc::clone(known))
+}
+
+/// The host of a path, and the path there.
+pub(crate) fn split(path: &Path) -> Option<(Arc<Host>, PathBuf)> {
+    // Nearly all paths end here.
+    if path.as_os_str().as_bytes().first() == Some(&b'/') {
+        return None;
+    }
+    let mut parts = path.components();
+    let Component::Normal(first) = parts.next()? else {
+        return None;
+    };
+    let name = first.to_str()?.strip_suffix(':')?;
+    let hosts = HOSTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let host = Arc::clone(hosts.get(name)?);
+    Some((host, Path::new("/").join(parts.as_path())))
+}
+
+/// Whether a path is of another machine.
+pub fn is_far(path: &Path) -> bool {
+    split(path).is_some()
+}
+
+/// Hosts whose tv is another version than this one, with it.
+pub fn other_versions() -> Vec<(String, String)> {
+    let hosts = HOSTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let version = |host: &Arc<Host>| Some(host.lock().greeting.as_ref()?.version.clone());
+    hosts
+        .values()
+        .filter_map(|host| Some((host.name.clone(), version(host)?)))
+        .filter(|(_, version)| version != env!("CARGO_PKG_VERSION"))
+        .collect()
+}
+
+/// What a pattern names there.
+pub(super) struct Named {
+    /// The files, with what is known of them.
+    pub(super) files: Vec<(PathBuf, Option<Metadata>)>,
+    /// Folders that were listed or are missing.
+    pub(super) folders: Vec<PathBuf>,
+    /// What cannot be opened: the error's number or what it is, and whether it has the name of a file.
+    pub(super) closed: Vec<(PathBuf, Result<i32, Kind>, bool)>,
+}
+
+/// Another machine.
+pub struct Host {
+    name: String,
+    state: Mutex<State>,
+    changed: Condvar,
+    /// Where questions are written, while there is a connection.
+    input: Mutex<Option<ChildStdin>>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Why there is no connection; `None` if there is one, or the first try is not over.
+    down: Option<String>,
+    is_up: bool,
+    /// Counts connections: open files are those of one.
+    generation: u64,
+    next: u32,
+    pending: HashMap<u32, Sender<io::Result<Reply>>>,
+    greeting: Option<Greeting>,
+    child: Option<Child>,
+    permitted: Vec<PathBuf>,
+    watches: HashMap<u32, Watched>,
+}
+
+/// What somebody waits for.
+struct Watched {
+    paths: Vec<PathBuf>,
+    wake: Wake,
+}
+
+/// Is told the paths that were changed, and whether everything may have changed.
+pub(super) type Wake = Box<dyn Fn(Vec<PathBuf>, bool) + Send>;
+
+impl Host {
+    fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            input: Mutex::default(),
+        }
+    }
+
+    /// The path of something there.
+    pub fn path(&self, there: &Path) -> PathBuf {
+        let below = there.strip_prefix("/").unwrap_or(there);
+        let root = PathBuf::from(format!("{}:", self.name));
+        if below.as_os_str().is_empty() {
+            root
+        } else {
+            root.join(below)
+        }
+    }
+
+    /// What the far side said of itself, as paths here.
+    pub fn environment(&self) -> io::Result<Introduction> {
+        self.wait()?;
+        let state = self.lock();
+        let greeting = state.greeting.clone().unwrap_or_default();
+        let version = greeting.version;
+        let there = |bytes| path_of(bytes).ok().map(|path| self.path(&path));
+        let variables = greeting.variables.into_iter();
+        let variables = variables.filter_map(|(name, value)| Some((name, there(value)?)));
+        Ok(Introduction {
+            version,
+            home: greeting.home.and_then(there),
+            variables: variables.collect(),
+        })
+    }
+
+    /// Lets a path be read that the reader named, with what belongs to a session there.
+    pub fn permit(&self, path: &Path) -> io::Result<()> {
+        let Some((_, there)) = split(path) else {
+            return Ok(());
+        };
+        self.lock().permitted.push(there.clone());
+        self.ask(&Ask::Permit(bytes_of(&there))).map(drop)
+    }
+
+    pub(super) fn metadata(&self, path: &Path, follows: bool) -> io::Result<Metadata> {
+        if path == Path::new("/") {
+            // The whole machine is a place to search, even while it cannot be reached.
+            return Ok(Metadata::FOLDER);
+        }
+        let path = bytes_of(path);
+        match self.ask(&Ask::Metadata { path, follows })? {
+            Reply::Answer(Answer::Metadata(metadata)) => Ok(self.marked(metadata)),
+            _ => Err(nonsense()),
+        }
+    }
+
+    /// What is known of a file there, which is none of another machine that has the same numbers.
+    fn marked(&self, metadata: Metadata) -> Metadata {
+        let device = metadata.device ^ hash_of(self.name.as_bytes());
+        Metadata { device, ..metadata }
+    }
+
+    pub(super) fn entries(&self, folder: &Path) -> io::Result<Vec<(OsString, Kind)>> {
+        match self.ask(&Ask::Entries(bytes_of(folder)))? {
+            Reply::Answer(Answer::Entries(entries)) => entries
+                .into_iter()
+                .map(|(name, kind)| Ok((name_of(name)?, kind)))
+                .collect(),
+            _ => Err(nonsense()),
+        }
+    }
+
+    pub(super) fn real(&self, path: &Path) -> io::Result<PathBuf> {
+        match self.ask(&Ask::Real(bytes_of(path)))? {
+            Reply::Answer(Answer::Path(Some(real))) => Ok(self.path(&path_of(real)?)),
+            _ => Err(nonsense()),
+        }
+    }
+
+    pub(super) fn open(self: Arc<Self>, path: PathBuf) -> io::Result<(Metadata, FarFile)> {
+        let (generation, file, metadata, real) = self.open_there(&path)?;
+        let opened = Opened {
+            path,
+            identity: (metadata.device, metadata.inode),
+            open: Mutex::new((generation, file)),
+            real,
+            host: self,
+        };
+        let far = FarFile {
+            opened: Arc::new(opened),
+            at: Arc::default(),
+        };
+        Ok((metadata, far))
+    }
+
+    fn open_there(&self, path: &Path) -> io::Result<(u64, u32, Metadata, Option<PathBuf>)> {
+        let generation = self.lock().generation;
+        match self.ask(&Ask::Open(bytes_of(path)))? {
+            Reply::Answer(Answer::Opened {
+                file,
+                metadata,
+                real,
+            }) => {
+                // A number of an earlier connection would name another file.
+                let generation = generation.max(1);
+                let real = real.map(path_of).transpose()?;
+                let metadata = self.marked(metadata);
+                Ok((
+                    generation,
+                    file,
+                    metadata,
+                    real.map(|real| self.path(&real)),
+                ))
+            }
+            _ => Err(nonsense()),
+        }
+    }
+
+    /// The files that each of some patterns names.
+    pub(super) fn named(&self, patterns: &[PathBuf]) -> io::Result<Vec<Named>> {
+        let asked = patterns.iter().map(|pattern| bytes_of(pattern)).collect();
+        let Reply::Answer(Answer::Named(found)) = self.ask(&Ask::Named(asked))? else {
+            return Err(nonsense());
+        };
+        if found.len() != patterns.len() {
+            return Err(nonsense());
+        }
+        let here = |bytes| Ok(self.path(&path_of(bytes)?));
+        let named = |found: NamedThere| {
+            let files = found.files.into_iter();
+            let files = files.map(|(path, metadata)| {
+                let metadata = metadata.map(|metadata| self.marked(metadata));
+                Ok((here(path)?, metadata))
+            });
+            let closed = found.closed.into_iter();
+            let closed = closed.map(|(path, why, is_file)| Ok((here(path)?, why, is_file)));
+            Ok(Named {
+                files: files.collect::<io::Result<_>>()?,
+                folders: found
+                    .folders
+                    .into_iter()
+                    .map(here)
+                    .collect::<io::Result<_>>()?,
+                closed: closed.collect::<io::Result<_>>()?,
+            })
+        };
+        found.into_iter().map(named).collect()
+    }
+
+    pub(super) fn is_running(&self, number: i64, start: Option<&str>) -> bool {
+        let start = start.map(str::to_owned);
+        self.flag(&Ask::Running { number, start }).unwrap_or(false)
+    }
+
+    pub(super) fn file_system(&self, path: &Path) -> Option<i64> {
+        match self.ask(&Ask::FileSystem(bytes_of(path))).ok()? {
+            Reply::Answer(Answer::Number(number)) => Some(number),
+            _ => None,
+        }
+    }
+
+    fn flag(&self, ask: &Ask) -> io::Result<bool> {
+        match self.ask(ask)? {
+            Reply::Answer(Answer::Flag(flag)) => Ok(flag),
+            _ => Err(nonsense()),
+        }
+    }
+
+    /// Waits for the first connection, or for the failure of the first try.
+    fn wait(&self) -> io::Result<()> {
+        let is_open = |state: &mut State| !state.is_up && state.down.is_none();
+        let waited = self
+            .changed
+            .wait_timeout_while(self.lock(), PATIENCE, is_open);
+        let (mut state, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+        if timeout.timed_out() {
+            state.end();
+            return Err(self.error("it does not answer"));
+        }
+        match &state.down {
+            Some(why) if !state.is_up => Err(self.error(why)),
+            _ => Ok(()),
+        }
+    }
+
+    fn ask(&self, ask: &Ask) -> io::Result<Reply> {
+        self.wait()?;
+        let (sender, reply) = bounded(1);
+        let number = {
+            let mut state = self.lock();
+            if let Some(why) = state.down.as_ref().filter(|_| !state.is_up) {
+                return Err(self.error(why));
+            }
+            state.next = state.next.checked_add(1).unwrap_or(EVENT + 1);
+            let number = state.next;
+            state.pending.insert(number, sender);
+            number
+        };
+        self.write(number, ask)?;
+        let Ok(reply) = reply.recv_timeout(PATIENCE) else {
+            self.lock().end();
+            return Err(self.error("it does not answer any more"));
+        };
+        match reply? {
+            Reply::Answer(Answer::Error(Some(number), _)) => {
+                Err(io::Error::from_raw_os_error(number))
+            }
+            Reply::Answer(Answer::Error(None, words)) => Err(io::Error::other(words)),
+            reply => Ok(reply),
+        }
+    }
+
+    fn write(&self, number: u32, ask: &Ask) -> io::Result<()> {
+        let mut input = self.input.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(input) = input.as_mut() else {
+            return Err(self.error("the connection is cut"));
+        };
+        write_frame(input, number, &[], &encoded(ask)?)
+            .map_err(|error| self.error(&format!("the connection is cut ({error})")))
+    }
+
+    /// Questions whose answers nobody waits for.
+    fn send(&self, ask: &Ask) {
+        if self.lock().is_up {
+            let _ = self.write(u32::MAX, ask);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn error(&self, why: &str) -> io::Error {
+        io::Error::new(io::ErrorKind::NotConnected, format!("{}: {why}", self.name))
+    }
+
+    // === the thread that keeps the connection ===
+
+    fn keep(&self) {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let why = self.connect();
+            let mut state = self.lock();
+            pause = if std::mem::take(&mut state.is_up) {
+                FIRST_PAUSE
+            } else {
+                (pause * 2).min(LAST_PAUSE)
+            };
+            let words = why.to_string();
+            for (_, pending) in state.pending.drain() {
+                let _ = pending.send(Err(self.error(&words)));
+            }
+            state.down = Some(words);
+            state.wake_all();
+            drop(state);
+            self.changed.notify_all();
+            thread::sleep(pause);
+        }
+    }
+
+    /// Connects, and serves until the connection ends. Returns why it did.
+    fn connect(&self) -> io::Error {
+        let (output, errors) = match self.start() {
+            Ok(pipes) => pipes,
+            Err(error) => return error,
+        };
+        let (sender, words) = bounded(1);
+        thread::spawn(move || sender.send(last_words(errors)));
+        let ended = self.read(&mut BufReader::new(output));
+        // What ends by itself says why.
+        *self.input.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        let said = words.recv_timeout(LEAVE).unwrap_or_default();
+        self.lock().end();
+        match ended {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof && !said.is_empty() => {
+                io::Error::other(said)
+            }
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                io::Error::other("the connection is cut")
+            }
+            Err(error) => error,
+            Ok(never) => match never {},
+        }
+    }
+
+    fn start(&self) -> io::Result<(ChildStdout, ChildStderr)> {
+        let mut command = self.command();
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let program = command.get_program().to_string_lossy().into_owned();
+        let mut child = command
+            .spawn()
+            .map_err(|error| io::Error::other(format!("{program} cannot be run ({error})")))?;
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let mut state = self.lock();
+        state.child = Some(child);
+        let (Some(input), Some(output), Some(errors)) = pipes else {
+            return Err(nonsense());
+        };
+        *self.input.lock().unwrap_or_else(PoisonError::into_inner) = Some(input);
+        Ok((output, errors))
+    }
+
+    fn command(&self) -> Command {
+        let Transport { ssh, tv } = TRANSPORT.get_or_init(Transport::default);
+        if let Some(container) = self.name.strip_prefix("docker:") {
+            let mut command = Command::new("docker");
+            command.args(["exec", "-i", "--", container, "sh", "-c"]);
+            command.arg(format!("exec {tv} serve --stdio"));
+            return command;
+        }
+        let mut command = Command::new(ssh.first().map_or("ssh", String::as_str));
+        command.args(ssh.iter().skip(1));
+        // Nobody can answer a question of ssh; and a dead connection is noticed in 15 seconds.
+        command.args(["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]);
+        command.args(["-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3"]);
+        let name = self.name.replace(['[', ']'], "");
+        command.arg("--").arg(name);
+        command.arg(format!("{tv} serve --stdio"));
+        command
+    }
+
+    /// Reads the greeting, then answers and events, until the end.
+    fn read(&self, output: &mut impl BufRead) -> io::Result<std::convert::Infallible> {
+        let greeting = greeting(output)?;
+        let (permitted, watches) = {
+            let state = self.lock();
+            let watches = state.watches.iter();
+            let watches = watches.map(|(watch, watched)| (*watch, watched.paths.clone()));
+            (state.permitted.clone(), watches.collect::<Vec<_>>())
+        };
+        for path in permitted {
+            self.write(u32::MAX, &Ask::Permit(bytes_of(&path)))?;
+        }
+        for (watch, paths) in watches {
+            self.write(u32::MAX, &watch_these(watch, &paths, true))?;
+        }
+        {
+            let mut state = self.lock();
+            state.greeting = Some(greeting);
+            state.generation += 1;
+            (state.is_up, state.down) = (true, None);
+            state.wake_all();
+        }
+        self.changed.notify_all();
+        while let Some((number, frame)) = read_frame(output)? {
+            if number == EVENT {
+                self.note(decoded(&frame)?);
+            } else if let Some(pending) = self.lock().pending.remove(&number) {
+                let _ = pending.send(Reply::read(frame));
+            }
+        }
+        Err(io::ErrorKind::UnexpectedEof.into())
+    }
+
+    fn note(&self, event: Event) {
+        let state = self.lock();
+        let Some(watched) = state.watches.get(&event.watch) else {
+            return;
+        };
+        let paths = event
+            .paths
+            .into_iter()
+            .filter_map(|path| path_of(path).ok());
+        let paths: Vec<PathBuf> = paths.map(|path| self.path(&path)).collect();
+        (watched.wake)(paths, event.everything);
+    }
+}
+
+impl State {
+    /// Ends the connection: its reader then finds the end.
+    fn end(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+
+    /// Whatever is watched may have changed.
+    fn wake_all(&self) {
+        for watched in self.watches.values() {
+            (watched.wake)(Vec::new(), true);
+        }
+    }
+}
+
+fn watch_these(watch: u32, paths: &[PathBuf], renew: bool) -> Ask {
+    Ask::Watch {
+        watch,
+        paths: paths.iter().map(|path| bytes_of(path)).collect(),
+        renew,
+    }
+}
+
+/// Reads what comes before the first answer.
+fn greeting(output: &mut impl BufRead) -> io::Result<Greeting> {
+    let mut magic = Vec::new();
+    output.take(MAGIC.len() as u64).read_to_end(&mut magic)?;
+    if magic.is_empty() {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    if magic != MAGIC {
+        magic.extend_from_slice(output.fill_buf().unwrap_or_default());
+        let said: String = String::from_utf8_lossy(&magic)
+            .chars()
+            .take(QUOTED)
+            .collect();
+        let said = said.escape_debug();
+        let what = format!("no greeting of tv, but \"{said}\": its shell must write nothing");
+        return Err(io::Error::other(what));
+    }
+    let (_, frame) =
+        read_frame_within(output, LONGEST_GREETING)?.ok_or(io::ErrorKind::UnexpectedEof)?;
+    let (protocol, rest) = frame.split_first_chunk::<2>().ok_or_else(nonsense)?;
+    let protocol = u16::from_le_bytes(*protocol);
+    if protocol != PROTOCOL {
+        let what = format!(
+            "its tv speaks version {protocol} of the protocol, this one {PROTOCOL}; install the same tv there"
+        );
+        return Err(io::Error::other(what));
+    }
+    decoded(rest)
+}
+
+/// The last line that ssh or the far side wrote on standard error.
+fn last_words(errors: ChildStderr) -> String {
+    let mut said = Vec::new();
+    let mut errors = errors;
+    let _ = errors.by_ref().take(LAST_WORDS).read_to_end(&mut said);
+    // It must not wait for a reader.
+    let _ = io::copy(&mut errors, &mut io::sink());
+    let said = String::from_utf8_lossy(&said);
+    let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
+    last.unwrap_or_default().to_owned()
+}
+
+/// A share in the events of a host.
+pub(super) struct FarWatch {
+    host: Arc<Host>,
+    number: u32,
+}
+
+impl FarWatch {
+    pub(super) fn new(host: Arc<Host>, wake: Wake) -> Self {
+        let number = WATCHES.fetch_add(1, Ordering::Relaxed);
+        let watched = Watched {
+            paths: Vec::new(),
+            wake,
+        };
+        host.lock().watches.insert(number, watched);
+        Self { host, number }
+    }
+
+    pub(super) fn is_of(&self, host: &Arc<Host>) -> bool {
+        Arc::ptr_eq(&self.host, host)
+    }
+
+    /// Watches exactly these paths, of which all that is written from now on is reported.
+    pub(super) fn watch(&self, mut paths: Vec<PathBuf>, renew: bool) {
+        paths.sort();
+        {
+            let mut state = self.host.lock();
+            let Some(watched) = state.watches.get_mut(&self.number) else {
+                return;
+            };
+            if watched.paths == paths && !renew {
+                return;
+            }
+            watched.paths.clone_from(&paths);
+        }
+        self.host.send(&watch_these(self.number, &paths, renew));
+    }
+}
+
+impl Drop for FarWatch {
+    fn drop(&mut self) {
+        self.host.lock().watches.remove(&self.number);
+        self.host.send(&Ask::Unwatch(self.number));
+    }
+}
+
+/// An open file of another machine.
+#[derive(Clone, Debug)]
+pub struct FarFile {
+    opened: Arc<Opened>,
+    /// Where it is read on.
+    at: Arc<AtomicU64>,
+}
+
+#[derive(Debug)]
+struct Opened {
+    host: Arc<Host>,
+    path: PathBuf,
+    /// Device and inode.
+    identity: (u64, u64),
+    /// The connection in which it is open, and its number there.
+    open: Mutex<(u64, u32)>,
+    /// Its real path when it was opened.
+    real: Option<PathBuf>,
+}
+
+impl std::fmt::Debug for Host {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl FarFile {
+    pub(super) fn metadata(&self) -> io::Result<Metadata> {
+        let opened = &self.opened;
+        match opened.host.ask(&Ask::Facts(opened.number()?))? {
+            Reply::Answer(Answer::Metadata(metadata)) => Ok(opened.host.marked(metadata)),
+            _ => Err(nonsense()),
+        }
+    }
+
+    pub(super) fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+        let most = buffer.len().min(PORTION);
+        let len = u32::try_from(most).unwrap_or(0);
+        let file = self.opened.number()?;
+        let Reply::Content(bytes) = self.opened.host.ask(&Ask::Read { file, at, len })? else {
+            return Err(nonsense());
+        };
+        let room = buffer
+            .get_mut(..bytes.len())
+            .filter(|_| bytes.len() <= most);
+        room.ok_or_else(nonsense)?.copy_from_slice(&bytes);
+        Ok(bytes.len())
+    }
+
+    pub(super) fn path_now(&self) -> Option<PathBuf> {
+        let opened = &self.opened;
+        let asked = Ask::PathNow(opened.number().ok()?);
+        match opened.host.ask(&asked).ok()? {
+            Reply::Answer(Answer::Path(path)) => Some(opened.host.path(&path_of(path?).ok()?)),
+            _ => None,
+        }
+    }
+
+    /// Its real path when it was opened.
+    pub(super) fn path_then(&self) -> Option<&Path> {
+        self.opened.real.as_deref()
+    }
+
+    pub(super) fn is_locked(&self, start: u64, length: u64) -> bool {
+        let file = self.opened.number();
+        file.and_then(|file| {
+            self.opened.host.flag(&Ask::Locked {
+                file,
+                start,
+                length,
+            })
+        })
+        .unwrap_or(false)
+    }
+
+    pub(super) fn position(&self) -> u64 {
+        self.at.load(Ordering::Relaxed)
+    }
+}
+
+impl Opened {
+    /// Its number in this connection: after a cut it is opened again.
+    fn number(&self) -> io::Result<u32> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.0 != self.host.lock().generation {
+            let (generation, number, metadata, _) = self.host.open_there(&self.path)?;
+            if (metadata.device, metadata.inode) != self.identity {
+                self.host.send(&Ask::Close(number));
+                // A new handle alone can help.
+                return Err(rustix::io::Errno::STALE.into());
+            }
+            *open = (generation, number);
+        }
+        Ok(open.1)
+    }
+}
+
+impl Read for FarFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.read_at(buffer, self.position())?;
+        self.at.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        let (generation, number) = *self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if generation == self.host.lock().generation {
+            self.host.send(&Ask::Close(number));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{host, parse, split};
+    use crate::source::wire;
+
+    #[test]
+    fn hosts_stand_in_front_of_paths() {
+        for (argument, parsed) in [
+            ("box:", Some(("box", ""))),
+            ("box:a/b:c", Some(("box", "a/b:c"))),
+            ("u@box:/x", Some(("u@box", "/x"))),
+            ("[::1]:/x", Some(("[::1]", "/x"))),
+            ("u@[fe80::1]:x", Some(("u@[fe80::1]", "x"))),
+            ("docker:web:/x", Some(("docker:web", "/x"))),
+            ("docker:web:", Some(("docker:web", ""))),
+            ("-x:/etc", Some(("-x", "/etc"))),
+            ("./box:a", None),
+            ("a/b:c", None),
+            ("/a:b", None),
+            (":a", None),
+            ("a b:c", None),
+            ("a\n:c", None),
+            ("plain.jsonl", None),
+        ] {
+            assert_eq!(parse(argument), parsed, "{argument}");
+        }
+        assert!(host("-x").is_err() && host("docker:-x").is_err());
+        assert!(split(Path::new("nobody-named-this:/x")).is_none());
+    }
+
+    #[test]
+    fn what_a_far_side_names_is_on_its_machine() {
+        for path in ["/a/../b", "a", "", "/a/\0", "//../a"] {
+            assert!(wire::path_of(path.as_bytes().to_vec()).is_err(), "{path:?}");
+        }
+        for name in ["", ".", "..", "a/b", "a\0"] {
+            assert!(wire::name_of(name.as_bytes().to_vec()).is_err(), "{name:?}");
+        }
+        assert!(wire::path_of(b"/a b/\x1b[2J\xff".to_vec()).is_ok());
+    }
+
+    #[test]
+    fn frames_are_as_long_as_they_say_and_not_too_long() {
+        let mut written = Vec::new();
+        wire::write_frame(&mut written, 7, &[1], b"abc").unwrap();
+        let read = |bytes: &[u8]| wire::read_frame(&mut &*bytes);
+        assert_eq!(read(&written).unwrap(), Some((7, b"\x01abc".to_vec())));
+        for len in 0..written.len() {
+            let cut = written.get(..len).unwrap();
+            assert!(!matches!(read(cut), Ok(Some(_))), "{len}");
+        }
+        for len in [0_u32, 3, u32::MAX] {
+            assert!(read(&[&len.to_le_bytes()[..], &[0; 8]].concat()).is_err());
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! The far side: answers on standard output what is asked on standard input, until that ends.
+//!
+//! Invariant: reads what [`Access`] allows, and writes nothing; on Linux the kernel refuses it to
+//! all threads of this process.
+
+use std::collections::HashMap;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use super::discover::{NamedFiles, named_by_each};
+use super::fs::{self, File};
+use super::pattern::{ClosedReason, Listings};
+use super::process::is_running_since;
+use super::regular;
+use super::rows::refuse_to_write;
+use super::watch::{Watcher, file_system};
+use super::wire::{
+    Answer, Ask, Bytes, EVENT, Event, Greeting, Introduction, MAGIC, NamedThere, PORTION, PROTOCOL,
+    Reply, bytes_of, decoded, encoded, path_of, read_frame, write_frame,
+};
+
+/// Most files that are open at a time.
+const MOST_OPEN: usize = 4096;
+/// Most watches, each of which has a thread.
+const MOST_WATCHES: usize = 256;
+
+/// What may be read.
+pub trait Access {
+    /// Whether the content of a file, or the names in a folder, may be read.
+    fn reads(&self, path: &Path) -> bool;
+    /// Whether facts about a path may be told: also of a folder on the way to one that may be read.
+    fn sees(&self, path: &Path) -> bool;
+    /// Whether a pattern names only files that may be read.
+    fn finds(&self, pattern: &Path) -> bool;
+    /// The reader named this path.
+    fn permit(&mut self, path: &Path);
+}
+
+type Out = Arc<Mutex<Box<dyn Write + Send>>>;
+
+/// Answers until the input ends or says nonsense.
+pub fn serve(
+    mut input: impl Read,
+    output: Box<dyn Write + Send>,
+    introduction: Introduction,
+    access: impl Access,
+) -> io::Result<()> {
+    // Threads that are started later inherit it.
+    refuse_to_write();
+    let greeting = Greeting {
+        version: introduction.version,
+        home: introduction.home.as_deref().map(bytes_of),
+        variables: introduction
+            .variables
+            .into_iter()
+            .map(|(name, value)| (name, bytes_of(&value)))
+            .collect(),
+    };
+    let out: Out = Arc::new(Mutex::new(output));
+    {
+        let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
+        out.write_all(MAGIC)?;
+        write_frame(
+            &mut *out,
+            EVENT,
+            &PROTOCOL.to_le_bytes(),
+            &encoded(&greeting)?,
+        )?;
+    }
+    let mut server = Server {
+        access,
+        files: HashMap::new(),
+        next: 0,
+        watches: HashMap::new(),
+        out: Arc::clone(&out),
+    };
+    while let Some((number, frame)) = read_frame(&mut input)? {
+        let reply = decoded(&frame).and_then(|ask| server.answer(ask));
+        let reply = reply.unwrap_or_else(|error| {
+            Reply::Answer(Answer::Error(error.raw_os_error(), error.to_string()))
+        });
+        let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
+        reply.write(number, &mut *out)?;
+    }
+    Ok(())
+}
+
+struct Server<A> {
+    access: A,
+    files: HashMap<u32, File>,
+    next: u32,
+    watches: HashMap<u32, Watching>,
+    out: Out,
+}
+
+impl<A: Access> Server<A> {
+    fn answer(&mut self, ask: Ask) -> io::Result<Reply> {
+        Ok(Reply::Answer(match ask {
+            Ask::Metadata { path, follows } => {
+                let path = path_of(path)?;
+                if !self.access.sees(&path) {
+                    return Err(refused());
+                }
+                Answer::Metadata(if follows {
+                    fs::metadata(&path)?
+                } else {
+                    fs::symlink_metadata(&path)?
+                })
+            }
+            Ask::Entries(path) => {
+                let entries = fs::entries(&self.allowed(path)?)?.into_iter();
+                Answer::Entries(
+                    entries
+                        .map(|(name, kind)| (bytes_of(name.as_ref()), kind))
+                        .collect(),
+                )
+            }
+            Ask::Real(path) => {
+                Answer::Path(Some(bytes_of(&fs::canonicalize(&self.allowed(path)?)?)))
+            }
+            Ask::Open(path) => self.open(&self.allowed(path)?)?,
+            Ask::Read { file, at, len } => {
+                let len = usize::try_from(len).unwrap_or(PORTION).min(PORTION);
+                let mut bytes = vec![0; len];
+                let read = self.file(file)?.read_at(&mut bytes, at)?;
+                bytes.truncate(read);
+                return Ok(Reply::Content(bytes));
+            }
+            Ask::Facts(file) => Answer::Metadata(self.file(file)?.metadata()?),
+            Ask::PathNow(file) => {
+                Answer::Path(self.file(file)?.path_now().as_deref().map(bytes_of))
+            }
+            Ask::Locked {
+                file,
+                start,
+                length,
+            } => Answer::Flag(self.file(file)?.is_locked(start, length)),
+            Ask::Close(file) => {
+                self.files.remove(&file);
+                Answer::Done
+            }
+            Ask::Named(patterns) => self.named(patterns)?,
+            Ask::Running { number, start } => {
+                Answer::Flag(is_running_since(Path::new("/"), number, start.as_deref()))
+            }
+            Ask::Permit(path) => {
+                self.access.permit(&path_of(path)?);
+                Answer::Done
+            }
+            Ask::Watch {
+                watch,
+                paths,
+                renew,
+            } => {
+                let paths = paths.into_iter().filter_map(|path| self.allowed(path).ok());
+                let paths = paths.collect();
+                self.watch(watch, paths, renew)?;
+                Answer::Done
+            }
+            Ask::Unwatch(watch) => {
+                self.watches.remove(&watch);
+                Answer::Done
+            }
+            Ask::FileSystem(path) => {
+                Answer::Number(file_system(&self.allowed(path)?).unwrap_or_default())
+            }
+        }))
+    }
+
+    /// A path of a question that may be read.
+    fn allowed(&self, path: Bytes) -> io::Result<PathBuf> {
+        let path = path_of(path)?;
+        if self.access.reads(&path) {
+            Ok(path)
+        } else {
+            Err(refused())
+        }
+    }
+
+    fn file(&self, number: u32) -> io::Result<&File> {
+        let file = self.files.get(&number);
+        file.ok_or_else(|| io::Error::other("it is not open"))
+    }
+
+    fn open(&mut self, path: &Path) -> io::Result<Answer> {
+        if self.files.len() >= MOST_OPEN {
+            return Err(rustix::io::Errno::MFILE.into());
+        }
+        let (metadata, file) = regular::open_with_facts(path)?;
+        self.next = self.next.wrapping_add(1);
+        let real = file.path_now().or_else(|| fs::canonicalize(path).ok());
+        self.files.insert(self.next, file);
+        Ok(Answer::Opened {
+            file: self.next,
+            metadata,
+            real: real.as_deref().map(bytes_of),
+        })
+    }
+
+    fn named(&self, patterns: Vec<Bytes>) -> io::Result<Answer> {
+        let patterns = patterns.into_iter().map(path_of);
+        let patterns = patterns.collect::<io::Result<Vec<PathBuf>>>()?;
+        // What is not allowed names nothing, in its place.
+        let asked: Vec<PathBuf> = patterns
+            .iter()
+            .filter(|pattern| self.access.finds(pattern))
+            .cloned()
+            .collect();
+        let mut found = named_by_each(&asked, &Listings::default()).into_iter();
+        let named = patterns.iter().map(|pattern| {
+            let named = self.access.finds(pattern).then(|| found.next()).flatten();
+            named.map_or_else(NamedThere::nothing, NamedThere::of)
+        });
+        Ok(Answer::Named(named.collect()))
+    }
+
+    fn watch(&mut self, watch: u32, paths: Vec<PathBuf>, renew: bool) -> io::Result<()> {
+        if self.watches.len() >= MOST_WATCHES && !self.watches.contains_key(&watch) {
+            return Err(io::Error::other("too many watches"));
+        }
+        let out = Arc::clone(&self.out);
+        let watching = self
+            .watches
+            .entry(watch)
+            .or_insert_with(|| Watching::begin(watch, out));
+        watching.change(Some((paths, renew)));
+        Ok(())
+    }
+}
+
+fn refused() -> io::Error {
+    io::Error::other("it is in no folder of an agent, and nobody named it")
+}
+
+impl NamedThere {
+    fn nothing() -> Self {
+        Self {
+            files: Vec::new(),
+            folders: Vec::new(),
+            closed: Vec::new(),
+        }
+    }
+
+    fn of(named: NamedFiles) -> Self {
+        Self {
+            files: named
+                .files
+                .into_iter()
+                .map(|lying| (bytes_of(&lying.path), fs::metadata(&lying.path).ok()))
+                .collect(),
+            folders: named.folders.iter().map(|path| bytes_of(path)).collect(),
+            closed: named
+                .closed
+                .into_iter()
+                .map(|closed| {
+                    let why = match closed.why {
+                        ClosedReason::System(number) => Ok(number),
+                        ClosedReason::Kind(kind) => Err(kind),
+                    };
+                    (bytes_of(&closed.path), why, closed.is_file)
+                })
+                .collect(),
+        }
+    }
+}
+
+/// A thread that reports changes.
+struct Watching {
+    /// What to watch from now on; nothing any more if that is `None`.
+    wanted: Arc<Mutex<Vec<Option<Wanted>>>>,
+    thread: JoinHandle<()>,
+}
+
+type Wanted = (Vec<PathBuf>, bool);
+
+impl Watching {
+    fn begin(watch: u32, out: Out) -> Self {
+        let wanted: Arc<Mutex<Vec<Option<Wanted>>>> = Arc::default();
+        let asked = Arc::clone(&wanted);
+        let thread = thread::spawn(move || report(watch, &asked, &out));
+        Self { wanted, thread }
+    }
+
+    fn change(&self, wanted: Option<Wanted>) {
+        self.wanted
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(wanted);
+        self.thread.thread().unpark();
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        self.change(None);
+    }
+}
+
+/// Reports changes, until there is nothing more to watch.
+fn report(watch: u32, asked: &Mutex<Vec<Option<Wanted>>>, out: &Out) {
+    let mut watcher = Watcher::new(true);
+    loop {
+        let asked = std::mem::take(&mut *asked.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut is_new = false;
+        for wanted in asked {
+            let Some((paths, renew)) = wanted else { return };
+            is_new |= watcher.watch(paths.iter().map(PathBuf::as_path), renew);
+        }
+        let hints = watcher.take();
+        let event = Event {
+            watch,
+            paths: hints.paths().map(|path| bytes_of(path)).collect(),
+            // What was written before the watch began has no event.
+            everything: hints.everything || is_new,
+        };
+        let is_news = event.everything || !event.paths.is_empty();
+        if is_news && send(out, &event).is_err() {
+            return;
+        }
+        watcher.wait(None);
+    }
+}
+
+fn send(out: &Out, event: &Event) -> io::Result<()> {
+    let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
+    write_frame(&mut *out, EVENT, &[], &encoded(event)?)
+}
