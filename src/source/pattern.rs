@@ -344,6 +344,7 @@ fn matches_name(pattern: &[u8], name: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use crate::source::fs::Kind;
     use std::fs;
     use std::path::Path;
 

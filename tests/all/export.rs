@@ -676,7 +676,7 @@ fn sessions_may_grow_and_vanish_meanwhile() {
     for file in fs::read_dir(&to).unwrap() {
         let path = file.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        assert!(!name.ends_with(".part"), "{name}");
+        assert!(path.extension().is_none_or(|kind| kind != "part"), "{name}");
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.is_empty() || text.ends_with('\n'), "{name}");
         objects(&text);

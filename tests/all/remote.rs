@@ -395,10 +395,16 @@ impl Sshd {
             .stderr(fs::File::create(path("log")).unwrap())
             .spawn()
             .unwrap();
+        let sshd = Self {
+            folder,
+            server,
+            port,
+        };
         let start = Instant::now();
         while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
             if start.elapsed() > Duration::from_secs(5) {
-                let log = fs::read_to_string(path("log")).unwrap_or_default();
+                let log = sshd.folder.path().join("log");
+                let log = fs::read_to_string(log).unwrap_or_default();
                 say(&format!(
                     "sshd does not start ({}): not tested over a real ssh",
                     log.trim()
@@ -407,11 +413,7 @@ impl Sshd {
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        Some(Self {
-            folder,
-            server,
-            port,
-        })
+        Some(sshd)
     }
 
     fn far(&self) -> Far {
