@@ -214,7 +214,8 @@ fn similar_command(word: &str, commands: &clap::Command) -> Option<String> {
         .subcommands(names);
     let refusal = asked.try_get_matches_from(["tv", word]).err()?;
     match refusal.get(ContextKind::SuggestedSubcommand)? {
-        ContextValue::Strings(names) => names.first().cloned(),
+        // The most similar one is the last.
+        ContextValue::Strings(names) => names.last().cloned(),
         ContextValue::String(name) => Some(name.clone()),
         _ => None,
     }

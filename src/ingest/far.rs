@@ -194,6 +194,12 @@ impl Access for Readable {
             || self.patterns.iter().any(|pattern| is_of(path, pattern))
     }
 
+    fn lists(&self, path: &Path) -> bool {
+        let is_deep = path.components().count() > 3;
+        let mut patterns = self.patterns.iter();
+        self.reads(path) || is_deep && patterns.any(|pattern| leads_to(path, pattern))
+    }
+
     fn sees(&self, path: &Path) -> bool {
         let mut known = self.folders.iter().chain(&self.named).chain(&self.patterns);
         self.reads(path) || known.any(|folder| leads_to(path, folder))
@@ -216,8 +222,7 @@ impl Access for Readable {
     }
 }
 
-/// Whether a file is of a pattern, beside such a file with the same beginning of its name, or a
-/// folder on the way to one.
+/// Whether a file is of a pattern, or beside such a file with the same beginning of its name.
 fn is_of(path: &Path, pattern: &Path) -> bool {
     if matches(pattern, path) {
         return true;
@@ -237,10 +242,9 @@ fn is_of(path: &Path, pattern: &Path) -> bool {
             .collect()
     };
     let name = path.file_name().unwrap_or_default();
-    let is_beside = !begin.is_empty()
+    !begin.is_empty()
         && name.as_bytes().starts_with(&begin)
-        && path.parent().is_some_and(|parent| matches(folder, parent));
-    is_beside || leads_to(path, pattern) && path.components().count() > 3
+        && path.parent().is_some_and(|parent| matches(folder, parent))
 }
 
 /// Whether something that a pattern names may lie below a folder.
@@ -265,6 +269,11 @@ mod tests {
             ..Environment::default()
         });
         let reads = |readable: &Readable, path: &str| readable.reads(Path::new(path));
+        assert!(readable.lists(Path::new("/home/u/work/.crush")));
+        assert!(
+            !readable.lists(Path::new("/home/u/.ssh/keys"))
+                && !readable.lists(Path::new("/home/u"))
+        );
         for path in [
             "/home/u/.claude/projects/p/a.jsonl",
             "/home/u/.codex/sessions",

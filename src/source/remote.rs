@@ -379,7 +379,10 @@ impl Host {
             state.pending.insert(number, sender);
             number
         };
-        self.write(number, ask)?;
+        // If the connection is cut, the thread that reads says why.
+        if self.write(number, ask).is_err() {
+            self.lock().end();
+        }
         let Ok(reply) = reply.recv_timeout(PATIENCE) else {
             self.lock().end();
             return Err(self.error("it does not answer any more"));

@@ -28,8 +28,11 @@ const MOST_WATCHES: usize = 256;
 
 /// What may be read.
 pub trait Access {
-    /// Whether the content of a file, or the names in a folder, may be read.
+    /// Whether the content of a file may be read.
     fn reads(&self, path: &Path) -> bool;
+    /// Whether the names in a folder may be read: also of one on the way to what an agent keeps in
+    /// projects.
+    fn lists(&self, path: &Path) -> bool;
     /// Whether facts about a path may be told: also of a folder on the way to one that may be read.
     fn sees(&self, path: &Path) -> bool;
     /// Whether a pattern names only files that may be read.
@@ -120,7 +123,7 @@ impl<A: Access> Server<A> {
             Ask::Real(path) => {
                 Answer::Path(Some(bytes_of(&fs::canonicalize(&self.allowed(path)?)?)))
             }
-            Ask::Open(path) => self.open(&self.allowed(path)?)?,
+            Ask::Open(path) => self.open(&path_of(path)?)?,
             Ask::Read { file, at, len } => {
                 let len = usize::try_from(len).unwrap_or(PORTION).min(PORTION);
                 let mut bytes = vec![0; len];
@@ -169,10 +172,10 @@ impl<A: Access> Server<A> {
         }))
     }
 
-    /// A path of a question that may be read.
+    /// A path of a question that may be listed.
     fn allowed(&self, path: Bytes) -> io::Result<PathBuf> {
         let path = path_of(path)?;
-        if self.access.reads(&path) {
+        if self.access.lists(&path) {
             Ok(path)
         } else {
             Err(refused())
@@ -185,6 +188,9 @@ impl<A: Access> Server<A> {
     }
 
     fn open(&mut self, path: &Path) -> io::Result<Answer> {
+        if !self.access.reads(path) {
+            return Err(refused());
+        }
         if self.files.len() >= MOST_OPEN {
             return Err(rustix::io::Errno::MFILE.into());
         }

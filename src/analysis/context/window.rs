@@ -17,6 +17,7 @@ use crate::model::transcript::Transcript;
 
 pub mod carried;
 mod fact;
+mod sent;
 pub mod shares;
 mod sweep;
 pub mod weigh;

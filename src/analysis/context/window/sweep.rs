@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::carried::{SentParts, Tip};
 use super::fact::{Part, Prompted, Shown};
+use super::sent::{SentParts, Tip};
 use super::weigh::Sizes;
 use super::{Compaction, ContextRow, Grown, Request, Sums, TokenCount, Track};
 use crate::analysis::context::cache_breaks::{Asked, Between, Cache};
