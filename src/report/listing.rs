@@ -261,7 +261,8 @@ fn plain(value: &Value) -> String {
     match value {
         Value::None => String::new(),
         Value::Bool(is_so) => is_so.to_string(),
-        Value::Figure(picos, Unit::Usd) => micros(*picos).to_string(),
+        // As in JSON: `0.0`.
+        Value::Figure(picos, Unit::Usd) => serde_json::Value::from(micros(*picos)).to_string(),
         Value::Figure(figure, _) => figure.to_string(),
         Value::Time(at) => at.to_rfc3339(),
         Value::Text(text) => reading::on_one_line(text).into_owned(),
