@@ -50,7 +50,7 @@ impl Stamps {
     }
 
     /// Whether nothing has changed since.
-    pub(super) fn stand(&self, found: &Found) -> bool {
+    pub(super) fn are_current(&self, found: &Found) -> bool {
         match self.row {
             Some(row) => found.modified.is_some_and(|at| at.0 == row),
             None => {

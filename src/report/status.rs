@@ -32,9 +32,10 @@ use crate::model::timestamp::Timestamp;
 
 /// Time in which sessions are read for their cost.
 const BUDGET: Duration = Duration::from_millis(25);
-/// Bytes that are read in a millisecond, about.
+/// Estimated bytes that are read in a millisecond.
 const RATE: u64 = 200_000;
-/// A long session is read again after this time in ms, or after this many times what it takes.
+/// A session that takes longer than the budget is read again after this time in ms, or after this
+/// multiple of the time that it takes, whichever is longer.
 const PAUSE: u64 = 60_000;
 const TIMES: u64 = 100;
 /// Bytes that are read from standard input.
@@ -254,7 +255,7 @@ pub fn write(
         let before = known.sessions.get(&place);
         let is_same = |known: &&Counted| {
             let stamps = known.stamps.as_ref();
-            stamps.is_some_and(|stamps| stamps.stand(&found))
+            stamps.is_some_and(|stamps| stamps.are_current(&found))
         };
         let current = before.filter(is_same);
         let is_recent = found.modified.is_none_or(|at| at >= recent);

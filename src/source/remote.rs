@@ -5,8 +5,8 @@
 //! again after a cut. Until then every question fails at once, and who follows a file asks again
 //! from its offset. An open file is opened again after a cut, if it is still the same file.
 //!
-//! Invariant: what the far side says is bounded and checked; it can name files of its own machine
-//! alone.
+//! Invariant: messages of the far side are bounded and checked, and can name only files of its own
+//! machine.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -25,7 +25,7 @@ use super::metadata::{Kind, Metadata};
 pub use super::wire::Introduction;
 use super::wire::{
     Answer, Ask, EVENT, Event, Greeting, LONGEST_GREETING, MAGIC, NamedThere, PORTION, PROTOCOL,
-    Reply, bytes_of, decoded, encoded, name_of, nonsense, path_of, read_frame, read_frame_within,
+    Reply, bytes_of, decoded, encoded, malformed, name_of, path_of, read_frame, read_frame_within,
     write_frame,
 };
 use crate::model::fingerprint::hash_of;
@@ -37,7 +37,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LAST_PAUSE: Duration = Duration::from_secs(8);
 /// How long a connection that ended may take to say why.
 const LEAVE: Duration = Duration::from_millis(500);
-/// What is kept of what ssh and the far side write on standard error, in bytes.
+/// Limit in bytes of the standard error of ssh and the far side that is quoted.
 const LAST_WORDS: u64 = 4 << 10;
 /// Characters that are quoted of something that is no greeting.
 const QUOTED: usize = 60;
@@ -88,8 +88,8 @@ pub fn parse(argument: &str) -> Option<(&str, &str)> {
     is_name.then_some((host, path.strip_prefix(':')?))
 }
 
-/// The host, and from now on paths that begin with it are its. A name that `ssh` would take for an
-/// option is refused.
+/// Registers a host: from now on, paths that begin with its name are on it. A name that `ssh` would
+/// take for an option is refused.
 pub fn host(name: &str) -> Result<Arc<Host>, String> {
     if name.trim_start_matches("docker:").starts_with('-') {
         return Err(format!("{name}: a host does not begin with -"));
@@ -233,7 +233,7 @@ impl Host {
         let path = bytes_of(path);
         match self.ask(&Ask::Metadata { path, follows })? {
             Reply::Answer(Answer::Metadata(metadata)) => Ok(self.marked(metadata)),
-            _ => Err(nonsense()),
+            _ => Err(malformed()),
         }
     }
 
@@ -249,14 +249,14 @@ impl Host {
                 .into_iter()
                 .map(|(name, kind)| Ok((name_of(name)?, kind)))
                 .collect(),
-            _ => Err(nonsense()),
+            _ => Err(malformed()),
         }
     }
 
     pub(super) fn real(&self, path: &Path) -> io::Result<PathBuf> {
         match self.ask(&Ask::Real(bytes_of(path)))? {
             Reply::Answer(Answer::Path(Some(real))) => Ok(self.path(&path_of(real)?)),
-            _ => Err(nonsense()),
+            _ => Err(malformed()),
         }
     }
 
@@ -295,7 +295,7 @@ impl Host {
                     real.map(|real| self.path(&real)),
                 ))
             }
-            _ => Err(nonsense()),
+            _ => Err(malformed()),
         }
     }
 
@@ -303,10 +303,10 @@ impl Host {
     pub(super) fn named(&self, patterns: &[PathBuf]) -> io::Result<Vec<Named>> {
         let asked = patterns.iter().map(|pattern| bytes_of(pattern)).collect();
         let Reply::Answer(Answer::Named(found)) = self.ask(&Ask::Named(asked))? else {
-            return Err(nonsense());
+            return Err(malformed());
         };
         if found.len() != patterns.len() {
-            return Err(nonsense());
+            return Err(malformed());
         }
         let here = |bytes| Ok(self.path(&path_of(bytes)?));
         let named = |found: NamedThere| {
@@ -345,7 +345,7 @@ impl Host {
     fn flag(&self, ask: &Ask) -> io::Result<bool> {
         match self.ask(ask)? {
             Reply::Answer(Answer::Flag(flag)) => Ok(flag),
-            _ => Err(nonsense()),
+            _ => Err(malformed()),
         }
     }
 
@@ -483,7 +483,7 @@ impl Host {
         let mut state = self.lock();
         state.child = Some(child);
         let (Some(input), Some(output), Some(errors)) = pipes else {
-            return Err(nonsense());
+            return Err(malformed());
         };
         *self.input.lock().unwrap_or_else(PoisonError::into_inner) = Some(input);
         Ok((output, errors))
@@ -599,7 +599,7 @@ fn greeting(output: &mut impl BufRead) -> io::Result<Greeting> {
     }
     let (_, frame) =
         read_frame_within(output, LONGEST_GREETING)?.ok_or(io::ErrorKind::UnexpectedEof)?;
-    let (protocol, rest) = frame.split_first_chunk::<2>().ok_or_else(nonsense)?;
+    let (protocol, rest) = frame.split_first_chunk::<2>().ok_or_else(malformed)?;
     let protocol = u16::from_le_bytes(*protocol);
     if protocol != PROTOCOL {
         let what = format!(
@@ -698,7 +698,7 @@ impl FarFile {
         let opened = &self.opened;
         match opened.host.ask(&Ask::Facts(opened.number()?))? {
             Reply::Answer(Answer::Metadata(metadata)) => Ok(opened.host.marked(metadata)),
-            _ => Err(nonsense()),
+            _ => Err(malformed()),
         }
     }
 
@@ -707,12 +707,12 @@ impl FarFile {
         let len = u32::try_from(most).unwrap_or(0);
         let file = self.opened.number()?;
         let Reply::Content(bytes) = self.opened.host.ask(&Ask::Read { file, at, len })? else {
-            return Err(nonsense());
+            return Err(malformed());
         };
         let room = buffer
             .get_mut(..bytes.len())
             .filter(|_| bytes.len() <= most);
-        room.ok_or_else(nonsense)?.copy_from_slice(&bytes);
+        room.ok_or_else(malformed)?.copy_from_slice(&bytes);
         Ok(bytes.len())
     }
 

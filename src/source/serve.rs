@@ -43,7 +43,7 @@ pub trait Access {
 
 type Out = Arc<Mutex<Box<dyn Write + Send>>>;
 
-/// Answers until the input ends or says nonsense.
+/// Answers until the input ends, or a message is malformed.
 pub fn serve(
     mut input: impl Read,
     output: Box<dyn Write + Send>,

@@ -150,7 +150,7 @@ impl Reply {
                 frame.remove(0);
                 Ok(Self::Content(frame))
             }
-            _ => Err(nonsense()),
+            _ => Err(malformed()),
         }
     }
 }
@@ -160,10 +160,10 @@ pub(super) fn encoded(message: &impl Serialize) -> io::Result<Vec<u8>> {
 }
 
 pub(super) fn decoded<T: DeserializeOwned>(bytes: &[u8]) -> io::Result<T> {
-    postcard::from_bytes(bytes).ok().ok_or_else(nonsense)
+    postcard::from_bytes(bytes).ok().ok_or_else(malformed)
 }
 
-pub(super) fn nonsense() -> io::Error {
+pub(super) fn malformed() -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
         "what it says is no message of tv",
@@ -211,7 +211,7 @@ pub(super) fn read_frame_within(
     }
     let len = u32::from_le_bytes(len);
     let content = len.checked_sub(4).filter(|_| len <= longest);
-    let content = content.ok_or_else(nonsense)?;
+    let content = content.ok_or_else(malformed)?;
     let mut number = [0; 4];
     input.read_exact(&mut number)?;
     let mut bytes = Vec::new();
@@ -233,7 +233,7 @@ pub(super) fn path_of(bytes: Bytes) -> io::Result<PathBuf> {
     let is_sane = path.is_absolute()
         && path.components().all(is_plain)
         && !path.as_os_str().as_bytes().contains(&0);
-    if is_sane { Ok(path) } else { Err(nonsense()) }
+    if is_sane { Ok(path) } else { Err(malformed()) }
 }
 
 /// A name in a folder.
@@ -243,6 +243,6 @@ pub(super) fn name_of(bytes: Bytes) -> io::Result<OsString> {
     if is_name {
         Ok(OsString::from_vec(bytes))
     } else {
-        Err(nonsense())
+        Err(malformed())
     }
 }

@@ -270,7 +270,7 @@ fn a_host_that_cannot_be_reached_is_a_row() {
 }
 
 #[test]
-fn nonsense_is_bounded_and_told() {
+fn malformed_messages_are_bounded_and_told() {
     let magic = "printf 'tv serve\\n'";
     // The greeting of protocol 1, version "x", without a home.
     let greeting = format!("{magic}; printf '\\012\\0\\0\\0\\0\\0\\0\\0\\001\\0\\001x\\0\\0'");
