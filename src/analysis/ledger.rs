@@ -8,7 +8,7 @@
 //!
 //! A request belongs to the session that had it first: the one that began earlier.
 //!
-//! Queries are answered from sums by session, day and model, which suffice for every grouping:
+//! Queries are answered from sums by session, day, model and attribution, which suffice for every grouping:
 //! there are far fewer of them than requests, and they are computed once after each added session.
 //!
 //! Invariant: a repetition within one session is two requests; only what another session had before
@@ -26,9 +26,11 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use self::runs::Run;
+use crate::analysis::by::By;
 use crate::analysis::money::cost::Cost;
 use crate::analysis::money::spending::amount::Amount;
 use crate::model::body::Key;
+use crate::model::entry::attribution::SharedAttribution;
 use crate::model::found::Found;
 use crate::model::limit::Limit;
 use crate::model::request::RequestIdentity;
@@ -69,69 +71,14 @@ pub struct Spent {
     pub at: Option<Timestamp>,
     /// The model; empty if unrecorded.
     pub model: Name,
+    /// What it was spent for.
+    pub attribution: SharedAttribution,
     /// Tokens and money.
     pub amount: Amount,
     /// Whether it is what a run counts beyond its requests.
     pub is_run: bool,
     /// Whether there is further usage of sub-agents whose records are missing.
     pub lacks_agents: bool,
-}
-
-/// What rows are grouped by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum By {
-    /// A day of the local calendar.
-    #[default]
-    Day,
-    /// A week, from Monday.
-    Week,
-    /// A month.
-    Month,
-    /// The project or working directory.
-    Project,
-    /// The agent, by its format.
-    Agent,
-    /// The model.
-    Model,
-    /// The session.
-    Session,
-}
-
-impl By {
-    /// All groupings with their names.
-    pub const ALL: [(Self, &'static str); 7] = [
-        (Self::Day, "day"),
-        (Self::Week, "week"),
-        (Self::Month, "month"),
-        (Self::Project, "project"),
-        (Self::Agent, "agent"),
-        (Self::Model, "model"),
-        (Self::Session, "session"),
-    ];
-
-    /// The name of the grouping.
-    pub fn word(self) -> &'static str {
-        Self::ALL
-            .iter()
-            .find(|(by, _)| *by == self)
-            .map_or("", |(_, word)| word)
-    }
-
-    /// Whether it is a period of time.
-    pub fn is_period(self) -> bool {
-        matches!(self, Self::Day | Self::Week | Self::Month)
-    }
-
-    /// The day, week or month of a timestamp, in the local time zone; the day for other groupings.
-    pub fn period(self, at: Timestamp) -> String {
-        match self {
-            Self::Week => at.calendar_week(),
-            Self::Month => at.calendar_month(),
-            Self::Day | Self::Project | Self::Agent | Self::Model | Self::Session => {
-                at.calendar_day()
-            }
-        }
-    }
 }
 
 /// The usage of all sessions, without copies.
@@ -151,7 +98,7 @@ pub struct Ledger {
     covered: HashSet<usize>,
     runs: Vec<Run>,
     spent: Vec<(usize, Spent)>,
-    /// `spent` summed by session, day and model; computed on the first query.
+    /// `spent` summed by session, day, model and attribution; computed on the first query.
     sums: OnceCell<Vec<(usize, Spent)>>,
     /// Indexes in `spent` by the identity of the request.
     known: HashMap<RequestIdentity, usize>,
@@ -174,6 +121,8 @@ pub struct Group {
     pub model: Option<Name>,
     /// The id of a session, and its title.
     pub session: Option<(Text, Option<Text>)>,
+    /// Its attribution, as far as it is grouped by that; `None` where nothing is recorded.
+    pub attributed: Vec<(By, Option<Name>)>,
 }
 
 /// A row: the sum of a group.
@@ -400,10 +349,10 @@ impl Ledger {
         (rows, total)
     }
 
-    /// Sums by session, day and model, of the selected time.
+    /// Sums by session, day, model and attribution, of the selected time.
     fn sums(&self) -> Vec<(usize, Spent)> {
         let mut sums: Vec<(usize, Spent)> = Vec::new();
-        let mut places: HashMap<(usize, Option<Arc<str>>, Name), usize> = HashMap::new();
+        let mut places: HashMap<_, usize> = HashMap::new();
         let mut calendar = Calendar::default();
         let beyond = self.beyond_requests();
         let covered = self.covered_of_time(&beyond);
@@ -419,7 +368,12 @@ impl Ledger {
             }
             let day = at.map(|at| calendar.period(By::Day, at));
             let place = *places
-                .entry((*session, day, spent.model.clone()))
+                .entry((
+                    *session,
+                    day,
+                    spent.model.clone(),
+                    spent.attribution.clone(),
+                ))
                 .or_insert(sums.len());
             if let Some((_, sum)) = sums.get_mut(place) {
                 sum.amount.plus(&amount);
@@ -482,6 +436,7 @@ impl Ledger {
 /// Completes a request from another copy: its timestamp, and the rest of its answer.
 fn complete(known: &mut Spent, copy: Spent) {
     known.at = known.at.or(copy.at);
+    known.attribution = known.attribution.take().or(copy.attribution);
     // One of the two has the sub-agents' records.
     known.lacks_agents &= copy.lacks_agents;
     if known.amount.output.total < copy.amount.output.total {
@@ -524,6 +479,11 @@ impl Calendar {
                 By::Agent => group.agent = Some(found.format),
                 By::Model => group.model = Some(spent.model.clone()),
                 By::Session => group.session = Some((found.id.clone(), found.title.clone())),
+                By::SubAgent | By::Skill | By::Branch | By::Mcp | By::Tool => {
+                    let of = spent.attribution.as_deref();
+                    let name = of.and_then(|of| by.of(of)).cloned();
+                    group.attributed.push((*by, name));
+                }
             }
         }
         group
@@ -574,6 +534,7 @@ mod tests {
             key,
             at: at.map(Timestamp),
             model: Text::default(),
+            attribution: None,
             amount: Amount::of(&usage, None),
             is_run: false,
             lacks_agents: false,

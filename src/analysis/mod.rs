@@ -8,6 +8,7 @@ pub(crate) mod align;
 pub mod anomalies;
 pub(crate) mod background;
 pub mod brief;
+pub mod by;
 pub mod calls;
 pub(crate) mod compare;
 pub mod context;

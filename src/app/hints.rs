@@ -10,7 +10,7 @@ use super::mode::{Mode, WallLine};
 use super::panes::Pane;
 use super::pop_ups::list_keys::ON_WALL;
 use super::state::App;
-use crate::analysis::ledger::By;
+use crate::analysis::by::By;
 use crate::model::entry::BlockKind;
 
 /// The keys for the focused item, and what they do.

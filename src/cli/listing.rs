@@ -8,7 +8,7 @@ use super::grep::{search, time};
 use super::strict::StrictArgs;
 use super::surroundings::Surroundings;
 use super::{Config, PaperArgs};
-use crate::analysis::calls::everywhere::CallsBy;
+use crate::analysis::by::By;
 use crate::analysis::expression::When;
 use crate::report::listing::{Form, ListKind, Options};
 use crate::report::sessions::tools;
@@ -34,9 +34,9 @@ pub(super) struct ListingArgs {
 /// What was typed after `tv tools` to sum up the calls of all sessions.
 #[derive(Debug, clap::Args)]
 pub(super) struct EverywhereArgs {
-    /// Sum up the calls of all sessions, or of those named: agent, project, model, tool, mcp (the server) or branch
+    /// Sum up the calls of all sessions, or of those named, by what `tv usage --by` knows
     #[arg(long, value_name = "WHAT", conflicts_with_all = ["sums", "csv"],
-        value_parser = PossibleValuesParser::new(CallsBy::ALL.map(|(_, word)| word)))]
+        value_parser = PossibleValuesParser::new(By::ALL.map(|(_, word)| word)))]
     by: Option<String>,
     /// Without a session: only those that were written to from then on: 2h, 7d, today, monday, 2026-01, 2026-01-31
     #[arg(long, value_name = "TIME", value_parser = time)]
@@ -55,12 +55,9 @@ impl EverywhereArgs {
         listing: ListingArgs,
         surroundings: &Surroundings,
     ) -> tools::Options {
-        let named = CallsBy::ALL
-            .iter()
-            .find(|(_, word)| self.by.as_deref() == Some(word));
         tools::Options {
             search: search(&listing.sessions, None, surroundings),
-            by: named.map_or(CallsBy::Tool, |(by, _)| *by),
+            by: self.by.as_deref().and_then(By::named).unwrap_or(By::Tool),
             since: self.since,
             json: listing.json,
             strict: listing.strict.strict,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::CommandFactory;
 
 use super::{Args, Config, Surroundings, charset, completions, redacts};
-use crate::analysis::ledger::By;
+use crate::analysis::by::By;
 use crate::app::input::setting::{self, Assignment, Values};
 use crate::app::state::App;
 use crate::ingest::find::Environment;

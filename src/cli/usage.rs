@@ -9,8 +9,8 @@ use super::grep::{search, time};
 use super::strict::StrictArgs;
 use super::surroundings::Surroundings;
 use super::{ColorChoice, MIN_WIDTH, paper};
+use crate::analysis::by::By;
 use crate::analysis::expression::When;
-use crate::analysis::ledger::By;
 use crate::report::listing::Form;
 use crate::report::sessions::usage::Options;
 
@@ -28,7 +28,8 @@ pub(super) struct UsageArgs {
     /// Files, folders or sessions to sum up instead of all that agents keep
     #[arg(value_name = "SESSION")]
     sessions: Vec<OsString>,
-    /// What has a row of its own; several together with a comma between
+    /// What has a row of its own; several together with a comma between. Skill, sub-agent and branch are those that
+    /// records name; of tool and mcp (the server) it is those which a request calls
     #[arg(long, value_name = "WHAT", value_delimiter = ',', default_value = "day",
         value_parser = PossibleValuesParser::new(By::ALL.map(|(_, word)| word)))]
     by: Vec<String>,

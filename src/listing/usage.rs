@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::sort::{Order, Sort, Value};
 use super::table::{Cell, Column, Listing, Look, cell};
-use crate::analysis::ledger::{By, Group, Row};
+use crate::analysis::by::By;
+use crate::analysis::ledger::{Group, Row};
 use crate::analysis::phrases;
 use crate::model::figures::{self, exact};
 use crate::model::found::Found;
@@ -139,6 +140,34 @@ fn names<'a>(by: By) -> Vec<UsageColumn<'a>> {
                 })
                 .cell(|sum, look| name(sum, By::Project, look)),
         ],
+        By::SubAgent => vec![
+            attributed("sub-agent", |sum| {
+                Value::text(sum.row.group.attributed(By::SubAgent))
+            })
+            .cell(|sum, look| name(sum, By::SubAgent, look)),
+        ],
+        By::Skill => vec![
+            attributed("skill", |sum| {
+                Value::text(sum.row.group.attributed(By::Skill))
+            })
+            .cell(|sum, look| name(sum, By::Skill, look)),
+        ],
+        By::Branch => vec![
+            attributed("branch", |sum| {
+                Value::text(sum.row.group.attributed(By::Branch))
+            })
+            .cell(|sum, look| name(sum, By::Branch, look)),
+        ],
+        By::Mcp => vec![
+            attributed("mcp", |sum| Value::text(sum.row.group.attributed(By::Mcp)))
+                .cell(|sum, look| name(sum, By::Mcp, look)),
+        ],
+        By::Tool => vec![
+            attributed("tool", |sum| {
+                Value::text(sum.row.group.attributed(By::Tool))
+            })
+            .cell(|sum, look| name(sum, By::Tool, look)),
+        ],
         By::Session => vec![
             UsageColumn::words("session", 13, 18).cell(|sum, look| {
                 let id = sum.row.group.session.as_ref().map(|(id, _)| id.to_string());
@@ -163,6 +192,10 @@ fn period<'a>(
         .by("period", |sum| Value::text(sum.row.group.period.as_deref()))
         .turned()
         .cell(cell)
+}
+
+fn attributed<'a>(title: &'static str, value: fn(&UsageRow<'a>) -> Value) -> UsageColumn<'a> {
+    UsageColumn::between(title, 10, LONGEST, 17).by(title, value)
 }
 
 /// The name of a row's group. A folder that does not fit is shown as its distinguishing end.

@@ -391,6 +391,7 @@ impl Batch {
             role,
             from: None,
             model: None,
+            attribution: None,
             blocks: Vec::new(),
             usage: None,
             stop: Stop::Unrecorded,

@@ -15,8 +15,10 @@ use super::timestamp::Timestamp;
 use super::tool::work::EndLine;
 use super::tool::{ToolCall, ToolResult, ToolState};
 use super::usage::Usage;
+use attribution::SharedAttribution;
 use sender::Sender;
 
+pub mod attribution;
 pub mod details;
 pub mod glance;
 pub(crate) mod rewording;
@@ -52,6 +54,9 @@ pub struct Entry {
     pub from: Option<Box<Sender>>,
     /// Name of the model that answered.
     pub model: Option<Name>,
+    /// What the request was made for.
+    #[serde(with = "attribution")]
+    pub attribution: SharedAttribution,
     /// Content in order.
     pub blocks: Vec<Block>,
     /// Tokens and cost of the request.
@@ -133,6 +138,7 @@ impl Entry {
         head(self) == head(other)
             && names(self) == names(other)
             && (&self.from, &self.stop, &self.usage) == (&other.from, &other.stop, &other.usage)
+            && self.attribution == other.attribution
             && self.blocks == other.blocks
     }
 

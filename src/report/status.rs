@@ -363,7 +363,7 @@ fn count(
     let stamps = Stamps::of_session(&files, &found, reading.shape)
         .filter(|_| before == Stamps::of([found.path.as_path()]));
     let mut ledger = Ledger::new(Some(midnight)..None);
-    ledger.add(usage::spender(found, &reading));
+    ledger.add(usage::spender(found, &reading, false));
     let cost = ledger.rows(&[], &[]).1.cost();
     let counted = Counted {
         stamps,

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+use tv::analysis::by::By;
 
 use crate::fixtures;
 
@@ -61,7 +62,7 @@ fn sums_over_sessions_are_those_of_the_sessions() {
                 .fold([0; 3], |all, sum| [0, 1, 2].map(|at| all[at] + sum[at]))
         };
         let whole = all(own);
-        for by in ["agent", "project", "model", "mcp", "branch"] {
+        for (_, by) in By::ALL {
             let rows = rows(&folder, &["--by", by]);
             assert_eq!(all(sums(&rows, "name")), whole, "{format} by {by}");
             for row in rows {

@@ -10,8 +10,9 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, unbounded};
 use tv::analysis::account::Account;
 use tv::analysis::activity::{self, Activity, LastWrite, Wish};
+use tv::analysis::by::By;
 use tv::analysis::derived::Memo;
-use tv::analysis::ledger::{By, Ledger};
+use tv::analysis::ledger::Ledger;
 use tv::analysis::money;
 use tv::analysis::money::spending::amount::Amount;
 use tv::analysis::money::spending::statement::Statement;
@@ -680,7 +681,7 @@ fn ledger_of(paths: &[&Path]) -> Ledger {
             true,
         )
         .unwrap();
-        ledger.add(spender(fixtures::session_at(path), &reading));
+        ledger.add(spender(fixtures::session_at(path), &reading, false));
     }
     ledger
 }

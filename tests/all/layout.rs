@@ -51,6 +51,7 @@ fn entry(role: Role, kinds: Vec<BlockKind>) -> Entry {
         role,
         from: None,
         model: None,
+        attribution: None,
         blocks: kinds
             .into_iter()
             .map(|kind| Block::new(Piece::default(), kind))

@@ -1,7 +1,8 @@
 //! Journeys of a user through the ledger, key by key, with sums made by hand.
 
+use tv::analysis::by::By;
 use tv::analysis::ledger::counting::{Progress, Question};
-use tv::analysis::ledger::{By, Ledger, Spender, Spent};
+use tv::analysis::ledger::{Ledger, Spender, Spent};
 use tv::analysis::money::spending::amount::Amount;
 use tv::app::effect::Effect;
 use tv::app::mode::Mode;
@@ -58,6 +59,7 @@ fn spender(
             } else {
                 "gpt-5.2-codex"
             }),
+            attribution: None,
             amount: Amount::of(&usage, None),
             is_run: false,
             lacks_agents: false,

@@ -13,39 +13,11 @@ use super::durations::{Durations, Spread};
 use super::lifecycle::Lifecycle;
 use super::{Calls, Outcome};
 use crate::analysis::brief::complaint_of;
+use crate::analysis::by::{By, attribution_of, server_of};
 use crate::model::body::Key;
 use crate::model::text::{Name, Text};
 use crate::model::tool::{Took, ToolCall};
 use crate::model::transcript::Transcript;
-
-/// What calls are grouped by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CallsBy {
-    /// The agent, by its format.
-    Agent,
-    /// The project or working directory.
-    Project,
-    /// The model that called.
-    Model,
-    /// The tool.
-    Tool,
-    /// The MCP server, by the name of the tool.
-    Mcp,
-    /// The git branch that the session records.
-    Branch,
-}
-
-impl CallsBy {
-    /// All groupings with their names.
-    pub const ALL: [(Self, &'static str); 6] = [
-        (Self::Agent, "agent"),
-        (Self::Project, "project"),
-        (Self::Model, "model"),
-        (Self::Tool, "tool"),
-        (Self::Mcp, "mcp"),
-        (Self::Branch, "branch"),
-    ];
-}
 
 /// A call of a session.
 #[derive(Clone, Debug)]
@@ -62,11 +34,11 @@ pub(crate) struct CallSeen {
     failure: Option<(String, Key)>,
 }
 
-/// The calls of a session; `of_session` names its group where calls have none of their own.
+/// The calls of a session; `of_session` names the group of a whole session.
 pub(crate) fn calls_of(
     transcript: &Transcript,
     calls: &Calls,
-    by: CallsBy,
+    by: By,
     of_session: &Name,
     is_over: bool,
 ) -> Vec<CallSeen> {
@@ -78,11 +50,19 @@ pub(crate) fn calls_of(
         let failure = (outcome == Outcome::Failed).then(|| (signature_of(call), entry.key.clone()));
         Some(CallSeen {
             group: match by {
-                CallsBy::Tool => call.name.clone(),
-                CallsBy::Model => entry.model.clone().unwrap_or_default(),
-                CallsBy::Mcp => server_of(&call.name),
-                CallsBy::Agent | CallsBy::Project | CallsBy::Branch => of_session.clone(),
-            },
+                By::Agent | By::Project | By::Session => Some(of_session.clone()),
+                By::Model => entry.model.clone(),
+                By::Day | By::Week | By::Month => {
+                    let at = call.started.or(entry.at);
+                    at.map(|at| Name::clean(&by.period(at)))
+                }
+                By::Mcp => server_of(call),
+                By::Tool => Some(call.name.clone()),
+                By::SubAgent | By::Skill | By::Branch => {
+                    by.of(&attribution_of(transcript, entry, false)).cloned()
+                }
+            }
+            .unwrap_or_default(),
             tool: call.name.clone(),
             outcome,
             took: call.took(entry.said(call)),
@@ -92,14 +72,6 @@ pub(crate) fn calls_of(
         })
     });
     seen.collect()
-}
-
-/// The server of a tool, by the names that agents give to tools of servers: `mcp__files__read`.
-fn server_of(tool: &str) -> Name {
-    let server = tool
-        .strip_prefix("mcp__")
-        .and_then(|rest| rest.split_once("__"));
-    Name::from(server.map_or("", |(server, _)| server))
 }
 
 /// What failures of one kind have in common: the line that explains them, without names, numbers

@@ -1,6 +1,7 @@
 //! Names of groups and rate limits as text: the same for the written table and for the view.
 
-use super::{By, Group};
+use super::Group;
+use crate::analysis::by::By;
 use crate::model::figures;
 use crate::model::limit::Limit;
 use crate::model::timestamp::Timestamp;
@@ -10,7 +11,7 @@ impl Group {
     pub fn name(&self, by: By) -> String {
         let known = |name: Option<&str>| {
             name.filter(|name| !name.is_empty())
-                .unwrap_or("?")
+                .unwrap_or(by.none())
                 .to_owned()
         };
         match by {
@@ -19,7 +20,17 @@ impl Group {
             By::Agent => known(self.agent),
             By::Model => known(self.model.as_deref()),
             By::Session => known(self.session.as_ref().map(|(id, _)| id.as_str())),
+            By::SubAgent | By::Skill | By::Branch | By::Mcp | By::Tool => {
+                known(self.attributed(by))
+            }
         }
+    }
+
+    /// Its name by an attribution; `None` if none is recorded.
+    pub(crate) fn attributed(&self, by: By) -> Option<&str> {
+        let mut attributed = self.attributed.iter();
+        let (_, name) = attributed.find(|(known, _)| *known == by)?;
+        name.as_deref()
     }
 
     /// The title of the session, on one line.

@@ -1,6 +1,7 @@
 //! Queries of the ledger while sessions are counted, and their answers.
 
-use super::{By, Ledger, Row, Within};
+use super::{Ledger, Row, Within};
+use crate::analysis::by::By;
 use crate::model::found::Found;
 use crate::model::limit::Limit;
 use crate::model::text::Text;

@@ -3,8 +3,8 @@
 use tui_input::Input;
 
 use super::{LedgerView, sheet};
+use crate::analysis::by::By;
 use crate::analysis::expression::parse::MOMENTS;
-use crate::analysis::ledger::By;
 use crate::app::effect::Effect;
 use crate::app::input::action::{Action, CopyTarget, PaneChange, View, Way};
 use crate::app::mode::{Mode, WallLine};
@@ -132,7 +132,10 @@ fn enter(ledger: &mut LedgerView) -> Vec<Effect> {
 }
 
 fn beside(ledger: &LedgerView, way: Way) -> By {
-    way.beside(&By::ALL.map(|(by, _)| by), ledger.question.by)
+    // What was counted does not tell of calls.
+    let counted = By::ALL.into_iter().map(|(by, _)| by);
+    let counted: Vec<By> = counted.filter(|by| !by.needs_calls()).collect();
+    way.beside(&counted, ledger.question.by)
 }
 
 fn group(ledger: &mut LedgerView, by: By) -> Vec<Effect> {

@@ -17,9 +17,10 @@ mod sheet;
 
 use std::collections::HashMap;
 
+use crate::analysis::by::By;
 use crate::analysis::expression::parse::moment;
 use crate::analysis::ledger::counting::{Counted, Question};
-use crate::analysis::ledger::{By, Group, Row};
+use crate::analysis::ledger::{Group, Row};
 use crate::app::views::list::List;
 use crate::app::views::page::Sheet;
 use crate::listing::usage::{UsageRows, ends};

@@ -60,6 +60,7 @@ pub fn read(line: &TranscriptLine<'_>, session: &mut DecoderState, out: &mut Bat
     if !is_synthetic {
         entry.model = model;
         entry.stop = Stop::of(message.get("stop_reason").str_or_empty());
+        entry.attribution = session.attribution(line.json);
         entry.usage = usage(line, &key, entry.model.as_ref(), out).map(Box::new);
     }
     entry

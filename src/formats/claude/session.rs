@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hasher};
+use std::sync::Arc;
 
 use hashbrown::DefaultHashBuilder;
 
@@ -22,6 +23,7 @@ use crate::formats::decoder::Place;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit, Severity};
+use crate::model::entry::attribution::{Attribution, SharedAttribution};
 use crate::model::entry::{Entry, Piece};
 use crate::model::fingerprint::ByKey;
 use crate::model::record::FileId;
@@ -114,6 +116,7 @@ pub struct DecoderState {
     owners: Owners,
     facts: [String; FACTS.len()],
     summaries: HashMap<Piece, Text>,
+    attribution: SharedAttribution,
     has_prompt: bool,
 }
 
@@ -308,6 +311,34 @@ impl DecoderState {
                 out.meta(edit(Text::clean(value)));
             }
         }
+    }
+
+    /// What an answer is attributed to. Answers in a row share it.
+    pub(crate) fn attribution(&mut self, line: &Json<'_>) -> SharedAttribution {
+        let name = |field: &str| line.get(field).str().filter(|name| identifies(name));
+        let names = [
+            name("attributionSkill"),
+            name("attributionAgent"),
+            name("gitBranch"),
+            name("attributionMcpServer"),
+        ];
+        let is_same = self.attribution.as_deref().is_some_and(|known| {
+            let known = [&known.skill, &known.sub_agent, &known.branch, &known.mcp];
+            names == known.map(|known| known.as_deref())
+        });
+        if !is_same {
+            let [skill, sub_agent, branch, mcp] = names.map(|name| name.map(Text::clean));
+            let attribution = Attribution {
+                skill,
+                sub_agent,
+                branch,
+                mcp,
+                tool: None,
+            };
+            self.attribution =
+                (attribution != Attribution::default()).then(|| Arc::new(attribution));
+        }
+        self.attribution.clone()
     }
 
     /// Makes the first prompt the title of the session, with the lowest rank.

@@ -50,6 +50,8 @@ pub(crate) fn merge_head(entry: &mut Entry, new: &Entry, part: RecordExtent) {
     entry.role = new.role;
     entry.from.clone_from(&new.from);
     entry.model = new.model.clone().or_else(|| entry.model.take());
+    let attributed = new.attribution.clone();
+    entry.attribution = attributed.or_else(|| entry.attribution.take());
     // An entry marked as bookkeeping stays so when its beginning is sent again.
     let before = entry.marks;
     entry.marks = new.marks;

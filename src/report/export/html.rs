@@ -512,6 +512,7 @@ fn bare(entry: &Entry) -> Entry {
         role: entry.role,
         from: entry.from.clone(),
         model: entry.model.clone(),
+        attribution: None,
         blocks: Vec::new(),
         usage: None,
         stop: entry.stop,

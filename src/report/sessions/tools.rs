@@ -8,7 +8,8 @@ use ratatui::text::Span;
 use serde::Serialize;
 
 use super::each::{ReadToEnd, Step, WhichFiles, each};
-use crate::analysis::calls::everywhere::{CallSeen, CallsBy, Everywhere, GroupSums, calls_of};
+use crate::analysis::by::By;
+use crate::analysis::calls::everywhere::{CallSeen, Everywhere, GroupSums, calls_of};
 use crate::analysis::calls::{Calls, Outcome};
 use crate::analysis::derived::Memo;
 use crate::analysis::expression::When;
@@ -33,7 +34,7 @@ pub struct Options {
     /// Where to search for sessions.
     pub search: Search,
     /// What the rows are grouped by.
-    pub by: CallsBy,
+    pub by: By,
     /// Only sessions that were written to from this time on.
     pub since: Option<When>,
     /// Whether to write JSON.
@@ -93,25 +94,20 @@ pub fn write(
 fn read(
     target: &Target,
     found: &Found,
-    by: CallsBy,
+    by: By,
     now: Timestamp,
     say: &mut dyn FnMut(Seen) -> bool,
 ) -> Result<ReadToEnd, OpenError> {
     let reading = reading::read(target, false)?;
     let transcript = &reading.transcript;
     let of_session = match by {
-        CallsBy::Agent => Name::from(found.format),
-        CallsBy::Project => found
-            .project
-            .clone()
-            .or_else(|| found.cwd.clone())
-            .unwrap_or_default(),
-        CallsBy::Branch => transcript
-            .meta()
-            .fact("git branch")
-            .cloned()
-            .unwrap_or_default(),
-        CallsBy::Model | CallsBy::Tool | CallsBy::Mcp => Text::default(),
+        By::Agent => Name::from(found.format),
+        By::Project => {
+            let project = found.project.clone().or_else(|| found.cwd.clone());
+            project.unwrap_or_default()
+        }
+        By::Session => transcript.meta().id.clone().unwrap_or_default(),
+        _ => Name::default(),
     };
     let is_over = !reading.activity(now).goes_on(now);
     let calls = calls_of(
@@ -163,11 +159,7 @@ struct FailureLine<'a> {
     example: &'a str,
 }
 
-fn write_json(everywhere: &Everywhere, by: CallsBy, out: &mut dyn Write) -> io::Result<()> {
-    let word = CallsBy::ALL
-        .iter()
-        .find(|(one, _)| *one == by)
-        .map_or("", |(_, word)| word);
+fn write_json(everywhere: &Everywhere, by: By, out: &mut dyn Write) -> io::Result<()> {
     for (name, sums) in sorted(everywhere) {
         let spread = sums.spread();
         let failures = sums.failures().into_iter().map(|same| FailureLine {
@@ -180,7 +172,7 @@ fn write_json(everywhere: &Everywhere, by: CallsBy, out: &mut dyn Write) -> io::
             out,
             &GroupLine {
                 schema: "tv.tools/1",
-                by: word,
+                by: by.word(),
                 name: Some(name.as_str()).filter(|name| !name.is_empty()),
                 sessions: sums.sessions,
                 calls: sums.calls,
@@ -256,15 +248,18 @@ fn write_table(everywhere: &Everywhere, options: &Options, out: &mut dyn Write) 
             count(sums.undelivered),
         )
     };
-    let word = CallsBy::ALL
-        .iter()
-        .find(|(by, _)| *by == options.by)
-        .map_or("", |(_, word)| word);
-    line(&row(word, None), width)?;
+    line(&row(options.by.word(), None), width)?;
     for (name, sums) in sorted(everywhere) {
         let name = on_one_line(name);
         line(
-            &row(if name.is_empty() { "?" } else { &name }, Some(sums)),
+            &row(
+                if name.is_empty() {
+                    options.by.none()
+                } else {
+                    &name
+                },
+                Some(sums),
+            ),
             width,
         )?;
     }

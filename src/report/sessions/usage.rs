@@ -20,7 +20,9 @@ pub use self::read::spender;
 use super::each::{self, WhichFiles, each};
 use crate::analysis::expression::When;
 use crate::analysis::ledger::{Ledger, Spender};
+use crate::ingest::Target;
 use crate::ingest::find::Search;
+use crate::model::found::Found;
 use crate::model::timestamp::Timestamp;
 use crate::report::outcome::{Missed, Outcome, ReportError};
 
@@ -34,15 +36,25 @@ pub fn write(
     let (since, until) = (moment(options.since), moment(options.until));
     let mut missed = Missed::default();
     let mut ledger = Ledger::new(since..until);
-    count(&options.search, since, now, |step| {
-        match step {
-            Step::Session(session) => ledger.add(*session),
-            Step::Failure(failure) => missed.refused.push(failure),
-            Step::Unreadable(found) => missed.unreadable.push(*found),
-            Step::Found(_) | Step::Done => {}
-        }
-        true
-    });
+    let has_calls = options.by.iter().any(|by| by.needs_calls());
+    let read = |target: &Target, found: Found, say: &mut dyn FnMut(Spender) -> bool| {
+        read(target, found, has_calls, say)
+    };
+    each(
+        &options.search,
+        (since, WhichFiles::All),
+        now,
+        read,
+        |step| {
+            match step {
+                Step::Session(session) => ledger.add(*session),
+                Step::Failure(failure) => missed.refused.push(failure),
+                Step::Unreadable(found) => missed.unreadable.push(*found),
+                Step::Found(_) | Step::Done => {}
+            }
+            true
+        },
+    );
     print::write(&ledger, options, &missed, now, out)?;
     Ok(Outcome::of_many(missed, options.strict, Outcome::Complete))
 }
@@ -58,5 +70,8 @@ pub fn count(
     now: Timestamp,
     take: impl FnMut(Step) -> bool,
 ) {
+    let read = |target: &Target, found: Found, say: &mut dyn FnMut(Spender) -> bool| {
+        read(target, found, false, say)
+    };
     each(search, (since, WhichFiles::All), now, read, take);
 }

@@ -1,7 +1,7 @@
 //! Options of `tv usage`.
 
+use crate::analysis::by::By;
 use crate::analysis::expression::When;
-use crate::analysis::ledger::By;
 use crate::ingest::find::Search;
 use crate::report::listing::Form;
 use crate::report::rows::Paper;

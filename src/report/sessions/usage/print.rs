@@ -8,6 +8,7 @@ use ratatui::text::Line;
 use serde::Serialize;
 
 use super::options::Options;
+use crate::analysis::by::By;
 use crate::analysis::ledger::{Group, Ledger, Row, cells};
 use crate::listing::table::{Listing, Table};
 use crate::listing::usage::{UsageList, UsageRows, ends};
@@ -29,6 +30,11 @@ struct UsageLine<'a> {
     model: Option<&'a str>,
     session: Option<&'a str>,
     title: Option<&'a str>,
+    sub_agent: Option<&'a str>,
+    skill: Option<&'a str>,
+    branch: Option<&'a str>,
+    mcp: Option<&'a str>,
+    tool: Option<&'a str>,
     sessions: usize,
     requests: u64,
     usage: UsageFigures<i64>,
@@ -127,6 +133,7 @@ fn line(row: &Row) -> UsageLine<'_> {
         project,
         model,
         session,
+        attributed: _,
     } = &row.group;
     let is_known = |name: &&str| !name.is_empty();
     UsageLine {
@@ -137,6 +144,11 @@ fn line(row: &Row) -> UsageLine<'_> {
         model: model.as_deref().filter(is_known),
         session: session.as_ref().map(|(id, _)| id.as_str()),
         title: session.as_ref().and_then(|(_, title)| title.as_deref()),
+        sub_agent: row.group.attributed(By::SubAgent),
+        skill: row.group.attributed(By::Skill),
+        branch: row.group.attributed(By::Branch),
+        mcp: row.group.attributed(By::Mcp),
+        tool: row.group.attributed(By::Tool),
         sessions: row.sessions(),
         requests: row.amount.requests,
         usage: (&row.amount).into(),
@@ -163,6 +175,11 @@ fn write_csv(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
         "reasoning",
         "usd",
         "cost_source",
+        "sub_agent",
+        "skill",
+        "branch",
+        "mcp",
+        "tool",
     ])?;
     for row in rows {
         let line = line(row);
@@ -174,12 +191,11 @@ fn write_csv(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
             line.session,
             line.title,
         ];
-        let names = names.map(|name| {
-            name.unwrap_or_default()
-                .split_whitespace()
-                .collect::<Vec<_>>()
-                .join(" ")
-        });
+        let attributed = [line.sub_agent, line.skill, line.branch, line.mcp, line.tool];
+        let on_one_line = |name: Option<&str>| {
+            let words = name.unwrap_or_default().split_whitespace();
+            words.collect::<Vec<_>>().join(" ")
+        };
         let UsageFigures {
             input,
             output,
@@ -196,9 +212,11 @@ fn write_csv(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
         let usd = line.cost.usd.map(|usd| usd.to_string()).unwrap_or_default();
         csv.write_record(
             names
+                .map(on_one_line)
                 .into_iter()
                 .chain(counts)
-                .chain([usd, line.cost.source.to_owned()]),
+                .chain([usd, line.cost.source.to_owned()])
+                .chain(attributed.map(on_one_line)),
         )?;
     }
     csv.flush()

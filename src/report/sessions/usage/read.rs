@@ -1,11 +1,14 @@
 //! Reads the usage of one session.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
+use crate::analysis::by::{attribution_of, branch_of};
 use crate::analysis::ledger::{Spender, Spent};
 use crate::analysis::money::spending::statement::{charges, lacking};
 use crate::analysis::money::spending::{Carried, Charge, For};
 use crate::ingest::{OpenError, Target, find};
+use crate::model::entry::attribution::Attribution;
 use crate::model::entry::{Block, Entry};
 use crate::model::found::Found;
 use crate::report::reading::{self, Reading, may_lack_agents};
@@ -15,23 +18,28 @@ use crate::report::sessions::each::ReadToEnd;
 pub(super) fn read(
     target: &Target,
     found: Found,
+    has_calls: bool,
     say: &mut dyn FnMut(Spender) -> bool,
 ) -> Result<ReadToEnd, OpenError> {
-    let reading = reading::count(target, found.format)?;
+    let reading = if has_calls {
+        reading::read(target, true)?
+    } else {
+        reading::count(target, found.format)?
+    };
     let files = reading
         .files
         .values()
         .map(|path| path.to_path_buf())
         .collect();
-    say(spender(found, &reading));
+    say(spender(found, &reading, has_calls));
     Ok(ReadToEnd {
         files,
         failure: reading.failure(),
     })
 }
 
-/// The usage of a session.
-pub fn spender(found: Found, reading: &Reading) -> Spender {
+/// The usage of a session; with `has_calls` by what requests call, too.
+pub fn spender(found: Found, reading: &Reading, has_calls: bool) -> Spender {
     let transcript = &reading.transcript;
     let charges = charges(Carried::once(transcript).charges, transcript);
     let lacking = if may_lack_agents(transcript) {
@@ -42,18 +50,34 @@ pub fn spender(found: Found, reading: &Reading) -> Spender {
     // Charges without a timestamp get that of the newest entry.
     let is_timed = charges.iter().all(|charge| charge.at.is_some());
     let newest = || transcript.entries().filter_map(Entry::end).max();
+    let of_session = Some(Attribution {
+        branch: branch_of(transcript),
+        ..Attribution::default()
+    })
+    .filter(|of| *of != Attribution::default())
+    .map(Arc::new);
+    let mut last = of_session.clone();
     let spent = |(number, charge): (usize, Charge)| {
         let lacks_agents = lacking.contains(&number);
-        let entry = charge
-            .entry
-            .filter(|_| charge.is_own)
-            .and_then(|id| transcript.get(id));
+        let entry = charge.entry.and_then(|id| transcript.get(id));
+        let attribution = match entry.map(|entry| attribution_of(transcript, entry, has_calls)) {
+            None => of_session.clone(),
+            // Requests in a row share it.
+            Some(of) => {
+                if last.as_deref() != Some(&of) {
+                    last = (of != Attribution::default()).then(|| Arc::new(of));
+                }
+                last.clone()
+            }
+        };
+        let entry = entry.filter(|_| charge.is_own);
         let key = entry.map(|entry| entry.key.clone()).or(charge.beside);
         let is_run = charge.what == For::Run;
         Spent {
             key,
             at: charge.at,
             model: charge.model,
+            attribution,
             amount: charge.amount,
             is_run,
             lacks_agents,
