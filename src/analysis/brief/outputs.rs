@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
+use serde_json::Value;
 
 use super::rows::ROW;
 use crate::model::text::{Text, prefix, without_sgr};
@@ -137,9 +138,12 @@ pub(crate) fn complaint_of(call: &ToolCall) -> Option<String> {
     complaint(&output, call.kind == ToolKind::Run)
 }
 
-/// The line of an output that explains a failure best: the first with a complaint, otherwise the
-/// last line of a command and the first of any other tool.
+/// The line of an output that explains a failure best: the message of an error as JSON, the first
+/// line with a complaint, otherwise the last line of a command and the first of any other tool.
 fn complaint(output: &str, is_command: bool) -> Option<String> {
+    if let Some(message) = message_of_json(output) {
+        return Some(Text::stub(message.trim(), ROW).to_string());
+    }
     let lines = |text| {
         str::lines(text)
             .map(|line| line.trim().trim_start_matches("<tool_use_error>"))
@@ -161,6 +165,32 @@ fn complaint(output: &str, is_command: bool) -> Option<String> {
         }
     });
     found.map(|line| Text::stub(line, ROW).to_string())
+}
+
+/// Members of objects that explain an error, the best first.
+const MESSAGES: [&str; 8] = [
+    "message", "error", "errors", "detail", "details", "reason", "stderr", "code",
+];
+
+/// The message of an error that is JSON as a whole.
+fn message_of_json(output: &str) -> Option<String> {
+    let output = output.trim();
+    if !output.starts_with(['{', '[']) || output.len() > LOOKED_AT {
+        return None;
+    }
+    message_of(&serde_json::from_str(output).ok()?)
+}
+
+fn message_of(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()).filter(|text| !text.trim().is_empty()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Array(items) => items.iter().find_map(message_of),
+        Value::Object(members) => MESSAGES
+            .iter()
+            .find_map(|name| message_of(members.get(*name)?)),
+        Value::Null | Value::Bool(_) => None,
+    }
 }
 
 /// Whether a call was interrupted, by the facts of its result.
@@ -194,7 +224,7 @@ pub(super) fn shows_failures(filter: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{commits_of, end_of_push, end_of_tests};
+    use super::{commits_of, complaint, end_of_push, end_of_tests};
 
     #[test]
     fn summaries_of_tests_are_understood() {
@@ -250,6 +280,26 @@ mod tests {
         let (_, line) =
             end_of_tests("test result: ok. 1 passed\n\ntest result: ok. 2 passed\n").unwrap();
         assert_eq!(line, "test result: ok. 2 passed", "the last one");
+    }
+
+    #[test]
+    fn an_error_as_json_is_explained_by_its_message() {
+        for (output, words) in [
+            (
+                "{\n  \"status\": \"error\",\n  \"error\": \"no such channel\"\n}",
+                "no such channel",
+            ),
+            (
+                r#"{"error": {"type": "invalid", "message": "limit is too high"}}"#,
+                "limit is too high",
+            ),
+            (r#"{"errors": [{"detail": "gone"}], "ok": false}"#, "gone"),
+            (r#"{"ok": false, "code": 404}"#, "404"),
+            (r#"{"ok": false}"#, r#"{"ok": false}"#),
+            ("{\nerror: a brace too many", "error: a brace too many"),
+        ] {
+            assert_eq!(complaint(output, false).as_deref(), Some(words), "{output}");
+        }
     }
 
     #[test]
