@@ -24,14 +24,16 @@ use super::picker;
 use super::pop_ups::help::{self, HelpScene};
 use super::pop_ups::palette::{Commands, Palette};
 use super::pop_ups::resume::ResumeDialog;
-use super::scene::Ask;
+use super::scene::{Ask, Scene};
 use super::screens::AppScreen;
 use super::state::App;
+use super::text::TextPane;
 use super::text::find::{filter, search};
 use super::text::places::marks;
 use super::text::wrapping::actions::{anchored_line, restore_line};
 use super::text::{as_of, goto, selecting};
 use super::wall;
+use crate::model::body::Key;
 
 /// Runs the action of a key press; does nothing while a chord is unfinished.
 pub(crate) fn press(app: &mut App, press: Press) -> Vec<Effect> {
@@ -204,16 +206,14 @@ fn run(app: &mut App, command: TypedCommand) -> Vec<Effect> {
             reader.with_text(as_of::make::list);
         }
         TypedCommand::Join(path) => return vec![Effect::Join(path)],
-        TypedCommand::Export(form, PageExtent::Session) => return vec![Effect::Export(form, None)],
-        TypedCommand::Export(form, PageExtent::Turn) => {
-            let turn = reader.text.focused_turn(&reader.session);
-            let transcript = &reader.session.transcript;
-            let prompt = turn.and_then(|turn| transcript.get(transcript.turns().get(turn)?.prompt));
-            let Some(prompt) = prompt else {
-                reader.screen.say("this belongs to no turn");
-                return Vec::new();
+        TypedCommand::Export(form, extent) => {
+            return match reader.with_text(|text, scene| entries_of(extent, text, scene)) {
+                Ok(keys) => vec![Effect::Export(form, extent, keys)],
+                Err(why) => {
+                    reader.screen.say(why);
+                    Vec::new()
+                }
             };
-            return vec![Effect::Export(form, Some(prompt.key.clone()))];
         }
         TypedCommand::Help(page) => {
             let below = app.mode.screen();
@@ -242,6 +242,40 @@ fn run(app: &mut App, command: TypedCommand) -> Vec<Effect> {
         }
     }
     Vec::new()
+}
+
+/// The keys of the entries to export, of a turn that of its prompt; else why there are none.
+fn entries_of(
+    extent: PageExtent,
+    text: &mut TextPane,
+    scene: &mut Scene<'_>,
+) -> Result<Vec<Key>, &'static str> {
+    let (mut keys, none): (Vec<Key>, _) = match extent {
+        PageExtent::Session => return Ok(Vec::new()),
+        PageExtent::Turn => {
+            let transcript = &scene.session.transcript;
+            let turn = text.focused_turn(scene.session);
+            let turn = turn.and_then(|turn| transcript.turns().get(turn));
+            let prompt = turn.and_then(|turn| transcript.get(turn.prompt));
+            let key = prompt.map(|prompt| prompt.key.clone());
+            (key.into_iter().collect(), "this belongs to no turn")
+        }
+        PageExtent::Rows => {
+            let pieces = selecting::pieces(text, scene).into_iter();
+            let transcript = &scene.session.transcript;
+            let entries = pieces.filter_map(|piece| transcript.get(piece.focus.entry));
+            let keys = entries.map(|entry| entry.key.clone()).collect();
+            (keys, "no rows are selected; V selects them")
+        }
+        PageExtent::Marks => {
+            let marked = text.places.marks.values();
+            let keys = marked.map(|(key, _)| key.clone()).collect();
+            (keys, "nothing is marked; m and a letter marks an item")
+        }
+    };
+    keys.sort_unstable();
+    keys.dedup();
+    if keys.is_empty() { Err(none) } else { Ok(keys) }
 }
 
 /// Sets a setting; the line in focus does not move.

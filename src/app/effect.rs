@@ -3,6 +3,7 @@
 //! Invariant: the app returns effects as values; only the runtime performs them.
 
 use super::alarms::AlarmNotice;
+use super::input::command::PageExtent;
 use crate::analysis::expression::Expr;
 use crate::analysis::ledger::counting::Question;
 use crate::model::body::{Image, Key};
@@ -118,8 +119,8 @@ pub enum Effect {
     Forget,
     /// Join the session at this path to the open one.
     Join(String),
-    /// Write the session as a page.
-    Export(PageForm, Option<Key>),
+    /// Write the session as a page, or the entries with these keys, of which a turn has one.
+    Export(PageForm, PageExtent, Vec<Key>),
     /// Read the session again from its start.
     Reload,
     /// Repaint the whole terminal.

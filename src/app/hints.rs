@@ -312,6 +312,7 @@ const SELECTING: Hints = &[
     ("j/k { } G", "extend"),
     ("y", "copy"),
     ("|", "pipe"),
+    (":export html rows", "share"),
     ("o", "other end"),
     ("esc", "leave"),
 ];

@@ -39,6 +39,9 @@ pub(super) struct ExportArgs {
     /// Only this turn, by its number or the key of an entry in it (html and md)
     #[arg(long, value_name = "N|KEY")]
     turn: Option<String>,
+    /// Only this entry, by its key; given again, each of them (html and md)
+    #[arg(long = "entry", value_name = "KEY", conflicts_with = "turn")]
+    entries: Vec<String>,
     /// Leave keys, tokens and passwords as they are, where they are masked without being asked
     #[arg(long, conflicts_with = "redact")]
     no_redact: bool,
@@ -59,6 +62,7 @@ impl ExportArgs {
             to: self.output,
             is_redacted: is_asked || (form.is_for_people() && !self.no_redact),
             turn: self.turn,
+            entries: self.entries,
             host: surroundings.host.clone(),
             strict: self.strict.strict,
         }

@@ -16,6 +16,7 @@ mod markdown;
 mod otlp;
 mod pages;
 
+use std::collections::HashSet;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -29,6 +30,7 @@ use crate::analysis::expression::When;
 use crate::ingest::find::{self, Search};
 use crate::ingest::fs;
 use crate::ingest::{OpenError, Pager, Target};
+use crate::model::entry::EntryId;
 use crate::model::figures::count;
 use crate::model::found::Found;
 use crate::model::timestamp::Timestamp;
@@ -53,6 +55,8 @@ pub struct Options {
     pub host: Option<String>,
     /// The only turn to export, by its number or the key of an entry in it; for people's forms.
     pub turn: Option<String>,
+    /// The only entries to export, by their keys; all if empty; for people's forms.
+    pub entries: Vec<String>,
     /// Whether unreadable sessions count as a failure.
     pub strict: bool,
 }
@@ -122,10 +126,27 @@ struct Exported<'a> {
     /// Reads bodies that are on disk.
     pager: Option<Pager>,
     figures: Figures<'a>,
-    /// The index of the only turn.
-    turn: Option<usize>,
+    extent: Extent,
     options: &'a Options,
     now: Timestamp,
+}
+
+/// How much of a session is exported.
+enum Extent {
+    Session,
+    /// The turn with this index.
+    Turn(usize),
+    Entries(HashSet<EntryId>),
+}
+
+impl Extent {
+    fn holds(&self, reading: &Reading, id: EntryId) -> bool {
+        match self {
+            Self::Session => true,
+            Self::Turn(turn) => reading.account.turn_of(&reading.transcript, id) == Some(*turn),
+            Self::Entries(entries) => entries.contains(&id),
+        }
+    }
 }
 
 /// A message about a session being exported.
@@ -148,8 +169,9 @@ pub fn write(
     out: &mut dyn Write,
 ) -> Result<Outcome, ReportError> {
     let form = options.form;
-    if options.turn.is_some() && !form.is_for_people() {
-        return Err(OpenError("--turn is for html and md".to_owned()).into());
+    let is_part = options.turn.is_some() || !options.entries.is_empty();
+    if is_part && !form.is_for_people() {
+        return Err(OpenError("--turn and --entry are for html and md".to_owned()).into());
     }
     let since = options.since.and_then(|when| when.resolve(Some(now)));
     let Some(to) = options.to.as_deref() else {
@@ -328,9 +350,16 @@ impl<'a> Exported<'a> {
         options: &'a Options,
         now: Timestamp,
     ) -> Result<Self, OpenError> {
-        let turn = options.turn.as_deref().map(|turn| turn_of(reading, turn));
+        let extent = match options.turn.as_deref() {
+            Some(turn) => Extent::Turn(turn_of(reading, turn)?),
+            None if options.entries.is_empty() => Extent::Session,
+            None => {
+                let entries = options.entries.iter().map(|key| reading.find(key));
+                Extent::Entries(entries.collect::<Result<_, _>>()?)
+            }
+        };
         Ok(Self {
-            turn: turn.transpose()?,
+            extent,
             figures: figures::of(reading, now),
             reading,
             pager,

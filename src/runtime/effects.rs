@@ -80,7 +80,7 @@ impl Viewer {
                 self.open_at(Target::of(place), entry, text)?;
             }
             Effect::Join(path) => self.join_named(&path),
-            Effect::Export(form, turn) => self.export(form, turn),
+            Effect::Export(form, extent, keys) => self.export(form, extent, &keys),
             Effect::Pipe { command, origins } => return self.pipe(&command, &origins),
             Effect::Mouse(is_on) => terminal::set_mouse(is_on)?,
             Effect::Edit(origin) => return self.edit(origin),

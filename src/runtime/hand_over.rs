@@ -9,6 +9,7 @@ use super::{Flow, Viewer, editor, notify, pipe};
 use crate::app::alarms::AlarmNotice;
 use crate::app::copying::excerpt;
 use crate::app::effect::PageForm;
+use crate::app::input::command::PageExtent;
 use crate::app::update::Event;
 use crate::formats::json;
 use crate::ingest;
@@ -52,7 +53,7 @@ impl Viewer {
     }
 
     /// Writes the session as a page by a program of its own: what that masks is shown here as it is.
-    pub(super) fn export(&mut self, form: PageForm, turn: Option<Key>) {
+    pub(super) fn export(&mut self, form: PageForm, extent: PageExtent, keys: &[Key]) {
         let Some(opened) = &self.opened else { return };
         if opened.target.is_stdin() || !opened.joined.is_empty() {
             return self.say("only a session that lies somewhere, and alone, can be exported");
@@ -66,12 +67,21 @@ impl Viewer {
         let name = name
             .unwrap_or("session")
             .replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "_");
-        let part = if turn.is_some() { "-turn" } else { "" };
+        let part = match extent {
+            PageExtent::Session => String::new(),
+            part => format!("-{}", part.word()),
+        };
         let to = format!("{}{part}.{}", name.trim_start_matches('-'), form.name());
+        let option = match extent {
+            PageExtent::Turn => "turn",
+            _ => "entry",
+        };
+        let part = keys.iter().map(|key| format!("--{option}={key}"));
+        let part: Vec<String> = part.collect();
         let say = self.events_in.clone();
         self.say(format!("writing {to}\u{2026}"));
         std::thread::spawn(move || {
-            let words = match export_page(&place, form, turn.as_deref(), &to) {
+            let words = match export_page(&place, form, &part, &to) {
                 Ok(()) => format!("{to} is written, known keys masked"),
                 Err(why) => why,
             };
@@ -184,8 +194,9 @@ impl Viewer {
     }
 }
 
-/// Writes the session at a place to a file; else the sentence that says why not.
-fn export_page(place: &Place, form: PageForm, turn: Option<&str>, to: &str) -> Result<(), String> {
+/// Writes the session at a place, or the part that options name, to a file; else the sentence that
+/// says why not.
+fn export_page(place: &Place, form: PageForm, part: &[String], to: &str) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|why| format!("cannot export: {why}"))?;
     let mut address = place.path.clone().into_os_string();
     if let Some(session) = &place.session {
@@ -194,7 +205,7 @@ fn export_page(place: &Place, form: PageForm, turn: Option<&str>, to: &str) -> R
     }
     let mut command = Command::new(program);
     command.args(["export", "--to", form.name(), "-o", to]);
-    command.args(turn.map(|turn| format!("--turn={turn}")));
+    command.args(part);
     command.arg("--");
     let output = command.arg(address).stdin(Stdio::null()).output();
     let output = output.map_err(|why| format!("cannot export: {why}"))?;

@@ -513,6 +513,36 @@ fn records_are_piped_to_a_command() {
 }
 
 #[test]
+fn a_part_is_exported_by_the_keys_of_its_entries() {
+    let mut stage = session();
+    let export = |stage: &mut Stage, part: &str| {
+        stage
+            .press(":")
+            .type_in(&format!("export md {part}"))
+            .press("enter");
+        match stage.asked.pop() {
+            Some(Effect::Export(_, _, keys)) => keys.len(),
+            _ => panic!("{}", stage.status()),
+        }
+    };
+    assert_eq!(export(&mut stage, ""), 0);
+    assert_eq!(export(&mut stage, "turn"), 1);
+    for (part, why) in [("rows", "V selects"), ("marks", "nothing is marked")] {
+        let asked = stage.asked.len();
+        stage
+            .press(":")
+            .type_in(&format!("export md {part}"))
+            .press("enter");
+        assert!(stage.status().contains(why), "{}", stage.status());
+        assert_eq!(stage.asked.len(), asked);
+    }
+    stage.press("g m a m b G m c");
+    assert_eq!(export(&mut stage, "marks"), 2);
+    stage.press("g V } }");
+    assert!(export(&mut stage, "rows") > 1);
+}
+
+#[test]
 fn the_path_names_file_and_line() {
     let mut stage = session();
     stage.feed(Feed::File {

@@ -620,6 +620,11 @@ fn one_turn_can_be_exported() {
         assert!(by_number.contains("prompt 2") && !by_number.contains("prompt 3"));
         let by_key = exported(home.path(), &["--to", form, "--turn", "a2", path]);
         assert_eq!(by_key, by_number);
+        let entries = ["--to", form, "--entry", "a3", "--entry", "m1", path];
+        let entries = exported(home.path(), &entries);
+        assert!(entries.contains("2 of "), "{entries}");
+        assert!(entries.contains("prompt 3") && !entries.contains("prompt 2"));
+        assert_eq!(entries.matches("answer").count(), 1, "{entries}");
     }
     for wrong in [["html", "4"], ["html", "nobody"], ["jsonl", "1"]] {
         let output = tv(

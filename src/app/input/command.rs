@@ -26,7 +26,7 @@ pub(crate) enum TypedCommand {
     Pipe(String),
     /// Join the session at this path to the open one.
     Join(String),
-    /// Write the session, or a turn of it, as a page in the folder that one works in.
+    /// Write the session, or a part of it, as a page in the folder that one works in.
     Export(PageForm, PageExtent),
     /// Set an alarm.
     Watch(AlarmSpec),
@@ -49,6 +49,24 @@ pub enum PageExtent {
     Session,
     /// The turn of the cursor.
     Turn,
+    /// The entries of the selected rows.
+    Rows,
+    /// The entries marked with letters.
+    Marks,
+}
+
+impl PageExtent {
+    const ALL: [Self; 4] = [Self::Session, Self::Turn, Self::Rows, Self::Marks];
+
+    /// The word for it behind the form; of the whole session none.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Session => "",
+            Self::Turn => "turn",
+            Self::Rows => "rows",
+            Self::Marks => "marks",
+        }
+    }
 }
 
 /// A position in the session.
@@ -126,8 +144,8 @@ pub const COMMANDS: &[CommandUsage] = &[
     },
     CommandUsage {
         name: "export",
-        argument: "html|md [turn]",
-        doc: "save the session, or this turn, as a page to share or send, keys and tokens masked",
+        argument: "html|md [turn|rows|marks]",
+        doc: "save the session, this turn, the selected rows or what is marked, as a page to share or send, keys and tokens masked",
     },
     CommandUsage {
         name: "watch",
@@ -174,12 +192,14 @@ impl FromStr for TypedCommand {
                 let mut words = form.split_whitespace();
                 let word = words.next().unwrap_or_default();
                 let known = forms.find(|known| known.name() == word);
-                let extent = match (words.next(), words.next()) {
-                    (None, _) => Some(PageExtent::Session),
-                    (Some("turn"), None) => Some(PageExtent::Turn),
-                    _ => None,
+                let word = words.next().unwrap_or_default();
+                let mut extents = PageExtent::ALL.into_iter();
+                let extent = extents.find(|extent| extent.word() == word);
+                let extent = extent.filter(|_| words.next().is_none());
+                let wrong = || {
+                    "export html or export md, and turn, rows (selected) or marks for a part"
+                        .to_owned()
                 };
-                let wrong = || "export html or export md, and turn for this turn".to_owned();
                 let command = known.zip(extent);
                 return command
                     .map(|(form, extent)| Self::Export(form, extent))
@@ -232,7 +252,7 @@ impl fmt::Display for TypedCommand {
             Self::Pipe(command) => write!(f, "pipe {command}"),
             Self::Join(path) => write!(f, "join {path}"),
             Self::Export(form, PageExtent::Session) => write!(f, "export {}", form.name()),
-            Self::Export(form, PageExtent::Turn) => write!(f, "export {} turn", form.name()),
+            Self::Export(form, extent) => write!(f, "export {} {}", form.name(), extent.word()),
             Self::Watch(wish) => write!(f, "watch {wish}"),
             Self::Watched => f.write_str("watch"),
             Self::Unwatch(name) if name.is_empty() => f.write_str("unwatch"),
@@ -326,6 +346,8 @@ mod tests {
             "export html",
             "export md",
             "export html turn",
+            "export md rows",
+            "export html marks",
             "unwatch",
             "unwatch 2",
             "set notify=bell",

@@ -73,16 +73,15 @@ impl Folder {
                 .values()
                 .try_for_each(|known| write_line(out, known))
         })?;
+        let turn = options.turn.iter().map(|turn| format!(" turn={turn}"));
+        let entries = options.entries.iter().map(|key| format!(" entry={key}"));
         Ok(Self {
             form: options.form.name(),
             settings: format!(
                 "{} redacted={}{}",
                 env!("CARGO_PKG_VERSION"),
                 options.is_redacted,
-                options
-                    .turn
-                    .as_ref()
-                    .map_or_else(String::new, |turn| format!(" turn={turn}"))
+                turn.chain(entries).collect::<String>()
             ),
             written: Mutex::new(Written {
                 sessions,

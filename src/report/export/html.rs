@@ -18,7 +18,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use self::sheet::{Sheet, theme};
 use super::pages::{Step, cut, limit, name, part, steps, title};
-use super::{Exported, WriteFile};
+use super::{Exported, Extent, WriteFile};
 use crate::analysis::calls::lifecycle;
 use crate::analysis::{phrases, plans};
 use crate::ingest::image_ending;
@@ -63,7 +63,7 @@ fn write(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
             .activity(exported.now)
             .goes_on(exported.now),
         limit: limit(exported),
-        turn: exported.turn,
+        extent: &exported.extent,
         hidden: 0,
         room: IMAGES,
         images: 0,
@@ -82,7 +82,7 @@ struct HtmlPage<'p> {
     reading: &'p Reading,
     is_over: bool,
     limit: usize,
-    turn: Option<usize>,
+    extent: &'p Extent,
     /// Entries that are bookkeeping.
     hidden: usize,
     /// Bytes of images that the page has room for.
@@ -97,12 +97,12 @@ impl HtmlPage<'_> {
         self.head(exported)?;
         self.prompts()?;
         // The charts are of the session, and lead to all its prompts.
-        if self.turn.is_none() {
+        if matches!(self.extent, Extent::Session) {
             charts::write(exported, &mut self.sheet)?;
         }
         self.sheet.raw(FILTER)?;
         self.sheet.raw("<main>\n")?;
-        for step in steps(self.reading, self.turn) {
+        for step in steps(self.reading, self.extent) {
             match step {
                 Step::Entry(id) => self.entry(id)?,
                 Step::Begin(lane) => {
@@ -169,7 +169,7 @@ impl HtmlPage<'_> {
             let Some(entry) = transcript.get(turn.prompt) else {
                 continue;
             };
-            if self.turn.is_some_and(|wanted| wanted != number) {
+            if !self.extent.holds(self.reading, turn.prompt) {
                 continue;
             }
             let figures = account.turn(transcript, number);

@@ -9,7 +9,7 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
 use super::pages::{Step, cut, limit, name, part, steps, title};
-use super::{Exported, WriteFile};
+use super::{Exported, Extent, WriteFile};
 use crate::analysis::phrases;
 use crate::model::body::Body;
 use crate::model::entry::{BlockKind, Entry, EntryId, Role};
@@ -36,7 +36,7 @@ fn write(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
             contents: Contents::of(pager.as_mut()),
             reading: exported.reading,
             limit,
-            turn: exported.turn,
+            extent: &exported.extent,
             hidden: 0,
             out,
         };
@@ -67,7 +67,7 @@ struct MarkdownPage<'p> {
     reading: &'p Reading,
     contents: Contents<'p>,
     limit: usize,
-    turn: Option<usize>,
+    extent: &'p Extent,
     /// Entries that are bookkeeping.
     hidden: u64,
     out: &'p mut dyn Write,
@@ -75,7 +75,7 @@ struct MarkdownPage<'p> {
 
 impl MarkdownPage<'_> {
     fn transcript(&mut self) -> io::Result<()> {
-        for step in steps(self.reading, self.turn) {
+        for step in steps(self.reading, self.extent) {
             match step {
                 Step::Entry(id) => self.entry(id)?,
                 Step::Begin(lane) => {

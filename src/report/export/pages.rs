@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::Exported;
+use super::{Exported, Extent};
 use crate::analysis::reading::order;
 use crate::model::entry::EntryId;
 use crate::model::meta::LaneFacts;
@@ -25,13 +25,12 @@ pub(super) enum Step<'t> {
     End,
 }
 
-/// The parts of a page, of one turn or of all: each entry once, those of a sub-agent behind the call that started it.
-pub(super) fn steps(reading: &Reading, turn: Option<usize>) -> Vec<Step<'_>> {
+/// The parts of a page: each entry once, those of a sub-agent behind the call that started it.
+pub(super) fn steps<'r>(reading: &'r Reading, extent: &Extent) -> Vec<Step<'r>> {
     let transcript = &reading.transcript;
     let (mut steps, mut seen) = (Vec::new(), HashSet::new());
     let mut order = order(transcript);
-    let is_wanted =
-        |id: &EntryId| turn.is_none() || reading.account.turn_of(transcript, *id) == turn;
+    let is_wanted = |id: &EntryId| extent.holds(reading, *id);
     order.retain(is_wanted);
     let has_caller = |id: &EntryId| {
         let lane = transcript
@@ -85,8 +84,16 @@ pub(super) fn title<'e>(exported: &'e Exported<'_>) -> &'e str {
 
 /// Which part of the session the page has, unless it is all.
 pub(super) fn part(exported: &Exported<'_>) -> Option<String> {
-    let turns = exported.reading.transcript.turns().len();
-    Some(format!("turn {} of {turns}", exported.turn? + 1))
+    let transcript = &exported.reading.transcript;
+    match &exported.extent {
+        Extent::Session => None,
+        Extent::Turn(turn) => Some(format!("turn {} of {}", turn + 1, transcript.turns().len())),
+        Extent::Entries(entries) => Some(format!(
+            "{} of {} entries",
+            entries.len(),
+            transcript.entries().count()
+        )),
+    }
 }
 
 /// What `tv` opens the session by.
