@@ -3,6 +3,7 @@
 //!
 //! Invariant: [`Config::resolve`] only reads what its arguments name.
 
+mod blame;
 mod charset;
 mod check;
 mod export;
@@ -28,6 +29,7 @@ use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+use self::blame::{BlameArgs, FileArgs};
 pub use self::charset::{charset, redacts};
 use self::check::CheckArgs;
 use self::export::ExportArgs;
@@ -86,6 +88,12 @@ pub enum Config {
     Secrets(report::check::secrets::Options),
     /// Sum up the calls of all sessions.
     Everywhere(Box<report::sessions::tools::Options>),
+    /// Write a file as it was.
+    File(report::file::Options),
+    /// Write who wrote each line of a file.
+    Blame(Box<report::sessions::blame::Options>),
+    /// Write all that a session changed.
+    Changes(report::diff::Named),
     /// Compare two runs.
     Diff(Box<report::diff::Options>),
     /// List the rules of that check.
@@ -221,6 +229,10 @@ enum Command {
     },
     /// List files that were read or changed, those that were changed most first
     Files(ListingArgs),
+    /// Write which session wrote each line of a file
+    Blame(Box<BlameArgs>),
+    /// Write a file as it was after a call; 1 if not all of it is known
+    File(FileArgs),
     /// Tell where two runs parted, and what each came to; 1 if they part
     Diff(DiffArgs),
     /// Tell how a session, or all that there are, was understood, and what was not
@@ -320,14 +332,18 @@ belongs to: its sub-agent, or its branch.
 Exit code: 0 they are the same, 1 they part, 2 one cannot be read.
 
     tv diff before.jsonl after.jsonl
-    tv diff SESSION SESSION#KEY")]
+    tv diff SESSION SESSION#KEY
+    tv diff SESSION --files")]
 struct DiffArgs {
     /// A session, or SESSION#KEY
     #[arg(value_name = "A")]
     one: OsString,
     /// The other one
-    #[arg(value_name = "B")]
-    other: OsString,
+    #[arg(value_name = "B", required_unless_present = "files")]
+    other: Option<OsString>,
+    /// All that A changed, as one unified diff: of each file from what was known of it first to what was last
+    #[arg(long, conflicts_with_all = ["other", "json"])]
+    files: bool,
     /// One JSON object (schema tv.diff/1)
     #[arg(long)]
     json: bool,
@@ -526,8 +542,17 @@ impl Config {
                 return Err(Args::command().error(ErrorKind::MissingRequiredArgument, what));
             }
             Command::Files(listing) => listing.config(ListKind::Files, &surroundings),
+            Command::Blame(args) => match args.options(&surroundings) {
+                Ok(options) => Self::Blame(Box::new(options)),
+                Err(refusal) => Self::Refuse(refusal),
+            },
+            Command::File(args) => Self::File(args.options(&surroundings)),
+            Command::Diff(DiffArgs {
+                one, files: true, ..
+            }) => Self::Changes(with_entry(&one, &surroundings)),
             Command::Diff(args) => Self::Diff(Box::new(report::diff::Options {
-                runs: [&args.one, &args.other].map(|run| with_entry(run, &surroundings)),
+                runs: [Some(&args.one), args.other.as_ref()]
+                    .map(|run| with_entry(run.unwrap_or(&args.one), &surroundings)),
                 json: args.json,
                 paper: args.paper.paper(&surroundings),
             })),
@@ -636,6 +661,11 @@ impl Config {
 impl Config {
     /// Whether the report is text or JSON.
     pub fn form(&self) -> outlet::OutletForm {
+        if let Self::File(options) = self
+            && !options.is_terminal
+        {
+            return outlet::OutletForm::Bytes;
+        }
         let is_json = match self {
             Self::Show(options) | Self::Print(options) => options.json,
             Self::Brief(options) => options.form == brief::Form::Json,
@@ -644,6 +674,7 @@ impl Config {
             Self::Secrets(options) => options.json,
             Self::Everywhere(options) => options.json,
             Self::Diff(options) => options.json,
+            Self::Blame(options) => options.form == report::sessions::blame::Form::Json,
             Self::Doctor(options) => options.json,
             Self::Health(options) => options.json,
             Self::List(options) => options.json,
@@ -658,6 +689,8 @@ impl Config {
             | Self::Status(_)
             | Self::Serve(_)
             | Self::Wait(_)
+            | Self::File(_)
+            | Self::Changes(_)
             | Self::Refuse(_)
             | Self::Formats(_)
             | Self::Completions(_)
@@ -694,6 +727,9 @@ impl Config {
             Self::Wait(options) => report::wait::write(options, now, out),
             Self::Everywhere(options) => report::sessions::tools::write(options, now(), out),
             Self::Diff(options) => report::diff::write(options, out),
+            Self::File(options) => report::file::write(options, out),
+            Self::Blame(options) => report::sessions::blame::write(options, now(), out),
+            Self::Changes(session) => report::file::write_changes(session, out),
             Self::Doctor(options) => doctor::write(options, now(), out),
             Self::Health(options) => doctor::health::write(options, now(), progress, out),
             Self::Export(options) => {

@@ -15,7 +15,9 @@ use crate::model::transcript::Transcript;
 mod file;
 mod flags;
 pub(crate) mod paths;
+pub(crate) mod steps;
 mod uses;
+pub(crate) mod version;
 
 pub(crate) use file::File;
 use uses::Row;
@@ -142,6 +144,11 @@ impl Files {
     /// Files that were used by file tools, with their paths, unsorted.
     pub(crate) fn list(&self) -> impl Iterator<Item = (&Text, &File)> {
         self.by_path.iter().filter(|(_, file)| file.is_listed)
+    }
+
+    /// All files, also those that only shell commands used.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&Text, &File)> {
+        self.by_path.iter()
     }
 
     /// A file by path.

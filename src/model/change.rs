@@ -12,6 +12,7 @@ use super::body::{Body, Tree};
 use super::text::Text;
 use super::tool::{self, ToolCall, ToolKind};
 pub use compare::compare;
+pub(crate) use compare::{differences, groups};
 
 /// What happened to a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +156,9 @@ pub(crate) fn of_file<'a>(lines: &'a [DiffLine], path: &str) -> &'a [DiffLine] {
 }
 
 /// What a file header says besides the path, and the separator of the two paths of a moved file.
-const FATES: [&str; 2] = [" (new)", " (deleted)"];
+const FATES: [&str; 2] = [NEW, DELETED];
+pub(crate) const NEW: &str = " (new)";
+pub(crate) const DELETED: &str = " (deleted)";
 const MOVED: &str = " \u{2192} ";
 
 /// The change that a call made, or else the one that it asks for.

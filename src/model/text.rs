@@ -184,6 +184,29 @@ fn first_line(raw: &str, max: usize) -> (&str, bool) {
     (short, cut.is_some() || !rest.is_empty())
 }
 
+/// Splits off the line number that agents write: `   12→text`, `12\ttext`, `12: text`, `12| text`.
+pub(crate) fn split_number(line: &str) -> (&str, &str) {
+    let trimmed = line.trim_start_matches(' ');
+    let end = trimmed
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(trimmed.len());
+    let (number, rest) = trimmed.split_at_checked(end).unwrap_or(("", trimmed));
+    if number.is_empty() || number.len() > 7 {
+        return ("", line);
+    }
+    if let Some(text) = rest.strip_prefix('→').or_else(|| rest.strip_prefix('\t')) {
+        return (number, text);
+    }
+    match rest
+        .strip_prefix(" | ")
+        .or_else(|| rest.strip_prefix('|'))
+        .or_else(|| rest.strip_prefix(": "))
+    {
+        Some(text) => (number, text),
+        None => ("", line),
+    }
+}
+
 /// Bytes as text; invalid UTF-8 is replaced.
 pub(crate) fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     simdutf8::basic::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)

@@ -11,7 +11,7 @@ use super::wrap::{self, Frame, Piece};
 use super::{ansi, code};
 use crate::model::body::Body;
 use crate::model::path;
-use crate::model::text::without_sgr;
+use crate::model::text::{split_number, without_sgr};
 
 /// A text that may be the beginning of a longer one.
 #[derive(Clone, Copy)]
@@ -63,7 +63,7 @@ pub fn numbered(
     let dim = look.theme.dim;
     fold(source, extent, width, look, |part| {
         let plain = without_sgr(part);
-        let lines: Vec<(&str, &str)> = plain.lines().map(number_of).collect();
+        let lines: Vec<(&str, &str)> = plain.lines().map(split_number).collect();
         let column = lines
             .iter()
             .map(|(number, _)| number.len())
@@ -219,32 +219,9 @@ fn wrapped(
     rows
 }
 
-/// Splits off the line number that agents write: `   12→text`, `12\ttext`, `12: text`, `12| text`.
-fn number_of(line: &str) -> (&str, &str) {
-    let trimmed = line.trim_start_matches(' ');
-    let end = trimmed
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(trimmed.len());
-    let (number, rest) = trimmed.split_at_checked(end).unwrap_or(("", trimmed));
-    if number.is_empty() || number.len() > 7 {
-        return ("", line);
-    }
-    if let Some(text) = rest.strip_prefix('→').or_else(|| rest.strip_prefix('\t')) {
-        return (number, text);
-    }
-    match rest
-        .strip_prefix(" | ")
-        .or_else(|| rest.strip_prefix('|'))
-        .or_else(|| rest.strip_prefix(": "))
-    {
-        Some(text) => (number, text),
-        None => ("", line),
-    }
-}
-
 /// A text without the line numbers written by an agent.
 pub(crate) fn without_numbers(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().map(|line| number_of(line).1).collect();
+    let lines: Vec<&str> = text.lines().map(|line| split_number(line).1).collect();
     lines.join("\n")
 }
 /// Path, line number with its colons, and text of a hit.
@@ -286,7 +263,7 @@ fn hit_of(line: &str) -> Option<GrepHit<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BodyText, hit_of, hits, number_of, numbered};
+    use super::{BodyText, hit_of, hits, numbered, split_number};
     use crate::render::code::Colours;
     use crate::render::excerpt::Detail;
     use crate::render::row::Look;
@@ -294,11 +271,11 @@ mod tests {
 
     #[test]
     fn line_numbers_are_found() {
-        assert_eq!(number_of("   12→let x"), ("12", "let x"));
-        assert_eq!(number_of("12\t  let x"), ("12", "  let x"));
-        assert_eq!(number_of("7: x"), ("7", "x"));
-        assert_eq!(number_of("2024 was a year"), ("", "2024 was a year"));
-        assert_eq!(number_of(""), ("", ""));
+        assert_eq!(split_number("   12→let x"), ("12", "let x"));
+        assert_eq!(split_number("12\t  let x"), ("12", "  let x"));
+        assert_eq!(split_number("7: x"), ("7", "x"));
+        assert_eq!(split_number("2024 was a year"), ("", "2024 was a year"));
+        assert_eq!(split_number(""), ("", ""));
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod agreement;
 mod alarms;
 #[cfg(feature = "sqlite")]
 mod beside;
+mod blame;
 mod branches;
 mod briefs;
 mod browser;

@@ -35,10 +35,7 @@ pub fn compare(old: &str, new: &str) -> Vec<DiffLine> {
     };
     let (old, new) = (lines_of(old), lines_of(new));
     let mut lines = Vec::new();
-    for (index, group) in group_diff_ops(differences(&old, &new), CONTEXT)
-        .into_iter()
-        .enumerate()
-    {
+    for (index, group) in groups(&old, &new).into_iter().enumerate() {
         if index > 0 {
             lines.push(DiffLine::plain(LineSign::Note, ""));
         }
@@ -62,6 +59,11 @@ fn whole(sign: LineSign, text: &str) -> Vec<DiffLine> {
         .collect()
 }
 
+/// The differences with some lines of context, those that are close together as one group.
+pub(crate) fn groups(old: &[&str], new: &[&str]) -> Vec<Vec<DiffOp>> {
+    group_diff_ops(differences(old, new), CONTEXT)
+}
+
 /// Adds the line end to the last line if it lacks one.
 fn ended(text: &str) -> Cow<'_, str> {
     if text.is_empty() || text.ends_with('\n') {
@@ -75,7 +77,8 @@ fn lines_of(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-fn differences(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+/// The operations that make `new` of `old`, line by line.
+pub(crate) fn differences(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     // Calls one algorithm instead of the library's dispatch over all of them, which would add each
     // to the binary. It bounds its own search, at the cost of a coarser result.
     let mut found = Compact::new(Replace::new(Capture::new()), old, new);

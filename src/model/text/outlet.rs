@@ -24,6 +24,8 @@ pub enum OutletForm {
     Text,
     /// JSON: other characters occur only in strings, and are escaped.
     Json,
+    /// The bytes of a file, which are not changed.
+    Bytes,
 }
 
 impl Charset {
@@ -75,7 +77,8 @@ impl<W: Write> Outlet<W> {
 
 impl<W: Write> Write for Outlet<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.charset == Charset::Unicode || self.begun.is_empty() && bytes.is_ascii() {
+        let is_free = self.charset == Charset::Unicode || self.form == OutletForm::Bytes;
+        if is_free || self.begun.is_empty() && bytes.is_ascii() {
             return self.to.write(bytes);
         }
         let mut text = std::mem::take(&mut self.begun);
