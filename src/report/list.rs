@@ -191,7 +191,7 @@ impl<'a> FoundTable<'a> {
             _ => [11, 18, 28, 20],
         };
         let age = || {
-            FoundColumn::figures("", 10, 8)
+            FoundColumn::figures("", 4, 8)
                 .value(|row| Value::line(&row.age))
                 .dim()
         };
@@ -249,13 +249,6 @@ impl<'a> FoundTable<'a> {
             (true, false) => "●",
             (false, _) => " ",
         };
-        let age = |at: Timestamp| {
-            if is_live {
-                figures::age(self.now.since(at))
-            } else {
-                at.day_or_minute(self.now)
-            }
-        };
         let project = found.project.as_ref().or(found.cwd.as_ref());
         let folder = if is_fault {
             Some(found.path.as_path())
@@ -264,7 +257,10 @@ impl<'a> FoundTable<'a> {
         };
         let folder = folder.map(|folder| self.environment.shortened(folder));
         let row = FoundRow {
-            age: found.modified.map(age).unwrap_or_default(),
+            age: found
+                .modified
+                .map(|at| figures::age(self.now.since(at)))
+                .unwrap_or_default(),
             folder: folder.unwrap_or_default(),
             found,
         };

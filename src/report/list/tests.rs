@@ -78,7 +78,7 @@ fn rows_fit_the_page_whatever_stands_in_them() {
         .lines()
         .map(|row| wrap::width(row.split("claude-code").next().unwrap()))
         .collect();
-    assert_eq!(starts, [14, 14, 14], "{table}");
+    assert_eq!(starts, [8, 8, 8], "{table}");
 }
 
 #[test]
@@ -129,9 +129,9 @@ fn a_session_that_runs_has_its_age_and_others_their_time() {
         live,
         ..Found::new(place(), "pi", Text::from("a"))
     };
-    assert!(line(found(Some(true))).starts_with(&format!("● {:>10}  ", figures::age(300_000))));
+    assert!(line(found(Some(true))).starts_with(&format!("● {:>4}  ", figures::age(300_000))));
     for live in [Some(false), None] {
-        assert!(line(found(live)).starts_with(&format!("  {:>10}  ", at.day_or_minute(now))));
+        assert!(line(found(live)).starts_with(&format!("  {:>4}  ", figures::age(300_000))));
     }
     // Unreadable sessions have one, too.
     let row = line(Found::unreadable(
@@ -140,7 +140,7 @@ fn a_session_that_runs_has_its_age_and_others_their_time() {
         Text::from("no permission"),
     ));
     assert!(
-        row.starts_with(&format!("  {:>10}  pi ", at.day_or_minute(now)))
+        row.starts_with(&format!("  {:>4}  pi ", figures::age(300_000)))
             && row.contains("no permission"),
         "{row}"
     );
