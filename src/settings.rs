@@ -19,7 +19,8 @@ use crate::app::alarms::AlarmSpec;
 use crate::app::input::action::Action;
 use crate::app::input::keymap::Preset;
 use crate::app::input::keys::{Press, parse_keys};
-use crate::app::input::setting::{Assignment, Setting, Values};
+use crate::app::input::setting::{Assignment, SETTINGS, Setting, Values};
+use crate::model::text::likeness::near_words;
 
 /// The settings of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -104,10 +105,14 @@ impl SettingsReader<'_> {
                 Some(models) => self.settings.prices = prices::read(models, &mut self.complaints),
                 None => self.complain(value.span().start, "prices is a table: [prices.\"name\"]"),
             },
-            other => match Setting::named(other) {
-                Some(setting) => self.set_value(setting, value),
-                None => self.complain(key.span().start, &format!("nothing is called {other}")),
-            },
+            other => {
+                if let Some(setting) = Setting::named(other) {
+                    return self.set_value(setting, value);
+                }
+                let near = near_words(other, SETTINGS.iter().map(|setting| setting.name));
+                let what = format!("no setting is called {other}{near}");
+                self.complain(key.span().start, &what);
+            }
         }
     }
 
@@ -335,7 +340,7 @@ mod tests {
             settings.complaints,
             [
                 "1:9: level is 1 to 5",
-                "2:1: nothing is called warp",
+                "2:1: no setting is called warp; near: wrap",
                 "5:1: no action is called fly",
                 "6:8: keys are written like \"x\", \"ctrl-n\" or \"g g\"",
             ]
@@ -372,11 +377,9 @@ mod tests {
             .collect();
         let complaints = parse(&many).complaints;
         assert_eq!(complaints.len(), 16);
-        assert!(
-            complaints
-                .last()
-                .is_some_and(|what| what == "16:1: nothing is called warp15 (and 4 more)")
-        );
+        assert!(complaints.last().is_some_and(
+            |what| what == "16:1: no setting is called warp15; near: wrap (and 4 more)"
+        ));
     }
 
     #[test]

@@ -7,8 +7,8 @@ use clap::Subcommand;
 
 use super::naming::named;
 use super::surroundings::Surroundings;
-use crate::ingest::defined;
-use crate::ingest::{OpenError, Target};
+use crate::ingest::{OpenError, Target, defined, find};
+use crate::model::text::likeness::near_words;
 use crate::report::formats::Options;
 use crate::runtime::config::settings_file;
 
@@ -107,11 +107,12 @@ pub(super) fn options(
     Ok(match command {
         None => Options::List(surroundings.environment),
         Some(FormatsCommand::Show { name }) => {
-            Options::Show(defined::text_of(&name).ok_or_else(|| {
-                OpenError(format!(
-                    "there is no format {name} in tv; `tv formats` lists them"
-                ))
-            })?)
+            let none = || {
+                let near = near_words(&name, find::formats());
+                format!("no format is called {name}{near}; `tv formats` lists all")
+            };
+            let text = defined::text_of(&name).unwrap_or_else(|| Err(none()));
+            Options::Show(text.map_err(OpenError)?)
         }
         Some(FormatsCommand::Check {
             definition,

@@ -3,14 +3,13 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use clap::error::{ContextKind, ContextValue};
-
 use super::surroundings::Surroundings;
 use crate::ingest::find::{self, Environment, Search};
 use crate::ingest::fs;
 use crate::ingest::{self, OpenError, Target, far, remote};
 use crate::model::found::Found;
 use crate::model::text::Text;
+use crate::model::text::likeness::nearest;
 use crate::model::timestamp::Timestamp;
 use crate::report::reading;
 
@@ -190,7 +189,8 @@ pub(super) fn slip(
     let command = if is_command {
         word.to_owned()
     } else {
-        similar_command(word, commands)?
+        let names = commands.get_subcommands().map(clap::Command::get_name);
+        (*nearest(word, names).first()?).to_owned()
     };
     let is_session =
         PathBuf::from(word).symlink_metadata().is_ok() || find::is_name(word, environment);
@@ -202,21 +202,4 @@ pub(super) fn slip(
     (!is_session).then(|| {
         format!("neither a command nor a session is called {word}; did you mean `tv {command}`?")
     })
-}
-
-/// The command most similar to a word.
-fn similar_command(word: &str, commands: &clap::Command) -> Option<String> {
-    let names = commands
-        .get_subcommands()
-        .map(|command| clap::Command::new(command.get_name().to_owned()));
-    let asked = clap::Command::new("tv")
-        .disable_help_subcommand(true)
-        .subcommands(names);
-    let refusal = asked.try_get_matches_from(["tv", word]).err()?;
-    match refusal.get(ContextKind::SuggestedSubcommand)? {
-        // The most similar one is the last.
-        ContextValue::Strings(names) => names.last().cloned(),
-        ContextValue::String(name) => Some(name.clone()),
-        _ => None,
-    }
 }

@@ -135,7 +135,7 @@ fn what_is_listed_comes_from_the_arguments_and_the_environment() {
     assert_eq!(list.search.environment, environment);
     let nameless = resolve("wait no-such-session --until err", surroundings()).unwrap();
     assert!(
-        matches!(&nameless, Config::Refuse(refusal) if refusal.0.contains("`tv list` shows all sessions")),
+        matches!(&nameless, Config::Refuse(refusal) if refusal.0.contains("`tv list` shows all")),
         "{nameless:?}"
     );
 }

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use crate::formats::definition::heads;
 use crate::formats::definition::mistakes::Mistake;
 use crate::formats::definition::read::{Base, Overlay, is_overlay, overlay, read};
 use crate::formats::definition::rule::{Definition, RecordRule};
-pub(crate) use crate::formats::definition::text_of;
+use crate::formats::definition::{self, heads};
 use crate::formats::roots::Pattern;
 use crate::formats::{
     self, DEFINITIONS, FormatChoice, choose, is_built_in, named, registry, remarks,
@@ -248,6 +247,18 @@ pub(crate) fn definition_of(name: &str) -> Option<&'static Definition> {
         .iter()
         .copied()
         .find(|definition| definition.head.name == name)
+}
+
+/// The text of the definition or head with this name, a user's own before a built-in one.
+pub(crate) fn text_of(name: &str) -> Option<Result<String, String>> {
+    let built_in = || definition::text_of(name).map(|text| Ok(text.to_owned()));
+    let file = definition_of(name).and_then(|definition| definition.file.as_deref());
+    match file {
+        Some(file) => {
+            Some(std::fs::read_to_string(file).map_err(|why| format!("{}: {why}", file.display())))
+        }
+        None => built_in(),
+    }
 }
 
 /// Whether a built-in format has the name of a user's definition.

@@ -6,6 +6,7 @@
 
 mod ascii;
 mod hostile;
+pub(crate) mod likeness;
 pub(crate) mod octets;
 pub mod outlet;
 pub mod secrets;

@@ -19,7 +19,7 @@ use crate::model::tool::work::Work;
 use crate::model::transcript::Transcript;
 
 /// Number of failed results from which a majority of failures is suspicious.
-const LEAST_FAILED: u64 = 3;
+const LEAST_FAILED: u64 = 2;
 /// Maximum number of listed fields that no rule reads.
 const FIELDS: usize = 30;
 
@@ -38,7 +38,7 @@ pub enum Options {
         folder: Option<PathBuf>,
     },
     /// Show the text of a built-in definition.
-    Show(&'static str),
+    Show(String),
 }
 
 /// Runs the chosen command.

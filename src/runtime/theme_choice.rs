@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::config::{ThemeChoice, ViewConfig, settings_file};
 use crate::app::reader::Reader;
+use crate::model::text::likeness::near_words;
 use crate::render::theme::Theme;
 use crate::report::themes::Listed;
 use crate::settings::themes;
@@ -86,7 +87,10 @@ pub(crate) fn find(name: &str, themes: Option<&Path>) -> Result<Option<Theme>, S
 
 /// The error for an unknown name.
 pub(crate) fn unknown(name: &str) -> String {
-    format!("no theme is called {name}")
+    format!(
+        "no theme is called {name}{}",
+        near_words(name, themes::names())
+    )
 }
 
 /// All themes: the built-in ones, and those in the user's settings folder.

@@ -136,14 +136,16 @@ fn a_shell_completes_sessions() {
             "{word}: {written}"
         );
     }
-    // A word that names nothing leads to what is near it.
-    let wrong = run(tv().args(["show", "watch"]).env("HOME", home.path())).code(2);
-    let said = text(&wrong.get_output().stderr);
-    assert!(
-        said.contains("(near: 11111111-222 mend the watcher); `tv list`"),
-        "{said}"
-    );
-    assert!(said.lines().count() == 1 && said.len() < 160, "{said}");
+    // A word that names nothing leads to what is near it, also if it is mistyped.
+    for word in ["watch", "wacther", "mend the watcher"] {
+        let wrong = run(tv().args(["show", word]).env("HOME", home.path())).code(2);
+        let said = text(&wrong.get_output().stderr);
+        assert!(
+            said.contains("near: 11111111 mend the watcher; `tv list`"),
+            "{said}"
+        );
+        assert!(said.lines().count() == 1 && said.len() < 160, "{said}");
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use self::BindingGroup::{Detail, Find, Jump, Move, Panes, Program, Take, Views};
 use super::action::{Action, CopyTarget, LandmarkKind, PaneChange, QuickFilter, Tab, View, Way};
+use crate::model::text::likeness::near_words;
 
 /// An action that can be bound, with its default keys.
 pub struct Binding {
@@ -256,10 +257,11 @@ impl FromStr for Action {
         let binding = BINDINGS.iter().find(|binding| binding.name == name);
         binding.map(|binding| binding.action).ok_or_else(|| {
             let now = RENAMED.iter().find(|(former, _)| *former == name);
-            match now {
-                Some((_, now)) => format!("no action is called {name}: its name is {now} now"),
-                None => format!("no action is called {name}"),
+            if let Some((_, now)) = now {
+                return format!("no action is called {name}: its name is {now} now");
             }
+            let near = near_words(name, BINDINGS.iter().map(|binding| binding.name));
+            format!("no action is called {name}{near}")
         })
     }
 }

@@ -459,7 +459,7 @@ fn mistakes_have_their_place() {
         ),
         (
             "name = 'x'\nshap = 'lines'\n[[record]]\nskip = 'x'",
-            "2:1: `shap` is not known here; known are name,",
+            "2:1: `shap` is not known here; near: shape",
         ),
         (
             "name = 'x'\nshape = 'line'\n[[record]]\nskip = 'x'",

@@ -1,6 +1,7 @@
 //! Finds a session by its id, a prefix of it, the name of its file, or the key that its agent gives
 //! it. If none matches, the beginnings of the files are read for the ids that they record.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use super::candidates::{Candidate, DatabaseCache, Search, collect, places};
@@ -9,13 +10,16 @@ use crate::formats;
 use crate::formats::roots::{Environment, SessionName, file_name};
 use crate::ingest::target::{OpenError, Target};
 use crate::model::text::Text;
+use crate::model::text::likeness::likeness;
 use crate::model::timestamp::Timestamp;
 
 /// Limit of the sessions in an error message, when several match or are similar.
 const NAMED: usize = 3;
 /// Characters of an id and of a title in such a message.
-const NAME: usize = 12;
-const TITLE: usize = 24;
+const NAME: usize = 8;
+const TITLE: usize = 18;
+/// Least similarity of a word of a session's title or folder to a mistyped one.
+const LIKE: f64 = 0.85;
 
 /// Quality of a match, best first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,10 +82,10 @@ fn matching(argument: &str, environment: &Environment) -> Vec<(Match, Candidate)
     matches
 }
 
-/// Ids and keys are one word without slashes that does not begin with a dot or a dash.
+/// Ids, keys and titles have no slashes and do not begin with a dot or a dash. No session is opened
+/// by its title, but a mistaken one is told its id.
 fn looks_like_a_name(argument: &str) -> bool {
-    let is_of_a_name =
-        |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '/' | '\\' | '*');
+    let is_of_a_name = |c: char| !c.is_control() && !matches!(c, '/' | '\\' | '*');
     !argument.is_empty()
         && !argument.starts_with(['.', '-', '~'])
         && argument.chars().all(is_of_a_name)
@@ -148,14 +152,14 @@ fn none(argument: &str, environment: &Environment) -> OpenError {
     let near = if near.is_empty() {
         String::new()
     } else {
-        format!(" (near: {})", near.join(", "))
+        format!("; near: {}", near.join(", "))
     };
     OpenError(format!(
-        "{argument}: no file, no folder, and no session whose id begins so{near}; `tv list` shows all sessions"
+        "{argument}: no file, folder or session is called so{near}; `tv list` shows all"
     ))
 }
 
-/// The newest sessions with the word in their id, title or folder.
+/// The newest sessions with the word, or one like it, in their id, title or folder.
 fn near(argument: &str, environment: &Environment) -> Vec<String> {
     let search = Search {
         environment: environment.clone(),
@@ -167,7 +171,11 @@ fn near(argument: &str, environment: &Environment) -> Vec<String> {
     let name = |candidate: Candidate| {
         let found = facts.read(candidate)?;
         let title = found.title.clone().unwrap_or_default();
-        let has = |text: &Text| text.to_lowercase().contains(&wanted);
+        let has = |text: &Text| {
+            let text = text.to_lowercase();
+            let mut words = text.split(|c: char| !c.is_alphanumeric());
+            text.contains(&wanted) || words.any(|word| likeness(&wanted, word) >= LIKE)
+        };
         let is_near = [Some(&found.id), Some(&title), found.cwd.as_ref()]
             .into_iter()
             .flatten()
@@ -194,10 +202,19 @@ fn ambiguous(
     several: &[(Match, Candidate)],
     environment: &Environment,
 ) -> OpenError {
+    let differ = |length: usize| {
+        let ids = several
+            .iter()
+            .map(|(_, candidate)| candidate.id.get(..length));
+        ids.collect::<HashSet<_>>().len() == several.len()
+    };
+    let length = (NAME..=argument.len() + NAME).find(|length| differ(*length));
     let name = |(_, candidate): &(Match, Candidate)| {
-        let format = candidate.format.map_or("", |format| format.name());
-        let path = environment.shortened(&candidate.path);
-        format!("{} ({format}, {path})", candidate.id)
+        let id = length.and_then(|length| candidate.id.get(..length));
+        match (id, candidate.format) {
+            (Some(id), Some(format)) => format!("{id} ({})", format.name()),
+            _ => environment.shortened(&candidate.path),
+        }
     };
     let mut named: Vec<String> = several.iter().take(NAMED).map(name).collect();
     if several.len() > NAMED {

@@ -186,7 +186,7 @@ fn broken_settings_are_reported_with_line_and_column() {
         assert_eq!(console.wait_for_exit(), 0);
         console.assert_restored();
     };
-    is_reported("wrap = true\nglow = 1\n", "2:1: nothing is called glow");
+    is_reported("wrap = true\nglow = 1\n", "2:1: no setting is called glow");
     std::fs::write(
         settings.join("themes/mine.toml"),
         "[roles]\nbot = \"red\"\n",

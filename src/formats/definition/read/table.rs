@@ -9,6 +9,7 @@ use toml::de::{DeString, DeTable, DeValue};
 use super::leak;
 use crate::formats::definition::mistakes::{LineIndex, Mistake};
 use crate::formats::definition::path::RecordPath;
+use crate::model::text::likeness::near_words;
 
 pub(super) type ByteSpan = Range<usize>;
 
@@ -349,7 +350,7 @@ impl<'t> TomlTable<'t> {
 
     /// Reports the fields that were not read.
     pub(super) fn finish(&self) {
-        let known = self.asked.join(", ");
+        let known = &self.asked;
         for (key, _) in self
             .table
             .iter()
@@ -358,7 +359,10 @@ impl<'t> TomlTable<'t> {
             let name: String = key.get_ref().chars().take(NAME).collect();
             self.log.mistake(
                 key.span(),
-                format!("`{name}` is not known here; known are {known}"),
+                match near_words(&name, known.iter().copied()).as_str() {
+                    "" => format!("`{name}` is not known here; known are {}", known.join(", ")),
+                    near => format!("`{name}` is not known here{near}"),
+                },
             );
         }
     }
