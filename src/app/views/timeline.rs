@@ -356,10 +356,6 @@ impl Lanes {
             chosen: None,
             now: view.now,
         };
-        let mut cells = turns::cells(&painter);
-        if let Some((class, from, 0)) = growing {
-            painter.put_growing(class, from, scene.now, &mut cells);
-        }
         let each = (height / turns.max(1)).clamp(1, TURN_MOST);
         let chosen = self.turn();
         let mut rows = Vec::new();
@@ -368,7 +364,7 @@ impl Lanes {
             // The first line is for the bar, the second for the sums, the third is blank; further
             // lines make the bar higher.
             let bars = each.saturating_sub(2).clamp(1, BAR_MOST);
-            let lines = turns::lines(&painter, view, &cells, *turn, (beside, bars));
+            let lines = turns::lines(&painter, view, *turn, growing, (beside, bars));
             let words = format!("   {}", turns::sums(scene, *turn));
             let words = [Span::styled(words, scene.theme.dim)];
             let cut = scene.theme.glyphs().cut;

@@ -1,7 +1,7 @@
 //! Spans as cells of a row. If several share a column, a failed one is shown first, then one on the
 //! critical path, then the longest.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
@@ -118,12 +118,34 @@ impl Painter<'_> {
             self.axis.span(columns.saturating_sub(1)).1,
         );
         let inside = row.within(from, Timestamp(to.0.saturating_add(1)), self.now);
-        if inside.len() <= columns * EACH {
-            for span in row.spans.get(inside).unwrap_or_default() {
+        self.put_spans(row, inside, 0..=columns.saturating_sub(1), cells);
+    }
+
+    /// Puts those of a row's spans that began in a range of time into the cells of that range.
+    pub(crate) fn put_between(
+        &self,
+        row: &TimelineRow,
+        (from, to): (Timestamp, Timestamp),
+        cells: &mut Cells,
+    ) {
+        let begun = |time| row.spans.partition_point(|span| span.id.from < time);
+        let columns = self.axis.column(from)..=self.axis.last_column(to);
+        self.put_spans(row, begun(from)..begun(to), columns, cells);
+    }
+
+    fn put_spans(
+        &self,
+        row: &TimelineRow,
+        spans: Range<usize>,
+        columns: RangeInclusive<usize>,
+        cells: &mut Cells,
+    ) {
+        if spans.len() <= columns.clone().count() * EACH {
+            for span in row.spans.get(spans).unwrap_or_default() {
                 self.put_span(span, row, cells);
             }
         } else {
-            (0..columns).for_each(|column| self.put_sum(column, row, cells));
+            columns.for_each(|column| self.put_sum(column, row, &spans, cells));
         }
     }
 
@@ -181,9 +203,10 @@ impl Painter<'_> {
     }
 
     /// Sums up the spans of a column; the middle one represents all.
-    fn put_sum(&self, column: usize, row: &TimelineRow, cells: &mut Cells) {
+    fn put_sum(&self, column: usize, row: &TimelineRow, spans: &Range<usize>, cells: &mut Cells) {
         let (from, to) = self.axis.span(column);
         let inside = row.within(from, to, self.now);
+        let inside = inside.start.max(spans.start)..inside.end.min(spans.end);
         let (ms, failed) = row.sum(&inside);
         let Some(span) = row
             .spans

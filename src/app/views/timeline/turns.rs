@@ -2,6 +2,7 @@
 
 use ratatui::text::{Line, Span};
 
+use super::Growing;
 use super::bars::{Cells, Painter, fitted};
 use super::window::View;
 use crate::analysis::account::{Class, Figures};
@@ -74,14 +75,15 @@ fn figures(scene: &PageScene<'_>, turn: usize) -> Figures {
     scene.indexes.account.turn(scene.transcript, turn)
 }
 
-/// All spans of the main agent and of the sub-agents that it waited for, in one row.
-pub(super) fn cells(painter: &Painter<'_>) -> Cells {
+/// The spans of the main agent, and of the sub-agents that it waited for, that began in a range of
+/// time, in one row.
+fn cells(painter: &Painter<'_>, range: (Timestamp, Timestamp)) -> Cells {
     let timeline = &painter.scene.indexes.timeline;
     let mut cells = painter.cells();
     for (number, lane) in timeline.lanes().iter().enumerate() {
         let rows = lane.rows.iter().filter_map(|row| timeline.row(*row));
         for row in rows.filter(|row| number == 0 || row.what == What::Caller) {
-            painter.put(row, &mut cells);
+            painter.put_between(row, range, &mut cells);
         }
     }
     cells
@@ -92,8 +94,8 @@ pub(super) fn cells(painter: &Painter<'_>) -> Cells {
 pub(super) fn lines(
     painter: &Painter<'_>,
     view: &View<'_>,
-    cells: &Cells,
     turn: usize,
+    growing: Growing,
     (beside, height): (Beside, usize),
 ) -> Vec<Line<'static>> {
     let (scene, theme) = (painter.scene, painter.scene.theme);
@@ -102,6 +104,13 @@ pub(super) fn lines(
     let reach = reach(scene, view, turn);
     let bar = match reach {
         Some((from, to)) => {
+            let is_last = turn + 1 == scene.transcript.turns().len();
+            // What began at the very end belongs to the last turn.
+            let end = Timestamp(to.0.saturating_add(i64::from(is_last)));
+            let mut cells = cells(painter, (from, end));
+            if let Some((class, since, 0)) = growing.filter(|_| is_last) {
+                painter.put_growing(class, since, scene.now, &mut cells);
+            }
             let columns = painter.axis.column(from)..=painter.axis.last_column(to);
             painter.write(&cells.within(columns), |_| None)
         }
