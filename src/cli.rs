@@ -17,6 +17,7 @@ mod pages;
 mod roff;
 mod status;
 mod strict;
+mod suggesting;
 mod surroundings;
 mod top;
 mod usage;
@@ -24,6 +25,7 @@ mod wait;
 
 use std::ffi::OsString;
 use std::io::Write;
+use suggesting::Suggesting;
 
 use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
@@ -374,10 +376,10 @@ struct ListArgs {
     #[arg(long, value_name = "FORMAT", value_parser = FormatName)]
     agent: Option<String>,
     /// Only sessions that were written to from then on: 2h, 7d, today, monday, 2026-01, 2026-01-31
-    #[arg(long, value_name = "TIME", value_parser = grep::time)]
+    #[arg(long, value_name = "TIME", value_parser = Suggesting::time(grep::time), hide_possible_values = true)]
     since: Option<When>,
     /// Only sessions that were last written to before
-    #[arg(long, value_name = "TIME", value_parser = grep::time)]
+    #[arg(long, value_name = "TIME", value_parser = Suggesting::time(grep::time), hide_possible_values = true)]
     until: Option<When>,
     /// At most so many
     #[arg(long, value_name = "N")]

@@ -8,6 +8,7 @@ use clap::builder::PossibleValuesParser;
 use super::format_name::FormatName;
 use super::grep::{search, time};
 use super::strict::StrictArgs;
+use super::suggesting::Suggesting;
 use super::surroundings::Surroundings;
 use crate::analysis::expression::When;
 use crate::report::export::{Form, Options};
@@ -28,7 +29,7 @@ pub(super) struct ExportArgs {
     #[arg(long, value_name = "FORM", value_parser = PossibleValuesParser::new(Form::ALL.map(|(_, name)| name)))]
     to: String,
     /// Only sessions that were written to from then on: 7d, today, monday, 2026-01, 2026-01-31
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = Suggesting::time(time), hide_possible_values = true)]
     since: Option<When>,
     /// Only sessions of one agent
     #[arg(long, value_name = "FORMAT", value_parser = FormatName)]

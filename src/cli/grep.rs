@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::format_name::FormatName;
 use super::strict::StrictArgs;
+use super::suggesting::Suggesting;
 use super::{ColorChoice, MIN_WIDTH, Surroundings, paper, session};
 use crate::analysis::expression::parse::{MOMENTS, moment, parse};
 use crate::analysis::expression::{Expr, Term, When};
@@ -21,7 +22,7 @@ capitals, in all text, input and output of tools; u: b: k: t: e: s: in front nar
 thinking, tools, errors, notes. What is no regular expression is taken literally.
 
 A filter is what & takes in the viewer (`tv help finding`): tool:bash, role:user, err, wrote:*.rs, since:monday, \
--x, or, parentheses. What names a file, a folder or a session is a place to search; with -f anything is a filter.
+-x, or, parentheses. A filter without a pattern shows all that it fits; -F searches for its text. What names a file, a folder or a session is a place to search; with -f anything is a filter.
 
 Exit code: 0 something was found, 1 nothing, 2 something that was named could not be searched, or with --strict \
 anything.
@@ -46,7 +47,7 @@ pub(super) struct GrepArgs {
     #[arg(short, long)]
     ignore_case: bool,
     /// Only what was written from then on: 2h, 7d, 10:42, today, monday, 2026-01, 2026-01-31
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = Suggesting::time(time), hide_possible_values = true)]
     since: Option<When>,
     /// Only sessions of one agent
     #[arg(long, value_name = "FORMAT", value_parser = FormatName)]
@@ -72,6 +73,13 @@ impl GrepArgs {
     pub(super) fn options(self, surroundings: Surroundings) -> Options {
         let mut filters = self.filter;
         let mut named = Vec::new();
+        let mut pattern = self.pattern;
+        // A filter alone shows all that it fits.
+        let is_filter = !self.literal && pattern.contains(':');
+        if let Some(facts) = facts(&pattern.clone().into()).filter(|_| is_filter) {
+            filters.push(facts);
+            pattern = String::from(".");
+        }
         for other in self.others {
             match facts(&other) {
                 Some(facts) => filters.push(facts),
@@ -91,7 +99,7 @@ impl GrepArgs {
         };
         Options {
             asked: Asked {
-                pattern: self.pattern,
+                pattern,
                 is_literal: self.literal,
                 case: if self.ignore_case {
                     Case::Ignored

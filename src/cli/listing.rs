@@ -6,6 +6,7 @@ use clap::builder::PossibleValuesParser;
 
 use super::grep::{search, time};
 use super::strict::StrictArgs;
+use super::suggesting::Suggesting;
 use super::surroundings::Surroundings;
 use super::{Config, PaperArgs};
 use crate::analysis::by::By;
@@ -39,7 +40,7 @@ pub(super) struct EverywhereArgs {
         value_parser = PossibleValuesParser::new(By::ALL.map(|(_, word)| word)))]
     by: Option<String>,
     /// Without a session: only those that were written to from then on: 2h, 7d, today, monday, 2026-01, 2026-01-31
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = Suggesting::time(time), hide_possible_values = true)]
     since: Option<When>,
 }
 

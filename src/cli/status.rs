@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use super::format_name::FormatName;
 use super::grep::search;
 use super::opening::read_settings;
+use super::suggesting::Suggesting;
 use super::surroundings::Surroundings;
 use super::top::time;
 use crate::model::entry::Piece;
@@ -37,7 +38,7 @@ pub(super) struct StatusArgs {
     #[arg(long)]
     stdin: bool,
     /// Sessions that were written to in this time, or since then: 90m, 3h, 2d, today, monday, 10:42
-    #[arg(long, value_name = "TIME", default_value = "3h", value_parser = time)]
+    #[arg(long, value_name = "TIME", default_value = "3h", value_parser = Suggesting::time(time), hide_possible_values = true)]
     since: u64,
     /// Only sessions of one agent
     #[arg(long, value_name = "FORMAT", value_parser = FormatName)]

@@ -6,6 +6,7 @@ use super::format_name::FormatName;
 use super::grep::{self, search};
 use super::opening::view;
 use super::strict::StrictArgs;
+use super::suggesting::Suggesting;
 use super::{Config, LookArgs, PaperArgs, Surroundings, watch};
 use crate::analysis::expression::parse::duration;
 use crate::report::top::{Form, Options};
@@ -34,7 +35,7 @@ pub(super) struct TopArgs {
     #[arg(long)]
     json: bool,
     /// Sessions that were written to in this time, or since then: 90m, 3h, 2d, today, monday, 10:42
-    #[arg(long, value_name = "TIME", default_value = "3h", value_parser = time)]
+    #[arg(long, value_name = "TIME", default_value = "3h", value_parser = Suggesting::time(time), hide_possible_values = true)]
     since: u64,
     /// Only sessions of one agent
     #[arg(long, value_name = "FORMAT", value_parser = FormatName)]

@@ -7,6 +7,7 @@ use clap::builder::PossibleValuesParser;
 use super::format_name::FormatName;
 use super::grep::{search, time};
 use super::strict::StrictArgs;
+use super::suggesting::Suggesting;
 use super::surroundings::Surroundings;
 use super::{ColorChoice, MIN_WIDTH, paper};
 use crate::analysis::by::By;
@@ -34,10 +35,10 @@ pub(super) struct UsageArgs {
         value_parser = PossibleValuesParser::new(By::ALL.map(|(_, word)| word)))]
     by: Vec<String>,
     /// Only what was spent from then on: 7d, today, monday, 2026-01, 2026-01-31
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = Suggesting::time(time), hide_possible_values = true)]
     since: Option<When>,
     /// Only what was spent before
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = Suggesting::time(time), hide_possible_values = true)]
     until: Option<When>,
     /// Only sessions of one agent
     #[arg(long, value_name = "FORMAT", value_parser = FormatName)]

@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use super::suggesting::Suggesting;
 use crate::analysis::expression::Expr;
-use crate::analysis::expression::parse::{About, duration, parse_alarm, words};
+use crate::analysis::expression::parse::{duration, parse_alarm};
 use crate::ingest::{Target, WatchMode};
 use crate::report::wait::Options;
 
@@ -24,7 +25,7 @@ pub(super) struct WaitArgs {
     /// The session
     pub(super) session: OsString,
     /// What must come about, as in `:watch`
-    #[arg(long, value_name = "EXPR", value_parser = expression, allow_hyphen_values = true)]
+    #[arg(long, value_name = "EXPR", value_parser = Suggesting::alarm(expression), hide_possible_values = true, allow_hyphen_values = true)]
     until: Expr,
     /// How long to wait at most: 90s, 10m, 1h30m
     #[arg(long, value_name = "TIME", value_parser = time)]
@@ -48,8 +49,11 @@ impl WaitArgs {
 
 fn expression(typed: &str) -> Result<Expr, String> {
     parse_alarm(typed).map_err(|wrong| {
-        let facts = words(About::Alarm).join(" ");
-        format!("at {}: {}; there are {facts}", wrong.at + 1, wrong.what)
+        format!(
+            "at {}: {}; `tv help finding` has all facts",
+            wrong.at + 1,
+            wrong.what
+        )
     })
 }
 

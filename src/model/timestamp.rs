@@ -288,7 +288,7 @@ impl Day {
     }
 }
 
-const WEEKDAYS: [(Weekday, &str); 7] = [
+pub(crate) const WEEKDAYS: [(Weekday, &str); 7] = [
     (Weekday::Monday, "monday"),
     (Weekday::Tuesday, "tuesday"),
     (Weekday::Wednesday, "wednesday"),

@@ -499,6 +499,10 @@ fn filters_scopes_and_places_narrow_it() {
     ] {
         assert_eq!(found(&arguments), expected, "{arguments:?}");
     }
+    // A filter alone shows all that it fits, unless its text is meant.
+    assert!(!found(&["tool:bash"]).is_empty());
+    assert_eq!(found(&["tool:bash"]), found(&[".", "tool:bash"]));
+    assert_eq!(found(&["tool:bash", "-F"]), "");
 }
 
 #[test]

@@ -8,7 +8,8 @@ use regex::RegexBuilder;
 
 use super::patterns::compile;
 use super::{Compare, Expr, Fill, STATES, Speaker, State, TIMES, TOKENS, Term, When};
-use crate::model::timestamp::{Clock, Day, Timestamp};
+use crate::model::text::likeness::near_words;
+use crate::model::timestamp::{Clock, Day, Timestamp, WEEKDAYS};
 
 /// Limit of nested parentheses.
 const DEEPEST: usize = 32;
@@ -493,7 +494,16 @@ const OF_ALARMS: &[&str] = &[
     "not",
 ];
 
-/// The words for completion.
+/// The words for the completion of a point in time.
+pub(crate) fn time_words() -> Vec<&'static str> {
+    let days = WEEKDAYS.iter().map(|(_, name)| *name);
+    ["today", "yesterday", "1h", "24h", "7d", "30d"]
+        .into_iter()
+        .chain(days)
+        .collect()
+}
+
+/// The words for the completion of an expression.
 pub(crate) fn words(about: About) -> Vec<&'static str> {
     let states = STATES.iter().map(|(name, _)| *name);
     match about {
@@ -504,10 +514,10 @@ pub(crate) fn words(about: About) -> Vec<&'static str> {
 }
 
 /// Completes the last word as far as it is unambiguous, and returns the matching words.
-pub(crate) fn complete(typed: &str, about: About) -> (String, Vec<&'static str>) {
+pub(crate) fn complete(typed: &str, words: Vec<&'static str>) -> (String, Vec<&'static str>) {
     let begins = typed.rfind([' ', '(', '-']).map_or(0, |at| at + 1);
     let (before, word) = typed.split_at(begins);
-    let mut fitting = words(about);
+    let mut fitting = words;
     fitting.retain(|known| known.starts_with(word));
     let Some(first) = fitting.first() else {
         return (typed.to_owned(), fitting);
@@ -528,9 +538,6 @@ pub(crate) fn complete(typed: &str, about: About) -> (String, Vec<&'static str>)
         fitting,
     )
 }
-
-/// Number of facts that the message about an unknown one names.
-const NEAR: usize = 4;
 
 /// Examples of points in time, for error messages.
 pub(crate) const MOMENTS: &str = "2h, 7d, 1w, 10:42, today, monday, 2026-01 or 2026-01-31";
@@ -558,19 +565,9 @@ fn is_misspelt(name: &str, word: &str) -> bool {
     is_name && !rest.starts_with("::") && !rest.starts_with(":/")
 }
 
-/// That no fact has a name, and the facts whose names begin like it.
+/// That no fact has a name, and the facts with similar names.
 fn unknown(name: &str, about: About) -> String {
-    let shared = |word: &&str| {
-        let same = word.chars().zip(name.chars()).take_while(|(a, b)| a == b);
-        std::cmp::Reverse(same.count())
-    };
-    let mut near: Vec<&str> = words(about)
-        .into_iter()
-        .filter(|word| word.len() > 2)
-        .collect();
-    near.sort_by_key(shared);
-    near.truncate(NEAR);
-    format!("no fact is called {name}, but {}", near.join(" "))
+    format!("no fact is called {name}{}", near_words(name, words(about)))
 }
 
 fn of_session(at: usize, name: &str) -> Mistake {

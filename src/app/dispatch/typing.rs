@@ -3,7 +3,7 @@
 
 use tui_input::{Input, InputRequest};
 
-use crate::analysis::expression::parse::{self, About};
+use crate::analysis::expression::parse::{self, About, time_words, words};
 use crate::app::copying::piping;
 use crate::app::effect::Effect;
 use crate::app::input::history::HistoryKind;
@@ -189,21 +189,23 @@ pub(crate) fn complete(app: &mut App) {
                 Some((command, input, about)) => {
                     let mut input = Input::new(input.to_owned());
                     let command = command.to_owned();
-                    complete_words(&mut input, about, &mut app.reader.screen);
+                    complete_words(&mut input, words(about), &mut app.reader.screen);
                     palette.input = Input::new(format!("{command} {}", input.value()));
                 }
                 None => palette.complete(commands),
             }
         }
         Mode::Picker => toggle_preview(&mut app.picker, &mut app.reader.screen),
-        Mode::Filter { input } => complete_words(input, About::Blocks, &mut app.reader.screen),
+        Mode::Filter { input } => {
+            complete_words(input, words(About::Blocks), &mut app.reader.screen);
+        }
         Mode::OnWall { line, input } => {
-            let about = match line {
-                WallLine::Filter => About::Sessions,
-                WallLine::Watch => About::Alarm,
-                WallLine::Since => return,
+            let words = match line {
+                WallLine::Filter => words(About::Sessions),
+                WallLine::Watch => words(About::Alarm),
+                WallLine::Since => time_words(),
             };
-            complete_words(input, about, &mut app.reader.screen);
+            complete_words(input, words, &mut app.reader.screen);
         }
         Mode::Normal
         | Mode::Wall
@@ -217,8 +219,8 @@ pub(crate) fn complete(app: &mut App) {
 }
 
 /// Completes the last word of an expression, or shows a message with the possible completions.
-fn complete_words(input: &mut Input, about: About, screen: &mut Screen) {
-    let (completed, fitting) = parse::complete(input.value(), about);
+fn complete_words(input: &mut Input, words: Vec<&'static str>, screen: &mut Screen) {
+    let (completed, fitting) = parse::complete(input.value(), words);
     if completed == input.value() && fitting.len() != 1 {
         screen.say(fitting.join(" "));
     }

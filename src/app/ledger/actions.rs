@@ -63,7 +63,7 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
         Action::Filter => {
             app.mode = Mode::OnWall {
                 line: WallLine::Since,
-                input: Input::new(ledger.since.clone()),
+                input: Input::default(),
             };
         }
         Action::Copy(what @ (CopyTarget::Path | CopyTarget::Id)) => {

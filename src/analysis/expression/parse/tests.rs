@@ -148,7 +148,7 @@ fn a_filter_refuses_facts_of_the_session_and_an_alarm_refuses_slips() {
         "in a filter it is text"
     );
     for (typed, at, words) in [
-        ("wating", 0, "no fact is called wating, but waiting "),
+        ("wating", 0, "no fact is called wating; near: waiting"),
         ("waiting or src/a.rs", 11, "is text"),
         ("silent", 0, "as in silent>90s"),
         ("err or cost", 7, "as in cost>2"),
@@ -356,7 +356,7 @@ fn of_sessions_words_are_facts_or_text() {
 
 #[test]
 fn words_are_completed_as_far_as_they_are_sure() {
-    let complete = |typed: &str| super::complete(typed, super::About::Alarm);
+    let complete = |typed: &str| super::complete(typed, super::words(super::About::Alarm));
     assert_eq!(complete("wai").0, "waiting ");
     assert_eq!(complete("err or -si").0, "err or -silent>");
     assert_eq!(
@@ -365,7 +365,7 @@ fn words_are_completed_as_far_as_they_are_sure() {
     );
     assert_eq!(complete("wating"), ("wating".to_owned(), vec![]));
     assert!(
-        super::complete("", super::About::Blocks)
+        super::complete("", super::words(super::About::Blocks))
             .1
             .contains(&"wrote:")
     );
