@@ -214,6 +214,12 @@ impl Checks {
         &self.list
     }
 
+    /// Counts of failures and of other errors, for the bar of views.
+    pub(crate) fn failures_and_errors(&self) -> (u64, u64) {
+        let errors = self.count(CheckKind::Findings(Severity::Error));
+        (self.count(CheckKind::Failed), errors)
+    }
+
     /// The count of a kind; 0 if the list has none.
     pub(crate) fn count(&self, kind: CheckKind) -> u64 {
         let check = self.list.iter().find(|check| check.kind == kind);

@@ -411,8 +411,9 @@ impl BarCell {
     }
 }
 
-/// The cells of the bar: as many views as fit, then the lists and the help if there is room.
-pub fn bar(keymap: &Keymap, columns: u16, failures: u64) -> Vec<BarCell> {
+/// The cells of the bar: as many views as fit, then the lists and the help if there is room. The
+/// failures have their number, and that of other errors after a plus.
+pub fn bar(keymap: &Keymap, columns: u16, (failures, errors): (u64, u64)) -> Vec<BarCell> {
     let is_view = |binding: &&Binding| {
         matches!(binding.action, Action::View(_)) && binding.group == BindingGroup::Views
     };
@@ -427,8 +428,12 @@ pub fn bar(keymap: &Keymap, columns: u16, failures: u64) -> Vec<BarCell> {
                 .next()
                 .unwrap_or_default()
                 .to_owned();
-            if binding.action == Action::View(View::Checks) && failures > 0 {
-                name += &format!(" {failures}");
+            if binding.action == Action::View(View::Checks) {
+                name += &match (failures, errors) {
+                    (0, 0) => String::new(),
+                    (failures, 0) => format!(" {failures}"),
+                    (failures, errors) => format!(" {failures}+{errors}"),
+                };
             }
             Some(cell(keys, name, binding.action))
         })
@@ -480,7 +485,7 @@ mod tests {
     #[test]
     fn the_bar_has_all_views_at_80_columns_and_the_lists_beside_them_at_120() {
         let names = |columns, failures| -> Vec<String> {
-            let cells = bar(&Keymap::default(), columns, failures);
+            let cells = bar(&Keymap::default(), columns, (failures, 0));
             assert!(
                 cells
                     .windows(2)
@@ -496,5 +501,8 @@ mod tests {
         assert_eq!(names(120, 0)[9..], ["sessions", "wall", "help"]);
         assert_eq!(names(40, 0), views[..5]);
         assert_eq!(names(80, 1_234)[7..], ["failures 1234", "brief"]);
+        let with_errors = bar(&Keymap::default(), 80, (6, 60));
+        assert!(with_errors.iter().any(|cell| cell.name == "failures 6+60"));
+        assert!(with_errors.iter().any(|cell| cell.name == "brief"));
     }
 }

@@ -71,6 +71,7 @@ impl Screen {
     pub(crate) fn say_of_session(&mut self, what: &impl fmt::Display) {
         let name = what.to_string();
         let name = name.split(' ').next().unwrap_or_default();
+        let name = name.trim_end_matches("-view");
         self.say(format!(
             "{name} is of one session; enter opens the chosen one"
         ));

@@ -44,7 +44,7 @@ use super::text::places::saved_position::SavedPosition;
 use super::text::places::{Places, TailState};
 use super::text::sequence::{Sequence, Visibility, starter_of};
 use super::text::spine::Spine;
-use super::text::viewport::Viewport;
+use super::text::viewport::{Focus, Viewport};
 use super::text::wrapping::Wrapping;
 use crate::analysis::calls::lookup::Lookup;
 use crate::model::entry::{Entry, EntryId};
@@ -62,6 +62,9 @@ use crate::session::paging::PendingPages;
 pub struct TextPane {
     /// The window.
     pub view: Viewport,
+    /// The item of the open page's chosen row, which the inspector shows. It differs from the
+    /// reader's item until the page's cursor is moved.
+    pub(crate) page_item: Option<Focus>,
     /// The visible entries.
     pub sequence: Sequence,
     /// Heights of entries, for the scrollbar.
@@ -132,6 +135,7 @@ impl TextPane {
     pub fn new(level: Level) -> Self {
         Self {
             view: Viewport::default(),
+            page_item: None,
             sequence: Sequence::default(),
             heights: Heights::default(),
             folds: Folds::default(),

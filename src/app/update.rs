@@ -1,6 +1,5 @@
 //! Applies events to the state, and returns effects. No I/O, no clock.
 
-use super::checks::CheckKind;
 use super::copying::clipboard;
 use super::dispatch::{self, answer, mouse, typing};
 use super::effect::Effect;
@@ -225,8 +224,8 @@ fn on_bar(app: &App, pointer: Pointer) -> Option<Action> {
     let bar = app.reader.frame().bar;
     let is_on = bar.contains((pointer.column, pointer.line).into());
     let column = pointer.column.checked_sub(bar.x)?;
-    let failures = app.reader.checks.count(CheckKind::Failed);
-    let mut cells = hints::bar(&app.keys.keymap, bar.width, failures).into_iter();
+    let counts = app.reader.checks.failures_and_errors();
+    let mut cells = hints::bar(&app.keys.keymap, bar.width, counts).into_iter();
     let is_pressed = is_on && pointer.gesture == Gesture::Press;
     cells
         .find(|cell| is_pressed && (cell.column..cell.end()).contains(&column))

@@ -78,7 +78,7 @@ pub(crate) fn lay_out_stray(sheet: &mut Sheet<'_>, stray: &StrayResult, detail: 
             RowKind::Error
         },
         at: stray.result.at.or(sheet.item.entry.at),
-        word: Span::styled("stray", theme.warn),
+        word: Span::styled("orphan", theme.warn),
         text,
         right: vec![Span::styled(facts::short(&stray.result.facts), theme.dim)],
         hides: card::hidden_by_head(detail, stray.result.body.lines),

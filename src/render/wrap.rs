@@ -245,6 +245,18 @@ pub fn fit_path(path: &str, width: usize, cut: &'static str) -> String {
         .unwrap_or_else(|| fit_end(path.rsplit('/').next().unwrap_or(path), width, cut))
 }
 
+/// Cuts what was done, such as `read src/app/views.rs`, to `width` columns: if it is a word and a
+/// path, the path as [`fit_path`] does; otherwise it is left as it is.
+pub fn fit_action(words: &str, width: usize, cut: &'static str) -> String {
+    match words.split_once(' ') {
+        Some((verb, path)) if path.contains('/') && !path.contains(' ') => {
+            let room = width.saturating_sub(self::width(verb) + 1);
+            format!("{verb} {}", fit_path(path, room, cut))
+        }
+        _ => words.to_owned(),
+    }
+}
+
 /// Cuts a name to its end in `width` columns; `cut` marks missing text.
 pub fn fit_end(text: &str, width: usize, cut: &'static str) -> String {
     if self::width(text) <= width {

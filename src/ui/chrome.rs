@@ -8,7 +8,6 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::analysis::expression::parse::{MOMENTS, Mistake, moment, parse, parse_for_sessions};
 use crate::app::alarms::AlarmSpec;
-use crate::app::checks::CheckKind;
 use crate::app::hints;
 use crate::app::input::action::{Action, View};
 use crate::app::mode::{Mode, WallLine};
@@ -193,9 +192,7 @@ fn paint_typing(
     area: Rect,
     buffer: &mut Buffer,
 ) {
-    let room = usize::from(area.width)
-        .saturating_sub(tail.width() + sign.len())
-        .max(1);
+    let (room, tail) = divide(app, (sign, input, tail), area);
     let scroll = input.visual_scroll(room);
     let mut skipped = 0;
     let typed = input.value().chars().skip_while(|c| {
@@ -241,12 +238,21 @@ fn paint_typing(
     buffer.set_stringn(x, area.y, tail, usize::from(area.right() - x), theme.dim);
 }
 
+/// The columns for a typed line, and what is said of it, cut to the rest: up to a half of the
+/// line is for what is typed.
+fn divide(app: &App, (sign, input, tail): (&str, &Input, &str), area: Rect) -> (usize, String) {
+    let width = usize::from(area.width).saturating_sub(sign.len());
+    let rest = width.saturating_sub(input.value().width() + 1);
+    let cut = app.reader.screen.theme.glyphs().cut;
+    let tail = wrap::fit(&[Span::raw(tail.to_owned())], rest.max(width / 2), cut);
+    let tail = Line::from(tail).to_string();
+    (width.saturating_sub(tail.width()).max(1), tail)
+}
+
 /// Position of the terminal's cursor in the typed line.
 pub fn cursor(app: &App, area: Rect) -> Option<(u16, u16)> {
     let (sign, input, tail) = typed(app)?;
-    let room = usize::from(area.width)
-        .saturating_sub(tail.width() + sign.len())
-        .max(1);
+    let (room, _) = divide(app, (sign, input, &tail), area);
     let column = input
         .visual_cursor()
         .saturating_sub(input.visual_scroll(room));
@@ -436,8 +442,8 @@ fn right_words(reader: &Reader) -> Vec<String> {
 pub(crate) fn paint_bar(app: &App, area: Rect, buffer: &mut Buffer) {
     let theme = &app.reader.screen.theme;
     let open = app.reader.views.open().unwrap_or(View::Transcript);
-    let failures = app.reader.checks.count(CheckKind::Failed);
-    for cell in hints::bar(&app.keys.keymap, area.width, failures) {
+    let counts = app.reader.checks.failures_and_errors();
+    for cell in hints::bar(&app.keys.keymap, area.width, counts) {
         let (keys, name) = if cell.action == Action::View(open) {
             (theme.focus, theme.focus)
         } else {

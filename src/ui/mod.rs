@@ -34,6 +34,7 @@ use crate::app::pop_ups::palette::Palette;
 use crate::app::reader::Reader;
 use crate::app::screens::AppScreen;
 use crate::app::state::App;
+use crate::model::text::ascii;
 
 /// Limit of combining characters in a cell: the longest emoji have ten.
 const MOST_JOINED: usize = 12;
@@ -81,7 +82,12 @@ fn leave_ascii(buffer: &mut Buffer) {
                 .map(|c| if c.is_ascii() { c } else { '?' })
                 .collect()
         } else {
-            "?".repeat(symbol.width())
+            let like = ascii(symbol);
+            if like.width() == symbol.width() {
+                like.into_owned()
+            } else {
+                "?".repeat(symbol.width())
+            }
         };
         cell.set_symbol(&plain);
     }

@@ -12,6 +12,7 @@ use crate::app::pop_ups::palette::{CommandChoice, Palette};
 use crate::app::reader::Reader;
 use crate::app::state::App;
 use crate::app::text::places::marks;
+use crate::model::figures;
 
 /// Limit of the title of a mark, in columns.
 const MARK_COLUMNS: usize = 60;
@@ -113,10 +114,10 @@ pub(crate) fn paint_choices(reader: &Reader, palette: &Palette, above: Rect, buf
     };
     Clear.render(panel, buffer);
     let count = palette.choices.len();
-    let title = if count == 0 {
-        " no such command ".to_owned()
-    } else {
-        format!(" {count} commands ")
+    let title = match count {
+        0 if palette.is_complete() => " enter runs it ".to_owned(),
+        0 => " no such command; F1 / searches keys and commands ".to_owned(),
+        _ => format!(" {} ", figures::count(count as u64, "command")),
     };
     let rule = reader
         .screen

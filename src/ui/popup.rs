@@ -183,23 +183,27 @@ fn help(app: &App, wanted: &str, scene: HelpScene<'_>) -> Vec<Line<'static>> {
         .max()
         .unwrap_or(0)
         .min(24)
-        + 2;
+        + 1;
     let columns = usize::from(app.reader.screen.size.0).saturating_sub(2);
     let share = columns / help::parts(columns);
     let spans = |line: HelpLine| match line {
         HelpLine::Heading(title) => vec![Span::styled(title, theme.heading)],
         HelpLine::Cells(cells) => {
             let cell = |cell: HelpCell| {
-                let room = cell.columns.saturating_sub(cell.keys.width() + 1);
-                [
+                let words = [
                     Span::styled(format!("{} ", cell.keys), theme.accent),
-                    Span::raw(format!("{:<room$}", cell.words)),
-                ]
+                    Span::raw(cell.words),
+                ];
+                let room = cell.columns.saturating_sub(1);
+                let mut words = wrap::fit(&words, room, theme.glyphs().cut);
+                let blank = cell.columns.saturating_sub(wrap::width_of(&words));
+                words.push(Span::raw(" ".repeat(blank)));
+                words
             };
             cells.into_iter().flat_map(cell).collect()
         }
         HelpLine::Found { keys, doc, action } => vec![
-            Span::styled(format!("{keys:<width$}"), theme.accent),
+            Span::styled(format!("{keys:<width$} "), theme.accent),
             Span::raw(doc),
             Span::styled(format!("  {action}"), theme.dim),
         ],

@@ -117,7 +117,7 @@ fn next_item(
     scene: &Scene<'_>,
     is_pushed: bool,
 ) -> Option<Focus> {
-    let focus = text.view.focus?;
+    let focus = text.page_item.or(text.view.focus)?;
     let shown = inspector.shown();
     if shown == Some(focus) {
         inspector.moved = None;

@@ -93,15 +93,12 @@ const IN_PICKER: &[(&str, &str)] = &[
     ("enter", "open; where a line was found, there"),
     ("tab", "preview on or off"),
     ("ctrl-u", "clear what is typed"),
-    (
-        "space",
-        "before anything is typed: mark, to open several as one; later ctrl-space",
-    ),
+    ("space", "mark, to open several; after a letter ctrl-space"),
     (
         "S  $  :  &",
-        "before the first letter: wall, usage, a command, a filter",
+        "before a letter: wall, usage, command, filter",
     ),
-    ("<  >", "before the first letter: sort by another column"),
+    ("<  >", "before a letter: sort by another column"),
     ("/", "makes letters of them"),
     ("F3", "wall: who needs you"),
     ("F4", "usage of all sessions"),

@@ -170,7 +170,7 @@ fn words(block: &Block, class: Class) -> (Option<String>, String) {
         ),
         _ if instead.is_some() => (None, instead.unwrap_or_default()),
         BlockKind::Result(stray) => (
-            Some("stray result".to_owned()),
+            Some("orphan result".to_owned()),
             stray.result.body.stub.to_string(),
         ),
         BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => {

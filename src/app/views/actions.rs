@@ -29,6 +29,7 @@ impl SidePane for Views {
 
     /// Lays out the open page. The transcript has already settled the reader's position.
     fn arrange(&mut self, text: &mut TextPane, scene: &Scene<'_>, _: &Frame) -> Vec<Effect> {
+        text.page_item = None;
         if self.open().is_none() {
             return Vec::new();
         }
@@ -50,10 +51,11 @@ impl SidePane for Views {
                 None => sheet,
             };
             sheet.foot.extend(legend);
-            (sheet, page.hints(), page.bodies(scene))
+            let hints = page.hints();
+            (sheet, hints, page.bodies(scene), page.target(scene))
         });
         let bodies;
-        (self.sheet, self.hints, bodies) = sheet.unwrap_or_default();
+        (self.sheet, self.hints, bodies, text.page_item) = sheet.unwrap_or_default();
         read(text, scene, &bodies).into_iter().collect()
     }
 

@@ -282,7 +282,8 @@ fn row_spans(
         let end = wrap::width(&row.end).min(room / 2);
         let room = room - end;
         let why = wrap::width(&row.why).min(room / 2);
-        let mut spans = wrap::fit(&[Span::styled(row.text.clone(), style)], room - why, cut);
+        let text = wrap::fit_action(&row.text, room - why, cut);
+        let mut spans = wrap::fit(&[Span::styled(text, style)], room - why, cut);
         for (words, room) in [(&row.why, room), (&row.end, room + end)] {
             let rest = room.saturating_sub(wrap::width_of(&spans));
             spans.extend(wrap::fit(&[Span::styled(words.clone(), style)], rest, cut));

@@ -142,7 +142,7 @@ fn who(row: &HitRow<'_>, look: &Look<'_>) -> Cell {
     let theme = look.theme;
     match &row.block.kind {
         BlockKind::Call(call) => cell(call.word(), theme.tool),
-        BlockKind::Result(_) => cell("stray", theme.warn),
+        BlockKind::Result(_) => cell("orphan", theme.warn),
         BlockKind::Thinking(_) => cell("think", theme.voice.thinking),
         BlockKind::Text(_)
         | BlockKind::Image(_)

@@ -9,7 +9,7 @@ use super::list::List;
 use super::page::{Answer, Hint, Page, PageScene, Sheet};
 use crate::analysis::calls::Place;
 use crate::analysis::money::spending::Charge;
-use crate::analysis::money::spending::statement::{Group, Grouping};
+use crate::analysis::money::spending::statement::{Group, Grouping, StatementRow};
 use crate::analysis::phrases;
 use crate::app::input::action::{Action, Way};
 use crate::app::outline::row::{start_of_lane, start_of_turn};
@@ -148,8 +148,17 @@ impl Money {
         }
         let groups = self.sums.rows.iter().map(|row| row.group.clone());
         let items = groups.map(Item::Sum).collect();
+        let is_first = self.rows.keys().is_empty();
         self.rows
             .fill(&SumList(&self.sums, scene), items, scene.follows);
+        // A reader at the end asks for the whole session: where did the money go?
+        let picos = |row: &&StatementRow| row.amount.money.picos();
+        if is_first
+            && scene.follows
+            && let Some(dearest) = self.sums.rows.iter().max_by_key(picos)
+        {
+            self.rows.choose_key(&Item::Sum(dearest.group.clone()));
+        }
     }
 
     fn set_level(&mut self, level: u8, scene: &PageScene<'_>) {
@@ -354,7 +363,7 @@ impl Page for Money {
     }
 
     fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
-        if self.level == 1 {
+        if self.level == 1 || scene.follows {
             return;
         }
         let transcript = scene.transcript;

@@ -59,6 +59,11 @@ impl Palette {
         self.has_moved = false;
     }
 
+    /// Whether the line is a command as it stands.
+    pub fn is_complete(&self) -> bool {
+        self.input.value().trim().parse::<TypedCommand>().is_ok()
+    }
+
     /// The screen below.
     pub fn below(&self) -> AppScreen {
         self.below

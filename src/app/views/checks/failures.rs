@@ -54,10 +54,11 @@ pub(super) fn line(scene: &PageScene<'_>, failure: &Failure, width: usize) -> Li
         width => width + 2,
     };
     let room = width.saturating_sub(wrap::width_of(&spans) + beside);
-    let what = [Span::styled(first_line(&failure.what), theme.text)];
     let why = [Span::styled(why(scene, failure), theme.dim)];
     let for_why = wrap::width_of(&why).min(room - room * CALL_SHARE / 100);
-    let what = wrap::fit(&what, room.saturating_sub(for_why + 2), cut);
+    let for_what = room.saturating_sub(for_why + 2);
+    let what = wrap::fit_action(&first_line(&failure.what), for_what, cut);
+    let what = wrap::fit(&[Span::styled(what, theme.text)], for_what, cut);
     let gap = if for_why > 0 { "  " } else { "" };
     let left = room.saturating_sub(wrap::width_of(&what) + gap.len());
     let why = wrap::fit(&why, left, cut);

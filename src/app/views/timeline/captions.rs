@@ -123,6 +123,9 @@ impl Captions<'_> {
     fn sums(&self, growing: Growing) -> Vec<(Class, u64)> {
         let (from, to) = self.range;
         let sums = self.scene().indexes.account.time_within(None, from, to);
+        // Waiting counts when it is over, as in all other sums; how long it has lasted is said by the
+        // session's state.
+        let growing = growing.filter(|(grows, ..)| *grows != Class::Human);
         let sum = |class: Class| {
             let more = growing.filter(|(grows, ..)| *grows == class);
             let more = more.map_or(0, |(_, since, _)| {
