@@ -60,11 +60,11 @@ fn main() -> ExitCode {
     }
     match Config::resolve(std::env::args_os(), surroundings) {
         Ok(config) => {
-            for (host, version) in remote::other_versions() {
-                let own = env!("CARGO_PKG_VERSION");
-                say(&format!("{host} has tv {version}, this is {own}"), charset);
+            let code = run(&config, charset).unwrap_or_else(|error| end(&error, charset));
+            for words in remote::news().try_iter() {
+                say(&words, charset);
             }
-            run(&config, charset).unwrap_or_else(|error| end(&error, charset))
+            code
         }
         Err(wrong) => {
             // If even this cannot be printed, the exit code still says so.

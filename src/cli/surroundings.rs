@@ -4,6 +4,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::ingest::find::Environment;
 use crate::ingest::remote::Transport;
@@ -56,7 +57,8 @@ pub struct Surroundings {
     pub zone: Zone,
     /// Ignored parts of the environment, a sentence each.
     pub passed_over: Vec<String>,
-    /// How other machines are reached: `$TV_SSH` in place of `ssh`, `$TV_SSH_TV` in place of `tv` there.
+    /// How other machines are reached: `$TV_SSH` in place of `ssh`, `$TV_SSH_TV` in place of `tv` there,
+    /// and `$TV_SSH_PATIENCE`, how many seconds it may be silent.
     pub transport: Transport,
     /// Where agents store their sessions: `$HOME`, and the variables that move their folders.
     pub environment: Environment,
@@ -342,6 +344,9 @@ fn transport() -> Transport {
             .filter(|words| !words.is_empty())
             .unwrap_or(default.ssh),
         tv: variable("TV_SSH_TV").unwrap_or(default.tv),
+        patience: variable("TV_SSH_PATIENCE")
+            .and_then(|typed| typed.parse().ok())
+            .map_or(default.patience, Duration::from_secs),
     }
 }
 

@@ -116,7 +116,7 @@ pub struct FormatVerdict {
 
 /// Whether a format identifies the agent that wrote a file.
 pub(crate) fn names_an_agent(format: &str) -> bool {
-    format != Format::name(&Generic)
+    !format.is_empty() && format != Format::name(&Generic)
 }
 
 /// What the agents that write a format do not record; empty if nothing is known.

@@ -214,7 +214,7 @@ fn stream(
     let mut missed = Missed::default();
     let (mut written, mut has_some) = (Ok(()), false);
     let read = |target: &Target, _: Found, say: &mut dyn FnMut(Part) -> bool| {
-        let mut reading = reading::read(target, true)?;
+        let mut reading = reading::read_packed(target)?;
         let pager = reading.pager.take();
         let mut exported = Exported::of(&reading, pager, options, now)?;
         let mut chunks = BufWriter::with_capacity(CHUNK, Chunks(say));
@@ -274,7 +274,7 @@ fn fill(
             });
         }
         let before = Stamps::of([found.path.as_path()]);
-        let mut reading = reading::read(target, true)?;
+        let mut reading = reading::read_packed(target)?;
         let pager = reading.pager.take();
         let mut exported = Exported::of(&reading, pager, options, now)?;
         let end = end(&reading);

@@ -236,11 +236,16 @@ impl Folders {
     /// The sessions that an argument names: all sessions of a folder, newest first, or the one of a
     /// file.
     pub(crate) fn sessions(&self, target: &Target) -> Result<Vec<Target>, OpenError> {
-        let named = sessions(target)?;
-        if named.as_slice() != [target.clone()]
-            || target.session.is_some()
-            || !fs::is_dir(&target.path)
-        {
+        let is_host = ingest::far::is_host(&target.path);
+        let named = if is_host {
+            Vec::new()
+        } else {
+            sessions(target)?
+        };
+        let is_folder = named.as_slice() == [target.clone()]
+            && target.session.is_none()
+            && fs::is_dir(&target.path);
+        if !is_folder && !is_host {
             return Ok(named);
         }
         let search = Search::among(self.environment.clone(), [Ok(target.clone())], None);
@@ -250,7 +255,11 @@ impl Folders {
             .filter(|found| found.unreadable.is_none());
         let found: Vec<Target> = found.map(|found| Target::of(found.place())).collect();
         // A folder may be a single session, or contain one that no agent put there.
-        Ok(if found.len() > 1 { found } else { named })
+        Ok(if found.len() > 1 || is_host {
+            found
+        } else {
+            named
+        })
     }
 
     /// What of an argument could not be read, including unreadable files in a folder. If nothing
@@ -533,11 +542,14 @@ impl Reading {
         }
         let files = self.files.values().filter_map(|path| fs::written(path));
         // Writes to a database go to its write-ahead log first.
-        let mut log = self.target.path.as_os_str().to_owned();
-        log.push("-wal");
+        let log = (self.shape == Shape::Rows).then(|| {
+            let mut log = self.target.path.as_os_str().to_owned();
+            log.push("-wal");
+            fs::written(Path::new(&log))
+        });
         files
             .chain(fs::written(&self.target.path))
-            .chain(fs::written(Path::new(&log)))
+            .chain(log.flatten())
             .max()
     }
 

@@ -153,6 +153,8 @@ struct Viewer {
     /// What the terminal replied to queries so far.
     answers: TerminalAnswers,
     events: Receiver<Event>,
+    /// What is told of other machines.
+    hosts: Receiver<String>,
     events_in: Sender<Event>,
     alarm_commands: AlarmCommands,
     /// Whether a key was pressed since the last frame.
@@ -208,6 +210,7 @@ impl Viewer {
             answers,
             events,
             events_in,
+            hosts: ingest::remote::news(),
             alarm_commands: AlarmCommands::default(),
             has_pressed_key: false,
             has_read: false,
@@ -321,6 +324,10 @@ impl Viewer {
             recv(previews) -> event => event.map_or(Ok(Flow::Continue), |event| self.handle_event(event))?,
             recv(sightings) -> sighting => self.apply_sighting(sighting.ok())?,
             recv(news) -> news => return Ok(Some(self.apply_fleet_news(news.ok())?)),
+            recv(self.hosts) -> words => {
+                self.say(words.unwrap_or_default());
+                Flow::Continue
+            }
             recv(counted) -> counted => return Ok(Some(self.apply_usage(counted.ok())?)),
             recv(feed) -> feed => return Ok(Some((Flow::Continue, self.apply_feed(feed.ok())))),
             default(patience) => return Ok(None),

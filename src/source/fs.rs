@@ -96,6 +96,14 @@ pub(super) fn open(path: &Path) -> io::Result<(Metadata, File)> {
 }
 
 impl File {
+    /// The same file, each part of which is read anew: parts of a database must be of one moment.
+    pub(super) fn current(self) -> Self {
+        match self {
+            Self::Here(file) => Self::Here(file),
+            Self::Far(file) => Self::Far(file.current()),
+        }
+    }
+
     /// Facts about the open file, whatever its name is now.
     pub fn metadata(&self) -> io::Result<Metadata> {
         match self {

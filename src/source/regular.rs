@@ -19,6 +19,11 @@ pub fn open(path: &Path) -> io::Result<File> {
     open_stamped(path).map(|(_, file)| file)
 }
 
+/// As [`open`], for files that must be of one moment.
+pub(super) fn open_current(path: &Path) -> io::Result<File> {
+    open(path).map(File::current)
+}
+
 /// As [`open`], with the file's stamp.
 pub(crate) fn open_stamped(path: &Path) -> io::Result<(Stamp, File)> {
     open_with_facts(path).map(|(metadata, file)| (Stamp::from(&metadata), file))

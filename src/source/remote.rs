@@ -8,6 +8,8 @@
 //! Invariant: messages of the far side are bounded and checked, and can name only files of its own
 //! machine.
 
+mod seen;
+
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read};
@@ -15,23 +17,26 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use crossbeam_channel::{Sender, bounded};
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
+use self::seen::{Answers, Asked, FileSaid, SeenFile};
 use super::metadata::{Kind, Metadata};
 pub use super::wire::Introduction;
 use super::wire::{
-    Answer, Ask, EVENT, Event, Greeting, LONGEST_GREETING, MAGIC, NamedThere, PORTION, PROTOCOL,
-    Reply, bytes_of, decoded, encoded, malformed, name_of, path_of, read_frame, read_frame_within,
-    write_frame,
+    Answer, Ask, BEGINNING, EVENT, Event, Greeting, LONGEST_GREETING, MAGIC, NamedThere, PORTION,
+    PROTOCOL, Reply, UNANSWERED, bytes_of, decoded, encoded, malformed, name_of, path_of,
+    read_frame, read_frame_within, write_frame,
 };
 use crate::model::fingerprint::hash_of;
 
-/// How long a first connection may take, and an answer.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// This version.
+const OWN: &str = env!("CARGO_PKG_VERSION");
+/// Why a connection is ended.
+const SILENT: &str = "it does not answer";
 /// Pauses between tries to connect.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LAST_PAUSE: Duration = Duration::from_secs(8);
@@ -49,6 +54,8 @@ pub struct Transport {
     pub ssh: Vec<String>,
     /// The command in place of `tv` on the far side, as its shell reads it.
     pub tv: String,
+    /// How long a first connection may take, and an answer.
+    pub patience: Duration,
 }
 
 impl Default for Transport {
@@ -56,6 +63,7 @@ impl Default for Transport {
         Self {
             ssh: vec!["ssh".to_owned()],
             tv: "tv".to_owned(),
+            patience: Duration::from_secs(20),
         }
     }
 }
@@ -63,10 +71,20 @@ impl Default for Transport {
 static TRANSPORT: OnceLock<Transport> = OnceLock::new();
 static HOSTS: Mutex<BTreeMap<String, Arc<Host>>> = Mutex::new(BTreeMap::new());
 static WATCHES: AtomicU32 = AtomicU32::new(0);
+static NEWS: LazyLock<(Sender<String>, Receiver<String>)> = LazyLock::new(unbounded);
 
 /// Sets how hosts are reached, once.
 pub fn install(transport: Transport) {
     let _ = TRANSPORT.set(transport);
+}
+
+fn transport() -> &'static Transport {
+    TRANSPORT.get_or_init(Transport::default)
+}
+
+/// Sentences about hosts that the reader should see, each once.
+pub fn news() -> Receiver<String> {
+    NEWS.1.clone()
 }
 
 /// The host in front of a path and the path there, which may be empty, relative or begin with `~`:
@@ -120,20 +138,16 @@ pub(crate) fn split(path: &Path) -> Option<(Arc<Host>, PathBuf)> {
     Some((host, Path::new("/").join(parts.as_path())))
 }
 
+/// Asks for the beginnings of files that will be opened soon, without waiting for them.
+pub(crate) fn expect<'p>(paths: impl IntoIterator<Item = &'p Path>) {
+    for (host, path) in paths.into_iter().filter_map(split) {
+        host.expect(path);
+    }
+}
+
 /// Whether a path is of another machine.
 pub fn is_far(path: &Path) -> bool {
     split(path).is_some()
-}
-
-/// Hosts whose tv is another version than this one, with it.
-pub fn other_versions() -> Vec<(String, String)> {
-    let hosts = HOSTS.lock().unwrap_or_else(PoisonError::into_inner);
-    let version = |host: &Arc<Host>| Some(host.lock().greeting.as_ref()?.version.clone());
-    hosts
-        .values()
-        .filter_map(|host| Some((host.name.clone(), version(host)?)))
-        .filter(|(_, version)| version != env!("CARGO_PKG_VERSION"))
-        .collect()
 }
 
 /// What a pattern names there.
@@ -153,12 +167,17 @@ pub struct Host {
     changed: Condvar,
     /// Where questions are written, while there is a connection.
     input: Mutex<Option<ChildStdin>>,
+    answers: Mutex<Answers>,
+    /// Counts events: what was asked before the last one may have changed.
+    events: AtomicU64,
 }
 
 #[derive(Default)]
 struct State {
     /// Why there is no connection; `None` if there is one, or the first try is not over.
     down: Option<String>,
+    /// Why this side ended the connection.
+    ended: Option<&'static str>,
     is_up: bool,
     /// Counts connections: open files are those of one.
     generation: u64,
@@ -186,6 +205,8 @@ impl Host {
             state: Mutex::default(),
             changed: Condvar::new(),
             input: Mutex::default(),
+            answers: Mutex::default(),
+            events: AtomicU64::new(0),
         }
     }
 
@@ -230,9 +251,15 @@ impl Host {
             // The whole machine is a place to search, even while it cannot be reached.
             return Ok(Metadata::FOLDER);
         }
+        if self.answers().is_missing(path, self.events()) {
+            return Err(rustix::io::Errno::NOENT.into());
+        }
+        if let Some(Ok(seen)) = self.known(path).filter(|_| follows) {
+            return Ok(seen.metadata);
+        }
         let path = bytes_of(path);
-        match self.ask(&Ask::Metadata { path, follows })? {
-            Reply::Answer(Answer::Metadata(metadata)) => Ok(self.marked(metadata)),
+        match self.ask_once(&Ask::Metadata { path, follows })? {
+            Answer::Metadata(metadata) => Ok(self.marked(metadata)),
             _ => Err(malformed()),
         }
     }
@@ -244,8 +271,8 @@ impl Host {
     }
 
     pub(super) fn entries(&self, folder: &Path) -> io::Result<Vec<(OsString, Kind)>> {
-        match self.ask(&Ask::Entries(bytes_of(folder)))? {
-            Reply::Answer(Answer::Entries(entries)) => entries
+        match self.ask_once(&Ask::Entries(bytes_of(folder)))? {
+            Answer::Entries(entries) => entries
                 .into_iter()
                 .map(|(name, kind)| Ok((name_of(name)?, kind)))
                 .collect(),
@@ -254,55 +281,138 @@ impl Host {
     }
 
     pub(super) fn real(&self, path: &Path) -> io::Result<PathBuf> {
-        match self.ask(&Ask::Real(bytes_of(path)))? {
-            Reply::Answer(Answer::Path(Some(real))) => Ok(self.path(&path_of(real)?)),
+        match self.ask_once(&Ask::Real(bytes_of(path)))? {
+            Answer::Path(Some(real)) => Ok(self.path(&path_of(real)?)),
             _ => Err(malformed()),
         }
     }
 
     pub(super) fn open(self: Arc<Self>, path: PathBuf) -> io::Result<(Metadata, FarFile)> {
-        let (generation, file, metadata, real) = self.open_there(&path)?;
+        let seen = if let Some(Ok(seen)) = self.known(&path) {
+            seen
+        } else {
+            let asked = Asked::now(self.events());
+            let reply = self.ask(&Ask::Look(bytes_of(&path)));
+            self.see(&path, asked, reply)?
+        };
+        let metadata = seen.metadata;
         let opened = Opened {
             path,
-            identity: (metadata.device, metadata.inode),
-            open: Mutex::new((generation, file)),
-            real,
+            open: Mutex::default(),
+            seen,
             host: self,
         };
         let far = FarFile {
             opened: Arc::new(opened),
             at: Arc::default(),
+            is_kept: true,
         };
         Ok((metadata, far))
     }
 
-    fn open_there(&self, path: &Path) -> io::Result<(u64, u32, Metadata, Option<PathBuf>)> {
+    fn open_there(&self, path: &Path) -> io::Result<(u64, u32, Metadata)> {
         let generation = self.lock().generation;
         match self.ask(&Ask::Open(bytes_of(path)))? {
-            Reply::Answer(Answer::Opened {
-                file,
-                metadata,
-                real,
-            }) => {
+            Reply::Answer(Answer::Opened { file, metadata }) => {
                 // A number of an earlier connection would name another file.
-                let generation = generation.max(1);
-                let real = real.map(path_of).transpose()?;
-                let metadata = self.marked(metadata);
-                Ok((
-                    generation,
-                    file,
-                    metadata,
-                    real.map(|real| self.path(&real)),
-                ))
+                Ok((generation.max(1), file, self.marked(metadata)))
             }
             _ => Err(malformed()),
         }
     }
 
+    fn expect(&self, path: PathBuf) {
+        let asked = Asked::now(self.events());
+        // Who cannot wait for a connection will find out why when it opens the file.
+        if !self.lock().is_up || self.answers().has_file(&path, self.events()) {
+            return;
+        }
+        if let Ok(reply) = self.begin(&Ask::Look(bytes_of(&path))) {
+            self.answers().expect_file(path, asked, reply);
+        }
+    }
+
+    /// What was said of a file a moment ago, or is being said.
+    fn known(&self, path: &Path) -> Option<io::Result<Arc<SeenFile>>> {
+        // The lock is not held while an answer is awaited.
+        let said = self.answers().file(path, self.events())?;
+        Some(match said {
+            FileSaid::Seen(seen) => Ok(seen),
+            FileSaid::Coming(asked, reply) => self.see(path, asked, self.end(&reply)),
+        })
+    }
+
+    /// Keeps what is said of a file.
+    fn see(
+        &self,
+        path: &Path,
+        asked: Asked,
+        reply: io::Result<Reply>,
+    ) -> io::Result<Arc<SeenFile>> {
+        let Reply::Answer(Answer::Seen {
+            metadata,
+            real,
+            beginning,
+            missing,
+        }) = reply?
+        else {
+            return Err(malformed());
+        };
+        let real = real.map(path_of).transpose()?;
+        let real = real.map(|real| self.path(&real));
+        let missing = missing.map(path_of).transpose()?;
+        let seen = SeenFile::new(self.marked(metadata), real, asked);
+        seen.keep(0, beginning, BEGINNING, asked);
+        let seen = Arc::new(seen);
+        let mut answers = self.answers();
+        answers.keep_file(path.to_owned(), &seen, self.events());
+        if let Some(missing) = missing {
+            answers.lacks(missing, asked);
+        }
+        Ok(seen)
+    }
+
+    /// Asks, unless the same was answered a moment ago.
+    fn ask_once(&self, ask: &Ask) -> io::Result<Answer> {
+        let asked = Asked::now(self.events());
+        let question = encoded(ask)?;
+        if let Some(answer) = self.answers().find(&question, self.events()) {
+            return answer;
+        }
+        let answer = match self.ask(ask) {
+            Ok(Reply::Answer(answer)) => Ok(answer),
+            Ok(Reply::Content(_)) => Err(malformed()),
+            Err(error) => Err(error),
+        };
+        self.answers().keep(question, asked, &answer);
+        answer
+    }
+
+    fn answers(&self) -> MutexGuard<'_, Answers> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn events(&self) -> u64 {
+        self.events.load(Ordering::Acquire)
+    }
+
     /// The files that each of some patterns names.
     pub(super) fn named(&self, patterns: &[PathBuf]) -> io::Result<Vec<Named>> {
+        let is_missing = |pattern: &PathBuf| self.answers().is_missing(pattern, self.events());
+        if patterns.iter().all(is_missing) {
+            let folder = |pattern: &PathBuf| -> PathBuf {
+                let is_star = |part: &std::ffi::OsStr| part.as_bytes().contains(&b'*');
+                pattern.iter().take_while(|part| !is_star(part)).collect()
+            };
+            let nothing = |pattern: &PathBuf| Named {
+                files: Vec::new(),
+                folders: vec![self.path(&folder(pattern))],
+                closed: Vec::new(),
+            };
+            return Ok(patterns.iter().map(nothing).collect());
+        }
         let asked = patterns.iter().map(|pattern| bytes_of(pattern)).collect();
-        let Reply::Answer(Answer::Named(found)) = self.ask(&Ask::Named(asked))? else {
+        let Answer::Named(found) = self.ask_once(&Ask::Named(asked))? else {
             return Err(malformed());
         };
         if found.len() != patterns.len() {
@@ -354,11 +464,11 @@ impl Host {
         let is_open = |state: &mut State| !state.is_up && state.down.is_none();
         let waited = self
             .changed
-            .wait_timeout_while(self.lock(), PATIENCE, is_open);
+            .wait_timeout_while(self.lock(), transport().patience, is_open);
         let (mut state, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
         if timeout.timed_out() {
-            state.end();
-            return Err(self.error("it does not answer"));
+            state.end(Some(SILENT));
+            return Err(self.error(SILENT));
         }
         match &state.down {
             Some(why) if !state.is_up => Err(self.error(why)),
@@ -368,24 +478,37 @@ impl Host {
 
     fn ask(&self, ask: &Ask) -> io::Result<Reply> {
         self.wait()?;
+        self.end(&self.begin(ask)?)
+    }
+
+    /// Asks without waiting for the answer.
+    fn begin(&self, ask: &Ask) -> io::Result<Receiver<io::Result<Reply>>> {
         let (sender, reply) = bounded(1);
         let number = {
             let mut state = self.lock();
             if let Some(why) = state.down.as_ref().filter(|_| !state.is_up) {
                 return Err(self.error(why));
             }
-            state.next = state.next.checked_add(1).unwrap_or(EVENT + 1);
+            state.next = match state.next {
+                UNANSWERED.. => EVENT + 1,
+                next if next + 1 == UNANSWERED => EVENT + 1,
+                next => next + 1,
+            };
             let number = state.next;
             state.pending.insert(number, sender);
             number
         };
         // If the connection is cut, the thread that reads says why.
         if self.write(number, ask).is_err() {
-            self.lock().end();
+            self.lock().end(None);
         }
-        let Ok(reply) = reply.recv_timeout(PATIENCE) else {
-            self.lock().end();
-            return Err(self.error("it does not answer any more"));
+        Ok(reply)
+    }
+
+    fn end(&self, reply: &Receiver<io::Result<Reply>>) -> io::Result<Reply> {
+        let Ok(reply) = reply.recv_timeout(transport().patience) else {
+            self.lock().end(Some(SILENT));
+            return Err(self.error(SILENT));
         };
         match reply? {
             Reply::Answer(Answer::Error(Some(number), _)) => {
@@ -408,7 +531,7 @@ impl Host {
     /// Questions whose answers nobody waits for.
     fn send(&self, ask: &Ask) {
         if self.lock().is_up {
-            let _ = self.write(u32::MAX, ask);
+            let _ = self.write(UNANSWERED, ask);
         }
     }
 
@@ -456,14 +579,16 @@ impl Host {
         // What ends by itself says why.
         *self.input.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let said = words.recv_timeout(LEAVE).unwrap_or_default();
-        self.lock().end();
+        let why = {
+            let mut state = self.lock();
+            state.end(None);
+            state.ended.take().unwrap_or("the connection is cut")
+        };
         match ended {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof && !said.is_empty() => {
                 io::Error::other(said)
             }
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                io::Error::other("the connection is cut")
-            }
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => io::Error::other(why),
             Err(error) => error,
             Ok(never) => match never {},
         }
@@ -490,7 +615,7 @@ impl Host {
     }
 
     fn command(&self) -> Command {
-        let Transport { ssh, tv } = TRANSPORT.get_or_init(Transport::default);
+        let Transport { ssh, tv, .. } = transport();
         if let Some(container) = self.name.strip_prefix("docker:") {
             let mut command = Command::new("docker");
             command.args(["exec", "-i", "--", container, "sh", "-c"]);
@@ -518,21 +643,28 @@ impl Host {
             (state.permitted.clone(), watches.collect::<Vec<_>>())
         };
         for path in permitted {
-            self.write(u32::MAX, &Ask::Permit(bytes_of(&path)))?;
+            self.write(UNANSWERED, &Ask::Permit(bytes_of(&path)))?;
         }
         for (watch, paths) in watches {
-            self.write(u32::MAX, &watch_these(watch, &paths, true))?;
+            self.write(UNANSWERED, &watch_these(watch, &paths, true))?;
         }
         {
             let mut state = self.lock();
-            state.greeting = Some(greeting);
+            let known = state.greeting.as_ref().map(|greeting| &greeting.version);
+            if known != Some(&greeting.version) && greeting.version != OWN {
+                let words = format!("{} has tv {}, this is {OWN}", self.name, greeting.version);
+                let _ = NEWS.0.send(words.escape_debug().to_string());
+            }
+            (state.greeting, state.ended) = (Some(greeting), None);
             state.generation += 1;
+            self.events.fetch_add(1, Ordering::AcqRel);
             (state.is_up, state.down) = (true, None);
             state.wake_all();
         }
         self.changed.notify_all();
         while let Some((number, frame)) = read_frame(output)? {
             if number == EVENT {
+                self.events.fetch_add(1, Ordering::AcqRel);
                 self.note(decoded(&frame)?);
             } else if let Some(pending) = self.lock().pending.remove(&number) {
                 let _ = pending.send(Reply::read(frame));
@@ -557,7 +689,8 @@ impl Host {
 
 impl State {
     /// Ends the connection: its reader then finds the end.
-    fn end(&mut self) {
+    fn end(&mut self, why: Option<&'static str>) {
+        self.ended = why.or(self.ended);
         if let Some(mut child) = self.child.take() {
             let _ = child.kill();
             let _ = child.wait();
@@ -673,18 +806,18 @@ pub struct FarFile {
     opened: Arc<Opened>,
     /// Where it is read on.
     at: Arc<AtomicU64>,
+    /// Whether what was read a moment ago is used again.
+    is_kept: bool,
 }
 
 #[derive(Debug)]
 struct Opened {
     host: Arc<Host>,
     path: PathBuf,
-    /// Device and inode.
-    identity: (u64, u64),
-    /// The connection in which it is open, and its number there.
-    open: Mutex<(u64, u32)>,
-    /// Its real path when it was opened.
-    real: Option<PathBuf>,
+    /// The connection in which it is open, and its number there; `None` as long as its beginning
+    /// was enough.
+    open: Mutex<Option<(u64, u32)>>,
+    seen: Arc<SeenFile>,
 }
 
 impl std::fmt::Debug for Host {
@@ -694,8 +827,19 @@ impl std::fmt::Debug for Host {
 }
 
 impl FarFile {
+    /// The same file, each part of which is asked for anew.
+    pub(super) fn current(self) -> Self {
+        Self {
+            is_kept: false,
+            ..self
+        }
+    }
+
     pub(super) fn metadata(&self) -> io::Result<Metadata> {
         let opened = &self.opened;
+        if self.is_kept && opened.seen.is_new(opened.host.events()) {
+            return Ok(opened.seen.metadata);
+        }
         match opened.host.ask(&Ask::Facts(opened.number()?))? {
             Reply::Answer(Answer::Metadata(metadata)) => Ok(opened.host.marked(metadata)),
             _ => Err(malformed()),
@@ -703,17 +847,31 @@ impl FarFile {
     }
 
     pub(super) fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-        let most = buffer.len().min(PORTION);
+        let Opened { host, seen, .. } = &*self.opened;
+        let seen = Some(seen).filter(|_| self.is_kept);
+        let asked = Asked::now(host.events());
+        if let Some(read) = seen.and_then(|seen| seen.read(buffer, at, asked)) {
+            return Ok(read);
+        }
+        // Who reads on reads to the end.
+        let most = match seen {
+            Some(seen) if seen.goes_on(at) => PORTION,
+            _ => buffer.len().min(PORTION),
+        };
         let len = u32::try_from(most).unwrap_or(0);
         let file = self.opened.number()?;
-        let Reply::Content(bytes) = self.opened.host.ask(&Ask::Read { file, at, len })? else {
+        let Reply::Content(bytes) = host.ask(&Ask::Read { file, at, len })? else {
             return Err(malformed());
         };
-        let room = buffer
-            .get_mut(..bytes.len())
-            .filter(|_| bytes.len() <= most);
-        room.ok_or_else(malformed)?.copy_from_slice(&bytes);
-        Ok(bytes.len())
+        let read = bytes.len().min(buffer.len());
+        let room = buffer.get_mut(..read).filter(|_| bytes.len() <= most);
+        let part = bytes.get(..read).zip(room);
+        let (part, room) = part.ok_or_else(malformed)?;
+        room.copy_from_slice(part);
+        if let Some(seen) = seen {
+            seen.keep(at, bytes, most, asked);
+        }
+        Ok(read)
     }
 
     pub(super) fn path_now(&self) -> Option<PathBuf> {
@@ -727,7 +885,7 @@ impl FarFile {
 
     /// Its real path when it was opened.
     pub(super) fn path_then(&self) -> Option<&Path> {
-        self.opened.real.as_deref()
+        self.opened.seen.real.as_deref()
     }
 
     pub(super) fn is_locked(&self, start: u64, length: u64) -> bool {
@@ -748,19 +906,30 @@ impl FarFile {
 }
 
 impl Opened {
-    /// Its number in this connection: after a cut it is opened again.
+    /// Its number in this connection: it is opened when its beginning is not enough, and again
+    /// after a cut.
     fn number(&self) -> io::Result<u32> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if open.0 != self.host.lock().generation {
-            let (generation, number, metadata, _) = self.host.open_there(&self.path)?;
-            if (metadata.device, metadata.inode) != self.identity {
-                self.host.send(&Ask::Close(number));
-                // A new handle alone can help.
-                return Err(rustix::io::Errno::STALE.into());
-            }
-            *open = (generation, number);
+        let Self {
+            host,
+            path,
+            open,
+            seen,
+        } = self;
+        let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((generation, number)) = *open
+            && generation == host.lock().generation
+        {
+            return Ok(number);
         }
-        Ok(open.1)
+        let (generation, number, metadata) = host.open_there(path)?;
+        let seen = &seen.metadata;
+        if (metadata.device, metadata.inode) != (seen.device, seen.inode) {
+            host.send(&Ask::Close(number));
+            // A new handle alone can help.
+            return Err(rustix::io::Errno::STALE.into());
+        }
+        *open = Some((generation, number));
+        Ok(number)
     }
 }
 
@@ -774,8 +943,10 @@ impl Read for FarFile {
 
 impl Drop for Opened {
     fn drop(&mut self) {
-        let (generation, number) = *self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if generation == self.host.lock().generation {
+        self.seen.trim();
+        let open = *self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let here = self.host.lock().generation;
+        if let Some((_, number)) = open.filter(|(generation, _)| *generation == here) {
             self.host.send(&Ask::Close(number));
         }
     }

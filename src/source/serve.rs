@@ -10,15 +10,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use super::discover::{NamedFiles, named_by_each};
-use super::fs::{self, File};
+use super::fs::{self, File, Metadata};
 use super::pattern::{ClosedReason, Listings};
 use super::process::is_running_since;
 use super::regular;
 use super::rows::refuse_to_write;
+use super::stamp::read_at;
 use super::watch::{Watcher, file_system};
 use super::wire::{
-    Answer, Ask, Bytes, EVENT, Event, Greeting, Introduction, MAGIC, NamedThere, PORTION, PROTOCOL,
-    Reply, bytes_of, decoded, encoded, path_of, read_frame, write_frame,
+    Answer, Ask, BEGINNING, Bytes, EVENT, Event, Greeting, Introduction, MAGIC, NamedThere,
+    PORTION, PROTOCOL, Reply, UNANSWERED, bytes_of, decoded, encoded, path_of, read_frame,
+    write_frame,
 };
 
 /// Most files that are open at a time.
@@ -84,8 +86,10 @@ pub fn serve(
         let reply = reply.unwrap_or_else(|error| {
             Reply::Answer(Answer::Error(error.raw_os_error(), error.to_string()))
         });
-        let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
-        reply.write(number, &mut *out)?;
+        if number != UNANSWERED {
+            let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
+            reply.write(number, &mut *out)?;
+        }
     }
     Ok(())
 }
@@ -123,6 +127,7 @@ impl<A: Access> Server<A> {
             Ask::Real(path) => {
                 Answer::Path(Some(bytes_of(&fs::canonicalize(&self.allowed(path)?)?)))
             }
+            Ask::Look(path) => self.look(&path_of(path)?)?,
             Ask::Open(path) => self.open(&path_of(path)?)?,
             Ask::Read { file, at, len } => {
                 let len = usize::try_from(len).unwrap_or(PORTION).min(PORTION);
@@ -187,21 +192,42 @@ impl<A: Access> Server<A> {
         file.ok_or_else(|| io::Error::other("it is not open"))
     }
 
-    fn open(&mut self, path: &Path) -> io::Result<Answer> {
-        if !self.access.reads(path) {
-            return Err(refused());
+    fn regular(&self, path: &Path) -> io::Result<(Metadata, File)> {
+        if self.access.reads(path) {
+            regular::open_with_facts(path)
+        } else {
+            Err(refused())
         }
+    }
+
+    fn look(&self, path: &Path) -> io::Result<Answer> {
+        let (metadata, file) = self.regular(path)?;
+        let mut beginning = vec![0; BEGINNING];
+        let read = read_at(&file, &mut beginning, 0)?;
+        beginning.truncate(read);
+        let real = file.path_now().or_else(|| fs::canonicalize(path).ok());
+        // What belongs to a session lies there more often than elsewhere.
+        let stem = path.with_extension("");
+        let is_missing = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
+        let is_missing = fs::symlink_metadata(&stem).is_err_and(is_missing);
+        Ok(Answer::Seen {
+            metadata,
+            real: real.as_deref().map(bytes_of),
+            beginning,
+            missing: is_missing.then(|| bytes_of(&stem)),
+        })
+    }
+
+    fn open(&mut self, path: &Path) -> io::Result<Answer> {
         if self.files.len() >= MOST_OPEN {
             return Err(rustix::io::Errno::MFILE.into());
         }
-        let (metadata, file) = regular::open_with_facts(path)?;
+        let (metadata, file) = self.regular(path)?;
         self.next = self.next.wrapping_add(1);
-        let real = file.path_now().or_else(|| fs::canonicalize(path).ok());
         self.files.insert(self.next, file);
         Ok(Answer::Opened {
             file: self.next,
             metadata,
-            real: real.as_deref().map(bytes_of),
         })
     }
 

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::metadata::{Kind, Metadata};
 
 /// Changes with the messages.
-pub(super) const PROTOCOL: u16 = 1;
+pub(super) const PROTOCOL: u16 = 2;
 /// What the far side writes first.
 pub(super) const MAGIC: &[u8] = b"tv serve\n";
 /// Longest frame, in bytes: the listing of a folder with some hundred thousand files.
@@ -26,6 +26,10 @@ pub(super) const LONGEST_GREETING: u32 = 1 << 20;
 pub(super) const PORTION: usize = 1 << 20;
 /// The number of events.
 pub(super) const EVENT: u32 = 0;
+/// The number of questions that are not answered.
+pub(super) const UNANSWERED: u32 = u32::MAX;
+/// Bytes of the beginning of a file that come with its facts.
+pub(super) const BEGINNING: usize = 64 << 10;
 
 /// A path or a name, which may have any bytes.
 pub(super) type Bytes = Vec<u8>;
@@ -59,6 +63,8 @@ pub(super) enum Ask {
     },
     Entries(Bytes),
     Real(Bytes),
+    /// Facts about a file and its beginning.
+    Look(Bytes),
     Open(Bytes),
     Read {
         file: u32,
@@ -93,16 +99,22 @@ pub(super) enum Ask {
     FileSystem(Bytes),
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Answer {
     Done,
     Metadata(Metadata),
     Entries(Vec<(Bytes, Kind)>),
     Path(Option<Bytes>),
+    Seen {
+        metadata: Metadata,
+        real: Option<Bytes>,
+        beginning: Bytes,
+        /// The folder with the file's name without its ending, if there is none.
+        missing: Option<Bytes>,
+    },
     Opened {
         file: u32,
         metadata: Metadata,
-        real: Option<Bytes>,
     },
     Flag(bool),
     Number(i64),
@@ -112,7 +124,7 @@ pub(super) enum Answer {
 }
 
 /// What a pattern names.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct NamedThere {
     pub(super) files: Vec<(Bytes, Option<Metadata>)>,
     pub(super) folders: Vec<Bytes>,

@@ -46,6 +46,18 @@ impl Far {
         self.folder.path()
     }
 
+    /// Puts a session of an agent there with this many lines.
+    fn place(&self, number: usize, lines: usize) {
+        let folder = self.home().join(".claude/projects/-w");
+        fs::create_dir_all(&folder).unwrap();
+        let id = format!("{number:08}-0000-4000-8000-000000000000");
+        let lines = (0..lines).map(|at| line(number * 10_000 + at) + "\n");
+        let text = lines
+            .collect::<String>()
+            .replace("\"sessionId\":\"s\"", &format!("\"sessionId\":\"{id}\""));
+        fs::write(folder.join(format!("{id}.jsonl")), text).unwrap();
+    }
+
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
         command
@@ -55,6 +67,7 @@ impl Far {
             .env("PIDS", self.folder.path().join("pids"))
             .env("TV_SSH", &self.ssh)
             .env("TV_SSH_TV", &self.tv)
+            .env("TV_SSH_PATIENCE", "5")
             .stdin(Stdio::null())
             .current_dir(self.home());
         command
@@ -218,11 +231,8 @@ fn a_file_here_comes_before_a_host() {
 fn lists_and_sums_are_those_of_the_far_agents() {
     let far = Far::pipe();
     let folder = far.home().join(".claude/projects/-w");
-    fs::create_dir_all(&folder).unwrap();
     for number in 0..3 {
-        let id = format!("0000000{number}-0000-4000-8000-000000000000");
-        let text = line(number).replace("\"sessionId\":\"s\"", &format!("\"sessionId\":\"{id}\""));
-        fs::write(folder.join(format!("{id}.jsonl")), text + "\n").unwrap();
+        far.place(number, 1);
     }
     let written = |arguments: &[&str]| {
         let output = far.tv(arguments);
@@ -240,10 +250,13 @@ fn lists_and_sums_are_those_of_the_far_agents() {
         written(&["usage", "--json"])
     );
     assert_eq!(
-        written(&["grep", "-l", "word 1", "box:"]).lines().count(),
+        written(&["grep", "-l", "word 10000", "box:"])
+            .lines()
+            .count(),
         1
     );
-    assert!(written(&["brief", "box:00000002"]).contains("word 2"));
+    assert_eq!(written(&["stats", "--json", "box:"]).lines().count(), 3);
+    assert!(written(&["brief", "box:00000002"]).contains("word 20000"));
     let both = written(&[
         "top",
         "--once",
@@ -256,6 +269,73 @@ fn lists_and_sums_are_those_of_the_far_agents() {
     assert_eq!(both.lines().count(), 6, "{both}");
 }
 
+/// Questions that are answered: each waits for a way there and back.
+fn questions(asked: &[u8]) -> usize {
+    let (mut rest, mut count) = (asked, 0);
+    while let Some((len, frame)) = rest.split_first_chunk::<4>() {
+        let len = u32::from_le_bytes(*len) as usize;
+        count += usize::from(frame[..4] != [0xff; 4]);
+        rest = &frame[len..];
+    }
+    count
+}
+
+#[test]
+fn many_sessions_take_few_questions() {
+    let far = Far::over(
+        "while [ \"$1\" != -- ]; do shift; done; shift 2; tee \"$HOME/asked\" | sh -c \"$*\"",
+    );
+    // Nine short ones to each that does not come whole with its facts.
+    for number in 0..100 {
+        far.place(number, if number % 10 == 0 { 1_000 } else { 20 });
+    }
+    for (arguments, most) in [
+        (&["list", "--json", "box:"][..], 250),
+        (&["usage", "--json", "box:"], 300),
+        (&["grep", "-l", "no such word", "box:"], 250),
+        (&["stats", "--json", "box:"], 450),
+    ] {
+        far.tv(arguments);
+        let asked = questions(&fs::read(far.home().join("asked")).unwrap());
+        assert!((50..most).contains(&asked), "{arguments:?}: {asked}");
+    }
+}
+
+#[test]
+fn a_container_is_reached_by_docker() {
+    let far = Far::over("exit 1");
+    far.place(1, 1);
+    let folder = far.home().join("bin");
+    fs::create_dir_all(&folder).unwrap();
+    let docker = folder.join("docker");
+    let script = "#!/bin/sh\necho \"$@\" > \"$HOME/said\"\nwhile [ \"$1\" != -- ]; do shift; done\nshift 2\nexec \"$@\"\n";
+    fs::write(&docker, script).unwrap();
+    fs::set_permissions(&docker, PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", folder.display());
+    let output = far
+        .command(&["list", "--json", "docker:agent:"])
+        .env("PATH", path)
+        .output()
+        .unwrap();
+    let rows = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        rows.contains("\"path\":\"docker:agent:/"),
+        "{rows} {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let said = fs::read_to_string(far.home().join("said")).unwrap();
+    assert!(said.starts_with("exec -i -- agent sh -c exec "), "{said}");
+}
+
+#[test]
+fn ssh_is_called_so_that_nobody_is_asked() {
+    let far = Far::over("echo \"$@\" > \"$HOME/said\"; exit 255");
+    far.refusal(&["stats", "u@box:/a.jsonl"]);
+    let said = fs::read_to_string(far.home().join("said")).unwrap();
+    assert!(said.starts_with("-T -o BatchMode=yes "), "{said}");
+    assert!(said.contains(" -- u@box "), "{said}");
+}
+
 #[test]
 fn a_host_that_cannot_be_reached_is_a_row() {
     let far = Far::over("echo 'ssh: no way there' >&2; exit 255");
@@ -265,15 +345,52 @@ fn a_host_that_cannot_be_reached_is_a_row() {
         text.contains("box:") && text.contains("no way there"),
         "{text}"
     );
+    assert!(!text.contains("generic"), "{text}");
     let refusal = far.refusal(&["stats", "box:/a.jsonl"]);
     assert!(refusal.contains("no way there"), "{refusal}");
 }
 
 #[test]
+fn a_silent_host_is_tried_again_and_another_version_is_told() {
+    // Silent at first, then a greeting of another tv, which is silent, too.
+    let far = Far::over(&format!(
+        "echo >> \"$HOME/tried\"; [ $(wc -l < \"$HOME/tried\") = 1 ] && exec sleep 60; {}; exec sleep 60",
+        greeting()
+    ));
+    let mut child = far
+        .command(&["top", "--json", "box:"])
+        .env("TV_SSH_PATIENCE", "1")
+        .stdout(fs::File::create(far.home().join("out")).unwrap())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let tried = || {
+        let tried = fs::read_to_string(far.home().join("tried"));
+        tried.map_or(0, |tried| tried.lines().count())
+    };
+    wait_until("it is tried again", || tried() > 1);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let out = fs::read_to_string(far.home().join("out")).unwrap();
+    assert!(out.contains("does not answer"), "{out}");
+    let output = far
+        .command(&["stats", "box:/a.jsonl"])
+        .env("TV_SSH_PATIENCE", "1")
+        .output()
+        .unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("box has tv x, this is"), "{told}");
+}
+
+/// Writes a greeting of protocol 2, version "x", without a home.
+fn greeting() -> String {
+    "printf 'tv serve\\n\\012\\0\\0\\0\\0\\0\\0\\0\\002\\0\\001x\\0\\0'".to_owned()
+}
+
+#[test]
 fn malformed_messages_are_bounded_and_told() {
     let magic = "printf 'tv serve\\n'";
-    // The greeting of protocol 1, version "x", without a home.
-    let greeting = format!("{magic}; printf '\\012\\0\\0\\0\\0\\0\\0\\0\\001\\0\\001x\\0\\0'");
+    let greeting = greeting();
     for (script, said) in [
         (
             "echo Welcome to \"$(printf '\\033')]0;box\"; sleep 60",
@@ -297,12 +414,9 @@ fn malformed_messages_are_bounded_and_told() {
             "no message of tv",
         ),
         (&format!("{greeting}; cat >/dev/null"), "does not answer"),
+        ("sleep 60", "does not answer"),
         ("exit 127", "cut"),
     ] {
-        // Nobody waits for twenty seconds eight times.
-        if said == "does not answer" {
-            continue;
-        }
         let far = Far::over(script);
         let refusal = far.refusal(&["stats", "box:/a.jsonl"]);
         assert!(refusal.contains(said), "{script}: {refusal}");

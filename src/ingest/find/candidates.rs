@@ -446,8 +446,8 @@ fn on_host(path: &Path, search: &Search, databases: &mut DatabaseCache) -> Vec<C
         Ok(there) => under_roots(&there, search.format.as_deref(), None, databases),
         Err(error) => {
             let why = open::why_unread(path, &error);
-            let found = Found::unreadable(path.to_owned(), Generic.name(), Text::clean(&why));
-            databases.miss(found);
+            // Nothing there has been read, so no agent is known.
+            databases.miss(Found::unreadable(path.to_owned(), "", Text::clean(&why)));
             Vec::new()
         }
     }

@@ -16,8 +16,12 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::source::discover::on_two_threads;
 use crate::source::fs;
+use crate::source::remote;
 use crate::source::rows;
 use crate::source::stamp::Stamp;
+
+/// Files that another machine is asked for at a time.
+const EXPECTED: usize = 16;
 
 /// Results of earlier scans.
 #[derive(Default)]
@@ -225,7 +229,11 @@ impl Lookout {
             .collect();
         let read = on_two_threads(&halves, |half| {
             let mut facts = FactReader::new(now);
-            half.iter()
+            let chunks = half.chunks(EXPECTED).flat_map(|chunk| {
+                remote::expect(chunk.iter().map(|candidate| &*candidate.path));
+                chunk
+            });
+            chunks
                 .map(|candidate| facts.read(candidate.clone()))
                 .collect::<Vec<_>>()
         });

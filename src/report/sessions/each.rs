@@ -157,6 +157,7 @@ fn read_all<T: Send>(
 ) -> Result<(), ()> {
     walk(
         units,
+        |(_, session)| session.path(),
         || find::Reader::new(now),
         |reader, unit, say| read_one((reader, *unit), (search, is_listed), read, say),
         |message| if take(message) { Ok(()) } else { Err(()) },

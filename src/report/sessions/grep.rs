@@ -59,6 +59,7 @@ pub fn write(
     let only_first = options.form == Form::Sessions;
     walk(
         &sessions,
+        find::Unread::path,
         || find::Reader::beside(now, &listings),
         |reader, session, say| search(&query, reader, session, (&options.search, only_first), say),
         |message| match message {

@@ -5,10 +5,13 @@
 //! in bounded queues.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
+
+use crate::ingest::remote;
 
 /// Number of shares that may be in work or wait ahead of the one whose results are taken.
 const AHEAD: usize = 256;
@@ -19,10 +22,14 @@ const WAITING: usize = 8;
 const TOGETHER: usize = 16;
 const SHARES: usize = 64;
 
-/// Calls `work` for each unit and passes its messages to `take`, in order. Each thread has a state
+/// Number of units behind a share whose files another machine is asked for with it.
+const SOON: usize = 8;
+
+/// Calls `work` for each unit, whose file is at `path`, and passes its messages to `take`, in order. Each thread has a state
 /// of its own. `work` should stop when `say` returns false.
 pub(crate) fn walk<U: Sync, S, T: Send, E>(
     units: &[U],
+    path: impl Fn(&U) -> &Path + Sync,
     state: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, &U, &mut dyn FnMut(T) -> bool) + Sync,
     mut take: impl FnMut(T) -> Result<(), E>,
@@ -50,7 +57,9 @@ pub(crate) fn walk<U: Sync, S, T: Send, E>(
                         .ok()?;
                     let share = units.get(first..end_of_share(first)?).filter(|_| is_on())?;
                     let (say, heard) = bounded(WAITING);
-                    announce.send((first, heard)).ok().map(|()| (share, say))
+                    announce.send((first, heard)).ok()?;
+                    remote::expect(units.iter().skip(first).take(share.len() + SOON).map(&path));
+                    Some((share, say))
                 };
                 while let Some((share, say)) = claim() {
                     let mut say = |what| say.send(what).is_ok();
@@ -93,6 +102,7 @@ fn in_order<T>(
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread;
     use std::time::Duration;
@@ -113,6 +123,7 @@ mod tests {
         };
         let end = walk(
             &units,
+            |_| Path::new("/"),
             || (),
             work,
             |what| {
@@ -139,6 +150,7 @@ mod tests {
         };
         let end = walk(
             &units,
+            |_| Path::new("/"),
             || (),
             work,
             |_| {
@@ -156,6 +168,7 @@ mod tests {
         assert_eq!(
             walk(
                 &nothing,
+                |_| Path::new("/"),
                 || (),
                 |(), _, _: &mut dyn FnMut(u8) -> bool| {},
                 |_| Err("none")

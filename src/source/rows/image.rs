@@ -33,13 +33,13 @@ impl DatabaseImage {
     pub(crate) fn open(path: &Path, has_log: bool) -> io::Result<Self> {
         // The log first: what is checkpointed from now on was in it.
         let log = || {
-            let file = regular::open(&beside(path, "-wal")).ok()?;
+            let file = regular::open_current(&beside(path, "-wal")).ok()?;
             let changes = Changes::of(&file)?;
             Some((file, changes))
         };
         let log = has_log.then(log).flatten();
         Ok(Self::Files {
-            base: regular::open(path)?,
+            base: regular::open_current(path)?,
             log,
         })
     }

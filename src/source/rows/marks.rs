@@ -55,7 +55,7 @@ impl DatabaseMarks {
         let unreadable = |error: io::Error| Failure::of(&error);
         // The log first: what is checkpointed from now on was in it.
         let log = Log::of(path);
-        let file = regular::open(path).map_err(unreadable)?;
+        let file = regular::open_current(path).map_err(unreadable)?;
         let base = Stamp::of_file(&file).map_err(unreadable)?;
         let counter = counter(&file).map_err(unreadable)?;
         if log.is_none() {
@@ -106,7 +106,7 @@ impl DatabaseMarks {
     }
 
     fn is_unchanged(&self) -> Result<bool, Failure> {
-        let file = regular::open(&self.path).map_err(|error| Failure::of(&error))?;
+        let file = regular::open_current(&self.path).map_err(|error| Failure::of(&error))?;
         // A writer that is not seen here has increased the counter.
         look_for_writer(&file, &self.path)?;
         Ok(self.is_unwritten() && counter(&file).is_ok_and(|now| now == self.counter))
@@ -119,7 +119,7 @@ impl Log {
         Stamp::of(&path).ok().filter(|stamp| stamp.len > 0)?;
         // The index is read before the log: what it counts is in the log.
         let index = LogIndex::of(&beside(base, "-shm"));
-        let file = regular::open(&path).ok()?;
+        let file = regular::open_current(&path).ok()?;
         let stamp = Stamp::of_file(&file).ok().filter(|stamp| stamp.len > 0)?;
         Some(Self {
             stamp,
@@ -137,7 +137,7 @@ impl Log {
             .as_ref()
             .filter(|index| header.has_salts(index.salts));
         let frames = index.map_or(0, |index| u64::from(index.written));
-        let lost = || first_lost(&regular::open(path).ok()?);
+        let lost = || first_lost(&regular::open_current(path).ok()?);
         // A frame that was being written is valid the second time.
         self.stamp.len < HEADER as u64 + frames * header.frame as u64
             || lost().is_some_and(|number| lost() == Some(number))
@@ -146,7 +146,7 @@ impl Log {
 
 impl LogIndex {
     fn of(path: &Path) -> Option<Self> {
-        let bytes = read_range(&regular::open(path).ok()?, 0, INDEX).ok()?;
+        let bytes = read_range(&regular::open_current(path).ok()?, 0, INDEX).ok()?;
         let word = |at: usize| {
             let word = bytes.get(at..at + 4).and_then(|word| word.try_into().ok());
             word.map_or(0, u32::from_ne_bytes)
@@ -176,7 +176,7 @@ fn look_for_writer(file: &File, base: &Path) -> Result<(), Failure> {
     let first = Stamp::of(&journal)
         .ok()
         .filter(|stamp| stamp.len > 0)
-        .and_then(|_| read_range(&regular::open(&journal).ok()?, 0, 1).ok());
+        .and_then(|_| read_range(&regular::open_current(&journal).ok()?, 0, 1).ok());
     match first.as_deref() {
         // A journal that is no longer used is deleted, cut, or begins with zeros.
         None | Some([] | [0]) => Ok(()),

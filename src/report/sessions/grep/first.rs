@@ -37,6 +37,7 @@ pub(crate) fn first_of_each(
     let (mut failures, mut found) = (refused.len() + unreadable.len(), 0);
     let end = walk(
         &sessions,
+        find::Unread::path,
         || find::Reader::beside(now, &listings),
         |reader, session, say| {
             if is_wanted() {
