@@ -3,15 +3,14 @@
 //!
 //! Two calls are the same if tool and arguments are, but for what differs between any two runs: the
 //! folder that the session began in, ids, times, temporary names, the order of keys, and what a
-//! command is said to be for and how long it is waited for. Answers are never worded twice alike, so they part two
-//! runs only if neither has calls.
+//! command is said to be for and how long it is waited for. Words between calls help to find which
+//! calls belong together, but are never worded twice alike: they part two runs only if neither has calls.
 
-use std::collections::HashSet;
-use std::ops::Range;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use regex::Regex;
-use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::calls::{Outcome, Place};
 use crate::model::body::{Body, Held, Tree};
@@ -61,6 +60,7 @@ pub(crate) struct Alignment {
     pub(crate) same: usize,
     /// Same calls that ended in another way.
     pub(crate) otherwise: usize,
+    has_calls: bool,
 }
 
 /// The entries of the run that an entry belongs to: its sub-agent, or the branch that it is on up
@@ -236,76 +236,47 @@ fn replace_folder(text: &str, folder: &str) -> String {
 impl Alignment {
     /// Aligns the steps of two runs.
     pub(crate) fn of(one: Vec<RunStep>, other: Vec<RunStep>) -> Self {
-        let has_calls = [&one, &other]
-            .iter()
-            .any(|run| run.iter().any(|step| step.kind == StepKind::Call));
-        let likes = |run: &[RunStep]| run.iter().map(|step| step.likeness).collect::<Vec<_>>();
-        // Answers are laid beside what they stand between, and align nothing themselves.
-        let hard = |run: &[RunStep]| -> Vec<usize> {
-            let is_hard = |step: &RunStep| !has_calls || step.kind != StepKind::Answer;
-            let numbers = run.iter().enumerate().filter(|(_, step)| is_hard(step));
-            numbers.map(|(number, _)| number).collect()
-        };
-        let (ours, theirs) = (hard(&one), hard(&other));
-        let pick = |run: &[RunStep], numbers: &[usize]| -> Vec<RunStep> {
-            numbers
-                .iter()
-                .filter_map(|number| run.get(*number).cloned())
-                .collect()
-        };
-        let (left, right) = (pick(&one, &ours), pick(&other, &theirs));
-        let mut hard_pairs = Vec::new();
-        for op in capture_diff_slices(Algorithm::Myers, &likes(&left), &likes(&right)) {
-            match op {
-                DiffOp::Equal {
-                    old_index,
-                    new_index,
-                    len,
-                } => hard_pairs.extend((0..len).map(|at| Pair {
-                    steps: [Some(old_index + at), Some(new_index + at)],
-                    is_same: true,
-                })),
-                op => hard_pairs.extend(by_tool(&left, op.old_range(), &right, op.new_range())),
-            }
-        }
+        let is_call = |step: &RunStep| step.kind == StepKind::Call;
+        let has_calls = one.iter().chain(&other).any(is_call);
         let mut pairs = Vec::new();
-        let (mut at, mut beside) = (0, 0);
-        for pair in hard_pairs {
-            let [our, their] = pair.steps;
-            let our = our.and_then(|number| ours.get(number).copied());
-            let their = their.and_then(|number| theirs.get(number).copied());
-            pairs.extend(answers(
-                &one,
-                at..our.unwrap_or(at),
-                &other,
-                beside..their.unwrap_or(beside),
-            ));
-            at = our.map_or(at, |our| our + 1);
-            beside = their.map_or(beside, |their| their + 1);
-            pairs.push(Pair {
-                steps: [our, their],
-                ..pair
-            });
+        let mut from = [0, 0];
+        let same = alike(&one, &other, |step| step.likeness);
+        let end = (one.len(), other.len());
+        for (is_same, (at, beside)) in same
+            .into_iter()
+            .map(|pair| (true, pair))
+            .chain([(false, end)])
+        {
+            let ours = one.get(from[0]..at).unwrap_or_default();
+            let theirs = other.get(from[1]..beside).unwrap_or_default();
+            pairs.extend(by_tool(ours, theirs, from));
+            if is_same {
+                pairs.push(Pair {
+                    steps: [Some(at), Some(beside)],
+                    is_same,
+                });
+            }
+            from = [at + 1, beside + 1];
         }
-        pairs.extend(answers(&one, at..one.len(), &other, beside..other.len()));
         let mut alignment = Self {
             runs: [one, other],
             pairs,
+            has_calls,
             ..Self::default()
         };
-        alignment.judge(has_calls);
+        alignment.judge();
         alignment
     }
 
-    fn judge(&mut self, has_calls: bool) {
-        let is_answer = |pair: &Pair| {
-            self.steps(pair)
-                .iter()
-                .flatten()
-                .any(|step| step.kind == StepKind::Answer)
-        };
-        let parts = |pair: &Pair| !(pair.is_same || has_calls && is_answer(pair));
-        let parting = self.pairs.iter().position(parts);
+    /// Whether a pair is a difference: words between calls are none.
+    pub(crate) fn parts(&self, pair: &Pair) -> bool {
+        let mut steps = self.steps(pair).into_iter().flatten();
+        let is_answer = steps.any(|step| step.kind == StepKind::Answer);
+        !(pair.is_same || self.has_calls && is_answer)
+    }
+
+    fn judge(&mut self) {
+        let parting = self.pairs.iter().position(|pair| self.parts(pair));
         let before = self
             .pairs
             .get(..parting.unwrap_or(self.pairs.len()))
@@ -331,80 +302,117 @@ impl Alignment {
             their.and_then(|at| theirs.get(at)),
         ]
     }
-
-    /// The next prompt or call of each run from the parting on.
-    pub(crate) fn next_steps(&self) -> [Option<&RunStep>; 2] {
-        let from = self.parting.unwrap_or(self.pairs.len());
-        let rest = self.pairs.get(from..).unwrap_or_default();
-        let has_calls = self
-            .runs
-            .iter()
-            .flatten()
-            .any(|step| step.kind == StepKind::Call);
-        let next = |side: usize| {
-            let mut steps = rest
-                .iter()
-                .filter_map(move |pair| *self.steps(pair).get(side)?);
-            steps.find(|step| !has_calls || step.kind != StepKind::Answer)
-        };
-        [next(0), next(1)]
-    }
 }
 
-/// Steps that differ, beside each other where both are calls of one tool.
-fn by_tool(
-    ours: &[RunStep],
-    our: Range<usize>,
-    theirs: &[RunStep],
-    their: Range<usize>,
-) -> Vec<Pair> {
-    let tools = |run: &[RunStep], range: &Range<usize>| -> Vec<u64> {
-        let steps = run.get(range.clone()).unwrap_or_default();
-        steps.iter().map(|step| step.tool).collect()
-    };
+/// Steps that differ, beside each other where both are calls of one tool, both prompts, or both
+/// answers; `from` are the numbers of the first ones.
+fn by_tool(ours: &[RunStep], theirs: &[RunStep], from: [usize; 2]) -> Vec<Pair> {
     let mut pairs = Vec::new();
-    for op in capture_diff_slices(Algorithm::Myers, &tools(ours, &our), &tools(theirs, &their)) {
-        let (old, new) = (op.old_range(), op.new_range());
-        let pair = |at: Option<usize>, beside: Option<usize>| Pair {
-            steps: [
-                at.map(|at| our.start + at),
-                beside.map(|beside| their.start + beside),
-            ],
+    let mut push = |our: Option<usize>, their: Option<usize>| {
+        pairs.push(Pair {
+            steps: [our.map(|at| from[0] + at), their.map(|at| from[1] + at)],
             is_same: false,
-        };
-        if matches!(op, DiffOp::Equal { .. }) {
-            let beside = old.zip(new);
-            pairs.extend(beside.map(|(at, beside)| pair(Some(at), Some(beside))));
-        } else {
-            pairs.extend(old.map(|at| pair(Some(at), None)));
-            pairs.extend(new.map(|beside| pair(None, Some(beside))));
+        });
+    };
+    let (mut at, mut beside) = (0, 0);
+    let matched = alike(ours, theirs, |step| step.tool);
+    let end = (ours.len(), theirs.len());
+    for (our, their) in matched.into_iter().chain([end]) {
+        (at..our).for_each(|our| push(Some(our), None));
+        (beside..their).for_each(|their| push(None, Some(their)));
+        if (our, their) != end {
+            push(Some(our), Some(their));
         }
+        (at, beside) = (our + 1, their + 1);
     }
     pairs
 }
 
-/// Answers beside each other.
-fn answers(
+/// How much it says that a step is the same in both runs: a call says more than words, which may
+/// stand before it in one run and after it in the other.
+fn weight(step: &RunStep) -> u64 {
+    match step.kind {
+        StepKind::Prompt | StepKind::Call => 3,
+        StepKind::Answer => 1,
+    }
+}
+
+/// Pairs of equal steps in the order of both runs, so that together they say the most. Of equally
+/// good ones those are taken that begin first.
+fn alike(
     ours: &[RunStep],
-    our: Range<usize>,
     theirs: &[RunStep],
-    their: Range<usize>,
-) -> Vec<Pair> {
-    let most = our.len().max(their.len());
-    let rows = (0..most).map(|number| {
-        let steps = [our.clone().nth(number), their.clone().nth(number)];
-        let [one, other] = steps;
-        let likes = [
-            one.and_then(|at| ours.get(at)),
-            other.and_then(|at| theirs.get(at)),
-        ];
-        let is_same = match likes {
-            [Some(one), Some(other)] => one.likeness == other.likeness,
-            _ => false,
+    key: impl Fn(&RunStep) -> u64,
+) -> Vec<(usize, usize)> {
+    let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
+    for (at, step) in theirs.iter().enumerate() {
+        places.entry(key(step)).or_default().push(at);
+    }
+    // The best chain that ends at or before each step of theirs, as a tree of prefixes.
+    let mut best: Vec<Option<Link>> = vec![None; theirs.len() + 1];
+    let mut links: Vec<((usize, usize), Option<usize>)> = Vec::new();
+    let mut seen: HashMap<u64, usize> = HashMap::new();
+    for (at, step) in ours.iter().enumerate() {
+        let Some(equal) = places.get(&key(step)) else {
+            continue;
         };
-        Pair { steps, is_same }
-    });
-    rows.collect()
+        let count = seen.entry(key(step)).or_default();
+        let first = count
+            .saturating_sub(REPEATS / 2)
+            .min(equal.len().saturating_sub(REPEATS));
+        *count += 1;
+        // From the last one on, so that a step is in a chain once.
+        for beside in equal.iter().skip(first).take(REPEATS).rev() {
+            let before = prefix_best(&best, *beside);
+            let link = Link {
+                weight: weight(step) + before.map_or(0, |link| link.weight),
+                end: Reverse(*beside),
+                number: links.len(),
+            };
+            links.push(((at, *beside), before.map(|link| link.number)));
+            let mut place = *beside + 1;
+            while let Some(known) = best.get_mut(place) {
+                if known.is_none_or(|known| (known.weight, known.end) < (link.weight, link.end)) {
+                    *known = Some(link);
+                }
+                place += place & place.wrapping_neg();
+            }
+        }
+    }
+    let mut pairs = Vec::new();
+    let mut next = prefix_best(&best, theirs.len()).map(|link| link.number);
+    while let Some((pair, before)) = next.and_then(|number| links.get(number)) {
+        pairs.push(*pair);
+        next = *before;
+    }
+    pairs.reverse();
+    pairs
+}
+
+/// How many of equal steps of the other run a step is tried with: a run may poll thousands of times.
+const REPEATS: usize = 64;
+
+/// The last pair of a chain of pairs.
+#[derive(Clone, Copy)]
+struct Link {
+    weight: u64,
+    /// Its step in the other run; the earlier is the better.
+    end: Reverse<usize>,
+    number: usize,
+}
+
+/// The best chain that ends before a step of the other run.
+fn prefix_best(best: &[Option<Link>], mut place: usize) -> Option<Link> {
+    let mut found: Option<Link> = None;
+    while place > 0 {
+        let link = best.get(place).copied().flatten();
+        let is_better = |link: &Link| {
+            found.is_none_or(|found| (found.weight, found.end) < (link.weight, link.end))
+        };
+        found = link.filter(is_better).or(found);
+        place &= place - 1;
+    }
+    found
 }
 
 #[cfg(test)]

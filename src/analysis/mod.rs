@@ -22,6 +22,7 @@ pub mod money;
 pub mod phrases;
 pub(crate) mod plans;
 pub(crate) mod reading;
+pub mod run_diff;
 pub mod search;
 pub(crate) mod shell;
 pub mod timeline;

@@ -14,7 +14,7 @@ use super::alarms;
 use super::copying::piping;
 use super::effect::Effect;
 use super::hints;
-use super::input::action::Action;
+use super::input::action::{Action, View};
 use super::input::command::{PageExtent, TypedCommand};
 use super::input::keys::Press;
 use super::input::setting::{Assignment, Setting};
@@ -24,10 +24,12 @@ use super::picker;
 use super::pop_ups::help::{self, HelpScene};
 use super::pop_ups::palette::{Commands, Palette};
 use super::pop_ups::resume::ResumeDialog;
+use super::reader::Reader;
 use super::scene::{Ask, Scene};
 use super::screens::AppScreen;
 use super::state::App;
 use super::text::TextPane;
+use super::text::compared;
 use super::text::find::{filter, search};
 use super::text::places::marks;
 use super::text::wrapping::actions::{anchored_line, restore_line};
@@ -205,6 +207,7 @@ fn run(app: &mut App, command: TypedCommand) -> Vec<Effect> {
             {}
             reader.with_text(as_of::make::list);
         }
+        TypedCommand::Diff(other) => return compare(reader, &other),
         TypedCommand::Join(path) => return vec![Effect::Join(path)],
         TypedCommand::Export(form, extent) => {
             return match reader.with_text(|text, scene| entries_of(extent, text, scene)) {
@@ -276,6 +279,15 @@ fn entries_of(
     keys.sort_unstable();
     keys.dedup();
     if keys.is_empty() { Err(none) } else { Ok(keys) }
+}
+
+/// Compares the session with another run, and opens the view that shows it.
+pub fn compare(reader: &mut Reader, other: &str) -> Vec<Effect> {
+    let mut effects = reader.with_text(|text, scene| compared::begin(text, scene, other));
+    if !effects.is_empty() && reader.views.open() != Some(View::Diff) {
+        effects.extend(reader.act(Action::View(View::Diff)));
+    }
+    effects
 }
 
 /// Sets a setting; the line in focus does not move.
@@ -350,11 +362,11 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Wall => return app.open_list(AppScreen::Wall),
         Action::Usage => return app.open_list(AppScreen::Ledger),
         Action::Palette => {
-            app.mode = Mode::Palette(Palette::empty(Commands {
-                keymap: &app.keys.keymap,
-                ran: app.history.ran.lines(),
-                below: app.mode.screen(),
-            }));
+            app.mode = Mode::Palette(palette(app, ""));
+        }
+        // Without a comparison, the run to compare with is typed.
+        Action::View(View::Diff) if reader.text.compared.is_none() && !app.mode.is_of_all() => {
+            app.mode = Mode::Palette(palette(app, "diff "));
         }
         Action::Help => {
             let below = app.mode.screen();
@@ -386,6 +398,17 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
         action => return reader.act(action),
     }
     Vec::new()
+}
+
+/// The command line with the beginning of a command.
+fn palette(app: &App, typed: &str) -> Palette {
+    let commands = Commands {
+        keymap: &app.keys.keymap,
+        ran: app.history.ran.lines(),
+        below: app.mode.screen(),
+    };
+    let runs = compared::candidates(&app.reader.text, &app.reader.session);
+    Palette::of(commands, typed, runs)
 }
 
 /// Whether a search is active; it is closed before the session is left.

@@ -4,6 +4,7 @@
 
 use super::alarms::AlarmNotice;
 use super::input::command::PageExtent;
+use super::text::compared::OtherRun;
 use crate::analysis::expression::Expr;
 use crate::analysis::ledger::counting::Question;
 use crate::model::body::{Image, Key};
@@ -78,6 +79,8 @@ pub enum Effect {
     Glance(Vec<Found>),
     /// Open these sessions as one.
     OpenJoined(Vec<Place>),
+    /// Open the first of these sessions, and compare it with the second.
+    OpenCompared(Vec<Place>),
     /// Search all sessions for lines with all of these words; replaces the previous search.
     SearchTexts {
         /// Generation of the search; the answers carry it.
@@ -99,14 +102,14 @@ pub enum Effect {
     Open(Place),
     /// Open the session with this id, which continues the open one.
     GoOn(Text),
-    /// Open a session at an entry and search it for a text.
+    /// Open a session at an entry, and search it for a text.
     OpenAt {
         /// The session.
         place: Place,
         /// The key of the entry.
         entry: String,
-        /// The text.
-        text: String,
+        /// The text; `None` searches nothing.
+        text: Option<String>,
     },
     /// Go back to the screen below: to a list after closing the session, or to a parked session.
     /// Without a screen below, the program ends.
@@ -119,6 +122,15 @@ pub enum Effect {
     Forget,
     /// Join the session at this path to the open one.
     Join(String),
+    /// Read a run of the session, by the key of an entry or the main agent's, and another one.
+    Compare {
+        /// What both are called.
+        names: [String; 2],
+        /// The run of the session.
+        run: Option<String>,
+        /// The other one.
+        other: OtherRun,
+    },
     /// Write the session as a page, or the entries with these keys, of which a turn has one.
     Export(PageForm, PageExtent, Vec<Key>),
     /// Read the session again from its start.

@@ -4,6 +4,7 @@ pub(crate) mod actions;
 pub mod as_of;
 pub(crate) mod auto_open;
 pub(crate) mod branches;
+pub mod compared;
 pub mod details;
 pub mod find;
 pub mod folding;
@@ -34,6 +35,7 @@ use super::panes::Pane;
 use super::scene::Scene;
 use super::text::as_of::AsOfCursor;
 use super::text::auto_open::AutoOpened;
+use super::text::compared::Comparison;
 use super::text::find::Find;
 use super::text::find::opened::FoldState;
 use super::text::folds::Folds;
@@ -99,6 +101,8 @@ pub struct TextPane {
     pub find: Find,
     /// Marks, jump list, and positions whose entries are not read yet.
     pub places: Places,
+    /// The comparison with another run.
+    pub compared: Option<Comparison>,
     /// A copy that is waiting for bodies.
     pub pending_copy: Option<PendingCopy>,
     /// Caches that must be rebuilt before the next frame.
@@ -156,6 +160,7 @@ impl TextPane {
             cache: RowCache::default(),
             find: Find::default(),
             places: Places::default(),
+            compared: None,
             pending_copy: None,
             stale: Stale {
                 sequence: true,

@@ -12,6 +12,7 @@ use super::mode::Mode;
 use super::pop_ups::help;
 use super::pop_ups::raw::RawView;
 use super::state::App;
+use super::text::compared::{self, Compared};
 use super::text::details;
 use super::text::find::{filter, search};
 use super::text::viewport::{Focus, Motion};
@@ -72,6 +73,13 @@ pub enum Event {
         number: u32,
         /// Hits in the portion.
         hits: Vec<Hit>,
+    },
+    /// Two runs that were compared, or why they were not.
+    Compared {
+        /// What the runs are called.
+        names: [String; 2],
+        /// The comparison.
+        read: Result<Compared, String>,
     },
     /// Progress of the filter worker.
     Filtered {
@@ -179,6 +187,7 @@ fn happen(app: &mut App, event: Event) -> Vec<Effect> {
                 search::apply_hits(text, scene, generation, number, hits)
             });
         }
+        Event::Compared { names, read } => compared::apply(&mut app.reader.text, &names, read),
         Event::Filtered {
             generation,
             percent,

@@ -10,6 +10,7 @@ pub mod actions;
 pub(crate) mod brief;
 pub mod checks;
 pub mod context;
+pub(crate) mod diff;
 pub(crate) mod files;
 pub(crate) mod hits;
 pub(crate) mod list;
@@ -46,7 +47,7 @@ pub struct Views {
 
 impl Default for Views {
     fn default() -> Self {
-        let pages: [(View, Box<dyn Page>); 9] = [
+        let pages: [(View, Box<dyn Page>); 10] = [
             (View::Brief, Box::<brief::Brief>::default()),
             (View::Timeline, Box::<timeline::Lanes>::default()),
             (View::Money, Box::<money::Money>::default()),
@@ -56,6 +57,7 @@ impl Default for Views {
             (View::Tree, Box::<tree::Tree>::default()),
             (View::Files, Box::<files::Files>::default()),
             (View::Hits, Box::<hits::Hits>::default()),
+            (View::Diff, Box::<diff::Diff>::default()),
         ];
         Self {
             pages: HashMap::from(pages),

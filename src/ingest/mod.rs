@@ -3,7 +3,7 @@
 //! `find` finds sessions, `sift` searches their bytes. `target` → `open` (with `probe`) → `plan`;
 //! then `live` follows the session ([`FollowedSession`]), or it is read once: a `reader` reads `line_file`s,
 //! `whole` files and a `packed_file` through an `emitter`; `piped` reads pipes. `pager` reads
-//! single records again. `joined` reads several sessions as one.
+//! single records again. `joined` reads several sessions as one, `naming` says which session an argument means.
 
 mod bodies;
 mod catalog;
@@ -18,6 +18,7 @@ mod image_data;
 pub(crate) mod joined;
 mod line_file;
 mod live;
+pub(crate) mod naming;
 mod open;
 mod packed_file;
 mod pager;

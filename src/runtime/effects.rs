@@ -4,6 +4,7 @@
 //! as an event.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use super::clock::now;
 use super::open_session::{self, ParkedSession, ReaderState};
@@ -13,14 +14,19 @@ use super::usage_worker::UsageWorker;
 use super::workers::Workers;
 use super::{Flow, Viewer};
 use crate::analysis::ledger::counting::Question;
+use crate::app::dispatch;
 use crate::app::effect::Effect;
 use crate::app::mode::Mode;
 use crate::app::screens::AppScreen;
+use crate::app::text::compared::{Compared, OtherRun};
 use crate::app::text::jumps;
+use crate::app::update::Event;
 use crate::fleet::{self, Fleet};
 use crate::ingest::find::{Search, locate};
-use crate::ingest::{self, Session, Target};
+use crate::ingest::{self, Session, Target, naming};
+use crate::model::found::Place;
 use crate::model::text::Text;
+use crate::report;
 use crate::source::fs::{self, Kind};
 use crate::source::regular;
 use crate::terminal;
@@ -75,11 +81,22 @@ impl Viewer {
                     self.join(&first, targets.collect());
                 }
             }
+            Effect::OpenCompared(places) => {
+                if let [one, other] = places.as_slice()
+                    && self.open(Target::of(one.clone()))
+                {
+                    let effects = dispatch::compare(&mut self.app.reader, &other.address());
+                    for effect in effects {
+                        self.run_effect(effect)?;
+                    }
+                }
+            }
             Effect::GoOn(id) => self.open_continuation(&id),
             Effect::OpenAt { place, entry, text } => {
                 self.open_at(Target::of(place), entry, text)?;
             }
             Effect::Join(path) => self.join_named(&path),
+            Effect::Compare { names, run, other } => self.compare(names, run, other),
             Effect::Export(form, extent, keys) => self.export(form, extent, &keys),
             Effect::Pipe { command, origins } => return self.pipe(&command, &origins),
             Effect::Mouse(is_on) => terminal::set_mouse(is_on)?,
@@ -188,6 +205,8 @@ impl Viewer {
                     parked.drop_sessions_above(&mut self.app.below);
                 }
                 self.begin(session, target);
+                let beside = self.parked.as_ref().and_then(ParkedSession::address);
+                self.app.reader.session.file.beside = beside;
                 if from != AppScreen::Session {
                     self.app.below.push(from);
                 }
@@ -236,16 +255,51 @@ impl Viewer {
     }
 
     /// Opens a session at an entry, and searches a text from there.
-    fn open_at(&mut self, target: Target, entry: String, text: String) -> anyhow::Result<()> {
+    fn open_at(
+        &mut self,
+        target: Target,
+        entry: String,
+        text: Option<String>,
+    ) -> anyhow::Result<()> {
         if !self.open(target) {
             return Ok(());
         }
         let places = &mut self.app.reader.text.places;
-        (places.wanted, places.sought) = (Some(entry), Some(text));
+        (places.wanted, places.sought) = (Some(entry), text);
         let effects = self.app.reader.with_text(jumps::go_to_wanted);
         effects
             .into_iter()
             .try_for_each(|effect| self.run_effect(effect).map(drop))
+    }
+
+    /// Reads two runs on a thread, and compares them.
+    fn compare(&self, names: [String; 2], run: Option<String>, other: OtherRun) {
+        let Some(opened) = &self.opened else { return };
+        let target = opened.target.clone();
+        let environment = self.config.environment.clone();
+        let say = self.events_in.clone();
+        std::thread::spawn(move || {
+            let (other, is_here) = match other {
+                OtherRun::Here(key) => (Ok((target.clone(), key)), true),
+                OtherRun::Named(name) => {
+                    (naming::with_entry(&name.into(), &environment, false), false)
+                }
+            };
+            let read = report::diff::compare(&[Ok((target, run)), other]);
+            let read = read.map(|([_, other], diff)| Compared {
+                diff: Arc::new(diff),
+                other: (!is_here).then(|| Place {
+                    path: other.target.path.clone(),
+                    session: other.target.session.clone(),
+                }),
+            });
+            let read = read.map_err(|failures| {
+                let words: Vec<String> = failures.iter().map(ToString::to_string).collect();
+                Text::clean(&words.join("; ")).to_string()
+            });
+            // Without a viewer nobody needs to know.
+            let _ = say.send(Event::Compared { names, read });
+        });
     }
 
     /// Joins one more session to the shown one.

@@ -163,6 +163,11 @@ impl ParkedSession {
         self.opened.target == *target
     }
 
+    /// Its argument on the command line.
+    pub(super) fn address(&self) -> Option<String> {
+        self.reader.session.file.address.clone()
+    }
+
     /// Removes sessions that were opened over this one, with the lists over them, from the stack of screens.
     pub(super) fn drop_sessions_above(&self, below: &mut Vec<AppScreen>) {
         let above = below.get(self.height..).unwrap_or_default();

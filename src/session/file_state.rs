@@ -18,6 +18,8 @@ pub struct FileState {
     pub(crate) opened: Option<Opened>,
     /// Command-line argument that opens this session; `None` for a pipe.
     pub address: Option<String>,
+    /// The same of the session that this one was opened over.
+    pub beside: Option<String>,
     /// When the file last changed.
     pub last_write: Option<LastWrite>,
     /// State of the followed file.

@@ -165,6 +165,6 @@ fn choice_line(reader: &Reader, choice: &CommandChoice, is_selected: bool) -> Li
         Span::styled(format!("{mark} "), theme.focus),
         Span::styled(format!("{name:<26} "), style),
         Span::styled(format!("{:<9} ", choice.keys), theme.accent),
-        Span::styled(choice.doc, theme.dim),
+        Span::styled(choice.doc.clone(), theme.dim),
     ])
 }

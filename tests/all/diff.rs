@@ -193,3 +193,136 @@ fn a_branch_parts_from_the_session_where_it_was_left() {
     }
     assert!(compared > 0);
 }
+
+/// A session of Claude Code with these steps: a prompt, words, or a command.
+fn steps(id: &str, steps: &[(&str, &str)]) -> String {
+    let mut parent = "null".to_owned();
+    let lines = steps.iter().enumerate().map(|(number, (what, text))| {
+        let (uuid, second) = (format!("\"{id}{number}\""), number * 2);
+        let about = format!(
+            r#""parentUuid":{parent},"isSidechain":false,"uuid":{uuid},"timestamp":"2026-01-31T10:42:{second:02}.000Z","sessionId":"{id}","cwd":"/w","version":"2.1.0""#
+        );
+        let said = |block: String| {
+            format!(
+                r#"{{{about},"type":"assistant","message":{{"id":"msg_{id}{number}","type":"message","role":"assistant","model":"claude-opus-4-6","content":[{block}],"usage":{{"input_tokens":10,"output_tokens":20}}}},"requestId":"req_{id}{number}"}}"#
+            )
+        };
+        parent.clone_from(&uuid);
+        match *what {
+            "ask" => format!(
+                r#"{{{about},"type":"user","message":{{"role":"user","content":"{text}"}}}}"#
+            ),
+            "say" => said(format!(r#"{{"type":"text","text":"{text}"}}"#)),
+            _ => {
+                let call = said(format!(
+                    r#"{{"type":"tool_use","id":"toolu_{id}{number}","name":"Bash","input":{{"command":"{text}"}}}}"#
+                ));
+                parent = format!("\"{id}r{number}\"");
+                format!(
+                    r#"{call}
+{{"parentUuid":{uuid},"isSidechain":false,"type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"toolu_{id}{number}","content":"ok","is_error":false}}]}},"uuid":{parent},"timestamp":"2026-01-31T10:42:{:02}.000Z","sessionId":"{id}","cwd":"/w"}}"#,
+                    second + 1
+                )
+            }
+        }
+    });
+    lines.collect::<Vec<_>>().join("\n") + "\n"
+}
+
+fn compared(one: &str, other: &str) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let [one, other] = [("a.jsonl", one), ("b.jsonl", other)].map(|(name, text)| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        target(&path)
+    });
+    let (_, json) = compare((one, None), (other, None), true);
+    serde_json::from_str(&json).unwrap()
+}
+
+/// Keys of the steps that are the same in both runs.
+fn same(line: &Value) -> Vec<[&str; 2]> {
+    let steps = line["steps"].as_array().unwrap().iter();
+    let same = steps.filter(|step| step["same"] == true);
+    same.map(|step| ["a", "b"].map(|side| step[side]["key"].as_str().unwrap()))
+        .collect()
+}
+
+#[test]
+fn words_tell_which_of_equal_calls_is_the_same() {
+    let ask = ("ask", "mend the boat");
+    let two = [
+        ask,
+        ("say", "first the hull"),
+        ("run", "make"),
+        ("say", "now the mast"),
+        ("run", "make"),
+    ];
+    let one = [ask, ("say", "now the mast"), ("run", "make")];
+    let line = compared(&steps("a", &two), &steps("b", &one));
+    assert_eq!(
+        same(&line),
+        [["a0", "b0"], ["msg_a3", "msg_b1"], ["msg_a4", "msg_b2"]]
+    );
+    // A call says more than words that stand on its other side.
+    let after = [ask, ("run", "make"), ("say", "now the mast")];
+    let line = compared(&steps("a", &one), &steps("b", &after));
+    assert_eq!(same(&line), [["a0", "b0"], ["msg_a2", "msg_b1"]]);
+    assert_eq!(line["parts"], false);
+}
+
+#[test]
+fn a_prompt_that_differs_is_told() {
+    let run = |prompt| steps("a", &[("ask", prompt), ("run", "ls"), ("run", "make")]);
+    let line = compared(&run("mend the hull"), &run("mend the mast"));
+    assert_eq!(
+        line["sentence"],
+        "same for 0 calls; prompt of turn 1 differs: A was asked mend the hull, B was asked mend the mast; \
+         the next 2 calls are the same"
+    );
+}
+
+#[test]
+fn a_fork_parts_where_it_was_made() {
+    let shared = [
+        ("ask", "mend the boat"),
+        ("run", "ls"),
+        ("say", "It leaks."),
+        ("ask", "find the leak"),
+        ("run", "make test"),
+        ("say", "It is the hull."),
+    ];
+    let parent = [
+        &shared[..],
+        &[("ask", "mend the hull"), ("run", "make hull")],
+    ]
+    .concat();
+    let parent = steps("aaaa", &parent);
+    // A fork has copies of the lines with its own id and where they are from.
+    let before = steps("aaaa", &shared);
+    let copies = before.lines().map(|line| {
+        let uuid = line.split(r#""uuid":"#).nth(1).unwrap();
+        let uuid = uuid.split(',').next().unwrap();
+        let from = format!(
+            r#""sessionId":"bbbb","forkedFrom":{{"sessionId":"aaaa","messageUuid":{uuid}}}"#
+        );
+        line.replace(r#""sessionId":"aaaa""#, &from)
+    });
+    let own = steps("bbbb", &[("ask", "sell the boat"), ("run", "make hull")]);
+    let own = own.replace(r#""parentUuid":null"#, r#""parentUuid":"aaaa5""#);
+    let fork = copies.collect::<Vec<_>>().join("\n") + "\n" + &own;
+    let line = compared(&parent, &fork);
+    assert_eq!(
+        line["sentence"],
+        "same for 2 calls; prompt of turn 3 differs: A was asked mend the hull, B was asked sell the boat; \
+         the next call is the same"
+    );
+    let parting = usize::try_from(line["parting"].as_u64().unwrap()).unwrap();
+    assert_eq!(
+        (
+            &line["steps"][parting]["a"]["key"],
+            &line["steps"][parting]["b"]["key"]
+        ),
+        (&Value::from("aaaa6"), &Value::from("bbbb0"))
+    );
+}

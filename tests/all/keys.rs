@@ -157,6 +157,20 @@ const JOURNEYS: &[Journey] = &[
     ("previous-expensive-turn", |key| leads(key, "G", "p4")),
     ("next-carried", |key| leads(key, "g", "a2")),
     ("previous-carried", |key| leads(key, "G", "a2")),
+    ("next-difference", |key| {
+        let mut stage = crate::views::diff::compared((120, 40));
+        stage.press("g");
+        key.press(&mut stage);
+        let picture = stage.picture();
+        assert!(picture.contains("▸ t3   was asked Then"), "{picture}");
+    }),
+    ("previous-difference", |key| {
+        let mut stage = crate::views::diff::compared((120, 40));
+        stage.press("G");
+        key.press(&mut stage);
+        let picture = stage.picture();
+        assert!(picture.contains("▸ t4   was asked Check"), "{picture}");
+    }),
     ("next-gap", |key| leads(key, "g", "p2")),
     ("previous-gap", |key| leads(key, "G", "p4")),
     ("next-same-id", |key| leads(key, "g ] s", "m1")),
@@ -402,6 +416,15 @@ const JOURNEYS: &[Journey] = &[
         );
         key.press(&mut stage);
         assert_eq!(stage.app.reader.views.open(), None);
+    }),
+    ("diff", |key| {
+        let mut stage = landmarks();
+        key.press(&mut stage);
+        let picture = stage.picture();
+        assert!(
+            picture.contains(":diff") && picture.contains("cook"),
+            "{picture}"
+        );
     }),
     ("next-hit", |key| {
         let mut stage = landmarks();

@@ -3,7 +3,7 @@
 
 use tui_input::InputRequest;
 
-use crate::app::input::action::{Action, CopyTarget, Tab, Way};
+use crate::app::input::action::{Action, CopyTarget, Tab, View, Way};
 use crate::app::input::key_state::KeyState;
 use crate::app::input::keymap::{KeyMatch, shown};
 use crate::app::input::keys::{Code, Press};
@@ -35,7 +35,7 @@ pub(crate) fn route(app: &mut App, press: Press) -> Option<Action> {
             if is_typing {
                 action
             } else {
-                before_letters(&app.keys, press).or(action)
+                before_letters(&app.keys, app.picker.has_two_marked(), press).or(action)
             }
         }
         Mode::Help { .. } if press.typed() == Some('/') => {
@@ -171,7 +171,7 @@ fn picking(lines: usize, may_mark: bool, press: Press) -> Option<Action> {
 
 /// Keys of the picker that open other screens or sort while nothing is typed; after `/` they are
 /// letters, too.
-fn before_letters(keys: &KeyState, press: Press) -> Option<Action> {
+fn before_letters(keys: &KeyState, can_compare: bool, press: Press) -> Option<Action> {
     press.typed()?;
     let KeyMatch::Action(action) = keys.keymap.find(&[press]) else {
         return None;
@@ -186,7 +186,8 @@ fn before_letters(keys: &KeyState, press: Press) -> Option<Action> {
             | Action::Shift(_)
             | Action::Help
     );
-    leads.then_some(action)
+    let compares = can_compare && action == Action::View(View::Diff);
+    (leads || compares).then_some(action)
 }
 
 /// Keys of the dialog of resume commands.

@@ -174,6 +174,8 @@ pub enum LandmarkKind {
     Carried,
     /// A pause.
     Gap,
+    /// A difference from the run that is compared.
+    Difference,
     /// The first entry that is new since the last visit.
     News,
 }
@@ -300,13 +302,15 @@ pub enum View {
     Files,
     /// Hits of the search.
     Hits,
+    /// A comparison with another run.
+    Diff,
     /// Findings of the lint.
     Checks,
 }
 
 impl View {
     /// All views, in the order of their keys.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Transcript,
         Self::Brief,
         Self::Timeline,
@@ -316,6 +320,7 @@ impl View {
         Self::Tree,
         Self::Files,
         Self::Hits,
+        Self::Diff,
         Self::Checks,
     ];
 

@@ -36,6 +36,8 @@ pub(crate) enum TypedCommand {
     Unwatch(String),
     /// Delete the saved state of the session.
     Forget,
+    /// Compare with another run: a session, a branch, a sub-agent.
+    Diff(String),
     /// List what the model saw at the cursor.
     Context,
     /// Show a page of the manual.
@@ -148,6 +150,11 @@ pub const COMMANDS: &[CommandUsage] = &[
         doc: "save the session, this turn, the selected rows or what is marked, as a page to share or send, keys and tokens masked",
     },
     CommandUsage {
+        name: "diff",
+        argument: "SESSION[#KEY]|SUB-AGENT|branch N",
+        doc: "where this run and that one parted; a session is a path or an id",
+    },
+    CommandUsage {
         name: "watch",
         argument: "EXPRESSION [| COMMAND]",
         doc: "ring when this comes about: waiting, err, silent>90s, cost>2 \u{2026}; alone: what is watched",
@@ -186,6 +193,9 @@ impl FromStr for TypedCommand {
             }
             Some(("join", path)) if !path.trim().is_empty() => {
                 return Ok(Self::Join(path.trim().to_owned()));
+            }
+            Some(("diff", other)) if !other.trim().is_empty() => {
+                return Ok(Self::Diff(other.trim().to_owned()));
             }
             Some(("export", form)) => {
                 let mut forms = [PageForm::Html, PageForm::Markdown].into_iter();
@@ -251,6 +261,7 @@ impl fmt::Display for TypedCommand {
             Self::Filter(expr) => write!(f, "filter {expr}"),
             Self::Pipe(command) => write!(f, "pipe {command}"),
             Self::Join(path) => write!(f, "join {path}"),
+            Self::Diff(other) => write!(f, "diff {other}"),
             Self::Export(form, PageExtent::Session) => write!(f, "export {}", form.name()),
             Self::Export(form, extent) => write!(f, "export {} {}", form.name(), extent.word()),
             Self::Watch(wish) => write!(f, "watch {wish}"),
@@ -343,6 +354,7 @@ mod tests {
             "watch waiting or silent>90s",
             "watch err | printf '\\a' > /dev/tty",
             "join a.jsonl",
+            "diff branch 2",
             "export html",
             "export md",
             "export html turn",

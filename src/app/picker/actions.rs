@@ -5,9 +5,10 @@ use tui_input::InputRequest;
 use super::{Picker, sheet};
 use crate::analysis::wall::Glance;
 use crate::app::effect::Effect;
-use crate::app::input::action::{Action, PaneChange};
+use crate::app::input::action::{Action, PaneChange, View};
 use crate::app::screen::Screen;
 use crate::app::state::App;
+use crate::model::found::Place;
 use crate::model::timestamp::Timestamp;
 
 /// Sessions matched per frame.
@@ -41,6 +42,9 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
         Action::Unfold | Action::Expand => {
             return Some(app.picker.accept(app.reader.screen.now));
         }
+        Action::View(View::Diff) if app.picker.has_two_marked() => {
+            return Some(vec![Effect::OpenCompared(app.picker.take_marked())]);
+        }
         Action::Quit => return Some(app.leave_list()),
         Action::Search => app.picker.wants_letters = true,
         Action::Panes(PaneChange::Inspector) => {
@@ -71,9 +75,7 @@ impl Picker {
         self.match_on(usize::MAX);
         self.order(now);
         if self.marked.len() > 1 {
-            let mut marked: Vec<_> = std::mem::take(&mut self.marked).into_iter().collect();
-            marked.sort_by(|one, other| one.path.cmp(&other.path));
-            return vec![Effect::OpenJoined(marked)];
+            return vec![Effect::OpenJoined(self.take_marked())];
         }
         let Some((found, hit)) = self.chosen() else {
             return Vec::new();
@@ -84,9 +86,20 @@ impl Picker {
             Some(hit) => Effect::OpenAt {
                 place,
                 entry: hit.entry.to_string(),
-                text: self.texts.sought(hit),
+                text: Some(self.texts.sought(hit)),
             },
         }]
+    }
+
+    fn take_marked(&mut self) -> Vec<Place> {
+        let mut marked: Vec<_> = std::mem::take(&mut self.marked).into_iter().collect();
+        marked.sort_by(|one, other| one.path.cmp(&other.path));
+        marked
+    }
+
+    /// Whether there are two marked sessions, which can be compared.
+    pub(crate) fn has_two_marked(&self) -> bool {
+        self.marked.len() == 2
     }
 
     /// Whether all keys are letters of the search: from the first letter on, or after `/`.

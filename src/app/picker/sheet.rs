@@ -103,6 +103,7 @@ fn marked(picker: &Picker) -> String {
     match picker.marked.len() {
         0 => String::new(),
         1 => "  1 marked: mark more to open them as one".to_owned(),
+        2 => "  2 marked: enter opens them as one, D compares them".to_owned(),
         marked => format!("  {marked} marked: enter opens them as one"),
     }
 }

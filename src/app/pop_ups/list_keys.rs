@@ -94,6 +94,7 @@ const IN_PICKER: &[(&str, &str)] = &[
     ("tab", "preview on or off"),
     ("ctrl-u", "clear what is typed"),
     ("space", "mark, to open several; after a letter ctrl-space"),
+    ("D", "compare the two that are marked"),
     (
         "S  $  :  &",
         "before a letter: wall, usage, command, filter",

@@ -2,6 +2,8 @@
 
 pub(crate) mod actions;
 
+use std::borrow::Cow;
+
 use tui_input::Input;
 
 use crate::app::input::keymap::Keymap;
@@ -17,6 +19,8 @@ pub struct Palette {
     /// Index of the selected command.
     pub selected: usize,
     below: AppScreen,
+    /// Runs to compare the session with, as commands.
+    runs: Vec<CommandChoice>,
     /// Whether the user has moved the selection.
     has_moved: bool,
 }
@@ -31,7 +35,7 @@ pub struct CommandChoice {
     /// A key of the same action.
     pub keys: String,
     /// Description.
-    pub doc: &'static str,
+    pub doc: Cow<'static, str>,
     also: &'static str,
     /// Whether it matches the typed words, and not only their letters.
     is_meant: bool,

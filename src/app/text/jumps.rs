@@ -32,6 +32,9 @@ pub(crate) fn seek_on(text: &mut TextPane, scene: &mut Scene<'_>, kind: Landmark
         LandmarkKind::Thinking if !text.shows.thinking => {
             "thinking is hidden; t shows it".to_owned()
         }
+        LandmarkKind::Difference if text.compared.is_none() => {
+            "nothing is compared; :diff compares this run with another one".to_owned()
+        }
         LandmarkKind::News if text.places.seen.is_none() && text.unseen > 0 => {
             format!(
                 "{} new below came since this was opened; G goes there",
@@ -139,6 +142,7 @@ fn word(kind: LandmarkKind) -> &'static str {
         LandmarkKind::Costly => "expensive turn",
         LandmarkKind::Carried => "result that cost much to carry",
         LandmarkKind::Gap => "pause",
+        LandmarkKind::Difference => "difference",
         LandmarkKind::News => "new entry",
     }
 }

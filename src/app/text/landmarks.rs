@@ -53,6 +53,12 @@ pub fn next(text: &TextPane, scene: &Scene<'_>, kind: LandmarkKind, way: Way) ->
     } else {
         HashSet::new()
     };
+    let differs = match &text.compared {
+        Some(compared) if kind == LandmarkKind::Difference => {
+            compared.differences(&scene.session.transcript)
+        }
+        _ => HashSet::new(),
+    };
     nearest(
         &scene.session.transcript,
         order,
@@ -64,6 +70,7 @@ pub fn next(text: &TextPane, scene: &Scene<'_>, kind: LandmarkKind, way: Way) ->
                     costly.contains(&focus.entry) && is_headline(entry, focus.block)
                 }
                 LandmarkKind::Carried => dear.contains(&focus),
+                LandmarkKind::Difference => differs.contains(&focus),
                 LandmarkKind::Gap => {
                     is_first_shown(text, focus) && follows_a_pause(text, scene, focus.entry, entry)
                 }
@@ -252,9 +259,11 @@ pub(crate) fn is_kind(
         LandmarkKind::Open => {
             matches!(&block.kind, BlockKind::Call(call) if call.state.is_open() || call.state == ToolState::Lost)
         }
-        LandmarkKind::Costly | LandmarkKind::Carried | LandmarkKind::Gap | LandmarkKind::News => {
-            false
-        }
+        LandmarkKind::Costly
+        | LandmarkKind::Carried
+        | LandmarkKind::Gap
+        | LandmarkKind::Difference
+        | LandmarkKind::News => false,
     }
 }
 

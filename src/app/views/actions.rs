@@ -13,6 +13,7 @@ use crate::app::text::TextPane;
 use crate::app::text::find::{Edge, PendingHit, search};
 use crate::app::text::jumps::{go, pair};
 use crate::app::text::paging::effect;
+use crate::app::text::viewport::Focus;
 use crate::listing::call::CallScene;
 use crate::model::entry::EntryId;
 use crate::session::indexes::Needs;
@@ -94,6 +95,11 @@ impl SidePane for Views {
                 return None;
             }
             Answer::Say(words) => scene.say(words),
+            Answer::Go(target) => show(self, text, scene, target),
+            Answer::Open(place, entry) => {
+                let text = None;
+                return Some(vec![Effect::OpenAt { place, entry, text }]);
+            }
             Answer::Done if action == Action::Bottom && has_end => scene.asks.push(Ask::Follow),
             Answer::Done => lead(self, text, scene),
             Answer::Unfolded => {}
@@ -215,6 +221,7 @@ fn page_scene<'a>(text: &'a TextPane, scene: &Scene<'a>) -> PageScene<'a> {
         follows: text.view.follows(),
         search: text.find.search.as_ref(),
         filter: text.find.filter.as_ref(),
+        compared: text.compared.as_ref(),
     }
 }
 
@@ -247,12 +254,7 @@ fn enter(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>) {
     match with_page(views, text, scene, |page, scene| page.target(scene)).flatten() {
         Some(target) => {
             lead(views, text, scene);
-            if text.frame(scene).covers {
-                close(views, text, scene);
-            } else {
-                scene.asks.push(Ask::Focus(Pane::Transcript));
-            }
-            go(text, scene, target);
+            show(views, text, scene, target);
             if is_hit {
                 text.find.sought = Some(PendingHit {
                     block: Some((target, Edge::First)),
@@ -262,6 +264,16 @@ fn enter(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>) {
         }
         None => scene.say("this leads nowhere"),
     }
+}
+
+/// Shows an item in the text, and closes the views if they cover it.
+fn show(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>, target: Focus) {
+    if text.frame(scene).covers {
+        close(views, text, scene);
+    } else {
+        scene.asks.push(Ask::Focus(Pane::Transcript));
+    }
+    go(text, scene, target);
 }
 
 /// Moves the reader to the target of the chosen row. Only the target's sub-agent is unfolded, not

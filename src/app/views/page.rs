@@ -8,9 +8,11 @@ use crate::analysis::activity::Activity;
 use crate::analysis::lint::Findings;
 use crate::app::checks::Checks;
 use crate::app::input::action::Action;
+use crate::app::text::compared::Comparison;
 use crate::app::text::viewport::Focus;
 use crate::listing::call::CallScene;
 use crate::model::entry::EntryId;
+use crate::model::found::Place;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::render::code::Colours;
@@ -51,6 +53,8 @@ pub struct PageScene<'a> {
     pub(crate) search: Option<&'a Search>,
     /// The active filter.
     pub(crate) filter: Option<&'a Filter>,
+    /// The comparison with another run.
+    pub(crate) compared: Option<&'a Comparison>,
 }
 
 /// A view of the session.
@@ -102,6 +106,10 @@ pub enum Answer {
     Unfolded,
     /// It is not possible, for this reason.
     Say(String),
+    /// It leads to this item.
+    Go(Focus),
+    /// It leads to another session, to the entry with this key.
+    Open(Place, String),
 }
 
 /// The content of a page on the screen.

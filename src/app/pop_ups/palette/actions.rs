@@ -1,5 +1,7 @@
 //! Matching and parsing of the command line.
 
+use std::borrow::Cow;
+
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use tui_input::{Input, InputRequest};
@@ -16,13 +18,19 @@ use crate::app::screens::AppScreen;
 use crate::render::manual::PAGES;
 
 impl Palette {
-    /// Creates an empty command line.
-    pub(crate) fn empty(scene: Commands<'_>) -> Self {
-        Self {
-            choices: choices(scene, ""),
+    /// Creates a command line with the beginning of a command; `runs` are those to compare the
+    /// session with, and what each is.
+    pub(crate) fn of(scene: Commands<'_>, typed: &str, runs: Vec<(String, String)>) -> Self {
+        let runs = runs.into_iter();
+        let runs = runs.map(|(name, doc)| choice(format!("diff {name}"), "", doc.into()));
+        let mut palette = Self {
+            input: Input::new(typed.to_owned()),
             below: scene.below,
+            runs: runs.collect(),
             ..Self::default()
-        }
+        };
+        palette.choose_among(scene);
+        palette
     }
 
     /// Edits the line, and updates the matches.
@@ -54,7 +62,7 @@ impl Palette {
     }
 
     fn choose_among(&mut self, scene: Commands<'_>) {
-        self.choices = choices(scene, self.input.value());
+        self.choices = choices(scene, &self.runs, self.input.value());
         self.selected = 0;
         self.has_moved = false;
     }
@@ -80,7 +88,13 @@ impl Palette {
     /// no typed word is in the selected one: then the command is offered, not run.
     pub(crate) fn accept(&mut self, scene: Commands<'_>) -> Option<Result<TypedCommand, String>> {
         let typed = self.input.value().trim().to_owned();
-        if typed.parse::<TypedCommand>().is_ok() {
+        // A name with a blank after it asks for one of the arguments that are offered.
+        let is_asked = self.input.value().ends_with(' ')
+            && self
+                .choices
+                .get(self.selected)
+                .is_some_and(|choice| choice.name != typed);
+        if !is_asked && typed.parse::<TypedCommand>().is_ok() {
             return Some(typed.parse());
         }
         let with_argument = self.choices.iter().any(|choice| {
@@ -104,11 +118,14 @@ impl Palette {
 /// The commands that match the line: the usages of a command with exactly this name; otherwise
 /// those whose names, descriptions or synonyms have the typed words, then those whose names have
 /// the letters. For an empty line, those that were run last come first.
-fn choices(scene: Commands<'_>, typed: &str) -> Vec<CommandChoice> {
+fn choices(scene: Commands<'_>, runs: &[CommandChoice], typed: &str) -> Vec<CommandChoice> {
     let typed = typed.trim_start();
     let forms = || forms().filter(|choice| scene.below.knows(choice));
     if let Some((name, _)) = typed.split_once(' ') {
-        let named: Vec<CommandChoice> = forms()
+        let named: Vec<CommandChoice> = runs
+            .iter()
+            .cloned()
+            .chain(forms())
             .filter(|choice| choice.name == name || choice.name.starts_with(typed))
             .collect();
         if !named.is_empty() {
@@ -127,7 +144,7 @@ fn choices(scene: Commands<'_>, typed: &str) -> Vec<CommandChoice> {
                 .next()
                 .unwrap_or_default()
                 .replace(' ', ""),
-            doc: binding.doc,
+            doc: binding.doc.into(),
             also: binding.also,
             is_meant: true,
         });
@@ -149,7 +166,7 @@ fn choices(scene: Commands<'_>, typed: &str) -> Vec<CommandChoice> {
     };
     let mut found: Vec<((bool, usize, u32), CommandChoice)> = Vec::new();
     for mut choice in all {
-        let worth = match rank(typed, &choice.name, choice.doc, choice.also) {
+        let worth = match rank(typed, &choice.name, &choice.doc, choice.also) {
             Some(rank) => (false, rank, 0),
             None => match letters(&choice.name) {
                 Some(score) => (true, 0, u32::MAX - score),
@@ -188,20 +205,27 @@ impl AppScreen {
 fn forms() -> impl Iterator<Item = CommandChoice> {
     let named = COMMANDS
         .iter()
-        .map(|form| (form.name.to_owned(), form.argument.to_owned(), form.doc));
-    let settings = SETTINGS
-        .iter()
-        .filter_map(|setting| Some(("set".to_owned(), setting.usage()?, setting.doc)));
+        .map(|form| choice(form.name.to_owned(), form.argument, form.doc.into()));
+    let settings = SETTINGS.iter().filter_map(|setting| {
+        Some(choice(
+            "set".to_owned(),
+            &setting.usage()?,
+            setting.doc.into(),
+        ))
+    });
     let topics = PAGES
         .iter()
-        .map(|page| (format!("help {}", page.topic), String::new(), page.about()));
-    let choice = |(name, argument, doc)| CommandChoice {
+        .map(|page| choice(format!("help {}", page.topic), "", page.about().into()));
+    named.chain(settings).chain(topics)
+}
+
+fn choice(name: String, argument: &str, doc: Cow<'static, str>) -> CommandChoice {
+    CommandChoice {
         name,
-        argument,
+        argument: argument.to_owned(),
         keys: String::new(),
         doc,
         also: "",
         is_meant: true,
-    };
-    named.chain(settings).chain(topics).map(choice)
+    }
 }
