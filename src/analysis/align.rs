@@ -95,12 +95,19 @@ pub(crate) fn steps_of(transcript: &Transcript, run: &[EntryId]) -> Vec<RunStep>
         .flatten()
         .map(Name::as_str)
         .collect();
-    let (mut steps, mut turn) = (Vec::new(), 0);
+    let (mut steps, mut turn, mut has_own) = (Vec::new(), 0, false);
     let entries = run
         .iter()
         .filter_map(|id| Some((*id, transcript.get(*id)?)));
-    for (id, entry) in entries.filter(|(_, entry)| !entry.marks.copy) {
-        let is_prompt = entry.marks.prompt || (entry.lane.is_some() && entry.role == Role::User);
+    for (id, entry) in entries {
+        // A fork begins with copies of what it inherited; later ones repeat what is there already.
+        let is_copy = entry.marks.copy;
+        if is_copy && has_own {
+            continue;
+        }
+        has_own |= !is_copy && matches!(entry.role, Role::User | Role::Assistant);
+        let is_spoken_to = entry.lane.is_some() || is_copy;
+        let is_prompt = entry.marks.prompt || (is_spoken_to && entry.role == Role::User);
         turn += usize::from(is_prompt);
         for (block, one) in entry.blocks.iter().enumerate() {
             let (kind, likeness, tool, outcome) = match &one.kind {
@@ -220,15 +227,23 @@ fn without_chance(text: &str, roots: &[&str]) -> String {
     text
 }
 
-/// Replaces a folder by `.`, but not a folder whose name only begins with it.
+/// Replaces a folder by `.`, and what is in it by its path from there, but not a folder whose name
+/// only begins with it.
 fn replace_folder(text: &str, folder: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(folder) {
         out.push_str(before);
         let goes_on = after.starts_with(|c: char| c.is_alphanumeric() || "-_.".contains(c));
-        out.push_str(if goes_on { folder } else { "." });
-        rest = after;
+        let is_name = |rest: &&str| rest.starts_with(|c: char| !c.is_whitespace());
+        let within = after.strip_prefix('/').filter(is_name);
+        rest = match within {
+            Some(within) if !goes_on => within,
+            _ => {
+                out.push_str(if goes_on { folder } else { "." });
+                after
+            }
+        };
     }
     out + rest
 }
@@ -451,6 +466,6 @@ mod tests {
             without_chance("head -20 a", &[]),
             without_chance("head -30 a", &[])
         );
-        assert_eq!(replace_folder("/a/b /a/bc /a/b/c", "/a/b"), ". /a/bc ./c");
+        assert_eq!(replace_folder("/a/b /a/bc /a/b/c", "/a/b"), ". /a/bc c");
     }
 }

@@ -326,3 +326,79 @@ fn a_fork_parts_where_it_was_made() {
         (&Value::from("aaaa6"), &Value::from("bbbb0"))
     );
 }
+
+#[test]
+fn a_fork_that_repeats_its_history_parts_where_it_was_made() {
+    let line = |second: u32, kind: &str, payload: &str| {
+        format!(
+            r#"{{"timestamp":"2026-07-28T14:00:{second:02}.000Z","type":"{kind}","payload":{payload}}}"#
+        )
+    };
+    let meta = |id: &str, more: &str| {
+        let payload = format!(
+            r#"{{"id":"{id}","timestamp":"2026-07-28T14:00:00.000Z","cwd":"/home/ida/mill","originator":"codex-tui","cli_version":"0.147.0"{more}}}"#
+        );
+        line(0, "session_meta", &payload)
+    };
+    let turn = |second: u32, id: &str, asks: &str| {
+        [
+            line(
+                second,
+                "event_msg",
+                &format!(r#"{{"type":"task_started","turn_id":"{id}"}}"#),
+            ),
+            line(
+                second,
+                "response_item",
+                &format!(
+                    r#"{{"type":"message","role":"user","content":[{{"type":"input_text","text":"{asks}"}}],"internal_chat_message_metadata_passthrough":{{"turn_id":"{id}"}}}}"#
+                ),
+            ),
+            line(
+                second,
+                "event_msg",
+                &format!(r#"{{"type":"user_message","message":"{asks}"}}"#),
+            ),
+        ]
+    };
+    let call = [
+        line(
+            1,
+            "response_item",
+            r#"{"type":"function_call","name":"shell_command","arguments":"{\"command\":\"ls\"}","call_id":"call_c0"}"#,
+        ),
+        line(
+            1,
+            "response_item",
+            r#"{"type":"function_call_output","call_id":"call_c0","output":"Exit code: 0\nWall time: 0.1 seconds\nOutput:\ncorn\n"}"#,
+        ),
+    ];
+    let (parent, fork) = (
+        "019fa8f5-f840-7000-8000-0000000000c1",
+        "019fa906-7300-7000-8000-0000000000f1",
+    );
+    let shared = [
+        &turn(1, "019fa8f5-fc28-7000-8000-0000000000c2", "grind the corn")[..],
+        &call,
+    ]
+    .concat();
+    let later = turn(
+        20,
+        "019fa8f8-b760-7000-8000-0000000000c3",
+        "grind it coarser",
+    );
+    let own = turn(30, "019fa906-e830-7000-8000-0000000000f2", "grind it finer");
+    let from = format!(r#","forked_from_id":"{parent}""#);
+    let one = [vec![meta(parent, "")], shared.clone(), later.to_vec()].concat();
+    let other = [
+        vec![meta(fork, &from), meta(parent, "")],
+        shared,
+        own.to_vec(),
+    ]
+    .concat();
+    let line = compared(&(one.join("\n") + "\n"), &(other.join("\n") + "\n"));
+    assert_eq!(
+        line["sentence"],
+        "same for 1 call; prompt of turn 2 differs: A was asked grind it coarser, B was asked grind it finer"
+    );
+}
