@@ -207,6 +207,9 @@ fn run(app: &mut App, command: TypedCommand) -> Vec<Effect> {
             {}
             reader.with_text(as_of::make::list);
         }
+        TypedCommand::From(word) => {
+            return reader.with_text(|text, scene| search::seek_first(text, scene, Some(&word)));
+        }
         TypedCommand::Diff(other) => return compare(reader, &other),
         TypedCommand::Join(path) => return vec![Effect::Join(path)],
         TypedCommand::Export(form, extent) => {
@@ -331,7 +334,11 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
             .collect();
     }
     match action {
-        Action::Search | Action::NextHit | Action::PreviousHit | Action::Mention(_) => {
+        Action::Search
+        | Action::NextHit
+        | Action::PreviousHit
+        | Action::Mention(_)
+        | Action::FirstSeen => {
             return reader.with_text(|text, scene| search::act(text, scene, action));
         }
         // On the wall, the filter applies to sessions.

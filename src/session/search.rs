@@ -17,7 +17,7 @@ use crate::analysis::expression::parse::Mistake;
 use crate::analysis::search::literal_prefilter::LiteralPrefilter;
 use crate::analysis::search::scope::Scope;
 use crate::analysis::search::texts::{self, BlockText, Read};
-use crate::model::entry::EntryId;
+use crate::model::entry::{BlockKind, EntryId};
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 
@@ -63,6 +63,8 @@ pub(crate) enum Seek {
     Behind(Place),
     /// The last one before this block.
     Before(Place),
+    /// The first one that the model saw; asked for at this block.
+    First(Option<Place>),
 }
 
 /// A portion of a search, for another thread.
@@ -92,15 +94,41 @@ pub fn hits_of(
     let wanted = blocks
         .iter()
         .filter(|text| scope.is_none_or(|scope| text.scopes.contains(&scope)));
-    let counted = wanted.map(|text| Hit {
-        focus: Place {
-            entry,
-            block: text.block,
-        },
-        lines: texts::count(pattern, text, read),
-        is_beside: false,
+    let counted = wanted.map(|text| {
+        let (mut lines, mut first) = (0, None);
+        texts::each_line(pattern, text, read, &mut |piece, _, _| {
+            first = if lines == 0 { piece } else { first };
+            lines += 1;
+        });
+        Hit {
+            focus: Place {
+                entry,
+                block: text.block,
+            },
+            lines,
+            first,
+            is_beside: false,
+        }
     });
     counted.filter(|hit| hit.lines > 0).collect()
+}
+
+/// Whether the model was sent a block, or wrote it.
+fn is_seen(transcript: &Transcript, place: Place) -> bool {
+    transcript.get(place.entry).is_some_and(|entry| {
+        let is_sent = !(entry.marks.trace || entry.marks.unsent);
+        let block = entry.blocks.get(place.block).map(|block| &block.kind);
+        is_sent
+            && matches!(
+                block,
+                Some(
+                    BlockKind::Text(_)
+                        | BlockKind::Thinking(_)
+                        | BlockKind::Call(_)
+                        | BlockKind::Result(_)
+                )
+            )
+    })
 }
 
 impl Search {
@@ -291,6 +319,18 @@ impl Search {
             self.is_complete || is_searched && rank(from).0 == rank(to).0
         };
         let hit = match seeks {
+            Seek::First(_) => {
+                let mut seen = self
+                    .found
+                    .iter()
+                    .filter(|hit| is_seen(transcript, hit.focus));
+                let first = seen.clone().next();
+                let own = seen.find(|hit| !hit.is_beside);
+                let is_sure = |hit: &&Hit| done.start == 0 && of_entry(hit.focus) < done.end;
+                own.filter(is_sure)
+                    .copied()
+                    .or_else(|| complete(own.or(first)))
+            }
             Seek::Nearest => {
                 let at = start.map_or(0, at_or_behind);
                 // Hits of the shown lane; of the others, if that has none.
@@ -319,6 +359,11 @@ impl Search {
             }
         };
         hit.map(|hit| hit.focus)
+    }
+
+    /// The first piece of a block with a match; `None` is its head row.
+    pub(crate) fn first_piece(&self, focus: Place) -> Option<usize> {
+        self.found.iter().find(|hit| hit.focus == focus)?.first
     }
 
     /// Corrects the number of hits of a block after its rows were laid out.

@@ -4,11 +4,13 @@ use ratatui::style::Modifier;
 use tv::app::input::action::View;
 use tv::app::mode::Mode as KeyMode;
 use tv::app::text::viewport::Focus;
+use tv::model::entry::Role;
 use tv::model::text::Text;
+use tv::model::tool::{ToolKind, Verdict};
 use tv::render::row::{Fold, Level};
 use tv::render::theme::Theme;
 
-use crate::made::{answer, boats, harbour, lines, prompt};
+use crate::made::{answer, boats, calls, harbour, lines, prompt, result_at, says};
 use crate::stage::{Stage, demo};
 
 fn session() -> Stage {
@@ -349,4 +351,51 @@ fn every_listed_line_has_the_hit() {
     }
     let at: Option<Focus> = stage.app.reader.text.view.focus;
     assert!(at.is_some());
+}
+
+#[test]
+fn a_word_leads_back_to_where_it_is_from() {
+    let mut stage = Stage::made((120, 40));
+    stage.add([
+        says("s1", 0, Role::System, "Name the harbour."),
+        prompt("p1", "mend the boat"),
+        calls("c1", 1, "bash", ToolKind::Run, "ls"),
+        result_at("c1", 2, "src/watch.rs\nsrc/hull.rs", Verdict::Done),
+        says("a1", 3, Role::Assistant, "I will read `src/watch.rs` now."),
+        calls("c2", 4, "read", ToolKind::Read, "src/watch.rs"),
+        result_at("c2", 5, "fn keel() {}", Verdict::Done),
+        says("p2", 6, Role::User, "and the keel of src/watch.rs?"),
+    ]);
+    stage.press("G [ *");
+    assert_eq!(stage.focused_key(), "c1");
+    let status = stage.status();
+    assert!(
+        status.contains(
+            "`src/watch.rs` first seen in the result of `bash ls` at turn 1, 3 entries before"
+        ),
+        "{status}"
+    );
+    for (word, key, words) in [
+        (
+            "keel",
+            "c2",
+            "first seen in the file that `read src/watch.rs` read",
+        ),
+        ("boat", "p1", "first seen in your prompt"),
+        ("harbour", "s1", "first seen in the system prompt"),
+        ("now", "a1", "first written by the model, in its answer"),
+    ] {
+        stage
+            .press("G :")
+            .type_in(&format!("from {word}"))
+            .press("enter");
+        assert_eq!(stage.focused_key(), key, "{word}");
+        assert!(stage.status().contains(words), "{}", stage.status());
+    }
+    stage.press(":").type_in("from anchor").press("enter");
+    assert!(
+        stage.status().contains("has not seen it"),
+        "{}",
+        stage.status()
+    );
 }

@@ -447,6 +447,12 @@ const JOURNEYS: &[Journey] = &[
         assert_eq!(stage.focused_key(), "p1");
         assert_ne!(stage.app.reader.text.view.focus, there);
     }),
+    ("first-seen", |key| {
+        let mut stage = landmarks();
+        stage.press("G");
+        key.press(&mut stage);
+        assert!(stage.status().contains("` first "), "{}", stage.status());
+    }),
     ("filter-expression", |key| {
         let mut stage = landmarks();
         key.press(&mut stage).type_in("lantern").press("enter g");

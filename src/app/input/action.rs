@@ -69,6 +69,8 @@ pub enum Action {
     PreviousHit,
     /// Go to another mention of the path, id or word of the item.
     Mention(Way),
+    /// Go to where the model first saw the path, id or word of the item.
+    FirstSeen,
     /// Go to another entry with the same id.
     SameId(Way),
     /// Type a filter.

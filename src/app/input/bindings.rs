@@ -114,6 +114,7 @@ pub const BINDINGS: &[Binding] = &[
     bind("previous-hit", Find, &["N"], Action::PreviousHit, "previous hit"),
     bind("next-mention", Find, &["*"], Action::Mention(Way::Next), "next mention of the item's path, id or word").cell("where it is named"),
     bind("previous-mention", Find, &["#"], Action::Mention(Way::Previous), "previous mention of it"),
+    bind("first-seen", Find, &["[ *"], Action::FirstSeen, "where the model first saw it, and by which route it came").cell("where it is from").also("from origin source route first seen who came why"),
     bind("filter-expression", Find, &["&"], Action::Filter, "show only what fits an expression; empty shows all").cell("filter").also("only hide find where grep show"),
     bind("filter-failures", Find, &["f e"], Action::Quick(QuickFilter::Errors), "only what failed").cell("only failures").also("error errors fail failed wrong problem"),
     bind("filter-tools", Find, &["f t"], Action::Quick(QuickFilter::Tools), "only tool calls").cell("only calls"),

@@ -40,6 +40,8 @@ pub(crate) enum TypedCommand {
     Diff(String),
     /// List what the model saw at the cursor.
     Context,
+    /// Go to where the model first saw a text.
+    From(String),
     /// Show a page of the manual.
     Help(&'static Page),
 }
@@ -135,6 +137,11 @@ pub const COMMANDS: &[CommandUsage] = &[
         doc: "show only what fits, as & does",
     },
     CommandUsage {
+        name: "from",
+        argument: "WORD",
+        doc: "where the model first saw a word, and by which route it came",
+    },
+    CommandUsage {
         name: "pipe",
         argument: "COMMAND",
         doc: "give the record's JSON to a shell command, as | does",
@@ -193,6 +200,9 @@ impl FromStr for TypedCommand {
             }
             Some(("join", path)) if !path.trim().is_empty() => {
                 return Ok(Self::Join(path.trim().to_owned()));
+            }
+            Some(("from", word)) if !word.trim().is_empty() => {
+                return Ok(Self::From(word.trim().to_owned()));
             }
             Some(("diff", other)) if !other.trim().is_empty() => {
                 return Ok(Self::Diff(other.trim().to_owned()));
@@ -261,6 +271,7 @@ impl fmt::Display for TypedCommand {
             Self::Filter(expr) => write!(f, "filter {expr}"),
             Self::Pipe(command) => write!(f, "pipe {command}"),
             Self::Join(path) => write!(f, "join {path}"),
+            Self::From(word) => write!(f, "from {word}"),
             Self::Diff(other) => write!(f, "diff {other}"),
             Self::Export(form, PageExtent::Session) => write!(f, "export {}", form.name()),
             Self::Export(form, extent) => write!(f, "export {} {}", form.name(), extent.word()),
@@ -355,6 +366,7 @@ mod tests {
             "watch err | printf '\\a' > /dev/tty",
             "join a.jsonl",
             "diff branch 2",
+            "from src/watch.rs",
             "export html",
             "export md",
             "export html turn",

@@ -1,6 +1,7 @@
 //! The search and the filter of the transcript pane.
 
 pub mod filter;
+mod first_seen;
 pub(crate) mod mention;
 pub(crate) mod opened;
 pub(crate) mod reveal;

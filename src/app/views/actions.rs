@@ -114,6 +114,7 @@ fn is_of_item(action: Action) -> bool {
         action,
         Action::Copy(_)
             | Action::Edit
+            | Action::FirstSeen
             | Action::Mention(_)
             | Action::Pipe
             | Action::Raw

@@ -36,6 +36,8 @@ pub struct Hit {
     pub(crate) focus: Place,
     /// Lines of its text with a match; after it was shown, rows with one.
     pub(crate) lines: usize,
+    /// The first piece of the block with a match; `None` is its head row.
+    pub(crate) first: Option<usize>,
     /// Whether it is in another lane than the one shown when the search began.
     pub(crate) is_beside: bool,
 }

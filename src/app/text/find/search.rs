@@ -3,7 +3,7 @@
 use tui_input::Input;
 
 use super::opened::OpenedFolds;
-use super::{Edge, PendingHit, TypedSearch, mention};
+use super::{Edge, PendingHit, TypedSearch, first_seen, mention};
 use crate::analysis::search::texts;
 use crate::app::effect::Effect;
 use crate::app::input::action::{Action, Way};
@@ -36,6 +36,7 @@ pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) -> Vec<Ef
             });
         }
         Action::Mention(way) => return seek_mention(text, scene, way),
+        Action::FirstSeen => return seek_first(text, scene, None),
         Action::NextHit => go(text, scene, 1),
         _ => go(text, scene, -1),
     }
@@ -173,7 +174,9 @@ fn start(
     search.seeks = seeks;
     search.home =
         stands_at(text).and_then(|focus| scene.session.transcript.lane_at(focus.entry).cloned());
-    let place = stands_at(text).and_then(|focus| scene.session.transcript.place_of(focus.entry));
+    // What is first is found first from the beginning on.
+    let start = stands_at(text).filter(|_| !matches!(seeks, Some(Seek::First(_))));
+    let place = start.and_then(|focus| scene.session.transcript.place_of(focus.entry));
     search.begin(place.unwrap_or(0), text.find.search.as_ref());
     text.find.search = Some(search);
     text.find.at_hit = None;
@@ -210,7 +213,11 @@ pub fn restart(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
         return Vec::new();
     };
     let (typed, is_literal, at_hit) = (search.typed.clone(), search.is_literal, text.find.at_hit);
-    let seeks = search.seeks.filter(|seeks| *seeks == Seek::Nearest);
+    let seeks = search.seeks.and_then(|seeks| match seeks {
+        Seek::First(_) => Some(Seek::First(None)),
+        Seek::Nearest => Some(seeks),
+        Seek::Behind(_) | Seek::Before(_) => None,
+    });
     let search = Search::new(&typed, is_literal, text.find.next_generation());
     let effects = start(text, scene, search, seeks);
     text.find.at_hit = at_hit;
@@ -228,24 +235,61 @@ fn seek_mention(text: &mut TextPane, scene: &mut Scene<'_>, way: Way) -> Vec<Eff
         go(text, scene, if way == Way::Next { 1 } else { -1 });
         return Vec::new();
     }
-    let root = scene.session.transcript.meta().root.clone();
-    let entry = scene.session.transcript.get(focus.entry);
-    let Some(word) = entry.and_then(|entry| mention::of_block(entry, focus.block, root.as_deref()))
-    else {
-        scene.say("nothing in this item to look for");
+    let Some(word) = mentioned(scene, focus) else {
         return Vec::new();
     };
-    text.remember_place(scene.session);
-    scene
-        .asks
-        .push(Ask::Keep(HistoryKind::Search, word.clone()));
     let seeks = if way == Way::Next {
         Seek::Behind(focus)
     } else {
         Seek::Before(focus)
     };
-    let search = Search::new(&word, true, text.find.next_generation());
+    seek(text, scene, &word, seeks)
+}
+
+/// The path, id or word of an item.
+fn mentioned(scene: &mut Scene<'_>, focus: Focus) -> Option<String> {
+    let transcript = &scene.session.transcript;
+    let root = transcript.meta().root.as_deref();
+    let entry = transcript.get(focus.entry);
+    let word = entry.and_then(|entry| mention::of_block(entry, focus.block, root));
+    if word.is_none() {
+        scene.say("nothing in this item to look for");
+    }
+    word
+}
+
+/// Searches for a literal text, and goes to one of its hits.
+fn seek(text: &mut TextPane, scene: &mut Scene<'_>, word: &str, seeks: Seek) -> Vec<Effect> {
+    text.remember_place(scene.session);
+    scene
+        .asks
+        .push(Ask::Keep(HistoryKind::Search, word.to_owned()));
+    let search = Search::new(word, true, text.find.next_generation());
     start(text, scene, search, Some(seeks))
+}
+
+/// Goes to where the model first saw a text: the typed one, that of the hit at the focus, or that of
+/// the focused item.
+pub(crate) fn seek_first(
+    text: &mut TextPane,
+    scene: &mut Scene<'_>,
+    typed: Option<&str>,
+) -> Vec<Effect> {
+    if scene.session.is_part() {
+        scene.say("the beginning is not read yet");
+        return Vec::new();
+    }
+    let focus = text.view.focus;
+    let at_hit = text.find.at_hit.filter(|at| Some(at.focus) == focus);
+    let search = text.find.search.as_ref().filter(|_| at_hit.is_some());
+    let search = search.filter(|search| search.scope.is_none());
+    let word = typed
+        .map(str::to_owned)
+        .or_else(|| search.map(|search| search.typed.clone()))
+        .or_else(|| mentioned(scene, focus?));
+    word.map_or_else(Vec::new, |word| {
+        seek(text, scene, &word, Seek::First(focus))
+    })
 }
 
 /// Searches for a literal text from the focus on.
@@ -318,6 +362,8 @@ fn to_sought(text: &mut TextPane, scene: &mut Scene<'_>) {
         (Some(hit), Seek::Behind(from) | Seek::Before(from)) if hit == from => {
             scene.say("mentioned nowhere else");
         }
+        (Some(hit), Seek::First(from)) => first_seen::arrive(text, scene, hit, from),
+        (None, Seek::First(_)) => scene.say("the model has not seen it"),
         (Some(hit), Seek::Before(_)) => {
             text.find.sought = Some(PendingHit {
                 block: Some((hit, Edge::Last)),
