@@ -25,8 +25,8 @@ const SHARES: usize = 64;
 /// Number of units behind a share whose files another machine is asked for with it.
 const SOON: usize = 8;
 
-/// Calls `work` for each unit, whose file is at `path`, and passes its messages to `take`, in order. Each thread has a state
-/// of its own. `work` should stop when `say` returns false.
+/// Calls `work` for each unit, whose file is at `path`, and passes its messages to `take`, in order.
+/// Each thread has a state of its own. `work` should stop when `say` returns false.
 pub(crate) fn walk<U: Sync, S, T: Send, E>(
     units: &[U],
     path: impl Fn(&U) -> &Path + Sync,
