@@ -146,6 +146,22 @@ fn below_of(place: &Path, below: impl AsRef<Path>) -> PathBuf {
     }
 }
 
+/// Extensions of agents' files. Further ones may follow: `ID.jsonl.zst`, `ID.messages.json`.
+const EXTENSIONS: [&str; 12] = [
+    "json",
+    "jsonl",
+    "md",
+    "messages",
+    "compaction",
+    "checkpoint",
+    "meta",
+    "chat",
+    "traj",
+    "trajectory",
+    "atif",
+    "mast",
+];
+
 /// The session in a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionName<'p> {
@@ -166,13 +182,16 @@ impl<'p> SessionName<'p> {
         }
     }
 
-    /// The session named by the file name up to its first dot.
+    /// The session named by the file name without its extensions; other dots are part of the name.
     pub(crate) fn stem(path: &'p Path) -> Option<Self> {
-        let id = file_name(path)
-            .trim_start_matches('.')
-            .split('.')
-            .next()
-            .unwrap_or_default();
+        let name = file_name(path).trim_start_matches('.');
+        let is_extension = |at: &usize| {
+            let rest = name.get(at + 1..).unwrap_or_default();
+            EXTENSIONS.contains(&rest.split('.').next().unwrap_or_default())
+        };
+        let mut dots = name.match_indices('.').map(|(at, _)| at);
+        let end = dots.find(is_extension).or_else(|| name.rfind('.'));
+        let id = name.get(..end.unwrap_or(name.len())).unwrap_or_default();
         (!id.is_empty()).then(|| Self::id(id))
     }
 }
@@ -302,7 +321,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::path::{Path, PathBuf};
 
-    use super::{Environment, Root, RootPattern};
+    use super::{Environment, Root, RootPattern, SessionName};
 
     const ROOT: Root = Root {
         variables: &[("SESSION_DIR", ""), ("AGENT_DIR", "sessions")],
@@ -319,6 +338,22 @@ mod tests {
             home: Some("/home/me".into()),
             variables,
         })
+    }
+
+    #[test]
+    fn dots_are_part_of_a_name_and_extensions_are_not() {
+        let id = |name: &str| SessionName::stem(Path::new(name)).map(|named| named.id.to_owned());
+        for (name, named) in [
+            ("s/app__v2.1.98.jsonl", "app__v2.1.98"),
+            ("s/app__v2.1.126.jsonl.zst", "app__v2.1.126"),
+            ("s/a1.jsonl.reset.2026-06-27T03", "a1"),
+            ("s/first.traj.json", "first"),
+            ("s/notes.today.log", "notes.today"),
+            ("s/.a1.jsonl", "a1"),
+            ("s/a1", "a1"),
+        ] {
+            assert_eq!(id(name).as_deref(), Some(named), "{name}");
+        }
     }
 
     #[test]
