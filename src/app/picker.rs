@@ -20,7 +20,7 @@ use std::collections::{HashMap, HashSet};
 
 use tui_input::{Input, InputRequest};
 
-use self::sieve::{Grist, Sieve};
+use self::sieve::{Fit, Grist, Sieve};
 use self::texts::{Progress, TextHits};
 use crate::analysis::wall::Glance;
 use crate::app::input::action::Action;
@@ -62,11 +62,13 @@ pub struct Picker {
     /// Sessions in the order of arrival.
     sessions: Vec<Candidate>,
     by_place: HashMap<Place, usize>,
-    /// Matching sessions, by score, then the newest first; after them the sessions with hits in
-    /// their texts only.
+    /// Sessions whose facts have the typed words, by score, then the newest first; after them those
+    /// whose texts have them. If there are none, those with the letters in their title.
     list: List<Place>,
     /// Number of sessions with hits in their texts only.
     hits: usize,
+    /// Whether the listed sessions only have the letters of the typed words.
+    is_guess: bool,
     texts: TextHits,
     is_stale: bool,
     sieve: Sieve,
@@ -96,6 +98,7 @@ impl Default for Picker {
             by_place: HashMap::new(),
             list: List::default().kept_on_top().sorted(BY_AGE),
             hits: 0,
+            is_guess: false,
             texts: TextHits::default(),
             is_stale: false,
             sieve: Sieve::default(),
@@ -111,7 +114,7 @@ impl Default for Picker {
 struct Candidate {
     found: Found,
     grist: Grist,
-    score: Option<u32>,
+    fit: Option<Fit>,
     round: u32,
 }
 
@@ -190,13 +193,16 @@ impl Picker {
 
     fn at(&self, place: &Place) -> Option<(&Found, Option<&TextHit>)> {
         let known = self.known(place);
-        if let Some(known) = known.filter(|known| known.score.is_some()) {
+        let is_of = |is_such: fn(Fit) -> bool| known.filter(|known| known.fit.is_some_and(is_such));
+        if let Some(known) = is_of(Fit::is_of_words) {
             return Some((&known.found, None));
         }
         let mut hits = self.texts.hits.iter();
-        let hit = hits.find(|hit| hit.found.is_at(place))?;
-        // The facts in the list are newer than those of the hit.
-        Some((known.map_or(&hit.found, |known| &known.found), Some(hit)))
+        match hits.find(|hit| hit.found.is_at(place)) {
+            // The facts in the list are newer than those of the hit.
+            Some(hit) => Some((known.map_or(&hit.found, |known| &known.found), Some(hit))),
+            None => is_of(|_| true).map(|known| (&known.found, None)),
+        }
     }
 
     fn known(&self, place: &Place) -> Option<&Candidate> {
@@ -244,12 +250,12 @@ impl Picker {
         let mut candidate = Candidate {
             found,
             grist,
-            score: None,
+            fit: None,
             round: self.round,
         };
         if let Some(index) = self.by_place.get(&place).copied() {
             if index < self.matched {
-                candidate.score = self.sieve.score(&candidate.grist);
+                candidate.fit = self.sieve.fit(&candidate.grist);
             }
             if let Some(known) = self.sessions.get_mut(index) {
                 *known = candidate;
@@ -296,7 +302,7 @@ impl Picker {
         let waiting = self.sessions.iter_mut().skip(self.matched).take(most);
         let mut done = 0;
         for candidate in waiting {
-            candidate.score = sieve.score(&candidate.grist);
+            candidate.fit = sieve.fit(&candidate.grist);
             done += 1;
         }
         self.matched += done;
@@ -316,29 +322,45 @@ impl Picker {
         if !std::mem::take(&mut self.is_stale) {
             return;
         }
-        let matched = self.sessions.iter().take(self.matched).enumerate();
-        let fitting = matched.filter_map(|(index, candidate)| {
-            Some((
-                Reverse(candidate.score?),
-                Reverse(candidate.found.modified),
-                &candidate.found.path,
-                index,
-            ))
-        });
-        let mut fitting: Vec<_> = fitting.collect();
-        fitting.sort_unstable();
-        let fitting: Vec<usize> = fitting.into_iter().map(|(.., index)| index).collect();
-        let place = |index: &usize| Some(self.sessions.get(*index)?.found.place());
-        let mut keys: Vec<Place> = fitting.iter().filter_map(place).collect();
+        let mut keys = self.fitting(Fit::is_of_words);
         let hits = self.hits_alone();
         self.hits = hits.len();
         keys.extend(hits);
+        // Letters scattered over a title are a guess, made only if the words are nowhere.
+        self.is_guess = keys.is_empty() && !self.texts.is_awaited();
+        if self.is_guess {
+            keys = self.fitting(|_| true);
+        }
         let mut list = std::mem::take(&mut self.list);
         list.fill(&PickerList::of(self, now), keys, false);
         self.list = list;
     }
 
-    /// The sessions with hits in their texts whose facts do not match, the newest first.
+    /// The sessions that match in such a way, by score, then the newest first.
+    fn fitting(&self, is_such: fn(Fit) -> bool) -> Vec<Place> {
+        let matched = self.sessions.iter().take(self.matched);
+        let fitting = matched.filter_map(|candidate| {
+            Some((
+                Reverse(candidate.fit.filter(|fit| is_such(*fit))?),
+                Reverse(candidate.found.modified),
+                &candidate.found,
+            ))
+        });
+        let mut fitting: Vec<_> = fitting.collect();
+        fitting.sort_unstable_by(|one, other| {
+            let key = |fitting: &(_, _, &Found)| (fitting.0, fitting.1);
+            key(one)
+                .cmp(&key(other))
+                .then_with(|| one.2.path.cmp(&other.2.path))
+        });
+        fitting
+            .into_iter()
+            .map(|(.., found)| found.place())
+            .collect()
+    }
+
+    /// The sessions with hits in their texts whose facts do not match: first those with the words as
+    /// they were typed, each the newest first.
     fn hits_alone(&mut self) -> Vec<Place> {
         if self.is_at_work() {
             return Vec::new();
@@ -351,11 +373,14 @@ impl Picker {
                 .get(&place)
                 .and_then(|index| self.sessions.get(*index));
             let passes = match known {
-                Some(known) => known.score.is_none() && self.sieve.lets_pass(&known.grist),
+                Some(known) => {
+                    !known.fit.is_some_and(Fit::is_of_words) && self.sieve.lets_pass(&known.grist)
+                }
                 None => self.sieve.lets_pass(&Grist::of(&hit.found)),
             };
             let modified = known.map_or(hit.found.modified, |known| known.found.modified);
-            alone.extend(passes.then_some((Reverse(modified), &hit.found.path, place)));
+            let order = (!self.texts.has_phrase(hit), Reverse(modified));
+            alone.extend(passes.then_some((order, &hit.found.path, place)));
         }
         alone.sort_unstable_by(|one, other| (one.0, one.1).cmp(&(other.0, other.1)));
         alone.into_iter().map(|(.., place)| place).collect()
@@ -370,6 +395,7 @@ impl Picker {
     /// Called when the search through texts has ended.
     pub(crate) fn end_of_texts(&mut self, generation: u32, is_all: bool, failures: usize) {
         self.texts.end(generation, is_all, failures);
+        self.is_stale = true;
     }
 
     /// Number of visible sessions.

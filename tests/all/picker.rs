@@ -220,7 +220,7 @@ fn typing_narrows_at_once_and_enter_opens() {
     see_all(&mut stage, boats());
     for (typed, fitting) in [
         ("lantern", "a5cd40eb-0001"),
-        ("hbr cnt", "5d0c1c52-7f4e"),
+        ("harb count", "5d0c1c52-7f4e"),
         ("openclaw", "11110000-aaaa"),
         ("codex", "a5cd40eb-0001"),
         ("agent:main", "11110000-aaaa"),
@@ -252,6 +252,32 @@ fn typing_narrows_at_once_and_enter_opens() {
     let before = asked(&stage).len();
     stage.press("enter");
     assert_eq!(asked(&stage).len(), before, "nothing is opened");
+}
+
+#[test]
+fn scattered_letters_are_a_guess_where_nothing_has_the_words() {
+    let mut stage = picker((100, 24));
+    see_all(&mut stage, boats());
+    see(&mut stage, [Sighting::Complete]);
+    let done = |stage: &mut Stage| {
+        let generation = sought(stage).0;
+        stage.happen(Event::TextsSearched {
+            generation,
+            is_all: true,
+            failures: 0,
+        });
+        stage.arrange();
+    };
+    stage.type_in("hrbr cnt");
+    assert!(rows(&stage).is_empty(), "texts may have it");
+    done(&mut stage);
+    assert_eq!(rows(&stage), ["5d0c1c52-7f4e"]);
+    assert!(stage.line(0).contains("these have its letters"));
+    stage.press("ctrl-u").type_in("lntrn");
+    let fern = hit(boats().remove(2), "light the lntrn", "lntrn");
+    stage.happen(Event::TextHit(sought(&stage).0, fern));
+    done(&mut stage);
+    assert_eq!(rows(&stage), ["11110000-aaaa"], "a text has the word");
 }
 
 #[test]

@@ -114,10 +114,15 @@ fn news(picker: &Picker, screen: &Screen) -> String {
         let sort = picker.list.sort().filter(|sort| *sort != BY_AGE);
         sort.map(|_| picker.list.sorted_by(&screen.theme))
     };
+    let guess = || {
+        let is_guess = picker.is_guess && picker.counts().0 > 0;
+        is_guess.then(|| "no session has it; these have its letters".to_owned())
+    };
     match (&screen.message, picker.is_complete) {
         (Some(message), _) => message.text.clone(),
         (None, true) => phrases::unread(&picker.refused)
             .or_else(order)
+            .or_else(guess)
             .unwrap_or_default(),
         (None, false) => format!("looking{}", screen.theme.glyphs().ellipsis),
     }

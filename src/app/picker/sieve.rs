@@ -1,9 +1,13 @@
-//! Fuzzy matching of sessions against the typed words, with a score.
+//! Matching of sessions against the typed words.
+//!
+//! Words are found as they are typed in the title, id, folder, agent or model. Letters scattered
+//! over a title are a weaker match: they help to type a name in short, and never outrank a text
+//! that has the words.
 //!
 //! Invariant: each typed word must match within one fact; its letters are not collected from
 //! several.
 
-use nucleo_matcher::pattern::{Atom, CaseMatching, Normalization, Pattern};
+use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32String};
 
 use crate::model::found::Found;
@@ -15,6 +19,22 @@ const LETTER: u32 = 13;
 const ID_LETTER: u32 = 20;
 /// Bonus for a match in the title: of two equal matches that one comes first.
 const TITLE: u32 = 8;
+
+/// How a session matches the typed words, with a score; the better match is greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Fit {
+    /// The letters of a word are scattered over the title.
+    Letters(u32),
+    /// All words are in its facts.
+    Words(u32),
+}
+
+impl Fit {
+    /// Whether all words are in its facts.
+    pub(crate) fn is_of_words(self) -> bool {
+        matches!(self, Self::Words(_))
+    }
+}
 
 /// The searched facts of a session, prepared for the matcher.
 pub(crate) struct Grist {
@@ -48,8 +68,64 @@ impl Grist {
 
 /// The typed words, prepared for the matcher.
 pub(crate) struct Sieve {
-    words: Vec<(Atom, String)>,
+    words: Vec<Word>,
     matcher: Matcher,
+}
+
+/// A typed word.
+struct Word {
+    /// The word as typed.
+    whole: Atom,
+    /// Its letters with others between them; `None` for an excluded word or a pattern.
+    scattered: Option<Atom>,
+    letters: String,
+}
+
+impl Word {
+    fn of(atom: Atom) -> Self {
+        let letters = atom.needle_text().to_string().to_lowercase();
+        let mut whole = atom.clone();
+        if whole.kind == AtomKind::Fuzzy {
+            whole.kind = AtomKind::Substring;
+        }
+        let is_loose = atom.kind == AtomKind::Fuzzy && !atom.negative;
+        Self {
+            whole,
+            scattered: is_loose.then_some(atom),
+            letters,
+        }
+    }
+
+    fn length(&self) -> u32 {
+        u32::try_from(self.letters.chars().count()).unwrap_or(u32::MAX)
+    }
+
+    /// The score of the word in the facts of a session; `None` if it is in none, or if an excluded
+    /// word is in one.
+    fn score(&self, grist: &Grist, matcher: &mut Matcher) -> Option<u32> {
+        let atom = &self.whole;
+        let mut fits = |fact: &Utf32String| atom.score(fact.slice(..), matcher).map(u32::from);
+        let title = fits(&grist.title).map(|score| score + TITLE);
+        let others = grist.others.each_ref().map(fits);
+        let is_id = grist.id.contains(self.letters.as_str()) != atom.negative;
+        let id = is_id.then_some(self.length().saturating_mul(ID_LETTER));
+        let facts = others.into_iter().chain([title, id]);
+        if atom.negative {
+            facts.min().flatten().map(|_| 0)
+        } else {
+            facts.max().flatten()
+        }
+    }
+
+    /// The score of its letters in the title.
+    fn score_of_letters(&self, grist: &Grist, matcher: &mut Matcher) -> Option<u32> {
+        let score = self
+            .scattered
+            .as_ref()?
+            .score(grist.title.slice(..), matcher)?;
+        let least = self.length().saturating_mul(LETTER);
+        Some(u32::from(score)).filter(|score| *score >= least)
+    }
 }
 
 impl Default for Sieve {
@@ -65,64 +141,45 @@ impl Sieve {
     /// Sets the typed words.
     pub(crate) fn set(&mut self, typed: &str) {
         let pattern = Pattern::parse(typed, CaseMatching::Smart, Normalization::Smart);
-        let word = |atom: Atom| {
-            let letters = atom.needle_text().to_string().to_lowercase();
-            (atom, letters)
-        };
-        self.words = pattern.atoms.into_iter().map(word).collect();
+        self.words = pattern.atoms.into_iter().map(Word::of).collect();
     }
 
     /// The words that a session must have.
     pub(crate) fn words(&self) -> Vec<String> {
-        let wanted = self.words.iter().filter(|(atom, _)| !atom.negative);
+        let wanted = self.words.iter().map(|word| &word.whole);
         wanted
-            .map(|(atom, _)| atom.needle_text().to_string())
+            .filter(|atom| !atom.negative)
+            .map(|atom| atom.needle_text().to_string())
             .collect()
     }
 
-    /// The score of a session; `None` if it does not match.
-    pub(crate) fn score(&mut self, grist: &Grist) -> Option<u32> {
-        self.score_of(grist, |_| true)
+    /// How a session matches; `None` if it does not.
+    pub(crate) fn fit(&mut self, grist: &Grist) -> Option<Fit> {
+        let matcher = &mut self.matcher;
+        let (mut sum, mut is_whole) = (0, true);
+        for word in &self.words {
+            let whole = word.score(grist, matcher);
+            is_whole &= whole.is_some();
+            sum += whole.or_else(|| word.score_of_letters(grist, matcher))?;
+        }
+        Some(if is_whole {
+            Fit::Words(sum)
+        } else {
+            Fit::Letters(sum)
+        })
     }
 
     /// Whether a session has none of the excluded words.
     pub(crate) fn lets_pass(&mut self, grist: &Grist) -> bool {
-        self.score_of(grist, |atom| atom.negative).is_some()
-    }
-
-    fn score_of(&mut self, grist: &Grist, counts: impl Fn(&Atom) -> bool) -> Option<u32> {
         let matcher = &mut self.matcher;
-        let mut sum = 0;
-        for (atom, letters) in self.words.iter().filter(|(atom, _)| counts(atom)) {
-            let length = u32::try_from(letters.chars().count()).unwrap_or(u32::MAX);
-            let least = if atom.negative {
-                0
-            } else {
-                length.saturating_mul(LETTER)
-            };
-            let mut fits = |fact: &Utf32String| {
-                atom.score(fact.slice(..), matcher)
-                    .map(u32::from)
-                    .filter(|score| *score >= least)
-            };
-            let title = fits(&grist.title).map(|score| score + TITLE);
-            let others = grist.others.each_ref().map(fits);
-            let is_id = grist.id.contains(letters.as_str()) != atom.negative;
-            let id = is_id.then_some(length.saturating_mul(ID_LETTER));
-            let facts = others.into_iter().chain([title, id]);
-            sum += if atom.negative {
-                facts.min().flatten().map(|_| 0)?
-            } else {
-                facts.max().flatten()?
-            };
-        }
-        Some(sum)
+        let mut excluded = self.words.iter().filter(|word| word.whole.negative);
+        excluded.all(|word| word.score(grist, matcher).is_some())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Grist, Sieve};
+    use super::{Fit, Grist, Sieve};
     use crate::model::found::Found;
     use crate::model::text::Text;
 
@@ -146,10 +203,10 @@ mod tests {
         }
     }
 
-    fn score(typed: &str) -> Option<u32> {
+    fn fit(typed: &str) -> Option<Fit> {
         let mut sieve = Sieve::default();
         sieve.set(typed);
-        sieve.score(&Grist::of(&found()))
+        sieve.fit(&Grist::of(&found()))
     }
 
     #[test]
@@ -157,14 +214,13 @@ mod tests {
         for typed in [
             "",
             "watcher",
-            "fxwtch",
             "opus fix",
             "src/harb",
             "5d0c",
             "7F4E",
             "claude !codex",
         ] {
-            assert!(score(typed).is_some(), "{typed}");
+            assert!(fit(typed).is_some_and(Fit::is_of_words), "{typed}");
         }
         for typed in [
             "boat",
@@ -172,15 +228,21 @@ mod tests {
             "FIX",
             "tvopus",
             "5c5",
+            "hrbr",
             "!watch",
             "!5d0c fix",
         ] {
-            assert!(score(typed).is_none(), "{typed}");
+            assert!(fit(typed).is_none(), "{typed}");
         }
-        assert!(
-            score("watcher") > score("wter"),
-            "letters in a row are better"
-        );
+        assert!(fit("watcher") > fit("harbour"), "the title counts more");
+    }
+
+    #[test]
+    fn scattered_letters_are_less_than_words() {
+        for typed in ["fxwtch", "fxwtch opus"] {
+            assert!(matches!(fit(typed), Some(Fit::Letters(_))), "{typed}");
+            assert!(fit(typed) < fit("opus"), "{typed}");
+        }
     }
 
     #[test]
@@ -192,7 +254,7 @@ mod tests {
         let fits = |typed: &str| {
             let mut sieve = Sieve::default();
             sieve.set(typed);
-            sieve.score(&alphabet).is_some()
+            sieve.fit(&alphabet).is_some()
         };
         assert!(fits("abd") && fits("cegi") && !fits("lz"));
     }

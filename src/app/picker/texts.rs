@@ -38,6 +38,8 @@ pub(crate) struct TextHits {
     /// Progress of the search.
     pub(crate) progress: Progress,
     words: Vec<String>,
+    /// The words behind each other.
+    phrase: Option<Regex>,
     is_new: bool,
     generation: u32,
 }
@@ -66,6 +68,7 @@ impl TextHits {
                 .max_by_key(regex::Match::len);
             longest.map(|found| hit.at = found.range()).is_some()
         });
+        self.phrase = texts::pattern(&words.join(" "), true);
         self.words = words;
         self.is_new = true;
     }
@@ -73,15 +76,25 @@ impl TextHits {
     /// What to search for in a session with a hit: all words if they follow each other in its line,
     /// else the longest.
     pub(crate) fn sought(&self, hit: &TextHit) -> String {
-        let all = self.words.join(" ");
-        let has_all = texts::pattern(&all, true).is_some_and(|all| all.is_match(&hit.line));
         let longest = self.words.iter().rev().max_by_key(|word| word.len());
-        longest.filter(|_| !has_all).cloned().unwrap_or(all)
+        let longest = longest.filter(|_| !self.has_phrase(hit)).cloned();
+        longest.unwrap_or_else(|| self.words.join(" "))
+    }
+
+    /// Whether all words follow each other in the line of a hit.
+    pub(crate) fn has_phrase(&self, hit: &TextHit) -> bool {
+        let phrase = self.phrase.as_ref();
+        phrase.is_some_and(|phrase| phrase.is_match(&hit.line))
     }
 
     /// Marks the search as interrupted, so that it is started again.
     pub(crate) fn stop(&mut self) {
         self.is_new |= !self.words.is_empty();
+    }
+
+    /// Whether hits may still come.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.progress == Progress::Underway || self.is_new && !self.words.is_empty()
     }
 
     /// The effect that starts the search, if the words have changed.
