@@ -78,6 +78,8 @@ struct Going {
 struct At<'a> {
     place: Place,
     lane: Option<&'a Name>,
+    /// The folder in which its agent began.
+    root: Option<&'a str>,
 }
 
 /// Changes of a file.
@@ -219,12 +221,13 @@ impl Brief {
                 going.brief.away.insert(entry);
             }
             let lane = transcript.lane_at(entry);
+            let root = transcript.root_of(entry).map(Text::as_str);
             for (block, note) in notes {
                 let place = Place {
                     entry,
                     block: *block,
                 };
-                going.add(At { place, lane }, note);
+                going.add(At { place, lane, root }, note);
             }
         }
         going.brief
@@ -276,7 +279,7 @@ impl Going {
                     like,
                 } = &**failed;
                 let failure = Failure {
-                    what: what.words(self.root.as_deref()),
+                    what: what.words(at.root),
                     reason: reason.clone(),
                     said: said.clone(),
                     fault: *fault,
@@ -288,7 +291,7 @@ impl Going {
                 self.fail(at, failure, like);
             }
             Note::Open(what) => {
-                let what = what.words(self.root.as_deref());
+                let what = what.words(at.root);
                 self.brief.open.push(Open { what, place });
             }
         }

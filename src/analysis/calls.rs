@@ -176,6 +176,14 @@ impl Calls {
         self.all.len()
     }
 
+    /// Whether the first and the last call were made on different days.
+    pub(crate) fn are_of_days(&self) -> bool {
+        let ends = self.spans.first().zip(self.spans.last());
+        ends.is_some_and(|((first, ..), (last, ..))| {
+            !Timestamp(*first).is_same_day(Timestamp(*last))
+        })
+    }
+
     /// The number of a call, from 1 in file order.
     pub(crate) fn number(&self, place: Place) -> Option<usize> {
         self.known(place).map(|(number, _)| number + 1)

@@ -13,6 +13,7 @@ use crate::analysis::phrases;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::figures::{self, duration, elapsed};
 use crate::model::meta::LaneFacts;
+use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, Took, ToolCall};
 use crate::model::transcript::Transcript;
@@ -135,8 +136,8 @@ impl<'a> PlacedCall<'a> {
 
     /// Its argument on one line, with paths relative to the session's root.
     pub(crate) fn argument(&self) -> String {
-        self.call
-            .about(self.scene.transcript.meta().root.as_deref())
+        let root = self.scene.transcript.root_of(self.place.entry);
+        self.call.about(root.map(Text::as_str))
     }
 
     /// Its findings of the lint.
@@ -196,6 +197,12 @@ impl<'a> PlacedCall<'a> {
             }
             _ => String::new(),
         }
+    }
+
+    /// The number of its joined session; `None` if there is only one session.
+    pub(crate) fn session(&self) -> Option<usize> {
+        let session = self.scene.transcript.session_of(self.place.entry);
+        session.map(|(number, _)| number)
     }
 
     pub(crate) fn lane(&self) -> Option<&'a LaneFacts> {

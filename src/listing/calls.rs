@@ -62,14 +62,21 @@ impl<'a> Listing for CallList<'a> {
         } else {
             lane
         };
+        let time = if scene.calls.are_of_days() { 11 } else { 8 };
         vec![
+            CallColumn::words("", scene.transcript.sessions_width(), 10)
+                .cell(|call, look| vec![look.theme.session_mark(call.session())]),
             CallColumn::figures("#", number, 8)
                 .by(Self::ORDER, |call| Value::int(call.number()))
                 .turned()
                 .dim(),
-            CallColumn::words("time", 8, 5)
+            CallColumn::words("time", time, 5)
                 .by("started", |call| Value::time(call.made_at()))
-                .dim(),
+                .cell(|call, look| {
+                    let is_dated = call.scene.calls.are_of_days();
+                    let words = call.made_at().map(|at| at.clock_or_dated(is_dated));
+                    cell(words.unwrap_or_default(), look.theme.dim)
+                }),
             CallColumn::words("tool", tool, 9)
                 .by("name", |call| Value::text(Some(call.call.name.as_str())))
                 .style(|call, look| plain(call, look.theme.tool, look)),

@@ -124,6 +124,24 @@ impl Timestamp {
         self.local("%m-%d %H:%M")
     }
 
+    /// [`Self::clock`], or [`Self::day_and_minute`] among times of several days.
+    pub(crate) fn clock_or_dated(self, is_dated: bool) -> String {
+        if is_dated {
+            self.day_and_minute()
+        } else {
+            self.clock()
+        }
+    }
+
+    /// [`Self::minute`], or [`Self::day_and_minute`] among times of several days.
+    pub(crate) fn minute_or_dated(self, is_dated: bool) -> String {
+        if is_dated {
+            self.day_and_minute()
+        } else {
+            self.minute()
+        }
+    }
+
     /// `Sat 31 Jan 2026` in the reader's time zone.
     pub fn date(self) -> String {
         self.local("%a %-d %b %Y")

@@ -217,24 +217,14 @@ impl<'a> Sheet<'a> {
         };
         let name = lane.split('/').next().unwrap_or(lane);
         let short = name.split(':').next().unwrap_or(name);
-        let number: usize = short.parse().unwrap_or(0);
-        let theme = &self.look.theme;
-        let voices = &theme.voice;
-        let styles = [
-            theme.accent,
-            theme.good,
-            voices.assistant,
-            theme.warn,
-            voices.user,
-            theme.tool,
-        ];
-        let style = styles.get(number % styles.len());
+        let number: usize = short.parse().unwrap_or(1);
+        let style = self.look.theme.of_session(number.saturating_sub(1));
         let (name, columns) = if self.is_wide() {
             (name, SESSION)
         } else {
             (short, short.len() + 1)
         };
-        let name = Span::styled(name.to_owned(), style.copied().unwrap_or(theme.dim));
+        let name = Span::styled(name.to_owned(), style);
         let mut pieces = wrap::fit(&[name], columns - 1, self.glyphs().cut);
         let rest = columns - wrap::width_of(&pieces);
         pieces.push(Span::raw(" ".repeat(rest)));

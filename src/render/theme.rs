@@ -7,6 +7,7 @@
 //! Invariant: on a terminal without colours no style has a colour, so no meaning depends on one.
 
 use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::Span;
 
 use super::colour::{Depth, fit};
 use super::glyphs::Glyphs;
@@ -383,6 +384,13 @@ impl Theme {
             text: Color::Rgb(36, 41, 47),
         };
         is_faint.then_some(if self.is_light { light } else { dark })
+    }
+
+    /// The number of one of several joined sessions, from 1, in its colour.
+    pub(crate) fn session_mark(&self, session: Option<usize>) -> Span<'static> {
+        session.map_or_else(Span::default, |session| {
+            Span::styled((session + 1).to_string(), self.of_session(session))
+        })
     }
 
     /// The colour of one of several joined sessions.

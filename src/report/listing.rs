@@ -99,7 +99,8 @@ pub fn write(
             match options.kind {
                 ListKind::Files => {
                     let files = Memo::<Files>::of(transcript);
-                    let list = FileList(&files, &carried(transcript));
+                    let carried = carried(transcript);
+                    let list = FileList::of(transcript, &files, &carried);
                     out.write(&reading, &list, keys(&files), MOST_CHANGED)?;
                 }
                 ListKind::Tools => {

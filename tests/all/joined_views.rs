@@ -242,6 +242,16 @@ fn what_a_session_does_now_stands_in_its_row_of_the_timeline() {
     }
     stage.feed(Feed::CaughtUp);
     stage.wait(1_000).press("2").wait(300);
+    let turns = rows(&stage);
+    for turn in ["1  1 first", "2  2 second", "2  3 on"] {
+        assert!(turns.iter().any(|row| row.starts_with(turn)), "{turns:?}");
+    }
+    let head = stage.picture();
+    assert!(
+        head.contains("TIMELINE  session") && head.contains("model "),
+        "{head}"
+    );
+    stage.press("z 3").wait(300);
     let rows = rows(&stage);
     assert!(
         !rows.iter().any(|row| row.starts_with("model")),

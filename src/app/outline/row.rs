@@ -276,7 +276,8 @@ pub(crate) fn as_of(
 pub(crate) fn of_work(transcript: &Transcript, place: Place) -> Option<OutlineRow> {
     let call = place.call(transcript)?;
     let intent = call.intent().map(|intent| without_sgr(intent).into_owned());
-    let about = intent.unwrap_or_else(|| call.about(transcript.meta().root.as_deref()));
+    let about =
+        intent.unwrap_or_else(|| call.about(transcript.root_of(place.entry).map(Text::as_str)));
     let title = format!("{} {}", without_sgr(&call.name).to_lowercase(), about);
     Some(OutlineRow {
         sign: StatusSign::Open(place),

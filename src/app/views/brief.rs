@@ -15,6 +15,8 @@ use crate::app::input::action::Action;
 use crate::app::text::viewport::Focus;
 use crate::model::entry::EntryId;
 use crate::model::figures::{count, duration};
+use crate::model::path;
+use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::render::markdown::{self, MarkdownMode};
 use crate::render::row::{self, Look};
@@ -188,7 +190,6 @@ impl Brief {
     fn line(&self, scene: &PageScene<'_>, key: Key) -> Line<'static> {
         let theme = scene.theme;
         let label = |word: &str| Span::styled(format!("{word:<LABEL$} "), theme.dim);
-        let room = scene.columns().saturating_sub(LABEL + 1).max(1);
         match key {
             Key::Row(section, number) => {
                 let Some(row) = self.row(section, number) else {
@@ -196,9 +197,16 @@ impl Brief {
                 };
                 let label = label(if number == 0 { section.word() } else { "" });
                 let lead = section.lead(number);
-                let room = room.saturating_sub(lead.len());
-                let mut spans = vec![label, Span::styled(lead, theme.dim)];
-                spans.extend(row_spans(scene, section, row, room));
+                let mut spans = vec![label];
+                let session = row
+                    .place
+                    .and_then(|at| scene.transcript.session_of(at.entry));
+                if let Some((session, _)) = session {
+                    spans.extend([theme.session_mark(Some(session)), Span::raw(" ")]);
+                }
+                spans.push(Span::styled(lead, theme.dim));
+                let room = scene.columns().saturating_sub(wrap::width_of(&spans));
+                spans.extend(row_spans(scene, (section, row), room.max(1)));
                 Line::from(spans)
             }
             Key::More(section) => {
@@ -265,8 +273,7 @@ fn lines_of(scene: &PageScene<'_>, text: &str) -> Vec<Line<'static>> {
 
 fn row_spans(
     scene: &PageScene<'_>,
-    section: Section,
-    row: &BriefRow,
+    (section, row): (Section, &BriefRow),
     room: usize,
 ) -> Vec<Span<'static>> {
     let theme = scene.theme;
@@ -297,7 +304,12 @@ fn row_spans(
         wrap::width(&row.text) + 2
     };
     let code = match section {
-        Section::Files => wrap::fit_path(&row.code, room.saturating_sub(beside).max(12), cut),
+        Section::Files => {
+            // Paths of joined sessions are those that each of them would have alone.
+            let root = row.place.and_then(|at| scene.transcript.root_of(at.entry));
+            let path = path::below(&row.code, root.map(Text::as_str));
+            wrap::fit_path(path, room.saturating_sub(beside).max(12), cut)
+        }
         _ => row.code.clone(),
     };
     let spans = [

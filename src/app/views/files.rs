@@ -58,8 +58,7 @@ impl Files {
         let made = Some((files.generation, carried, self.list.sort()));
         if self.made != made {
             self.made = made;
-            self.list
-                .fill(&FileList(files, &scene.indexes.carried), keys(files), false);
+            self.list.fill(&file_list(scene), keys(files), false);
         }
         if let Some((path, history)) = &mut self.inside {
             match files.file(path) {
@@ -101,9 +100,7 @@ impl Files {
         }
         let (height, foot) = scene.divide(1, FOOT);
         self.list.fit(height);
-        let (heads, rows) = self
-            .list
-            .write(&FileList(files, &scene.indexes.carried), scene);
+        let (heads, rows) = self.list.write(&file_list(scene), scene);
         let foot = if foot > 0 {
             self.foot_lines(scene)
         } else {
@@ -142,6 +139,11 @@ impl Files {
 
 fn is_use(file: &File, focus: Focus) -> bool {
     file.uses.iter().any(|one| one.place == focus)
+}
+
+fn file_list<'a>(scene: &PageScene<'a>) -> FileList<'a> {
+    let indexes = scene.indexes;
+    FileList::of(scene.transcript, &indexes.files, &indexes.carried)
 }
 
 impl Page for Files {

@@ -22,6 +22,7 @@ use crate::analysis::timeline::{Lane, Paths, SpanId, Timeline, TimelineRow, What
 use crate::app::input::action::{Action, Way};
 use crate::app::outline::row::start_of_turn;
 use crate::app::text::viewport::Focus;
+use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::render::theme::Theme;
 use crate::render::wrap;
@@ -147,7 +148,7 @@ impl Page for Lanes {
             .filter(|least| scene.height >= **least)
             .count();
         let (height, foot) = scene.divide(1, FOOT + extra);
-        let (keys, has_all_rows) = keys(timeline, range, view.now, growing, height);
+        let (keys, has_all_rows) = keys(scene, range, view.now, growing, height);
         let own = self
             .chosen
             .and_then(|id| key_of(timeline, id, has_all_rows));
@@ -576,12 +577,13 @@ fn key_of(timeline: &Timeline, id: SpanId, has_all_rows: bool) -> Option<Key> {
 /// sub-agents. The second value is whether sub-agents have all their rows, which depends on the
 /// room.
 fn keys(
-    timeline: &Timeline,
+    scene: &PageScene<'_>,
     (from, to): (Timestamp, Timestamp),
     now: Option<Timestamp>,
     growing: Growing,
     room: usize,
 ) -> (Vec<Key>, bool) {
+    let timeline = &scene.indexes.timeline;
     let end = Timestamp(to.0.saturating_add(1));
     let is_seen = |row: &TimelineRow| !row.within(from, end, now).is_empty();
     let main = rows_in_order(timeline, 0, &is_seen);
@@ -596,10 +598,15 @@ fn keys(
     let grows_in = |number: usize| growing.is_some_and(|(.., lane)| lane == number);
     let is_at_work =
         |number: usize, lane: &Lane| now.is_some() && is_open(timeline, lane) || grows_in(number);
-    let lanes: Vec<usize> = lanes
+    let mut lanes: Vec<usize> = lanes
         .filter(|(number, lane)| is_within(lane, (from, end)) || is_at_work(*number, lane))
         .map(|(number, _)| number)
         .collect();
+    // Sub-agents are below their joined session.
+    lanes.sort_by_key(|lane| {
+        let session = session_of_lane(scene, *lane);
+        (session, !is_session(scene, *lane))
+    });
     if keys.len() + lanes.len() <= room {
         let rows_of = |lane: usize| {
             let rows = rows_in_order(timeline, lane, &is_seen)
@@ -696,23 +703,43 @@ fn named(row: &TimelineRow, theme: &Theme) -> (String, Style) {
     }
 }
 
+fn name_of<'a>(scene: &PageScene<'a>, lane: usize) -> Option<&'a Name> {
+    let lane = scene.indexes.timeline.lanes().get(lane)?;
+    lane.name.as_ref()
+}
+
+/// The number of the joined session of a lane; `None` if there is only one session.
+fn session_of_lane(scene: &PageScene<'_>, lane: usize) -> Option<usize> {
+    let session = scene.transcript.session_of_lane(name_of(scene, lane)?);
+    session.map(|(number, _)| number)
+}
+
+/// Whether a lane is that of a joined session itself.
+fn is_session(scene: &PageScene<'_>, lane: usize) -> bool {
+    scene.transcript.is_spoken_to(name_of(scene, lane))
+}
+
+/// The style of a lane's title.
+fn lane_style(scene: &PageScene<'_>, lane: usize) -> Style {
+    let theme = scene.theme;
+    session_of_lane(scene, lane).map_or(theme.accent, |session| theme.of_session(session))
+}
+
+/// The title of a lane: `◦ title` of a sub-agent, `2 title` of a joined session.
 fn lane_title(scene: &PageScene<'_>, lane: usize) -> String {
-    let name = scene
-        .indexes
-        .timeline
-        .lanes()
-        .get(lane)
-        .and_then(|lane| lane.name.as_ref());
+    let name = name_of(scene, lane);
     let facts = name.and_then(|name| scene.transcript.lane(name));
     let title = facts
         .map(|facts| &facts.label)
         .or(name)
         .map(ToString::to_string);
-    format!(
-        "{} {}",
-        scene.theme.glyphs().list.bullet_inner,
-        title.unwrap_or_default()
-    )
+    let title = title.unwrap_or_default();
+    let bullet = scene.theme.glyphs().list.bullet_inner;
+    match session_of_lane(scene, lane) {
+        Some(session) if is_session(scene, lane) => format!("{} {title}", session + 1),
+        Some(_) => format!("  {bullet} {title}"),
+        None => format!("{bullet} {title}"),
+    }
 }
 
 /// The row of the current activity.
@@ -766,7 +793,7 @@ fn write(
             let (title, style) = named(row, theme);
             let what = (lane, (row.number == 0).then(|| row.what.clone()));
             match (is_head, row.number) {
-                (true, _) => (lane_title(scene, lane), theme.accent, what),
+                (true, _) => (lane_title(scene, lane), lane_style(scene, lane), what),
                 (false, 0) => (format!("  {title}"), style, what),
                 (false, _) => (String::new(), style, what),
             }
@@ -779,7 +806,11 @@ fn write(
                 }
             }
             let what = growing.map(|(class, ..)| what_grows(class));
-            (lane_title(scene, number), theme.accent, (number, what))
+            (
+                lane_title(scene, number),
+                lane_style(scene, number),
+                (number, what),
+            )
         }
     };
     if let Some((class, from, lane)) = growing

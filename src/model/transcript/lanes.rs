@@ -190,6 +190,27 @@ impl Transcript {
         self.session_of(id).map(|(_, session)| &session.name)
     }
 
+    /// The lanes of the joined sessions; none if there is only one session.
+    pub(crate) fn sessions(&self) -> impl Iterator<Item = &LaneFacts> {
+        self.lanes().iter().take_while(|lane| lane.is_session)
+    }
+
+    /// Columns for the number of a joined session; 0 if there is only one session.
+    pub(crate) fn sessions_width(&self) -> usize {
+        match self.sessions().count() {
+            0 => 0,
+            sessions => sessions.to_string().len(),
+        }
+    }
+
+    /// The folder in which the agent began whose entry this is.
+    pub(crate) fn root_of(&self, id: EntryId) -> Option<&Text> {
+        match self.session_of(id) {
+            Some((_, session)) => session.root.as_ref(),
+            None => self.meta().root.as_ref(),
+        }
+    }
+
     /// Number of the joined session with this key; `None` if there is only one session.
     pub(crate) fn session_of_key(&self, key: &Key) -> Option<usize> {
         self.ledger.session_of(key)

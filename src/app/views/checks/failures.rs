@@ -40,13 +40,19 @@ pub(super) fn line(scene: &PageScene<'_>, failure: &Failure, width: usize) -> Li
     let theme = scene.theme;
     let cut = theme.glyphs().cut;
     let (sign, style) = sign(failure.fault, theme);
+    let is_dated = scene.indexes.calls.are_of_days();
     let time = when(scene, failure.place)
-        .map(Timestamp::minute)
+        .map(|at| at.minute_or_dated(is_dated))
         .unwrap_or_default();
+    let columns = if is_dated { 11 } else { 5 };
     let mut spans = vec![
         Span::styled(format!("{sign} "), style),
-        Span::styled(format!("{time:<5}  "), theme.dim),
+        Span::styled(format!("{time:<columns$}  "), theme.dim),
     ];
+    if let Some((session, _)) = scene.transcript.session_of(failure.place.entry) {
+        spans.insert(0, theme.session_mark(Some(session)));
+        spans.insert(1, Span::raw(" "));
+    }
     let (state, style) = state(scene, failure, width);
     let state = wrap::fit(&[Span::styled(state, style)], MENDED, cut);
     let beside = match wrap::width_of(&state) {
@@ -142,7 +148,12 @@ fn state(scene: &PageScene<'_>, failure: &Failure, width: usize) -> (String, Sty
                 let word = placed.call.word();
                 format!(" by {word} {}", placed.argument())
             });
-            format!("mended {}{}", at.minute(), by.unwrap_or_default())
+            let is_dated = when(scene, failure.place).is_some_and(|failed| !failed.is_same_day(at));
+            format!(
+                "mended {}{}",
+                at.minute_or_dated(is_dated),
+                by.unwrap_or_default()
+            )
         },
     );
     (words, theme.dim)

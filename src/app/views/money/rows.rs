@@ -19,7 +19,7 @@ use crate::listing::call::{carried_usd, carried_words};
 use crate::listing::sort::Value;
 use crate::listing::table::{Cell, Column, Listing, Look, cell};
 use crate::model::entry::{BlockKind, EntryId};
-use crate::model::timestamp::Timestamp;
+use crate::model::text::Text;
 use crate::model::transcript::Transcript;
 use crate::render::theme::Theme;
 
@@ -80,17 +80,19 @@ impl<'a> Listing for SumList<'a> {
     fn columns(&self, _: usize) -> Vec<SumColumn<'a>> {
         // Over several days the column has dates.
         let when = if self.0.is_dated { 11 } else { 8 };
+        let session = self.1.transcript.sessions_width();
         vec![
+            SumColumn::words("", session, 9).cell(|sum, look| {
+                let session =
+                    session_of(sum.row, &sum.scene.indexes.spending, sum.scene.transcript);
+                vec![look.theme.session_mark(session)]
+            }),
             SumColumn::words("", 1, 9).cell(|sum, look| sum.sign(look.theme)),
             SumColumn::words("when", when, 5)
                 .by(Self::ORDER, |sum| Value::time(sum.row.at))
                 .cell(|sum, look| {
-                    let words = if sum.is_dated {
-                        Timestamp::day_and_minute
-                    } else {
-                        Timestamp::clock
-                    };
-                    cell(sum.row.at.map(words).unwrap_or_default(), look.theme.dim)
+                    let words = sum.row.at.map(|at| at.clock_or_dated(sum.is_dated));
+                    cell(words.unwrap_or_default(), look.theme.dim)
                 }),
             SumColumn::rest("what", 19)
                 .value(|sum| {
@@ -297,6 +299,22 @@ pub(crate) fn what(group: &Group, statement: &Statement, transcript: &Transcript
     }
 }
 
+/// The joined session of a group; `None` if it is not of one.
+fn session_of(row: &StatementRow, statement: &Statement, transcript: &Transcript) -> Option<usize> {
+    let session = match &row.group {
+        Group::Lane(lane) => transcript.session_of_lane(lane.as_ref()?),
+        Group::Turn(prompt) => transcript.session_of(*prompt),
+        Group::Charge(number) => {
+            let charge = statement.charges.get(*number)?;
+            let of_lane = charge.lane.as_ref();
+            let of_lane = of_lane.and_then(|lane| transcript.session_of_lane(lane));
+            of_lane.or_else(|| transcript.session_of(charge.entry?))
+        }
+        Group::Model(_) | Group::Outside | Group::Run => None,
+    };
+    session.map(|(number, _)| number)
+}
+
 /// The label of a request: its first call, else its text.
 fn request(charge: &Charge, transcript: &Transcript) -> String {
     let entry = charge
@@ -319,7 +337,8 @@ fn request(charge: &Charge, transcript: &Transcript) -> String {
         words.push_str("besides the requests");
         return words;
     };
-    let root = transcript.meta().root.as_deref();
+    let root = charge.entry.and_then(|id| transcript.root_of(id));
+    let root = root.map(Text::as_str);
     let call = entry
         .calls()
         .next()

@@ -101,7 +101,9 @@ impl Painter<'_> {
         if is_known {
             self.paths.holds(turn, span.id)
         } else {
-            span.lane == 0 && span.class == Class::Model
+            let lane = self.timeline().lanes().get(span.lane);
+            let name = lane.and_then(|lane| lane.name.as_ref());
+            span.class == Class::Model && self.scene.transcript.is_spoken_to(name)
         }
     }
 

@@ -11,6 +11,7 @@ use crate::analysis::context;
 use crate::analysis::timeline::{Span as TimeSpan, SpanId};
 use crate::app::views::page::PageScene;
 use crate::model::figures::{self, duration};
+use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::Clocked;
 use crate::model::transcript::Transcript;
@@ -122,7 +123,14 @@ impl Captions<'_> {
 
     fn sums(&self, growing: Growing) -> Vec<(Class, u64)> {
         let (from, to) = self.range;
-        let sums = self.scene().indexes.account.time_within(None, from, to);
+        let account = &self.scene().indexes.account;
+        let sessions = self.scene().transcript.sessions();
+        // Joined sessions add up, as they would alone.
+        let lanes = sessions.map(|session| Some(&session.name));
+        let mut sums = account.time_within(None, from, to);
+        for lane in lanes {
+            sums.join(&account.time_within(lane, from, to));
+        }
         // Waiting counts when it is over, as in all other sums; how long it has lasted is said by the
         // session's state.
         let growing = growing.filter(|(grows, ..)| *grows != Class::Human);
@@ -232,7 +240,9 @@ impl Captions<'_> {
                 turns::title(self.scene(), turn),
                 turns::sums(self.scene(), turn),
             );
-            lines.push(cut(vec![Span::styled(title, theme.text)]));
+            let mut own = turns::mark(self.scene(), turn);
+            own.push(Span::styled(title, theme.text));
+            lines.push(cut(own));
             lines.push(cut(vec![Span::styled(sums, theme.dim)]));
             lines.extend(legend);
             return lines;
@@ -283,7 +293,8 @@ impl Captions<'_> {
             };
             return vec![Span::styled(words, style)];
         };
-        let headline = call.about(self.painter.scene.transcript.meta().root.as_deref());
+        let root = self.scene().transcript.root_of(span.id.entry);
+        let headline = call.about(root.map(Text::as_str));
         vec![
             Span::styled(call.name.to_string(), style),
             Span::raw("  "),
@@ -434,7 +445,8 @@ impl Captions<'_> {
 /// What a call is about.
 pub(crate) fn headline(transcript: &Transcript, id: SpanId) -> Option<String> {
     let call = id.call()?.call(transcript)?;
-    Some(call.about(transcript.meta().root.as_deref())).filter(|line| !line.trim().is_empty())
+    let root = transcript.root_of(id.entry);
+    Some(call.about(root.map(Text::as_str))).filter(|line| !line.trim().is_empty())
 }
 
 /// The label of a sub-agent's span: its tool, or the model.

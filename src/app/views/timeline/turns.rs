@@ -2,15 +2,16 @@
 
 use ratatui::text::{Line, Span};
 
-use super::Growing;
 use super::bars::{Cells, Painter, fitted};
 use super::window::View;
+use super::{Growing, session_of_lane};
 use crate::analysis::account::{Class, Figures};
 use crate::analysis::phrases::title_of;
 use crate::analysis::timeline::{SpanId, What};
 use crate::app::views::page::PageScene;
 use crate::model::figures::{count, duration};
 use crate::model::timestamp::Timestamp;
+use crate::model::turn::Turn;
 use crate::render::wrap;
 
 /// Minimum and maximum width of titles; in between a third of the page.
@@ -38,30 +39,46 @@ impl Beside {
     }
 }
 
-/// Whether the session has several consecutive turns, so that each can have a row.
+/// Whether there are several turns, so that each can have a row.
 pub(super) fn has_several(scene: &PageScene<'_>) -> bool {
-    !scene.transcript.is_joined() && scene.transcript.turns().len() > 1
+    scene.transcript.turns().len() > 1
 }
 
-/// The range from a turn's prompt to the next one, or to the end.
+/// The joined session of a turn; 0 if there is only one session.
+pub(super) fn session_of(scene: &PageScene<'_>, turn: usize) -> usize {
+    let turn = scene.transcript.turns().get(turn);
+    turn.map_or(0, |turn| turn.session)
+}
+
+/// The range from a turn's prompt to the next one of its session, or to the end.
 pub(super) fn reach(
     scene: &PageScene<'_>,
     view: &View<'_>,
     turn: usize,
 ) -> Option<(Timestamp, Timestamp)> {
-    let start = |turn: usize| {
-        let prompt = scene.transcript.turns().get(turn)?.prompt;
-        scene.transcript.get(prompt)?.at
+    let transcript = scene.transcript;
+    let start = |turn: &Turn| transcript.get(turn.prompt)?.at;
+    let from = start(transcript.turns().get(turn)?)?;
+    let end = || {
+        // The time after it is that of other joined sessions.
+        let ended = || figures(scene, turn).facts.ended;
+        let own = transcript.is_joined().then(ended).flatten();
+        own.unwrap_or(view.reach.1)
     };
-    let from = start(turn)?;
-    Some((from, start(turn + 1).unwrap_or(view.reach.1).max(from)))
+    let next = transcript.turn_after(turn).and_then(start);
+    Some((from, next.unwrap_or_else(end).max(from)))
 }
 
 /// The first span of a turn.
 pub(super) fn first_span(scene: &PageScene<'_>, view: &View<'_>, turn: usize) -> Option<SpanId> {
     let (from, to) = reach(scene, view, turn)?;
-    let mut behind = scene.indexes.timeline.after(SpanId::first_at(from));
-    behind.next().filter(|id| id.from < to)
+    let behind = scene.indexes.timeline.after(SpanId::first_at(from));
+    let session = session_of(scene, turn);
+    let is_own = |id: &SpanId| {
+        let own = scene.transcript.session_of(id.entry);
+        own.is_none_or(|(number, _)| number == session)
+    };
+    behind.take_while(|id| id.from < to).find(is_own)
 }
 
 /// The turn with the most work.
@@ -75,14 +92,19 @@ fn figures(scene: &PageScene<'_>, turn: usize) -> Figures {
     scene.indexes.account.turn(scene.transcript, turn)
 }
 
-/// The spans of the main agent, and of the sub-agents that it waited for, that began in a range of
-/// time, in one row.
-fn cells(painter: &Painter<'_>, range: (Timestamp, Timestamp)) -> Cells {
-    let timeline = &painter.scene.indexes.timeline;
+/// The spans of a turn's main agent, and of the sub-agents that it waited for, that began in a range
+/// of time, in one row.
+fn cells(painter: &Painter<'_>, turn: usize, range: (Timestamp, Timestamp)) -> Cells {
+    let (scene, timeline) = (painter.scene, &painter.scene.indexes.timeline);
+    let session = session_of(scene, turn);
     let mut cells = painter.cells();
     for (number, lane) in timeline.lanes().iter().enumerate() {
+        if session_of_lane(scene, number).unwrap_or(session) != session {
+            continue;
+        }
+        let is_main = scene.transcript.is_spoken_to(lane.name.as_ref());
         let rows = lane.rows.iter().filter_map(|row| timeline.row(*row));
-        for row in rows.filter(|row| number == 0 || row.what == What::Caller) {
+        for row in rows.filter(|row| is_main || row.what == What::Caller) {
             painter.put_between(row, range, &mut cells);
         }
     }
@@ -99,16 +121,25 @@ pub(super) fn lines(
     (beside, height): (Beside, usize),
 ) -> Vec<Line<'static>> {
     let (scene, theme) = (painter.scene, painter.scene.theme);
-    let mut spans = fitted(&title(scene, turn), beside.title, theme.text, theme);
+    let mut spans = mark(scene, turn);
+    let room = beside.title.saturating_sub(wrap::width_of(&spans));
+    spans.extend(fitted(&title(scene, turn), room, theme.text, theme));
     spans.push(Span::raw(" "));
-    let reach = reach(scene, view, turn);
+    let is_last = scene.transcript.is_newest_turn(Some(turn));
+    let growing = growing.filter(|(.., lane)| {
+        let session = session_of_lane(scene, *lane).unwrap_or(0);
+        is_last && session == session_of(scene, turn)
+    });
+    let reach = reach(scene, view, turn).map(|(from, to)| match growing {
+        Some(_) => (from, view.reach.1.max(to)),
+        None => (from, to),
+    });
     let bar = match reach {
         Some((from, to)) => {
-            let is_last = turn + 1 == scene.transcript.turns().len();
             // What began at the very end belongs to the last turn.
             let end = Timestamp(to.0.saturating_add(i64::from(is_last)));
-            let mut cells = cells(painter, (from, end));
-            if let Some((class, since, 0)) = growing.filter(|_| is_last) {
+            let mut cells = cells(painter, turn, (from, end));
+            if let Some((class, since, _)) = growing {
                 painter.put_growing(class, since, scene.now, &mut cells);
             }
             let columns = painter.axis.column(from)..=painter.axis.last_column(to);
@@ -133,6 +164,15 @@ pub(super) fn lines(
     let mut lines = vec![first];
     lines.resize(height, below);
     lines
+}
+
+/// The number of the joined session of a turn; empty if there is only one session.
+pub(super) fn mark(scene: &PageScene<'_>, turn: usize) -> Vec<Span<'static>> {
+    if !scene.transcript.is_joined() {
+        return Vec::new();
+    }
+    let mark = scene.theme.session_mark(Some(session_of(scene, turn)));
+    vec![mark, Span::raw(" ")]
 }
 
 /// The number of a turn and its prompt.

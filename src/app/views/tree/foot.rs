@@ -17,7 +17,7 @@ use crate::model::branches::Branch;
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::figures::{count, duration};
 use crate::model::meta::LaneFacts;
-use crate::model::text::{Name, without_sgr};
+use crate::model::text::{Name, Text, without_sgr};
 use crate::model::timestamp::Timestamp;
 use crate::render::wrap::{self, Piece};
 
@@ -181,7 +181,7 @@ fn side(
 fn step(scene: &PageScene<'_>, place: Place) -> Vec<Piece> {
     let theme = scene.theme;
     if let Some(call) = place.call(scene.transcript) {
-        let headline = call.about(scene.transcript.meta().root.as_deref());
+        let headline = call.about(scene.transcript.root_of(place.entry).map(Text::as_str));
         return vec![
             Span::styled(format!("{} ", wrap::head(&call.name, 60)), theme.tool),
             Span::styled(headline, theme.text),
@@ -203,7 +203,7 @@ fn said(scene: &PageScene<'_>, id: EntryId) -> String {
         BlockKind::Call(call) => Some(format!(
             "{} {}",
             call.name,
-            call.about(scene.transcript.meta().root.as_deref())
+            call.about(scene.transcript.root_of(id).map(Text::as_str))
         )),
         BlockKind::Break(what) => Some(what.words().to_string()),
         _ => None,
@@ -393,7 +393,7 @@ pub(crate) fn of_whole(
         }
         Node::Call(place) => {
             let call = place.call(scene.transcript);
-            let root = scene.transcript.meta().root.as_deref();
+            let root = scene.transcript.root_of(place.entry).map(Text::as_str);
             let headline = call.map(|call| call.about(root)).unwrap_or_default();
             let number = scene.indexes.calls.number(*place).unwrap_or(0);
             let verdict = call.map(|call| call.state.word()).unwrap_or_default();
@@ -409,7 +409,7 @@ pub(crate) fn of_whole(
         }
         Node::Work(place) => {
             let call = place.call(scene.transcript);
-            let root = scene.transcript.meta().root.as_deref();
+            let root = scene.transcript.root_of(place.entry).map(Text::as_str);
             let headline = call.map(|call| call.about(root)).unwrap_or_default();
             let number = scene.indexes.calls.number(*place).unwrap_or(0);
             let runs = call.is_some_and(|call| scene.calls.runs(place.entry, call));

@@ -19,9 +19,10 @@ use crate::model::branches::{Branch, Why};
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures;
 use crate::model::meta::LaneFacts;
-use crate::model::text::without_sgr;
+use crate::model::text::{Text, without_sgr};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolState};
+use crate::model::transcript::Transcript;
 use crate::render::theme::Theme;
 use crate::render::wrap;
 
@@ -55,7 +56,16 @@ impl<'a> Listing for NodeList<'a> {
 
     fn columns(&self, width: usize) -> Vec<NodeColumn<'a>> {
         let title = if width < WIDE_FROM { 22 } else { 34 };
+        let at = if self.scene.indexes.calls.are_of_days() {
+            11
+        } else {
+            5
+        };
         vec![
+            NodeColumn::words("", self.scene.transcript.sessions_width(), 9).cell(|row, look| {
+                let session = session_of(row.scene.transcript, row.node);
+                vec![look.theme.session_mark(session)]
+            }),
             NodeColumn::rest("", title).cell(|row, look| {
                 let title = without_sgr(wrap::head(&row.words.title, TITLE)).into_owned();
                 vec![
@@ -68,8 +78,12 @@ impl<'a> Listing for NodeList<'a> {
                 let gap = if sign.is_empty() { "" } else { " " };
                 cell(format!("{sign}{gap}{fate}"), *style)
             }),
-            NodeColumn::words("at", 5, 3)
-                .value(|row| Value::text(row.words.at.map(Timestamp::minute)))
+            NodeColumn::words("at", at, 3)
+                .value(|row| {
+                    let is_dated = row.scene.indexes.calls.are_of_days();
+                    let words = row.words.at.map(|at| at.minute_or_dated(is_dated));
+                    Value::text(words)
+                })
                 .dim(),
             NodeColumn::figures("entries", 7, 4)
                 .value(|row| Value::int(Some(row.facts.entries)))
@@ -289,7 +303,7 @@ fn words(scene: &PageScene<'_>, node: &Node, held: usize) -> Words {
 fn words_of_call(scene: &PageScene<'_>, place: Place) -> Option<Words> {
     let transcript = scene.transcript;
     let (entry, call) = transcript.get(place.entry).zip(place.call(transcript))?;
-    let about = call.about(transcript.meta().root.as_deref());
+    let about = call.about(transcript.root_of(place.entry).map(Text::as_str));
     let fate = fate(
         transcript,
         None,
@@ -302,6 +316,21 @@ fn words_of_call(scene: &PageScene<'_>, place: Place) -> Option<Words> {
         at: call.started.or(entry.at),
         is_dim: true,
     })
+}
+
+/// The joined session of a node; `None` if it is of none, or of all.
+fn session_of(transcript: &Transcript, node: &Node) -> Option<usize> {
+    let session = match node {
+        Node::Turn(prompt) => transcript.session_of(*prompt),
+        Node::Lane(lane) => transcript.session_of_lane(lane),
+        Node::Call(place) | Node::Work(place) => transcript.session_of(place.entry),
+        Node::Branch(number) => {
+            let branch = transcript.branches().list.get(number.checked_sub(1)?)?;
+            transcript.session_of(*branch.entries.first()?)
+        }
+        Node::Active | Node::Works => None,
+    };
+    session.map(|(number, _)| number)
 }
 
 /// Why a branch was left, in a word.
