@@ -218,6 +218,13 @@ impl Account {
         figures
     }
 
+    /// Failed calls and errors of the session, its sub-agents included.
+    pub(crate) fn errors(&self) -> u32 {
+        let pages = self.lanes.tracks.iter().flat_map(Track::pages);
+        let parts = pages.flat_map(|page| &page.parts);
+        parts.map(|part| part.facts.errors).sum()
+    }
+
     /// The cost of the session.
     pub fn cost(&self, transcript: &Transcript) -> Cost {
         let parts: Vec<Cost> = transcript

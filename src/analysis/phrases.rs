@@ -6,7 +6,7 @@ use super::calls::lifecycle::{Part, Report, late_ms};
 use super::money::cost::{self, Cost};
 use crate::model::branches::{Branch, Why};
 use crate::model::entry::{BlockKind, Entry, EntryId};
-use crate::model::figures::{count, duration, elapsed, tokens};
+use crate::model::figures::{age, count, duration, elapsed, tokens};
 use crate::model::meta::LaneFacts;
 use crate::model::text::{Name, Text, without_sgr};
 use crate::model::timestamp::Timestamp;
@@ -64,7 +64,7 @@ pub(crate) fn unread(why: &[Text]) -> Option<String> {
     })
 }
 
-/// An activity with its sign and duration: `● Bash 42s`, `◔ waiting 3m10s`, `○ idle 2h05m`; with
+/// An activity with its sign and duration: `● Bash 42s`, `◔ waiting 3m10s`, `○ idle 2h`; with
 /// sub-agents that are still working: `◔ waiting 3m10s, 2 sub-agents at work`. Empty if the
 /// activity is unknown.
 pub(crate) fn activity(activity: &Activity, now: Timestamp, ascii: bool) -> String {
@@ -127,9 +127,14 @@ fn doing(activity: &Activity, beside: &str, now: Timestamp, ascii: bool) -> Stri
         Activity::Unclean => (broken, "unclean end"),
         Activity::Unknown => return String::new(),
     };
+    // Nobody counts the seconds of what is at rest.
+    let long = match activity {
+        Activity::Idle { .. } => age,
+        _ => elapsed,
+    };
     let time = activity
         .since()
-        .map(|since| format!(" {}", elapsed(now.since(since))))
+        .map(|since| format!(" {}", long(now.since(since))))
         .unwrap_or_default();
     format!("{sign} {words}{beside}{time}")
 }
@@ -375,6 +380,82 @@ fn unmarked(stub: &str) -> String {
     text.replace("**", "")
 }
 
+/// Least length of a first sentence in bytes; a shorter one, such as "Done.", has the next one with
+/// it.
+const SENTENCE: usize = 24;
+
+/// The first sentence of a message on one line, without Markdown; a heading if there is no text.
+pub(crate) fn first_sentence(text: &str) -> String {
+    let (mut words, mut heading) = (String::new(), String::new());
+    let mut is_code = false;
+    for line in text.lines().map(str::trim) {
+        if line.starts_with("```") || line.starts_with("~~~") {
+            is_code = !is_code;
+            continue;
+        }
+        let bare = without_list_marks(line);
+        // Rules, and lines of tables.
+        let says_nothing = !bare.contains(char::is_alphanumeric) || bare.starts_with('|');
+        let is_item = bare.len() < line.len();
+        if !words.is_empty() && (is_code || says_nothing || is_item) {
+            break;
+        }
+        if is_code || says_nothing {
+            continue;
+        }
+        let plain = bare.replace("**", "").replace('`', "");
+        if line.starts_with('#') || bare.starts_with("**") && bare.ends_with("**") {
+            heading = plain;
+            continue;
+        }
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        words.push_str(&plain);
+        if let Some(end) = end_of_sentence(&words) {
+            words.truncate(end);
+            break;
+        }
+    }
+    if words.is_empty() { heading } else { words }
+}
+
+/// A line without the marks of headings, quotes and list items in front of it.
+fn without_list_marks(line: &str) -> &str {
+    let mut line = line;
+    loop {
+        let number = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
+        let after_number = number.strip_prefix(['.', ')']).filter(|_| number != line);
+        let heading = line.trim_start_matches('#');
+        let after_heading = Some(heading).filter(|heading| *heading != line);
+        let marks = ["-", "*", "+", ">", "[ ]", "[x]", "[X]"];
+        let after_mark = marks.iter().find_map(|mark| line.strip_prefix(mark));
+        let rest = after_number.or(after_heading).or(after_mark);
+        match rest.filter(|rest| rest.is_empty() || rest.starts_with(' ')) {
+            Some(rest) => line = rest.trim_start(),
+            None => return line,
+        }
+    }
+}
+
+/// Where the first sentence that is long enough ends: behind its mark, before a blank and a letter
+/// that is not lower case.
+fn end_of_sentence(words: &str) -> Option<usize> {
+    let mut marks = words.match_indices(['.', '!', '?', '。', '！', '？']);
+    marks.find_map(|(at, mark)| {
+        let end = at + mark.len();
+        let rest = words.get(end..)?;
+        let is_wide = mark.len() > 1;
+        let begins_anew = rest.starts_with(' ')
+            && rest
+                .trim_start()
+                .chars()
+                .next()
+                .is_some_and(|next| !next.is_lowercase());
+        (end >= SENTENCE && (is_wide || begins_anew)).then_some(end)
+    })
+}
+
 /// Joins facts on one line: `14 calls · $0.09`.
 pub(crate) fn joined(parts: impl IntoIterator<Item = Option<String>>, ascii: bool) -> String {
     let parts: Vec<String> = parts
@@ -410,7 +491,7 @@ pub(crate) fn headline(entry: &Entry) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Figures, branch, spent, turn, unmarked, usd};
+    use super::{Figures, branch, first_sentence, spent, turn, unmarked, usd};
     use crate::model::body::Key;
     use crate::model::edit::Batch;
     use crate::model::entry::{BlockKind, Role};
@@ -423,6 +504,30 @@ mod tests {
     fn money_stays_short() {
         let shown: Vec<String> = [0.0, 1.839, 0.0312, 0.0004, -0.0312].map(usd).into();
         assert_eq!(shown, ["$0", "$1.84", "$0.031", "$0.0004", "-$0.031"]);
+    }
+
+    #[test]
+    fn a_first_sentence_is_said_without_marks() {
+        for (said, shown) in [
+            (
+                "All done. The epic is **complete**. Here is more.",
+                "All done. The epic is complete.",
+            ),
+            ("- [x] User picked c\n- [ ] d", "User picked c"),
+            ("27. **Key** points\n\nNothing else", "Key points"),
+            (
+                "| a | b |\n|---|---|\n\n## Result\nIt holds, e.g.\nhere",
+                "It holds, e.g. here",
+            ),
+            ("**Summary**\n\n| a |\n", "Summary"),
+            (
+                "```sh\nls\n```\nRun `ls` in tv 1.2 now.",
+                "Run ls in tv 1.2 now.",
+            ),
+            ("---\n27.\n", ""),
+        ] {
+            assert_eq!(first_sentence(said), shown, "{said}");
+        }
     }
 
     #[test]

@@ -20,6 +20,8 @@ use crate::analysis::activity::{Activity, IDLE_AFTER_MS, Wish};
 use crate::analysis::alarm::Facts;
 use crate::analysis::context::ContextUse;
 use crate::analysis::money::cost::Cost;
+use crate::analysis::phrases;
+use crate::model::found::agent_name;
 use crate::model::found::{Found, Place};
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
@@ -114,7 +116,7 @@ pub struct Call {
 /// Possible problems of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
-    /// Failed calls and errors of the newest turn.
+    /// Failed calls and errors of the session, as far as it is read.
     pub errors: u32,
     /// The number of equal calls up to the newest one, and its tool.
     pub same: Option<(usize, String)>,
@@ -376,21 +378,17 @@ impl SessionRow {
 
     /// The format, with the name of the agent in it: `openclaw/main`.
     pub fn agent(&self) -> String {
-        match &self.head.agent {
-            Some(agent) => format!("{}/{agent}", self.head.format),
-            None => self.head.format.to_owned(),
-        }
+        agent_name(self.head.format, self.head.agent.as_deref())
     }
 
-    /// The last line of a message.
-    pub fn last_line(&self) -> Option<&str> {
-        let said = |said: &&Said| matches!(said.voice, Voice::User | Voice::Agent | Voice::Note);
-        let last = self.last.iter().rev().find(said)?;
-        last.text
-            .lines()
-            .rev()
-            .map(str::trim)
-            .find(|line| !line.is_empty())
+    /// The first sentence of the last answer; without an answer, of what was said last.
+    pub fn last_words(&self) -> Option<String> {
+        let last = |voices: &[Voice]| {
+            let mut said = self.last.iter().rev();
+            said.find(|said| voices.contains(&said.voice))
+        };
+        let said = last(&[Voice::Agent]).or_else(|| last(&[Voice::User, Voice::Note]))?;
+        Some(phrases::first_sentence(&said.text)).filter(|words| !words.is_empty())
     }
 
     /// Compares by urgency: sessions that need the user, the longest waiting first; then working

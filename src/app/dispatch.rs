@@ -341,12 +341,6 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
         | Action::FirstSeen => {
             return reader.with_text(|text, scene| search::act(text, scene, action));
         }
-        // On the wall, the filter applies to sessions.
-        Action::Filter if app.mode.is_of_all() => {
-            let effects = app.open_list(AppScreen::Wall);
-            app.mode = wall::actions::filter_line(&app.wall);
-            return effects;
-        }
         Action::Filter | Action::Quick(_) => {
             return reader.with_text(|text, scene| filter::act(text, scene, action));
         }

@@ -120,8 +120,9 @@ fn in_picker(app: &App) -> Vec<(String, &'static str)> {
         "quit"
     };
     let mut hints = fixed(&[
-        ("letters", "find title or text"),
+        ("letters", "search"),
         ("enter", "open"),
+        ("space", "mark several"),
         ("esc", esc),
     ]);
     hints.extend(bound(
@@ -132,11 +133,7 @@ fn in_picker(app: &App) -> Vec<(String, &'static str)> {
             (&[Action::Palette], "commands"),
         ],
     ));
-    hints.extend(fixed(&[
-        ("space", "mark several"),
-        ("</>", "sort"),
-        ("tab", "preview"),
-    ]));
+    hints.extend(fixed(&[("</>", "sort"), ("tab", "preview")]));
     hints.extend(bound(app, &[(&[Action::Help], "all keys")]));
     hints
 }

@@ -58,7 +58,7 @@ pub(super) fn of(
     let quiet = session.silence(now);
     let newest = session.indexes.loops.current(&session.transcript);
     let flags = Flags {
-        errors: errors(session),
+        errors: session.indexes.account.errors(),
         same: newest.map(|run| (run.count(), run.tool.to_string())),
         is_loop: session.current_loop().is_some(),
         quiet_since: quiet.map(|ms| Timestamp(now.0.saturating_sub_unsigned(ms))),
@@ -199,14 +199,6 @@ fn last_time(session: &Session) -> Option<Timestamp> {
     last.filter(|entry| !entry.is_beside())
         .filter_map(Entry::last_time)
         .max()
-}
-
-fn errors(session: &Session) -> u32 {
-    let transcript = &session.transcript;
-    let Some(last) = transcript.turns().len().checked_sub(1) else {
-        return 0;
-    };
-    session.indexes.account.turn(transcript, last).facts.errors
 }
 
 fn call(session: &Session, activity: &Activity) -> Option<Call> {

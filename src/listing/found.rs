@@ -6,7 +6,6 @@ use ratatui::text::{Line, Span};
 
 use super::sort::Value;
 use super::table::{Cell, Column, Look, cell};
-use crate::analysis::activity::Activity;
 use crate::analysis::phrases;
 use crate::analysis::wall::Glance;
 use crate::model::figures;
@@ -18,6 +17,11 @@ use crate::render::wrap;
 
 /// Length of the part of an id that distinguishes sessions with the same title.
 const ID: usize = 8;
+
+/// Width of a folder for which there is little room.
+const SHORT_FOLDER: usize = 16;
+/// Least width for what was said last, with the sign in front of it.
+const LAST_WORDS: usize = 15;
 
 /// A session that can be chosen.
 pub(crate) struct FoundRow<'a> {
@@ -113,32 +117,42 @@ impl FoundRow<'_> {
         }
         let counts = self.counts();
         let count = |number: u64, word| figures::count(number, word);
-        let folder = Some(folder(self.found)).filter(|folder| !folder.is_empty());
-        let last = self.glance.and_then(|glance| glance.row.last_line());
-        let parts = [
-            Some(self.found.agent_name()),
-            folder.map(|folder| wrap::fit_path(folder, width / 3, cut)),
-            self.found.model.as_deref().map(phrases::model),
-            counts.map(|(prompts, ..)| count(prompts, "prompt")),
-            counts.map(|(_, calls, _)| count(calls, "call")),
-            counts
-                .filter(|(.., ms)| *ms > 0)
-                .map(|(.., ms)| figures::duration(ms)),
-            self.cost(),
-            last.map(str::to_owned),
+        let folder = folder(self.found);
+        // With the order in which parts without room are left out; the cost is the last to go.
+        let mut parts = vec![
+            (1, Some(self.found.agent_name())),
+            (2, Some(wrap::fit_path(folder, width / 3, cut))),
+            (3, self.found.model.as_deref().map(phrases::model)),
+            (6, counts.map(|(prompts, ..)| count(prompts, "prompt"))),
+            (5, counts.map(|(_, calls, _)| count(calls, "call"))),
+            (
+                4,
+                counts
+                    .filter(|(.., ms)| *ms > 0)
+                    .map(|(.., ms)| figures::duration(ms)),
+            ),
+            (0, self.cost()),
         ];
-        let words = Span::styled(phrases::joined(parts, theme.ascii), theme.dim);
-        Line::from(wrap::fit(&[words], width, cut))
-    }
-}
-
-impl Found {
-    /// The format and the agent's name: `openclaw/main`.
-    pub(crate) fn agent_name(&self) -> String {
-        match &self.agent {
-            Some(agent) => format!("{}/{agent}", self.format),
-            None => self.format.to_owned(),
+        parts.retain(|(_, part)| part.as_ref().is_some_and(|part| !part.is_empty()));
+        let joined = |parts: &[(u8, Option<String>)]| {
+            phrases::joined(parts.iter().map(|(_, part)| part.clone()), theme.ascii)
+        };
+        if wrap::width(&joined(&parts)) > width {
+            let short = wrap::fit_path(folder, SHORT_FOLDER, cut);
+            let own = parts.iter_mut().find(|(rank, _)| *rank == 2);
+            if let Some((_, part)) = own {
+                *part = Some(short);
+            }
         }
+        while parts.len() > 1 && wrap::width(&joined(&parts)) > width {
+            let last = parts.iter().map(|(rank, _)| *rank).max();
+            parts.retain(|(rank, _)| Some(*rank) != last);
+        }
+        let words = joined(&parts);
+        let last = self.glance.and_then(|glance| glance.row.last_words());
+        let last = last.filter(|_| wrap::width(&words) + LAST_WORDS <= width);
+        let words = phrases::joined([Some(words), last], theme.ascii);
+        Line::from(wrap::fit(&[Span::styled(words, theme.dim)], width, cut))
     }
 }
 
@@ -155,14 +169,7 @@ fn state(row: &FoundRow<'_>, look: &Look<'_>) -> Cell {
     let style = if is_live { theme.good } else { theme.dim };
     let words = match row.glance {
         Some(glance) => {
-            let (activity, ascii) = (&glance.row.activity, theme.ascii);
-            // The age of an ended session has its own column.
-            let short = |activity| phrases::activity_in_short(activity, 0, row.now, ascii);
-            let words = match activity {
-                Activity::Idle { .. } => short(&Activity::Idle { since: None }),
-                Activity::Ended | Activity::Unclean => short(activity),
-                _ => glance.row.state(row.now, ascii),
-            };
+            let words = glance.row.state_without_age(row.now, theme.ascii);
             let style = super::sessions::state_style(&glance.row, theme);
             return cell(words, style);
         }

@@ -26,8 +26,8 @@ pub(crate) const BY_NEED: Sort = Sort {
 /// A session and the current time.
 pub(crate) type SessionAt<'a> = (&'a SessionRow, Timestamp);
 
-/// Width of a title.
-const TITLE: usize = 24;
+/// Greatest least width of a title, which is at least a third of a line.
+const TITLE: usize = 36;
 /// Width from which lines have the last message.
 const WIDE: usize = 150;
 
@@ -45,8 +45,8 @@ pub(crate) enum SessionKey {
     /// A heading: what the sessions below have in common, and their sums.
     Group(String, String),
     Session(Place),
-    /// The number of sessions that ended some time ago, and how many of these ended in the middle
-    /// of their work.
+    /// The number of sessions that have been at rest for some time, and how many of these stopped
+    /// in the middle of their work.
     Old(usize, usize),
 }
 
@@ -73,22 +73,17 @@ impl<'a> Listing for SessionList<'a> {
     const SHRINKS: bool = true;
 
     fn columns(&self, width: usize) -> Vec<SessionColumn<'a>> {
-        // On narrow lines the title is shorter.
-        let title = match width {
-            0..46 => 4,
-            46..90 => TITLE - 8,
-            _ => TITLE,
-        };
+        let title = (width / 3).clamp(4, TITLE);
         // What a session waits for is in it, too.
         let call = if width < 90 { 12 } else { 20 };
         let mut columns = vec![
-            SessionColumn::words("state", 24, 10)
+            SessionColumn::words("state", 20, 10)
                 .by(Self::ORDER, |_| Value::None)
                 .cell(|(row, now), look| {
-                    let words = row.state(*now, look.theme.ascii);
+                    let words = row.state_without_age(*now, look.theme.ascii);
                     cell(words, state_style(row, look.theme))
                 }),
-            SessionColumn::words("project", 16, 6)
+            SessionColumn::words("project", 16, 3)
                 .value(|(row, _)| Value::line(&row.project()))
                 .dim(),
             SessionColumn::rest("title", title)
@@ -109,13 +104,13 @@ impl<'a> Listing for SessionList<'a> {
             SessionColumn::figures("failed", 6, 4)
                 .by("failed", |(row, _)| Value::int(Some(row.flags.errors)))
                 .style(|_, look| look.theme.bad),
-            SessionColumn::figures("heard", 6, 3)
-                .by("heard", |(row, _)| Value::time(row.head.ended))
+            SessionColumn::figures("age", 4, 6)
+                .by("age", |(row, _)| Value::time(row.head.ended))
                 .cell(|(row, now), look| {
                     let age = row.head.ended.map(|at| figures::age(now.since(at)));
                     cell(age.unwrap_or_default(), look.theme.dim)
                 }),
-            SessionColumn::figures("ctx", 4, 5)
+            SessionColumn::figures("ctx", 8, 5)
                 .by("context", |(row, _)| {
                     Value::int(row.context.map(|context| context.tokens))
                 })
@@ -132,8 +127,8 @@ impl<'a> Listing for SessionList<'a> {
         ];
         if width >= WIDE {
             columns.push(
-                SessionColumn::rest("last said", TITLE / 2)
-                    .value(|(row, _)| Value::line(row.last_line().unwrap_or_default()))
+                SessionColumn::between("last said", 12, 60, 2)
+                    .value(|(row, _)| Value::text(row.last_words()))
                     .dim(),
             );
         }
@@ -155,7 +150,8 @@ impl<'a> Listing for SessionList<'a> {
                     0 => String::new(),
                     some => format!(", {some} in the middle of their work"),
                 };
-                let words = format!("{count} more ended over an hour ago{unclean}");
+                let are = if *count == 1 { "is" } else { "are" };
+                let words = format!("{count} more {are} idle for over an hour{unclean}");
                 vec![Span::styled(words, theme.dim)]
             }
             SessionKey::Session(_) => Vec::new(),

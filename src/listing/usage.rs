@@ -1,6 +1,6 @@
 //! The listing of usage: a row per group, and the total.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::sort::{Order, Sort, Value};
 use super::table::{Cell, Column, Listing, Look, cell};
@@ -23,15 +23,15 @@ pub(crate) struct UsageList<'a> {
     pub(crate) by: &'a [By],
     pub(crate) rows: &'a UsageRows,
     pub(crate) total: &'a Row,
-    /// The distinguishing ends of folders, by path.
-    pub(crate) ends: &'a HashMap<String, String>,
+    /// The short names of folders and models, by the whole ones.
+    pub(crate) short: &'a HashMap<String, String>,
 }
 
 pub(crate) struct UsageRow<'a> {
     row: &'a Row,
     /// The first grouping if this is the total, else `None`.
     total: Option<By>,
-    ends: &'a HashMap<String, String>,
+    short: &'a HashMap<String, String>,
 }
 
 type UsageColumn<'a> = Column<UsageRow<'a>>;
@@ -104,7 +104,7 @@ impl<'a> Listing for UsageList<'a> {
         Some(UsageRow {
             row,
             total: None,
-            ends: self.ends,
+            short: self.short,
         })
     }
 
@@ -112,7 +112,7 @@ impl<'a> Listing for UsageList<'a> {
         Some(UsageRow {
             row: self.total,
             total: self.by.first().copied(),
-            ends: self.ends,
+            short: self.short,
         })
     }
 }
@@ -212,11 +212,15 @@ fn name(sum: &UsageRow<'_>, by: By, look: &Look<'_>) -> Cell {
         (None, By::Project) => {
             let name = group.name(by);
             let cut = look.theme.glyphs().cut;
-            match sum.ends.get(&name) {
+            match sum.short.get(&name) {
                 _ if wrap::width(&name) <= look.width => name,
                 Some(end) => wrap::fit_end(&format!("{cut}/{end}"), look.width, cut),
                 None => wrap::fit_path(&name, look.width, cut),
             }
+        }
+        (None, By::Model) => {
+            let name = group.name(by);
+            sum.short.get(&name).cloned().unwrap_or(name)
         }
         (None, _) => group.name(by),
     };
@@ -231,6 +235,21 @@ fn count(tokens: Option<i64>) -> String {
     };
     let sign = if tokens < 0 { "-" } else { "" };
     format!("{sign}{}", figures::tokens(tokens.unsigned_abs()))
+}
+
+/// The names of models as other lists show them, without those that several models would have.
+pub(crate) fn models<'m>(all: impl Iterator<Item = &'m str>) -> HashMap<String, String> {
+    let all: BTreeSet<&str> = all.collect();
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for name in &all {
+        *counts.entry(phrases::model(name)).or_default() += 1;
+    }
+    let short = all
+        .into_iter()
+        .map(|name| (name.to_owned(), phrases::model(name)));
+    short
+        .filter(|(_, short)| counts.get(short) == Some(&1))
+        .collect()
 }
 
 /// The shortest distinguishing end of each folder's path, without those that have none.
@@ -257,7 +276,15 @@ pub(crate) fn ends<'p>(paths: impl Iterator<Item = &'p str>) -> HashMap<String, 
 
 #[cfg(test)]
 mod tests {
-    use super::ends;
+    use super::{ends, models};
+
+    #[test]
+    fn models_have_short_names_that_tell_them_apart() {
+        let names = ["claude-opus-4-5-20251101", "glm-5-20260101", "z/glm-5"];
+        let short = models(names.into_iter());
+        let short = names.map(|name| short.get(name).map(String::as_str));
+        assert_eq!(short, [Some("opus-4-5"), None, None]);
+    }
 
     #[test]
     fn folders_of_one_name_are_told_apart_by_what_differs() {

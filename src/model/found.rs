@@ -66,7 +66,20 @@ impl Place {
     }
 }
 
+/// A format with the name of the agent in it: `openclaw/main`.
+pub(crate) fn agent_name(format: &str, agent: Option<&str>) -> String {
+    match agent {
+        Some(agent) => format!("{format}/{agent}"),
+        None => format.to_owned(),
+    }
+}
+
 impl Found {
+    /// Its format and agent, as lists show them.
+    pub(crate) fn agent_name(&self) -> String {
+        agent_name(self.format, self.agent.as_deref())
+    }
+
     /// A session of which only the identity is known.
     pub fn new(place: Place, format: &'static str, id: Text) -> Self {
         Self {

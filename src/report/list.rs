@@ -14,6 +14,7 @@ use super::outcome::{Outcome, ReportError};
 use super::reading::shown;
 use super::rows::Paper;
 use crate::analysis::expression::When;
+use crate::analysis::phrases;
 use crate::ingest;
 use crate::ingest::find::{self, Environment, Search};
 use crate::listing::sort::Value;
@@ -197,7 +198,7 @@ impl<'a> FoundTable<'a> {
         };
         let format = || {
             FoundColumn::words("", format, 4)
-                .value(|row| Value::line(row.found.format))
+                .value(|row| Value::line(&row.found.agent_name()))
                 .style(|_, look| look.theme.accent)
         };
         let id = || FoundColumn::words("", id, 9).value(|row| Value::line(&row.found.id));
@@ -211,7 +212,7 @@ impl<'a> FoundTable<'a> {
                 cell(wrap::fit_path(&row.folder, look.width, cut), look.theme.dim)
             }),
             FoundColumn::words("", model, 2)
-                .value(|row| Value::line(row.found.model.as_deref().unwrap_or_default()))
+                .value(|row| Value::text(row.found.model.as_deref().map(phrases::model)))
                 .dim(),
             FoundColumn::figures("", 7, 5)
                 .value(|row| Value::bytes(row.found.size))

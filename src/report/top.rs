@@ -78,7 +78,7 @@ struct TopLine<'a> {
     cost_last_hour: Option<CostFigures>,
     flags: Vec<&'static str>,
     errors: u32,
-    last: Option<&'a str>,
+    last: Option<String>,
     problem: Option<&'a str>,
     complete: bool,
 }
@@ -290,7 +290,7 @@ fn line(row: &SessionRow) -> TopLine<'_> {
             .map(|(_, flag)| flag)
             .collect(),
         errors: row.flags.errors,
-        last: row.last_line(),
+        last: row.last_words(),
         problem: row.problem.as_deref(),
         complete: row.is_complete,
     }

@@ -10,6 +10,7 @@ use crate::analysis::phrases;
 use crate::app::reader::Reader;
 use crate::model::edit::LinkState;
 use crate::model::figures;
+use crate::model::found::agent_name;
 use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
 
@@ -26,9 +27,6 @@ const WIDE: u16 = 100;
 /// Least width of the title, and greatest width of the folder.
 const TITLE: usize = 20;
 const FOLDER_MOST: usize = 24;
-/// Age in ms from which the day is shown.
-const DAY: u64 = 24 * 3_600_000;
-
 /// Paints the header. If space is short, agent and model are dropped before the title is truncated.
 pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let is_wide = area.width >= WIDE;
@@ -106,7 +104,10 @@ fn left(reader: &Reader, room: usize) -> Vec<Span<'static>> {
     let arrow = if theme.ascii { " > " } else { " › " };
     let folder = folder(reader).unwrap_or_default();
     let folder = format!(" {folder}");
-    let front = if title.is_empty() || wrap::width(&folder) + wrap::width(arrow) + TITLE > room {
+    let front = if title.is_empty()
+        || folder.trim().is_empty()
+        || wrap::width(&folder) + wrap::width(arrow) + TITLE > room
+    {
         String::from(" ")
     } else {
         format!("{folder}{arrow}")
@@ -119,8 +120,12 @@ fn left(reader: &Reader, room: usize) -> Vec<Span<'static>> {
     )
 }
 
-/// The name of the session's folder, or of its format.
+/// The name of the session's folder, or of its format; `None` for joined sessions, whose title says
+/// what they are.
 fn folder(reader: &Reader) -> Option<String> {
+    if reader.session.transcript.is_joined() {
+        return None;
+    }
     let meta = reader.session.transcript.meta();
     let name = |path: &str| {
         path.rsplit(['/', '\\'])
@@ -151,7 +156,7 @@ struct AgentFacts {
     gauge: bool,
 }
 
-/// `Thu 29 Jan 2026 UTC   claude-code   opus-4-5   ○ idle since 21:46   ctx ▮▮▯▯ 53%   $1.84 `
+/// `Thu 29 Jan 2026 UTC   claude-code   opus-4-5   ○ idle 3h   ctx ▮▮▯▯ 53%   $1.84 `
 fn right(reader: &Reader, width: u16, about: AgentFacts) -> Line<'static> {
     let theme = &reader.screen.theme;
     let mut parts: Vec<Span<'static>> = Vec::new();
@@ -174,13 +179,10 @@ fn right(reader: &Reader, width: u16, about: AgentFacts) -> Line<'static> {
         .opened
         .as_ref()
         .map(|opened| opened.format)
-        .filter(|_| about.agent);
-    let agent = meta
-        .agent
-        .as_ref()
-        .map(|agent| format!("/{agent}"))
-        .unwrap_or_default();
-    say(format.map(|format| format!("{format}{agent}")), theme.dim);
+        // Joined sessions may be of several agents.
+        .filter(|_| about.agent && !reader.session.transcript.is_joined());
+    let agent = meta.agent.as_deref();
+    say(format.map(|format| agent_name(format, agent)), theme.dim);
     say(
         meta.model
             .as_ref()
@@ -189,7 +191,7 @@ fn right(reader: &Reader, width: u16, about: AgentFacts) -> Line<'static> {
         theme.dim,
     );
     say(problem(reader), theme.warn);
-    say(Some(state_words(reader, day, width)), state_style(reader));
+    say(Some(state_words(reader, width)), state_style(reader));
     let then = reader.text.as_of.then();
     let as_of = then.map(|then| match then.at.filter(|_| width >= NARROW) {
         Some(at) => format!("as of {}", at.clock()),
@@ -285,9 +287,8 @@ fn state_style(reader: &Reader) -> Style {
     }
 }
 
-/// The activity and its duration in words, since colour must not be the only sign. The day is
-/// omitted if it equals `day`.
-fn state_words(reader: &Reader, day: Option<Timestamp>, width: u16) -> String {
+/// The activity and its duration in words, since colour must not be the only sign.
+fn state_words(reader: &Reader, width: u16) -> String {
     if let Some(words) = reader.session.file.problem() {
         return words;
     }
@@ -296,27 +297,14 @@ fn state_words(reader: &Reader, day: Option<Timestamp>, width: u16) -> String {
     } else {
         "○"
     };
-    match &reader.session.status.activity {
-        Activity::Idle { since: Some(since) } if reader.screen.now.since(*since) > DAY => match day
-        {
-            Some(day) if day.is_same_day(*since) => {
-                format!("{ended} idle since {}", since.minute())
-            }
-            None if width < WIDE => {
-                format!("{ended} idle {}", since.day_or_minute(reader.screen.now))
-            }
-            Some(_) | None => format!("{ended} idle since {}", since.date_and_clock()),
-        },
-        activity => {
-            let archived = reader.session.transcript.meta().fact("archived");
-            if let Some(how) = archived.filter(|_| *activity == Activity::Ended) {
-                return format!("{ended} archived: {how}");
-            }
-            let (now, ascii) = (reader.screen.now, reader.screen.theme.ascii);
-            match reader.session.status.in_background {
-                0 => phrases::activity(activity, now, ascii),
-                running => phrases::activity_beside(activity, running, now, ascii, width >= ROOMY),
-            }
-        }
+    let activity = &reader.session.status.activity;
+    let archived = reader.session.transcript.meta().fact("archived");
+    if let Some(how) = archived.filter(|_| *activity == Activity::Ended) {
+        return format!("{ended} archived: {how}");
+    }
+    let (now, ascii) = (reader.screen.now, reader.screen.theme.ascii);
+    match reader.session.status.in_background {
+        0 => phrases::activity(activity, now, ascii),
+        running => phrases::activity_beside(activity, running, now, ascii, width >= ROOMY),
     }
 }

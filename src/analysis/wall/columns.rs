@@ -31,6 +31,17 @@ impl SessionRow {
         }
     }
 
+    /// [`Self::state`], in lists that have the age in a column of its own.
+    pub(crate) fn state_without_age(&self, now: Timestamp, ascii: bool) -> String {
+        let short = |activity| phrases::activity_in_short(activity, 0, now, ascii);
+        match &self.activity {
+            _ if self.problem.is_some() || self.need < Need::Prompt => self.state(now, ascii),
+            Activity::Idle { .. } => short(&Activity::Idle { since: None }),
+            activity @ (Activity::Ended | Activity::Unclean) => short(activity),
+            _ => self.state(now, ascii),
+        }
+    }
+
     /// What it needs the user for, except the next prompt.
     fn reason(&self, ascii: bool) -> Option<String> {
         let words = match self.need {
@@ -58,14 +69,14 @@ impl SessionRow {
             .unwrap_or_default()
     }
 
-    /// The fill level of the context: `53%`, or `84k` if the window is unknown.
+    /// The fill level of the context: `53%`, or `84k tok` if the window is unknown.
     pub fn context_words(&self) -> String {
         let Some(context) = self.context else {
             return String::new();
         };
         match context.window.filter(|window| *window > 0) {
             Some(window) => format!("{}%", figures::percent(context.tokens, window)),
-            None => figures::tokens(context.tokens),
+            None => format!("{} tok", figures::tokens(context.tokens)),
         }
     }
 

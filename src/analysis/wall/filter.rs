@@ -97,9 +97,9 @@ fn has(row: &SessionRow, pattern: &Regex) -> bool {
         .call
         .iter()
         .flat_map(|call| [call.name.as_str(), call.headline.as_str()]);
-    facts
-        .chain(call)
-        .chain(row.last_line())
-        .any(|text| pattern.is_match(text))
+    facts.chain(call).any(|text| pattern.is_match(text))
         || pattern.is_match(&row.agent())
+        || row
+            .last_words()
+            .is_some_and(|words| pattern.is_match(&words))
 }

@@ -23,7 +23,7 @@ use crate::analysis::ledger::counting::{Counted, Question};
 use crate::analysis::ledger::{Group, Row};
 use crate::app::views::list::List;
 use crate::app::views::page::Sheet;
-use crate::listing::usage::{UsageRows, ends};
+use crate::listing::usage::{UsageRows, ends, models};
 use crate::model::found::Found;
 use crate::model::timestamp::Timestamp;
 
@@ -49,7 +49,7 @@ pub struct LedgerView {
     /// Groupings and rows from which the user went into the current table.
     trail: Vec<(By, Option<Group>)>,
     rows: UsageRows,
-    ends: HashMap<String, String>,
+    short: HashMap<String, String>,
     list: List<Group>,
     /// The row to choose after going back, as soon as it is in the table.
     wanted: Option<Group>,
@@ -65,7 +65,7 @@ impl Default for LedgerView {
             sheet: Sheet::default(),
             trail: Vec::new(),
             rows: UsageRows::new(),
-            ends: HashMap::new(),
+            short: HashMap::new(),
             list: new_list(By::Day),
             wanted: None,
         }
@@ -129,7 +129,11 @@ impl LedgerView {
         let folders = rows
             .iter()
             .filter_map(|(row, _)| row.group.project.as_deref());
-        self.ends = ends(folders);
+        let named = rows
+            .iter()
+            .filter_map(|(row, _)| row.group.model.as_deref());
+        self.short = ends(folders);
+        self.short.extend(models(named));
         self.rows = rows
             .into_iter()
             .map(|(row, found)| (row.group.clone(), (row, found)))

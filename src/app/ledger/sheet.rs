@@ -59,7 +59,7 @@ impl LedgerView {
             by: std::slice::from_ref(&self.counted.question.by),
             rows: &self.rows,
             total: &self.counted.total,
-            ends: &self.ends,
+            short: &self.short,
         }
     }
 }

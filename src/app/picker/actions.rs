@@ -46,14 +46,14 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
             return Some(vec![Effect::OpenCompared(app.picker.take_marked())]);
         }
         Action::Quit => return Some(app.leave_list()),
-        Action::Search => app.picker.wants_letters = true,
+        // The search is the filter of this list.
+        Action::Search | Action::Filter => app.picker.wants_letters = true,
         Action::Panes(PaneChange::Inspector) => {
             toggle_preview(&mut app.picker, &mut app.reader.screen);
         }
         // The viewer handles these on every screen.
         Action::Cancel
         | Action::Pick
-        | Action::Filter
         | Action::Palette
         | Action::Sessions
         | Action::Wall

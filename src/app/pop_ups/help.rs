@@ -152,9 +152,10 @@ fn page_of_keys(scene: HelpScene<'_>, columns: usize) -> Vec<HelpLine> {
             .filter(move |binding| binding.group == group);
         (group.title(), cells(scene, bindings))
     };
-    let mut groups: Vec<(&'static str, Vec<(String, &'static str)>)> = vec![("Here", here)];
+    let mut groups: Vec<(&'static str, Vec<(String, &'static str)>)> = Vec::new();
     match scene.below {
         AppScreen::Session => {
+            groups.push(("Here", here));
             let mut all = GROUPS.map(of_group).into_iter();
             groups.extend(all.next());
             groups.push(signs);

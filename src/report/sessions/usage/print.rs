@@ -11,7 +11,7 @@ use super::options::Options;
 use crate::analysis::by::By;
 use crate::analysis::ledger::{Group, Ledger, Row, cells};
 use crate::listing::table::{Listing, Table};
-use crate::listing::usage::{UsageList, UsageRows, ends};
+use crate::listing::usage::{UsageList, UsageRows, ends, models};
 use crate::model::figures::exact;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -240,7 +240,9 @@ fn write_table(
     };
     let rows: Vec<Row> = rows.into_iter().map(shortened).collect();
     let folders = rows.iter().filter_map(|row| row.group.project.as_deref());
-    let ends = ends(folders);
+    let named = rows.iter().filter_map(|row| row.group.model.as_deref());
+    let mut short = ends(folders);
+    short.extend(models(named));
     let keys: Vec<Group> = rows.iter().map(|row| row.group.clone()).collect();
     let rows: UsageRows = rows
         .into_iter()
@@ -250,7 +252,7 @@ fn write_table(
         by: &options.by,
         rows: &rows,
         total,
-        ends: &ends,
+        short: &short,
     };
     let theme = options.paper.theme();
     let sum = list.total();
