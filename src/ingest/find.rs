@@ -21,8 +21,7 @@ mod unread;
 mod watch;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
-use std::iter::Peekable;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::PathBuf;
 use std::vec;
 
@@ -35,11 +34,13 @@ pub use self::watch::{ScanWatch, watch};
 
 use self::candidates::{Candidate, DatabaseCache};
 use self::facts::FactReader;
+use self::lookout::EXPECTED;
 use super::target::OpenError;
 pub use crate::formats::roots::Environment;
 use crate::formats::{self, names};
 use crate::model::found::Found;
 use crate::model::timestamp::Timestamp;
+use crate::source::remote;
 
 /// Sort key: time, newest first, then path and session.
 type SessionOrder = (Reverse<Option<Timestamp>>, PathBuf, Option<String>);
@@ -49,7 +50,7 @@ type SessionOrder = (Reverse<Option<Timestamp>>, PathBuf, Option<String>);
 pub struct Sessions {
     failures: vec::IntoIter<OpenError>,
     /// Sorted by modification time: no session is newer than that.
-    candidates: Peekable<vec::IntoIter<Candidate>>,
+    candidates: VecDeque<Candidate>,
     /// Sessions that were read, until no candidate can be newer.
     known: BTreeMap<SessionOrder, Found>,
     search: Search,
@@ -62,7 +63,7 @@ pub fn sessions(search: &Search, now: Timestamp) -> Sessions {
     let (candidates, failures) = candidates::collect(search, &mut databases);
     let mut sessions = Sessions {
         failures: failures.into_iter(),
-        candidates: candidates.into_iter().peekable(),
+        candidates: candidates.into(),
         known: BTreeMap::new(),
         search: search.clone(),
         facts: FactReader::new(now),
@@ -101,7 +102,13 @@ impl Iterator for Sessions {
             let newest = self.known.values().next().map(|found| found.modified);
             let may_be_newer =
                 |candidate: &Candidate| newest.is_none_or(|at| candidate.modified > at);
-            if let Some(candidate) = self.candidates.next_if(may_be_newer) {
+            if self.candidates.front().is_some_and(may_be_newer)
+                && let Some(candidate) = self.candidates.pop_front()
+            {
+                if self.candidates.len().is_multiple_of(EXPECTED) {
+                    let next = self.candidates.iter().take(2 * EXPECTED);
+                    remote::expect(next.map(|candidate| &*candidate.path));
+                }
                 if let Some(found) = self.facts.read(candidate) {
                     self.add(found);
                 }

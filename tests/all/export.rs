@@ -305,6 +305,25 @@ fn what_cannot_be_written_is_a_sentence() {
     assert_eq!(out.wait().unwrap().code(), Some(0), "a closed pipe is fine");
 }
 
+#[test]
+fn huge_and_broken_records_give_pages_that_open() {
+    let home = home();
+    let output = "words of an output\n".repeat((50 << 20) / 19);
+    let content = session(&id(1), ["ask", "answer", "ls", &output])
+        + "{\"type\":\"user\", broken\n"
+        + &line(
+            "z",
+            &json!({ "type": "user", "message": { "role": "user", "content": "last" } }),
+        );
+    let path = place(home.path(), &id(1), &content);
+    for form in ["html", "md"] {
+        let page = exported(home.path(), &["--to", form, path.to_str().unwrap()]);
+        assert!(page.len() < 1 << 20, "{form}: {}", page.len());
+        assert!(page.contains("52 MB"), "{form} says how much there was");
+        assert!(page.contains("1 faulty") && page.contains("last"), "{form}");
+    }
+}
+
 /// A session in which every text tries to be markup.
 fn hostile() -> String {
     let evil = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>";

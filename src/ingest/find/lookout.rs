@@ -21,7 +21,7 @@ use crate::source::rows;
 use crate::source::stamp::Stamp;
 
 /// Files that another machine is asked for at a time.
-const EXPECTED: usize = 16;
+pub(super) const EXPECTED: usize = 16;
 
 /// Results of earlier scans.
 #[derive(Default)]

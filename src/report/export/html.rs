@@ -39,8 +39,9 @@ use crate::report::stats;
 /// The file of a session.
 pub(super) const FILES: [(&str, WriteFile); 1] = [("html", write)];
 
-/// Columns of what is laid out: wide diffs would stand side by side, which no phone can show.
-const WIDTH: u16 = 130;
+/// Columns of what is laid out, as many as the page is wide: wide diffs would stand side by side,
+/// which no phone can show.
+const WIDTH: u16 = 116;
 /// Bytes of one text.
 const LONGEST: usize = 1 << 20;
 /// Calls with more bytes are laid out as previews.
@@ -102,9 +103,14 @@ impl HtmlPage<'_> {
         }
         self.sheet.raw(FILTER)?;
         self.sheet.raw("<main>\n")?;
+        let mut passing = self.reading.transcript.passing();
         for step in steps(self.reading, self.extent) {
             match step {
-                Step::Entry(id) => self.entry(id)?,
+                Step::Entry(id) => {
+                    if let Some(entry) = passing.get(id) {
+                        self.entry(id, entry)?;
+                    }
+                }
                 Step::Begin(lane) => {
                     let Reading {
                         transcript,
@@ -192,11 +198,8 @@ impl HtmlPage<'_> {
         sheet.raw("</table>\n</details>\n")
     }
 
-    fn entry(&mut self, id: EntryId) -> io::Result<()> {
+    fn entry(&mut self, id: EntryId, entry: &Entry) -> io::Result<()> {
         let reading = self.reading;
-        let Some(entry) = reading.transcript.get(id) else {
-            return Ok(());
-        };
         if entry.marks.is_hidden() {
             self.hidden += 1;
             return Ok(());

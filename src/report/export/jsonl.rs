@@ -379,9 +379,10 @@ fn entries(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
     let head = Head::of(exported);
     let transcript = &reading.transcript;
     let mut contents = Contents::of(pager.as_mut());
+    let mut passing = transcript.passing();
     let order = transcript.order().iter().enumerate();
     let written = order.map(|(place, id)| {
-        let Some(entry) = transcript.get(*id) else {
+        let Some(entry) = passing.get(*id) else {
             return Ok(());
         };
         let row = entry_row((place, *id, entry), reading, &mut contents);

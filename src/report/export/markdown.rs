@@ -75,9 +75,14 @@ struct MarkdownPage<'p> {
 
 impl MarkdownPage<'_> {
     fn transcript(&mut self) -> io::Result<()> {
+        let mut passing = self.reading.transcript.passing();
         for step in steps(self.reading, self.extent) {
             match step {
-                Step::Entry(id) => self.entry(id)?,
+                Step::Entry(id) => {
+                    if let Some(entry) = passing.get(id) {
+                        self.entry(id, entry)?;
+                    }
+                }
                 Step::Begin(lane) => {
                     let facts =
                         phrases::lane(lane, &self.reading.transcript, &self.reading.account, false);
@@ -101,11 +106,7 @@ impl MarkdownPage<'_> {
         Ok(())
     }
 
-    fn entry(&mut self, id: EntryId) -> io::Result<()> {
-        let reading = self.reading;
-        let Some(entry) = reading.transcript.get(id) else {
-            return Ok(());
-        };
+    fn entry(&mut self, id: EntryId, entry: &Entry) -> io::Result<()> {
         if entry.marks.is_hidden() {
             self.hidden += 1;
             return Ok(());

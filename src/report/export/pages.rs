@@ -29,6 +29,7 @@ pub(super) enum Step<'t> {
 pub(super) fn steps<'r>(reading: &'r Reading, extent: &Extent) -> Vec<Step<'r>> {
     let transcript = &reading.transcript;
     let (mut steps, mut seen) = (Vec::new(), HashSet::new());
+    let mut passing = transcript.passing();
     let mut order = order(transcript);
     let is_wanted = |id: &EntryId| extent.holds(reading, *id);
     order.retain(is_wanted);
@@ -52,7 +53,7 @@ pub(super) fn steps<'r>(reading: &'r Reading, extent: &Extent) -> Vec<Step<'r>> 
                 continue;
             }
             steps.push(step);
-            let Some(entry) = transcript.get(id) else {
+            let Some(entry) = passing.get(id) else {
                 continue;
             };
             let lanes = entry

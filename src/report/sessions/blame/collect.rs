@@ -165,7 +165,7 @@ pub(super) fn collect(
     let mut known = HashSet::new();
     let end = walk(
         &sessions,
-        find::Unread::path,
+        Unread::path,
         || Reader::beside(now, &listings),
         |reader, session, say| read(options, places, &sieve, (reader, session), say),
         |message| {
