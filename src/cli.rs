@@ -39,7 +39,7 @@ use self::format_name::FormatName;
 use self::formats::FormatsCommand;
 pub use self::formats::define;
 use self::grep::GrepArgs;
-use self::listing::{EverywhereArgs, ListingArgs};
+use self::listing::{EverywhereArgs, ListingArgs, WasteArgs};
 use self::naming::{alone, has_several, named, session, slip, with_entry};
 pub use self::opening::apply_settings;
 use self::opening::{read_settings, view, view_of};
@@ -96,6 +96,8 @@ pub enum Config {
     Blame(Box<report::sessions::blame::Options>),
     /// Write all that a session changed.
     Changes(report::diff::Named),
+    /// What was paid for and came to nothing.
+    Waste(Box<report::sessions::waste::Options>),
     /// Compare two runs.
     Diff(Box<report::diff::Options>),
     /// List the rules of that check.
@@ -235,6 +237,8 @@ enum Command {
     Blame(Box<BlameArgs>),
     /// Write a file as it was after a call; 1 if not all of it is known
     File(FileArgs),
+    /// List what was paid for and came to nothing, the dearest first
+    Waste(WasteArgs),
     /// Tell where two runs parted, and what each came to; 1 if they part
     Diff(DiffArgs),
     /// Tell how a session, or all that there are, was understood, and what was not
@@ -552,6 +556,7 @@ impl Config {
             Command::Diff(DiffArgs {
                 one, files: true, ..
             }) => Self::Changes(with_entry(&one, &surroundings)),
+            Command::Waste(args) => Self::Waste(Box::new(args.options(&surroundings))),
             Command::Diff(args) => Self::Diff(Box::new(report::diff::Options {
                 runs: [Some(&args.one), args.other.as_ref()]
                     .map(|run| with_entry(run.unwrap_or(&args.one), &surroundings)),
@@ -675,6 +680,7 @@ impl Config {
             Self::Listing(options) => options.form == report::listing::Form::Json,
             Self::Secrets(options) => options.json,
             Self::Everywhere(options) => options.json,
+            Self::Waste(options) => options.form == report::listing::Form::Json,
             Self::Diff(options) => options.json,
             Self::Blame(options) => options.form == report::sessions::blame::Form::Json,
             Self::Doctor(options) => options.json,
@@ -728,6 +734,7 @@ impl Config {
             Self::Rules(form) => report::check::write_rules(*form, out),
             Self::Wait(options) => report::wait::write(options, now, out),
             Self::Everywhere(options) => report::sessions::tools::write(options, now(), out),
+            Self::Waste(options) => report::sessions::waste::write(options, now(), out),
             Self::Diff(options) => report::diff::write(options, out),
             Self::File(options) => report::file::write(options, out),
             Self::Blame(options) => report::sessions::blame::write(options, now(), out),

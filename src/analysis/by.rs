@@ -2,6 +2,7 @@
 
 use crate::model::entry::Entry;
 use crate::model::entry::attribution::Attribution;
+use crate::model::found::Found;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
@@ -94,6 +95,42 @@ impl By {
             Self::SubAgent | Self::Skill | Self::Branch | Self::Mcp | Self::Tool => "(none)",
             _ => "?",
         }
+    }
+
+    /// The group of an entry, or of a call in it, in a session whose group is given where it is one
+    /// for all of it; empty if it has none.
+    pub(crate) fn group_of(
+        self,
+        (transcript, of_session): (&Transcript, &Name),
+        entry: &Entry,
+        call: Option<&ToolCall>,
+    ) -> Name {
+        let group = match self {
+            Self::Agent | Self::Project | Self::Session => Some(of_session.clone()),
+            Self::Model => entry.model.clone(),
+            Self::Day | Self::Week | Self::Month => {
+                let at = call.and_then(|call| call.started).or(entry.at);
+                at.map(|at| Name::clean(&self.period(at)))
+            }
+            Self::Mcp => call.and_then(server_of),
+            Self::Tool => call.map(|call| call.name.clone()),
+            Self::SubAgent | Self::Skill | Self::Branch => {
+                let attribution = attribution_of(transcript, entry, false);
+                self.of(&attribution).cloned()
+            }
+        };
+        group.unwrap_or_default()
+    }
+
+    /// The group of a whole session; empty for groupings of its parts.
+    pub(crate) fn group_of_session(self, found: &Found, transcript: &Transcript) -> Name {
+        let group = match self {
+            Self::Agent => Some(Name::from(found.format)),
+            Self::Project => found.project.clone().or_else(|| found.cwd.clone()),
+            Self::Session => transcript.meta().id.clone(),
+            _ => None,
+        };
+        group.unwrap_or_default()
     }
 
     /// The name of the group by an attribution; `None` for other groupings.

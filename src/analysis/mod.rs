@@ -27,3 +27,4 @@ pub mod search;
 pub(crate) mod shell;
 pub mod timeline;
 pub mod wall;
+pub mod waste;

@@ -210,7 +210,7 @@ fn given_to_a_shell(simple: &str) -> Option<&str> {
 }
 
 /// The program that a simple command runs, and its arguments.
-fn program(simple: &str) -> Option<(&str, Vec<&str>)> {
+pub(crate) fn program(simple: &str) -> Option<(&str, Vec<&str>)> {
     let is_setting = |word: &str| {
         let name = word.split_once('=').map(|(name, _)| name);
         name.is_some_and(|name| {

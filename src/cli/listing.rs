@@ -1,4 +1,4 @@
-//! Arguments of `tv tools` and `tv files`.
+//! Arguments of `tv tools`, `tv files` and `tv waste`.
 
 use std::ffi::OsString;
 
@@ -12,15 +12,15 @@ use super::{Config, PaperArgs};
 use crate::analysis::by::By;
 use crate::analysis::expression::When;
 use crate::report::listing::{Form, ListKind, Options};
-use crate::report::sessions::tools;
+use crate::report::sessions::{tools, waste};
 
-/// What was typed after either.
+/// What was typed after any.
 #[derive(Debug, clap::Args)]
 pub(super) struct ListingArgs {
     /// The sessions
     #[arg(value_name = "SESSION")]
     pub(super) sessions: Vec<OsString>,
-    /// One JSON object a row (schemas tv.tool/1, tv.tool.sums/1, tv.file/1; tv.tools/1 for sums over sessions)
+    /// One JSON object a row (schemas tv.tool/1, tv.tool.sums/1, tv.file/1, tv.waste/1; tv.tools/1 and tv.waste.sums/1 for sums over sessions)
     #[arg(long)]
     pub(super) json: bool,
     /// Comma-separated values
@@ -78,5 +78,40 @@ impl ListingArgs {
             form: Form::of(self.json, self.csv),
             paper: self.paper.paper(surroundings),
         })
+    }
+}
+
+/// What was typed after `tv waste`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Kinds overlap, so that they have no sum: a request that only repeats a call may also pay for a cache again. All costs \
+are estimates (`tv help cost`).
+
+    tv waste --since 7d
+    tv waste --by project
+    tv waste SESSION --json")]
+pub(super) struct WasteArgs {
+    #[command(flatten)]
+    listing: ListingArgs,
+    /// Sums by what `tv usage --by` knows instead
+    #[arg(long, value_name = "WHAT", value_parser = PossibleValuesParser::new(By::ALL.map(|(_, word)| word)))]
+    by: Option<String>,
+    /// Only sessions that were written to from then on: 2h, 7d, today, monday, 2026-01, 2026-01-31
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    since: Option<When>,
+}
+
+impl WasteArgs {
+    /// The options of the report.
+    pub(super) fn options(self, surroundings: &Surroundings) -> waste::Options {
+        let Self { listing, by, since } = self;
+        waste::Options {
+            search: search(&listing.sessions, None, surroundings),
+            by: by.as_deref().and_then(By::named),
+            since,
+            form: Form::of(listing.json, listing.csv),
+            strict: listing.strict.strict,
+            paper: listing.paper.paper(surroundings),
+        }
     }
 }

@@ -10,3 +10,4 @@ pub(crate) mod sort;
 pub(crate) mod table;
 pub(crate) mod tools;
 pub(crate) mod usage;
+pub(crate) mod waste;

@@ -246,19 +246,22 @@ impl SessionFields {
 }
 
 /// The names of all columns that have one.
-fn names<L: Listing>(listing: &L) -> impl Iterator<Item = &'static str> {
+pub(super) fn names<L: Listing>(listing: &L) -> impl Iterator<Item = &'static str> {
     let columns = listing.columns(usize::MAX).into_iter();
     columns.filter_map(|column| Some(column.sort?.by))
 }
 
 /// The values of a row with the names of their columns.
-fn values<L: Listing>(listing: &L, row: &L::Row) -> impl Iterator<Item = (&'static str, Value)> {
+pub(super) fn values<L: Listing>(
+    listing: &L,
+    row: &L::Row,
+) -> impl Iterator<Item = (&'static str, Value)> {
     let columns = listing.columns(usize::MAX).into_iter();
     columns.filter_map(move |column| Some((column.sort?.by, (column.value)(row))))
 }
 
 /// A value as CSV: on one line, empty if unknown.
-fn plain(value: &Value) -> String {
+pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::None => String::new(),
         Value::Bool(is_so) => is_so.to_string(),
@@ -278,7 +281,7 @@ fn micros(picos: i128) -> f64 {
 }
 
 /// A row as JSON.
-struct Object(Vec<(&'static str, Value)>);
+pub(super) struct Object(pub(super) Vec<(&'static str, Value)>);
 
 impl Serialize for Object {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

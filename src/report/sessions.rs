@@ -9,3 +9,4 @@ pub mod grep;
 pub mod tools;
 pub mod usage;
 mod walk;
+pub mod waste;

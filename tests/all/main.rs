@@ -105,4 +105,5 @@ mod usage;
 mod views;
 mod waiting;
 mod wall;
+mod waste;
 mod work;

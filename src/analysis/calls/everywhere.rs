@@ -13,7 +13,7 @@ use super::durations::{Durations, Spread};
 use super::lifecycle::Lifecycle;
 use super::{Calls, Outcome};
 use crate::analysis::brief::complaint_of;
-use crate::analysis::by::{By, attribution_of, server_of};
+use crate::analysis::by::By;
 use crate::model::body::Key;
 use crate::model::text::{Name, Text};
 use crate::model::tool::{Took, ToolCall};
@@ -49,20 +49,7 @@ pub(crate) fn calls_of(
         let outcome = Outcome::of(&call.state);
         let failure = (outcome == Outcome::Failed).then(|| (signature_of(call), entry.key.clone()));
         Some(CallSeen {
-            group: match by {
-                By::Agent | By::Project | By::Session => Some(of_session.clone()),
-                By::Model => entry.model.clone(),
-                By::Day | By::Week | By::Month => {
-                    let at = call.started.or(entry.at);
-                    at.map(|at| Name::clean(&by.period(at)))
-                }
-                By::Mcp => server_of(call),
-                By::Tool => Some(call.name.clone()),
-                By::SubAgent | By::Skill | By::Branch => {
-                    by.of(&attribution_of(transcript, entry, false)).cloned()
-                }
-            }
-            .unwrap_or_default(),
+            group: by.group_of((transcript, of_session), entry, Some(call)),
             tool: call.name.clone(),
             outcome,
             took: call.took(entry.said(call)),

@@ -276,6 +276,12 @@ pub fn usd(picos: i128) -> f64 {
     picos as f64 / 1e12
 }
 
+/// USD as pico-dollars.
+#[expect(clippy::cast_possible_truncation, reason = "float casts saturate")]
+pub(crate) fn picos(usd: f64) -> i128 {
+    (usd * 1e12).round() as i128
+}
+
 /// Cost of tokens by list prices, in pico-dollars.
 pub(crate) fn estimate(prices: &Prices, tokens: &ToPrice) -> i128 {
     i128::try_from(prices.picos(tokens)).unwrap_or(i128::MAX)

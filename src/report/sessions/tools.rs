@@ -17,7 +17,7 @@ use crate::ingest::find::Search;
 use crate::ingest::{OpenError, Target};
 use crate::model::figures::{duration, percent};
 use crate::model::found::Found;
-use crate::model::text::{Name, Text};
+use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
 use crate::report::json;
@@ -100,15 +100,7 @@ fn read(
 ) -> Result<ReadToEnd, OpenError> {
     let reading = reading::read(target, false)?;
     let transcript = &reading.transcript;
-    let of_session = match by {
-        By::Agent => Name::from(found.format),
-        By::Project => {
-            let project = found.project.clone().or_else(|| found.cwd.clone());
-            project.unwrap_or_default()
-        }
-        By::Session => transcript.meta().id.clone().unwrap_or_default(),
-        _ => Name::default(),
-    };
+    let of_session = by.group_of_session(found, transcript);
     let is_over = !reading.activity(now).goes_on(now);
     let calls = calls_of(
         transcript,
