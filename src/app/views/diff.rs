@@ -145,7 +145,10 @@ impl Diff {
             return Answer::Say("the other run has nothing there".to_owned());
         };
         match other_of(scene).filter(|_| side == 1) {
-            Some(place) => Answer::Open(place.clone(), step.key.to_string()),
+            Some(place) => {
+                let name = step.id.as_ref().unwrap_or(&step.key);
+                Answer::Open(place.clone(), name.to_string())
+            }
             None => match place_of(scene.transcript, step) {
                 Some(focus) => Answer::Go(focus),
                 None => Answer::Say("the session no longer has this".to_owned()),

@@ -108,7 +108,7 @@ pub enum Answer {
     Say(String),
     /// It leads to this item.
     Go(Focus),
-    /// It leads to another session, to the entry with this key.
+    /// It leads to another session, to the entry with this key or the call with this id.
     Open(Place, String),
 }
 

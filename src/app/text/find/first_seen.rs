@@ -9,7 +9,7 @@ use crate::model::tool::ToolKind;
 use crate::model::transcript::Transcript;
 
 /// Length of a quoted call, in characters.
-const QUOTED: usize = 40;
+const QUOTED: usize = 30;
 
 /// Goes to the first place of the searched text, and says how it came there.
 pub(super) fn arrive(text: &mut TextPane, scene: &mut Scene<'_>, hit: Place, from: Option<Place>) {
