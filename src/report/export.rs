@@ -205,6 +205,15 @@ pub fn write(
     }
 }
 
+/// Reads a session. Pages take its entries in order; rows look them up in any.
+fn read_for(target: &Target, options: &Options) -> Result<Reading, OpenError> {
+    if options.form.is_for_people() {
+        reading::read_packed(target)
+    } else {
+        reading::read(target, true)
+    }
+}
+
 /// Writes the sessions one after the other. The second value is whether there was any session.
 fn stream(
     options: &Options,
@@ -214,7 +223,7 @@ fn stream(
     let mut missed = Missed::default();
     let (mut written, mut has_some) = (Ok(()), false);
     let read = |target: &Target, _: Found, say: &mut dyn FnMut(Part) -> bool| {
-        let mut reading = reading::read_packed(target)?;
+        let mut reading = read_for(target, options)?;
         let pager = reading.pager.take();
         let mut exported = Exported::of(&reading, pager, options, now)?;
         let mut chunks = BufWriter::with_capacity(CHUNK, Chunks(say));
@@ -274,7 +283,7 @@ fn fill(
             });
         }
         let before = Stamps::of([found.path.as_path()]);
-        let mut reading = reading::read_packed(target)?;
+        let mut reading = read_for(target, options)?;
         let pager = reading.pager.take();
         let mut exported = Exported::of(&reading, pager, options, now)?;
         let end = end(&reading);
