@@ -1,9 +1,11 @@
 //! The view of files: a list of all, or the history of one: which calls read, searched, changed and
-//! wrote it, by time, over all lanes.
+//! wrote it, by time, over all lanes; or its lines with the call that wrote each.
 
 mod history;
+mod lines;
 
 use history::{History, words_of};
+use lines::FileLines;
 use ratatui::text::{Line, Span};
 
 use super::list::List;
@@ -13,6 +15,7 @@ use crate::app::input::action::{Action, Way};
 use crate::app::text::viewport::Focus;
 use crate::listing::files::{FileList, MOST_CHANGED, keys};
 use crate::listing::sort::Sort;
+use crate::model::entry::EntryId;
 use crate::model::figures::count;
 use crate::model::text::Text;
 use crate::render::theme::Theme;
@@ -37,6 +40,8 @@ pub(crate) struct Files {
     list: List<Text>,
     /// The path and history of the opened file; `None` shows the list.
     inside: Option<(Text, History)>,
+    /// The lines of the opened file, if they are shown instead of its history.
+    lines: Option<FileLines>,
     /// The state and order that the list was built from.
     made: Option<(u64, u64, Option<Sort>)>,
 }
@@ -46,6 +51,7 @@ impl Default for Files {
         Self {
             list: List::default().sorted(MOST_CHANGED),
             inside: None,
+            lines: None,
             made: None,
         }
     }
@@ -61,9 +67,10 @@ impl Files {
             self.list.fill(&file_list(scene), keys(files), false);
         }
         if let Some((path, history)) = &mut self.inside {
-            match files.file(path) {
-                Some(file) => history.refresh(file, files.generation, scene.follows),
-                None => self.inside = None,
+            if let Some(file) = files.file(path) {
+                history.refresh(file, files.generation, scene.follows);
+            } else {
+                (self.inside, self.lines) = (None, None);
             }
         }
     }
@@ -158,19 +165,30 @@ impl Page for Files {
 
     fn arrange(&mut self, scene: &PageScene<'_>) -> Sheet {
         self.refresh(scene);
-        match &mut self.inside {
-            Some((path, history)) => history.arrange(path, scene),
-            None => self.all(scene),
+        match (&mut self.inside, &mut self.lines) {
+            (Some((path, _)), Some(lines)) => lines.arrange(path, scene),
+            (Some((path, history)), None) => history.arrange(path, scene),
+            (None, _) => self.all(scene),
         }
     }
 
     fn act(&mut self, scene: &PageScene<'_>, action: Action, times: usize) -> Answer {
         if let Some((_, history)) = &mut self.inside {
-            if action == Action::Collapse {
-                self.inside = None;
-                return Answer::Done;
+            match (action, &mut self.lines) {
+                (Action::Collapse, _) => {
+                    (self.inside, self.lines) = (None, None);
+                    return Answer::Done;
+                }
+                (Action::LevelUp | Action::LevelDown, _) => {
+                    let is_shown = action == Action::LevelUp;
+                    self.lines = is_shown.then(|| self.lines.take().unwrap_or_default());
+                    return Answer::Unfolded;
+                }
+                (action, Some(lines)) => {
+                    return lines.act(action, times).unwrap_or(Answer::Pass);
+                }
+                (action, None) => return history.act(action, times).unwrap_or(Answer::Pass),
             }
-            return history.act(action, times).unwrap_or(Answer::Pass);
         }
         match action {
             Action::Expand => self.open(scene),
@@ -193,16 +211,17 @@ impl Page for Files {
                 history.look_at(Some(focus));
             }
             _ => {
-                self.inside = None;
+                (self.inside, self.lines) = (None, None);
                 self.list.choose_key(path);
             }
         }
     }
 
     fn choose(&mut self, number: usize) {
-        match &mut self.inside {
-            Some((_, history)) => history.choose(number),
-            None => self.list.choose(number),
+        match (&mut self.inside, &mut self.lines) {
+            (Some(_), Some(lines)) => lines.choose(number),
+            (Some((_, history)), None) => history.choose(number),
+            (None, _) => self.list.choose(number),
         }
     }
 
@@ -233,9 +252,17 @@ impl Page for Files {
         HINTS
     }
 
+    fn bodies(&self, _: &PageScene<'_>) -> Vec<EntryId> {
+        self.lines
+            .as_ref()
+            .map(FileLines::bodies)
+            .unwrap_or_default()
+    }
+
     fn target(&self, scene: &PageScene<'_>) -> Option<Focus> {
         if let Some((_, history)) = &self.inside {
-            return history.target();
+            let target = |lines: &FileLines| lines.target();
+            return self.lines.as_ref().map_or_else(|| history.target(), target);
         }
         let file = scene.indexes.files.file(self.list.chosen()?)?;
         let here = scene.focus.filter(|focus| is_use(file, *focus));

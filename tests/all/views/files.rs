@@ -158,6 +158,61 @@ fn from_the_list_over_the_history_to_the_call() {
 }
 
 #[test]
+fn the_lines_of_a_file_lead_to_the_calls_that_wrote_them() {
+    let mut stage = shipyard((100, 30));
+    stage.add([
+        prompt("p2", "go on with the log"),
+        use_of(
+            "e2",
+            20,
+            EDIT,
+            "docs/log.md",
+            &[
+                ("old_string", "day one\n"),
+                ("new_string", "day one\nday two\n"),
+            ],
+        ),
+        result_at("e2", 21, "edited", Verdict::Done),
+    ]);
+    stage.press("G 7").wait(300).press("enter +");
+    let rows: Vec<String> = stage
+        .app
+        .reader
+        .views
+        .sheet
+        .rows
+        .iter()
+        .map(|row| row.line.to_string())
+        .collect();
+    let page = stage.picture();
+    assert_eq!(rows.len(), 4, "{page}");
+    for (row, (turn, text)) in rows.iter().zip([
+        ("t1", "# Log"),
+        ("", ""),
+        ("", "day one"),
+        ("t2", "day two"),
+    ]) {
+        assert!(
+            row.trim_end().ends_with(text) && row.contains(turn),
+            "{page}"
+        );
+    }
+    assert!(
+        page.contains("4 lines") && !page.contains("not all known"),
+        "{page}"
+    );
+    stage.press("g");
+    assert_eq!(stage.focused_key(), "w1", "{}", stage.picture());
+    stage.press("G enter");
+    assert_eq!(
+        (stage.app.reader.views.open(), stage.focused_key().as_str()),
+        (None, "e2")
+    );
+    stage.press("7").wait(300).press("-");
+    assert!(stage.picture().contains("+ lines"), "{}", stage.picture());
+}
+
+#[test]
 fn the_list_is_sorted_by_each_column() {
     let mut stage = shipyard((100, 30));
     stage.press("7").wait(300);

@@ -116,7 +116,7 @@ impl History {
                 scene.theme.dim,
             ),
         ];
-        let right = vec![Span::styled("h all files", scene.theme.dim)];
+        let right = vec![Span::styled("+ lines  h all files", scene.theme.dim)];
         Sheet {
             title,
             right,
