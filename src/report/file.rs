@@ -168,8 +168,7 @@ fn write_parts(version: &Version, put: &mut dyn FnMut(&str) -> io::Result<()>) -
         }
         next = next.max(at + run.lines.len());
     }
-    let is_end = version.whole.is_some();
-    if !is_end {
+    if version.whole.is_none() && next > 1 {
         put("[tv: what follows is not known]\n")?;
     }
     for run in version.runs().filter(|run| run.at.is_none()) {
@@ -193,6 +192,7 @@ fn based_on(done: &[(Use, Step)], version: &Version) -> String {
     let number =
         |is_meant: fn(&Step) -> bool| done.iter().filter(|(_, step)| is_meant(step)).count() as u64;
     let parts = [
+        (number(|step| matches!(step, Step::Before(_))), "snapshot"),
         (
             number(|step| matches!(step, Step::Write { .. })),
             "whole write",

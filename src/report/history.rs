@@ -1,5 +1,5 @@
 //! What the calls of a session did to a file, in order of time, with the texts that its records
-//! hold.
+//! hold, and the snapshots that agents record of a file before they change it.
 
 use std::collections::HashMap;
 
@@ -14,6 +14,13 @@ use crate::model::text::Text;
 
 /// How deep JSON is looked into that stands as a text in JSON.
 const NESTED: usize = 3;
+
+/// Fields of results that hold what the file was before the call, and the field around each.
+const SNAPSHOTS: [(&str, Option<&str>); 3] = [
+    ("originalFile", None),
+    ("originalContent", None),
+    ("before", Some("filediff")),
+];
 
 /// The texts that steps have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +60,17 @@ pub(crate) fn steps(
         if let (Texts::Raw, Some(pager)) = (texts, &mut pager) {
             restore(&mut step, pager, call.input.from);
         }
+        let is_recorded = is_change && !used.by_shell;
+        if let (true, Some(result), Some(pager)) = (is_recorded, call.state.result(), &mut pager)
+            && let Some(before) =
+                record(pager, result.body.from).and_then(|record| before(&record, &step))
+        {
+            let before = match texts {
+                Texts::Clean => Text::clean(&before).to_string(),
+                Texts::Raw => before,
+            };
+            steps.push((used.clone(), Step::Before(before)));
+        }
         steps.push((used.clone(), step));
     }
     reading.pager = pager;
@@ -66,8 +84,7 @@ fn restore(step: &mut Step, pager: &mut Pager, origin: Origin) {
         Step::Replace { pairs, .. } => pairs.iter_mut().flat_map(|(old, new)| [old, new]).collect(),
         _ => return,
     };
-    let record = pager.bytes(origin).unwrap_or_default();
-    let Ok(record) = serde_json::from_slice::<Value>(&record) else {
+    let Some(record) = record(pager, origin) else {
         return;
     };
     let mut altered = HashMap::new();
@@ -76,6 +93,48 @@ fn restore(step: &mut Step, pager: &mut Pager, origin: Origin) {
         if let Some(raw) = altered.get(text.as_str()) {
             text.clone_from(raw);
         }
+    }
+}
+
+fn record(pager: &mut Pager, origin: Origin) -> Option<Value> {
+    serde_json::from_slice(&pager.bytes(origin)?).ok()
+}
+
+/// The snapshots in the record of a result.
+fn snapshots<'v>(value: &'v Value, around: Option<&str>, found: &mut Vec<&'v str>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| snapshots(item, around, found)),
+        Value::Object(members) => {
+            for (name, value) in members {
+                let is_one = SNAPSHOTS.iter().any(|(field, within)| {
+                    field == name && within.is_none_or(|within| around == Some(within))
+                });
+                found.extend(value.as_str().filter(|_| is_one));
+                snapshots(value, Some(name), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What the file was before a step, if the record of its result has this one snapshot.
+fn before(record: &Value, step: &Step) -> Option<String> {
+    let mut found = Vec::new();
+    snapshots(record, None, &mut found);
+    match found.as_slice() {
+        [before] if is_of(before, step) => Some((*before).to_owned()),
+        _ => None,
+    }
+}
+
+/// Whether a step fits to a snapshot.
+fn is_of(before: &str, step: &Step) -> bool {
+    match step {
+        Step::Replace { pairs, .. } => pairs.first().is_some_and(|(old, _)| {
+            before.contains(old) || Text::clean(before).contains(old.as_str())
+        }),
+        Step::Patch(_) | Step::Write { .. } => true,
+        Step::Delete | Step::Read { .. } | Step::Before(_) | Step::Unknown => false,
     }
 }
 

@@ -1,6 +1,8 @@
 //! Tests of `tv blame`, `tv file` and `tv diff --files`: repositories in which sessions, a human and a bot write by
 //! turns. No line of a human or a bot may be a session's.
 
+mod replayed;
+
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -297,6 +299,24 @@ fn a_brace_that_may_be_either_ones_is_nobodys() {
 }
 
 #[test]
+fn what_a_human_puts_in_place_of_a_calls_lines_has_its_own_braces() {
+    let mut place = Place::new();
+    place.put("a.rs", "mod a;\n");
+    place.commit(1, "begin");
+    place.prompt(2, "a function");
+    place.edit(
+        3,
+        "a.rs",
+        "mod a;\n",
+        "mod a;\n\nfn scrape() {\n    barnacles();\n}\n",
+    );
+    place.commit(4, "by the agent");
+    place.put("a.rs", "mod a;\n\nfn paint() {\n    red_lead();\n}\n");
+    place.commit(5, "by hand");
+    assert!(place.blame(&["a.rs"]).iter().all(|id| id == "?"));
+}
+
+#[test]
 fn without_git_the_sessions_alone_are_replayed() {
     let mut place = Place::new();
     fs::remove_dir_all(place.root().join(".git")).unwrap();
@@ -371,6 +391,27 @@ fn what_is_not_known_of_a_file_has_a_mark() {
     );
     let none = place.tv(&["file", path.to_str().unwrap(), "mast.rs"]);
     assert_eq!(none.status.code(), Some(2));
+}
+
+#[test]
+fn a_snapshot_that_the_agent_recorded_is_what_the_file_was() {
+    let mut place = Place::new();
+    place.put("hull.rs", HULL);
+    place.prompt(2, "mend it");
+    let id = place.edit(3, "hull.rs", "    caulk();\n", "    tar();\n");
+    let answer = place.session.last_mut().unwrap();
+    answer["toolUseResult"] = json!({"filePath": "hull.rs", "originalFile": HULL});
+    let text = fs::read_to_string(place.root().join("hull.rs")).unwrap();
+    let path = place.session_path();
+    let done = place.tv(&["file", path.to_str().unwrap(), "hull.rs"]);
+    assert_eq!(
+        (done.status.code(), done.stdout),
+        (Some(0), text.into_bytes())
+    );
+    let words = String::from_utf8(done.stderr).unwrap();
+    assert!(words.contains("1 snapshot, 1 edit"), "{words}");
+    fs::remove_dir_all(place.root().join(".git")).unwrap();
+    assert_eq!(place.blame(&["hull.rs"]), ["?", "?", &id, "?"]);
 }
 
 #[test]

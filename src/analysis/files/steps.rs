@@ -69,6 +69,8 @@ pub(crate) enum Step {
         /// Whether these are all.
         is_whole: bool,
     },
+    /// The agent recorded what the file was before it.
+    Before(String),
     /// It changed the file in a way that is not recorded.
     Unknown,
 }

@@ -15,6 +15,8 @@ use crate::model::change::{LineSign, differences};
 
 /// Fewer letters and digits in unchanged lines between changed ones may be there by chance.
 const LEAST: usize = 12;
+/// Lines with fewer letters and digits say nothing, such as `} else {`.
+const LITTLE: usize = 5;
 /// Lines, and letters and digits in them, of a block that is found again by its text alone.
 const BLOCK: (usize, usize) = (3, 40);
 /// Unchanged lines around a block that is looked for.
@@ -98,6 +100,7 @@ impl Version {
             Step::Write { content, is_new } => self.write(lines_of(content), *is_new, by),
             Step::Delete => self.write(Vec::new(), false, by),
             Step::Unknown => self.is_sure = false,
+            Step::Before(content) => self.observe(lines_of(content)),
             Step::Replace {
                 pairs,
                 is_all,
@@ -427,7 +430,8 @@ fn merge(old: &[FileLine], new: &[Arc<str>], by: Option<Author>) -> Vec<FileLine
         }
     }
     let doubtful = doubtful(old, &merged, (&olds, &news), &ops, by);
-    for at in doubtful {
+    let left_over = left_over(old, &merged, &ops);
+    for at in doubtful.into_iter().chain(left_over) {
         if let Some(line) = merged.get_mut(at) {
             line.by = None;
         }
@@ -436,6 +440,39 @@ fn merge(old: &[FileLine], new: &[Arc<str>], by: Option<Author>) -> Vec<FileLine
         find_moved(old, &mut merged, (&olds, &news), &ops);
     }
     merged
+}
+
+/// Braces and blank lines that are all that is left of what a call wrote in one piece: they may as
+/// well be those of what took its place.
+fn left_over(old: &[FileLine], merged: &[FileLine], ops: &[DiffOp]) -> Vec<usize> {
+    let mut from_old: Vec<Option<usize>> = vec![None; merged.len()];
+    for op in ops.iter().filter(|op| matches!(op, DiffOp::Equal { .. })) {
+        let range = from_old.get_mut(op.new_range()).unwrap_or_default();
+        for (place, at) in range.iter_mut().zip(op.old_range()) {
+            *place = Some(at);
+        }
+    }
+    let said = |lines: &[FileLine]| lines.iter().map(|line| weight(&line.text)).sum::<usize>();
+    let was: Vec<usize> = old
+        .chunk_by(|one, other| one.by == other.by)
+        .flat_map(|lines| std::iter::repeat_n(said(lines), lines.len()))
+        .collect();
+    let mut left_over = Vec::new();
+    let mut start = 0;
+    for lines in merged.chunk_by(|one, other| one.by == other.by) {
+        let range = start..start + lines.len();
+        start = range.end;
+        let places = from_old.get(range.clone()).unwrap_or_default();
+        let is_author_known = lines.first().is_some_and(|line| line.by.is_some());
+        let is_of_more = |at: &Option<usize>| {
+            let before = at.and_then(|at| was.get(at));
+            before.is_some_and(|before| *before >= LITTLE)
+        };
+        if is_author_known && said(lines) < LITTLE && places.iter().all(is_of_more) {
+            left_over.extend(range);
+        }
+    }
+    left_over
 }
 
 /// Lines of which another alignment, as good as this one, would name another author.

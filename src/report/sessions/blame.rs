@@ -20,7 +20,7 @@ use self::collect::{Call, Event, Places, collect};
 use self::git::{Commit, Committed, Git};
 use crate::analysis::expression::When;
 use crate::analysis::files::steps::Step;
-use crate::analysis::files::version::{FileLine, Version, lines_of};
+use crate::analysis::files::version::{Author, FileLine, Version, lines_of};
 use crate::ingest::OpenError;
 use crate::ingest::find::Search;
 use crate::model::text::{Text, text_of};
@@ -126,8 +126,8 @@ pub fn write(
     let until = until.map_or(events.len(), |commit| due(commit, &events, 0));
     let events = events.get(..until).unwrap_or_default();
     let lines = replay(events, 0, &history, &texts);
-    let mut by_line: Vec<Option<(usize, Sureness)>> = lines.into_iter().map(author_of).collect();
-    add_other_checkouts(events, &texts, &mut by_line);
+    let mut authors: Vec<Option<Author>> = lines.iter().map(|line| line.by).collect();
+    add_other_checkouts(events, &texts, &mut authors);
     let mut report = Report {
         path: git
             .as_ref()
@@ -138,13 +138,18 @@ pub fn write(
     for (number, text) in texts.iter().enumerate() {
         let commit = commit_of.get(number).cloned().flatten();
         let known = commit.as_ref().and_then(|id| report.commits.get(id));
-        let by = by_line
-            .get(number)
-            .copied()
-            .flatten()
-            .and_then(|(event, sureness)| Some((events.get(event)?, sureness)))
-            .filter(|(event, _)| known.is_none_or(|commit| may_hold(commit, event)))
-            .map(|(event, sureness)| (Arc::clone(&event.call), event.at, sureness));
+        let author = authors.get(number).copied().flatten();
+        let by = author
+            .and_then(|by| Some((events.get(by.change as usize)?, by)))
+            .filter(|(event, by)| known.is_none_or(|commit| may_hold(commit, event, *by)))
+            .map(|(event, by)| {
+                let sureness = if by.is_moved {
+                    Sureness::Moved
+                } else {
+                    Sureness::Exact
+                };
+                (Arc::clone(&event.call), event.at, sureness)
+            });
         report.lines.push(Blamed {
             text: Text::clean(text.trim_end_matches('\n')),
             by,
@@ -174,21 +179,10 @@ fn content_of(options: &Options, git: Option<&Git>) -> Result<Vec<u8>, OpenError
 }
 
 /// Whether a commit is late enough to have a line of a call. A commit that was amended may have
-/// been made before.
-fn may_hold(commit: &Commit, event: &Event) -> bool {
-    let is_blind = matches!(event.step, Step::Write { is_new: false, .. });
-    let at = if is_blind { commit.made } else { commit.at };
+/// had it before the call, which matters where nothing is known of what was there.
+fn may_hold(commit: &Commit, event: &Event, by: Author) -> bool {
+    let at = if by.is_blind { commit.made } else { commit.at };
     at.0 + 999 >= event.at.0
-}
-
-fn author_of(line: FileLine) -> Option<(usize, Sureness)> {
-    let by = line.by?;
-    let sureness = if by.is_moved {
-        Sureness::Moved
-    } else {
-        Sureness::Exact
-    };
-    Some((by.change as usize, sureness))
 }
 
 /// The lines of the file with their authors, after all that happened to it in one place.
@@ -246,7 +240,7 @@ fn is_in(step: &Step, content: &str) -> bool {
             .any(|(old, new)| !old.contains(new.as_str()) && is_there(new)),
         Step::Patch(hunks) => hunks.iter().any(|hunk| is_there(&hunk.added())),
         Step::Delete => content.is_empty(),
-        Step::Read { .. } | Step::Unknown => false,
+        Step::Read { .. } | Step::Before(_) | Step::Unknown => false,
     }
 }
 
@@ -255,17 +249,16 @@ fn clean_lines(content: &[u8]) -> Vec<Arc<str>> {
 }
 
 /// Lines that nobody wrote here may have been written in another checkout of the repository.
-fn add_other_checkouts(
-    events: &[Event],
-    texts: &[Arc<str>],
-    by_line: &mut [Option<(usize, Sureness)>],
-) {
+fn add_other_checkouts(events: &[Event], texts: &[Arc<str>], authors: &mut [Option<Author>]) {
     let places = events.iter().map(|event| event.place).max().unwrap_or(0);
     for place in 1..=places {
         let lines = replay(events, place, &[], texts);
-        for (by, line) in by_line.iter_mut().zip(lines) {
-            if let (None, Some(author)) = (&by, line.by.filter(|author| !author.is_blind)) {
-                *by = Some((author.change as usize, Sureness::Moved));
+        for (known, line) in authors.iter_mut().zip(lines) {
+            if let (None, Some(by)) = (&known, line.by.filter(|by| !by.is_blind)) {
+                *known = Some(Author {
+                    is_moved: true,
+                    ..by
+                });
             }
         }
     }

@@ -174,7 +174,8 @@ pub(super) fn collect(
                 Message::Events(new) => events.extend(new.into_iter().filter(|event| {
                     let call = &event.call;
                     let name = call.id.clone().unwrap_or_else(|| call.key.clone());
-                    known.insert((name, event.at, event.place))
+                    let is_before = matches!(event.step, Step::Before(_));
+                    known.insert((name, event.at, event.place, is_before))
                 })),
                 Message::Failure(Failure::Named(failure)) => missed.refused.push(failure),
                 Message::Failure(Failure::CameBy(found)) => missed.unreadable.push(*found),
